@@ -1,6 +1,7 @@
 """What holds for every test file."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 
@@ -10,6 +11,11 @@ from hypothesis import settings
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
 from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
+
+# Dozens of tests start the program in a process of its own. Where Python is told to keep no
+# bytecode, each would compile all that it imports again, which takes longer than most tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A law is about what comes out; how long it takes tells what else the machine is doing. The same
 # examples every time, or a change is judged by luck; `pytest --hypothesis-profile=search` looks for

@@ -5,7 +5,8 @@ so each can be shown to fail on a few lines of bad code.
 """
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 
 LONGEST_FUNCTION = 60
@@ -119,6 +120,26 @@ def long_functions(tree: ast.Module) -> Iterator[str]:
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > LONGEST_FUNCTION:
                 yield f"{node.lineno}: {node.name} has {lines} lines"
+
+
+Rule = Callable[[ast.Module], Iterator[str]]
+_TIME = r"(?m)^\s*(?:import|from)\b.*\b(?:time|datetime|asyncio)\b"
+# Text without which a file cannot break a rule: to parse all of them takes many seconds.
+_SIGNS: dict[Rule, str] = {
+    threads: r"hread|xecutor|Pool|Process",
+    careless_threads: r"Thread",
+    clocks: _TIME,
+    wall_clocks: _TIME,
+    unsafe: r"compile|__import__|joblib|torch|trust_re|allow_pickle|weights_only",
+    work_at_import: r"environ|filter|basicConfig|set_num_threads|manual_seed",
+    # A definition, and below it as many lines that are empty, deeper, or end its head.
+    long_functions: rf"(?m)^( *)(?:async )?def .*\n(?:(?:\1[ )].*|\s*)\n){{{LONGEST_FUNCTION}}}",
+}
+
+
+def may_break(rule: Rule, source: str) -> bool:
+    """Whether it is worth to parse the source for this rule."""
+    return re.search(_SIGNS.get(rule, ""), source) is not None
 
 
 def _calls(

@@ -39,7 +39,7 @@ def test_dies():
 
 
 @pytest.mark.slow
-def test_reports_come_back_and_a_hanging_sound_system_is_tried_again(tmp_path: Path) -> None:
+def test_reports_come_back_and_a_hanging_sound_system_is_tried_again(tmp_path):
     file = tmp_path / "test_elsewhere.py"
     file.write_text(TESTS)
     tmp_path.joinpath("pytest.ini").write_text("[pytest]\nmarkers =\n    own_process\n")

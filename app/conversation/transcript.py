@@ -66,10 +66,6 @@ class Exchange:
         return None if done else Span(self.heard_end, len(self.reply))
 
     @property
-    def was_interrupted(self) -> bool:
-        return self.ending is not None and self.ending.interrupted
-
-    @property
     def has_model_link(self) -> bool:
         """Whether a button to a language model stands below the reply."""
         return self.wants_model and bool(self.reply)

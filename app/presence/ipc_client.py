@@ -46,11 +46,6 @@ class State(Enum):
     THINKING = "thinking"
     SPEAKING = "speaking"
 
-    @property
-    def is_turn(self) -> bool:
-        """Whether somebody speaks or waits for an answer."""
-        return self in (State.LISTENING, State.THINKING, State.SPEAKING)
-
 
 class Message(NamedTuple):
     """`text` is for SAY; `token` is the desktop's permission to take the focus (XDG activation)."""

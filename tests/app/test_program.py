@@ -1,8 +1,10 @@
-"""How the program begins: standard streams, what Qt complains of, whether an installation works."""
+"""How the program begins, and that a window which is closed is gone."""
 
+import gc
 import io
 import sys
 import wave
+import weakref
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,11 @@ from PySide6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 from app import installed
 from app.__main__ import mend_streams
 from app.program import Watch
+from app.window import Window
 from engine import api
 from engine.api import CrashNotes, EngineError, Manner, Settings
+from tests.app.everyone.pages import PAGES
+from tests.app.leftovers import clear_away
 
 
 def test_a_complaint_of_qt_is_noted_without_its_words_and_passed_on(tmp_path):
@@ -90,3 +95,17 @@ def test_what_the_engine_says_of_a_fault_is_passed_on(qapp, tmp_path, monkeypatc
     monkeypatch.setattr(installed, "paints", lambda: "")
     assert installed.main([str(tmp_path)]) == 1
     assert capsys.readouterr().out == "The voice is missing.\n"
+
+
+def test_a_closed_window_is_gone_with_all_that_was_opened(theme, settings, posted):
+    window = Window(settings, posted.append, theme)
+    window.show()
+    for open_page in PAGES.values():
+        open_page(window)
+    known = weakref.ref(window)
+    window.hide()
+    window.deleteLater()
+    del window
+    assert clear_away() == []
+    gc.collect()
+    assert known() is None

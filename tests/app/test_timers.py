@@ -87,10 +87,3 @@ def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel):
 )
 def test_what_is_left_is_rounded_up_so_that_nought_is_the_end(seconds, face):
     assert time_left(seconds) == face
-
-
-def test_the_window_shows_the_timers_it_is_told_of(window, posted):
-    window.on_event(api.TimersChanged((TEA,)))
-    assert window.timers.isVisible()
-    window.timers.cards[0].cancel.click()
-    assert posted[-1] == api.CancelTimers((1,))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from app.__main__ import main
@@ -90,11 +89,6 @@ def test_what_is_said_can_be_understood(tmp_path):
     assert heard == {sentence: as_spoken(sentence) for sentence in SENTENCES}
 
 
-def test_the_ear_hears_nothing_in_noise():
-    noise = np.random.default_rng(1).normal(0, 0.05, 32_000).astype(np.float32)
-    assert Ear(map(as_spoken, SENTENCES)).hear(noise, 16_000) == ""
-
-
 BAD = {
     "nothing to say": (["say", "", "--out", "{out}"], "nothing to say"),
     "rate of 99": (["say", "hi", "--rate", "99", "--out", "{out}"], "99 syllables per second"),
@@ -137,9 +131,3 @@ def test_bad_input_gives_a_sentence_and_no_file(bad, tmp_path, capsys):
     assert sentence in printed.err
     assert printed.out == ""
     assert not out.exists()
-
-
-def test_a_fault_is_one_sentence_and_a_hint_and_no_traceback(tmp_path):
-    done = rubato(tmp_path, "say", "hi", "--out", tmp_path / "none" / "said.wav")
-    assert (done.status, done.out) == (1, "")
-    assert [line[:7] for line in done.err.splitlines()] == ["rubato:", "  Choos"]

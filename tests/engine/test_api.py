@@ -43,7 +43,7 @@ class Host:
             assert self.changed.wait_for(came, PATIENCE_S), self.events
 
 
-def test_every_event_comes_from_one_engine_thread_and_stopped_is_the_last() -> None:
+def test_every_event_comes_from_one_engine_thread_and_stopped_is_the_last():
     host, before = Host(), set(threading.enumerate())
     engine = api.Engine(SETTINGS, host.receive, factories=FakeParts().factories())
     engine.start()
@@ -62,7 +62,7 @@ def test_every_event_comes_from_one_engine_thread_and_stopped_is_the_last() -> N
     assert len(host.told) == told
 
 
-def test_what_is_asked_for_after_stop_is_not_begun() -> None:
+def test_what_is_asked_for_after_stop_is_not_begun():
     host = Host()
     engine = api.Engine(SETTINGS, host.receive, factories=FakeParts().factories())
     engine.start()
@@ -78,7 +78,7 @@ def test_what_is_asked_for_after_stop_is_not_begun() -> None:
     assert host.events[-1] == api.Stopped()
 
 
-def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch):
     monkeypatch.setattr(threads, "STOP_S", 0.05)
     held, gate = threading.Event(), threading.Event()
 
@@ -102,7 +102,7 @@ def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch: pytest.MonkeyP
     ]
 
 
-def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch):
     monkeypatch.setattr(threads, "STOP_S", 0.05)
     monkeypatch.setattr(conductor, "STOP_S", 0.05)
     held, gate, told = threading.Event(), threading.Event(), []
@@ -124,7 +124,7 @@ def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch: pytest.MonkeyP
     assert told[-1] == api.Stopped()
 
 
-def test_an_engine_never_started_can_be_stopped_and_what_is_imported_later_is_there() -> None:
+def test_an_engine_never_started_can_be_stopped_and_what_is_imported_later_is_there():
     host, before = Host(), set(threading.enumerate())
     api.Engine(SETTINGS, host.receive, factories=FakeParts().factories()).stop()
     assert host.events == [api.Stopped()]

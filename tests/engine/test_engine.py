@@ -1,20 +1,23 @@
-"""What importing the engine does: numpy gets one thread, libraries are silenced before they load
-(that nothing is really sent is shown by tests/end_to_end/test_stays_at_home.py), and modules
-wait until something in them is asked for.
+"""What importing the engine does, and what the program is made of: switches before libraries,
+modules that wait, every package with its terms.
 """
 
 import os
 import subprocess
 import sys
+from importlib.metadata import Distribution
 
 import pytest
 
+from engine import licences
 from engine.deferred import DEFERRED
+from engine.models import storage
+from tests.engine.models.small_catalogue import small_hub
 from tests.fresh_python import prints
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
-def test_numpy_gets_no_thread_that_would_spin() -> None:
+def test_numpy_gets_no_thread_that_would_spin():
     environment = {n: v for n, v in os.environ.items() if not n.endswith("_NUM_THREADS")}
     code = "import engine, numpy, os; print(len(os.listdir('/proc/self/task')))"
     done = subprocess.run(
@@ -39,13 +42,13 @@ sys.meta_path.insert(0, Watch())
 
 
 @pytest.mark.parametrize("start", STARTS)
-def test_the_switches_are_set_before_a_library_is_loaded(start: str) -> None:
+def test_the_switches_are_set_before_a_library_is_loaded(start):
     shown = f"print(*[os.environ[name] for name in {SWITCHES!r}])"
     theirs = dict.fromkeys(SWITCHES, "0")
     assert prints(f"{WATCH}\nimport {start}\n{shown}", **theirs) == "1 1 1"
 
 
-def test_what_is_loaded_too_early_would_be_noticed_and_the_model_hub_is_told_nothing() -> None:
+def test_what_is_loaded_too_early_would_be_noticed_and_the_model_hub_is_told_nothing():
     """The hub's library reads the switch once, and else asks for a list of agents to report."""
     script = f"{WATCH}\nimport importlib.util as u; u.find_spec('huggingface_hub')\n"
     script += "import engine, huggingface_hub.constants as c; print(c.HF_HUB_DISABLE_TELEMETRY)"
@@ -115,3 +118,36 @@ print(*DEFERRED)
 def test_of_an_older_torch_nothing_is_left_unrun():
     left = ["torchgen.model", "moshi.models", "joblib", "livekit.rtc"]
     assert prints(OLDER).split() == left
+
+
+def test_every_package_of_this_environment_is_there_with_terms_and_text_and_rubato_first():
+    works = licences.works()
+    first = works[0]
+    assert (first.name, first.terms) == ("rubato", "GPL-3.0-or-later")
+    assert licences.text_of(first).lstrip().startswith("GNU GENERAL PUBLIC LICENSE")
+    by_name = {work.name.lower(): work for work in works}
+    assert {"torch", "numpy", "moshi", "espeakng-loader", "rubato sans (font)"} <= set(by_name)
+    assert [work.name for work in works if work.terms == "not stated"] == []
+    assert "Redistribution" in licences.text_of(by_name["torch"])
+    font = licences.text_of(by_name["rubato sans (font)"])
+    assert "SIL OPEN FONT LICENSE" in font.upper()
+
+
+def test_a_fetched_model_is_named_with_terms_and_authors(tmp_path, monkeypatch):
+    with small_hub(tmp_path, monkeypatch):
+        assert not any("kokoro" in work.name for work in licences.works())
+        storage.fetch("kokoro", lambda file, done, total: None)
+        models = [work for work in licences.works() if "kokoro" in work.name]
+        assert [work.name for work in models] == ["kokoro (model)", "kokoro-voices (model)"]
+        assert {work.terms for work in models} == {"Apache-2.0"}
+        assert all("Kokoro by hexgrad" in licences.text_of(work) for work in models)
+
+
+def test_terms_are_told_by_their_name(tmp_path):
+    classified = "Classifier: License :: OSI Approved :: MIT License\n"
+    for metadata, terms in (
+        (f"License: {'word ' * 40}\n{classified}", "MIT License"),  # a whole licence is no name
+        ("License: UNKNOWN\n", "not stated"),
+    ):
+        (tmp_path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: x\n{metadata}")
+        assert licences._terms(Distribution.at(tmp_path).metadata) == terms

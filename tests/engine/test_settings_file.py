@@ -226,15 +226,6 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(call, written, monkeypatc
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
 
 
-def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(written, monkeypatch):
-    path = written("[broken")
-    monkeypatch.setattr("engine.settings_file.shutil.copyfileobj", _full_disk)
-    with pytest.raises(SettingsError):
-        save(Settings(), path)
-    assert path.read_text() == "[broken"
-    assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
-
-
 def test_a_link_stays_a_link_and_settings_made_without_the_rules_are_written(tmp_path, path):
     target = tmp_path / "dotfiles.toml"
     target.write_text("[audio]\nvolume = 0.5\n")

@@ -14,7 +14,7 @@ from engine.models.choice import changes, remove
 from engine.models.listing import entry
 from engine.resources import ROOTS
 from engine.settings import Settings, change
-from engine.systems import SYSTEMS, System
+from engine.systems import SYSTEMS
 from engine.training.comparison.systems import SYSTEMS as COMPARED
 from engine.training.recipe import read_recipe
 from engine.tts import packs, registry
@@ -35,7 +35,7 @@ def lay(folder: Path, system: str) -> None:
     (folder / packs.CONFIG_FILE).write_text(f'{{"system": "{system}"}}', encoding="utf-8")
 
 
-def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system: System) -> None:
+def test_a_system_has_a_loader_a_recipe_of_its_name_and_a_row(system):
     assert system.name in registry.NAMES
     recipe = read_recipe(RECIPES / f"{system.name}.toml")
     assert recipe.name == recipe.export.name == system.name

@@ -165,8 +165,6 @@ class Trial:
         assert isinstance(self.events[-1], Stopped)
 
 
-# ------------------------------------------------------------------ what can happen
-
 Act = Callable[[Trial], None]
 
 

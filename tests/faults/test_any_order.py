@@ -31,7 +31,7 @@ AT_MOST_S = 100.0  # until quiet returns: no reply here is longer, and nothing h
 MOMENTS = st.sampled_from([0, 1, 3, 10, 40, 80, 120, 500])
 
 
-def test_every_setting_is_changed_to_what_is_allowed_and_to_what_is_not() -> None:
+def test_every_setting_is_changed_to_what_is_allowed_and_to_what_is_not():
     assert {key for key, _ in stories.CHANGES} == set(keys())
     for key, value in stories.CHANGES:
         change(Settings(), key, value)
@@ -97,8 +97,8 @@ def live(story: list[stories.Scene], folder: Path, *, hands_free: bool, headset:
 @example(story=stories.STEPPED_STORY, hands_free=False, headset=False)
 @ANYTHING
 def test_every_turn_ends_once_and_the_next_question_is_answered(
-    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
-) -> None:
+    story, hands_free, headset, tmp_path
+):
     live(story, tmp_path, hands_free=hands_free, headset=headset)
 
 
@@ -106,7 +106,5 @@ def test_every_turn_ends_once_and_the_next_question_is_answered(
 @pytest.mark.timeout(1800)
 @settings(stories.SLOW, max_examples=200)
 @ANYTHING
-def test_so_they_do_in_many_more_stories(
-    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
-) -> None:
+def test_so_they_do_in_many_more_stories(story, hands_free, headset, tmp_path):
     live(story, tmp_path, hands_free=hands_free, headset=headset)

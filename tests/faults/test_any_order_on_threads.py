@@ -213,9 +213,7 @@ LIVE = settings(
 @settings(LIVE, max_examples=2)
 @example(story=stories.LIVE_STORY, hands_free=True, headset=True)
 @ANYTHING
-def test_every_turn_ends_once_and_nothing_is_left_over(
-    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
-) -> None:
+def test_every_turn_ends_once_and_nothing_is_left_over(story, hands_free, headset, tmp_path):
     live(story, tmp_path, hands_free=hands_free, headset=headset)
 
 
@@ -223,7 +221,5 @@ def test_every_turn_ends_once_and_nothing_is_left_over(
 @pytest.mark.timeout(3600)
 @settings(LIVE, max_examples=60)
 @ANYTHING
-def test_so_it_is_after_two_thousand_acts(
-    story: list[stories.Scene], hands_free: bool, headset: bool, tmp_path: Path
-) -> None:
+def test_so_it_is_after_two_thousand_acts(story, hands_free, headset, tmp_path):
     live(story, tmp_path, hands_free=hands_free, headset=headset)

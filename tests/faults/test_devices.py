@@ -5,7 +5,6 @@ real engine on a real sound server, with devices that exist only for the test.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from engine.tts.registry import BUILT_IN
 from tests.end_to_end.ear import recording
 from tests.fakes import FakeRecogniser
 from tests.faults.whole import Whole, whole
-from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio
+from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER
 
 pytestmark = [pytest.mark.device, pytest.mark.slow, pytest.mark.own_process]
 
@@ -76,9 +75,7 @@ def talk(engine: Whole, turn: int) -> None:
     assert engine.of(api.Heard)[-1].turn == turn
 
 
-def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(
-    card: VirtualAudio, tmp_path: Path
-) -> None:
+def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(card, tmp_path):
     with on_card(loudspeaker=SPEAKER) as engine, card.recording(tmp_path / "rest.wav", HEADSET):
         engine.wait(lambda: has(engine, api.Part.LOUDSPEAKER))
         begin_reply(engine)
@@ -91,7 +88,7 @@ def test_a_loudspeaker_pulled_out_mid_reply_is_replaced_and_the_reply_goes_on(
     assert np.abs(recording(tmp_path / "rest.wav")[0]).max() > 0.01
 
 
-def test_a_default_loudspeaker_that_freezes_does_not_hold_the_turn(card: VirtualAudio) -> None:
+def test_a_default_loudspeaker_that_freezes_does_not_hold_the_turn(card):
     with on_card() as engine:
         engine.wait(lambda: has(engine, api.Part.LOUDSPEAKER))
         begin_reply(engine)
@@ -103,9 +100,7 @@ def test_a_default_loudspeaker_that_freezes_does_not_hold_the_turn(card: Virtual
         assert engine.works()
 
 
-def test_a_sound_server_that_crashes_mid_reply_ends_it_and_leaves_the_next_turn_and_start(
-    card: VirtualAudio,
-) -> None:
+def test_a_sound_server_that_crashes_mid_reply_ends_it_and_leaves_the_next_turn_and_start(card):
     with on_card() as engine:
         engine.wait(lambda: has(engine, api.Part.LOUDSPEAKER) and has(engine, api.Part.MICROPHONE))
         begin_reply(engine)
@@ -124,8 +119,8 @@ def test_a_sound_server_that_crashes_mid_reply_ends_it_and_leaves_the_next_turn_
 
 @pytest.mark.parametrize("accident", ["unplug", "freeze"])
 def test_a_microphone_lost_mid_utterance_is_told_does_not_hold_the_turn_and_is_heard_again(
-    accident: str, card: VirtualAudio
-) -> None:
+    accident, card
+):
     with on_card(microphone=MICROPHONE if accident == "unplug" else "") as engine:
         engine.wait(lambda: has(engine, api.Part.MICROPHONE))
         talk(engine, 1)

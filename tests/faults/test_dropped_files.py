@@ -22,23 +22,9 @@ def engine() -> Iterator[Whole]:
         yield running
 
 
-def test_a_file_that_cannot_be_read_is_refused_in_a_sentence(engine: Whole, tmp_path: Path) -> None:
-    clip = tmp_path / "voice.wav"
-    clip.write_text("Dear all,\n" * 1000)
-    before = len(engine.of(Failed))
-    engine.post(AddVoice(clip))
-    engine.wait(lambda: len(engine.of(Failed)) > before or inspected(engine, clip))
-    failed = engine.of(Failed)[-1]
-    assert failed.code == "unreadable-clip"
-    assert "voice.wav" in failed.message
-    assert failed.message.endswith((".", ")."))
-    assert failed.hint
-    assert engine.works()
-
-
 def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
-    engine: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    engine, tmp_path, monkeypatch
+):
     for_ever = tmp_path / "decoder.py"
     for_ever.write_text("import threading; threading.Event().wait()")
     clips = [tmp_path / "first.wav", tmp_path / "second.wav"]
@@ -48,6 +34,7 @@ def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(
         patch.setattr("engine.audio.clips.decode.__file__", str(for_ever))
         # Or it would end in time, and the test pass by that.
         patch.setattr("engine.audio.clips.clip.LONGEST_S", 1e9)
+        assert engine.works()  # so that there is a conversation to export
         failed = len(engine.of(Failed))
         engine.post(AddVoice(clips[0]))
         engine.post(AddVoice(clips[1]))  # instead of the first

@@ -62,9 +62,7 @@ class Stepped:
 
 
 @pytest.mark.parametrize("moments", [25, pytest.param(100, marks=pytest.mark.long)])
-def test_at_many_moments_history_keeps_exactly_the_words_heard(
-    moments: int, tmp_path: Path
-) -> None:
+def test_at_many_moments_history_keeps_exactly_the_words_heard(moments, tmp_path):
     stepped = Stepped(tmp_path)
     choose = random.Random(20)
     factories = stepped.whole().in_place_of(standard_factories())
@@ -93,7 +91,7 @@ def test_at_many_moments_history_keeps_exactly_the_words_heard(
 
 
 @pytest.mark.parametrize("rate", [None, 3.0, 6.5])
-def test_the_same_words_give_the_same_samples_however_they_arrive(rate: float | None) -> None:
+def test_the_same_words_give_the_same_samples_however_they_arrive(rate):
     """I9 through the whole engine: deltas of any size, the loudspeaker plays as fast as it can."""
     text = "It is 25 past 10, and the parcel weighs 3.5 kg. " + WORDS + "."
     replies = [(text,), tuple(text), tuple(pieces(text, random.Random(4)))]

@@ -89,9 +89,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield served
 
 
-def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(
-    hub: Hub, tmp_path: Path
-) -> None:
+def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(hub, tmp_path):
     with fetching(tmp_path) as child:
         child.send_signal(signal.SIGKILL)
         assert child.wait(PATIENCE_S) == -signal.SIGKILL
@@ -108,7 +106,7 @@ def test_a_fetch_that_was_killed_is_listed_and_goes_on_where_it_stopped(
     assert partial_bytes(tmp_path) == 0
 
 
-def test_who_quits_while_the_hub_is_silent_does_not_wait_for_it(hub: Hub, tmp_path: Path) -> None:
+def test_who_quits_while_the_hub_is_silent_does_not_wait_for_it(hub, tmp_path):
     with fetching(tmp_path) as child:
         _, told = child.communicate("", timeout=PATIENCE_S)  # closes its input
     assert child.returncode == 0
@@ -177,9 +175,7 @@ def made(folder: Path) -> set[str]:
     return set(found)
 
 
-def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(
-    tmp_path: Path,
-) -> None:
+def test_a_change_of_a_voice_that_was_killed_loses_none_and_can_be_made_again(tmp_path):
     folders = {
         kind: [tmp_path / kind / f"{steps}" / "voices" for steps in range(STEPS)] for kind in DONE
     }
@@ -225,9 +221,7 @@ def client_of(pid: int) -> psutil.Process | None:
     return None
 
 
-def test_a_lesson_that_is_told_to_end_leaves_nothing_half_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lesson_that_is_told_to_end_leaves_nothing_half_fetched(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", LESSON], cwd=ROOT, text=True) as child:
         try:

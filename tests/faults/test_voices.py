@@ -101,7 +101,7 @@ def home() -> Iterator[Home]:
         yield there
 
 
-def test_a_voice_is_heard_and_the_chosen_one_stays() -> None:
+def test_a_voice_is_heard_and_the_chosen_one_stays():
     with home() as there:
         there.post(api.PreviewVoice("bela", "one two"))
         there.wait(lambda: OVER in there.states())
@@ -114,7 +114,7 @@ def test_a_voice_is_heard_and_the_chosen_one_stays() -> None:
         assert there.entry("Ada").used != ""  # the day is noted of a voice that answered
 
 
-def test_a_mixture_is_heard_then_kept_and_chosen() -> None:
+def test_a_mixture_is_heard_then_kept_and_chosen():
     write_kokoro()
     with home() as there:
         there.model.info = replace(there.model.info, name="kokoro", can_mix=True)
@@ -131,7 +131,7 @@ def test_a_mixture_is_heard_then_kept_and_chosen() -> None:
         there.wait(there.failed)
 
 
-def test_a_preview_waits_for_the_reply_that_is_spoken() -> None:
+def test_a_preview_waits_for_the_reply_that_is_spoken():
     with home() as there:
         there.speak_on()
         there.post(api.PreviewVoice("Bela"))
@@ -147,7 +147,7 @@ def test_a_preview_waits_for_the_reply_that_is_spoken() -> None:
         there.wait(lambda: all(session.closed for session in there.model.sessions))
 
 
-def test_a_preview_gives_way_to_a_stop_another_preview_and_a_question() -> None:
+def test_a_preview_gives_way_to_a_stop_another_preview_and_a_question():
     with home() as there:
         for stop in (api.StopPreview(), api.StopReply(by_escape=True)):
             over = there.states().count(OVER)
@@ -164,7 +164,7 @@ def test_a_preview_gives_way_to_a_stop_another_preview_and_a_question() -> None:
         assert there.states().count(OVER) == 5
 
 
-def test_what_cannot_be_heard_is_said_and_nobody_else_speaks() -> None:
+def test_what_cannot_be_heard_is_said_and_nobody_else_speaks():
     with home() as there:
         for number, text in enumerate(("...", "x" * 1_001, ""), 1):
             there.post(api.PreviewVoice("Ada" if text else "Nobody", text))
@@ -175,7 +175,7 @@ def test_what_cannot_be_heard_is_said_and_nobody_else_speaks() -> None:
         assert there.works()
 
 
-def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back() -> None:
+def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back():
     with home() as there:
         there.choose("Grandma")
         there.speak_on()
@@ -198,7 +198,7 @@ def test_a_voice_removed_while_it_speaks_lets_the_reply_go_on_and_comes_back() -
         assert again.listed().removed == ()
 
 
-def test_a_voice_brings_its_pace_along_and_stays_chosen_under_another_name() -> None:
+def test_a_voice_brings_its_pace_along_and_stays_chosen_under_another_name():
     with home() as there:
         there.post(api.SetVoicePace("Bela", 3.0))
         assert there.entry("Bela").pace == 3.0
@@ -215,7 +215,7 @@ def test_a_voice_brings_its_pace_along_and_stays_chosen_under_another_name() -> 
         assert "Grandma" not in there.of(api.VoicesChanged)[-1].names
 
 
-def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data: Path) -> None:
+def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data):
     pcm = speech(4.0).pcm
     with home() as there:
         there.record(pcm)
@@ -232,7 +232,7 @@ def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data: P
         assert not any(each.phase is not api.Phase.IDLE for each in there.of(api.PhaseChanged))
 
 
-def test_a_clip_that_is_given_up_or_was_left_by_a_killed_program_leaves_nothing(data: Path) -> None:
+def test_a_clip_that_is_given_up_or_was_left_by_a_killed_program_leaves_nothing(data):
     takes = data / "takes"
     takes.mkdir()
     (takes / ".My voice.wav.x.part").write_bytes(b"somebody's voice")
@@ -245,7 +245,7 @@ def test_a_clip_that_is_given_up_or_was_left_by_a_killed_program_leaves_nothing(
         assert there.works()
 
 
-def test_a_recorded_clip_ends_by_itself_in_time() -> None:
+def test_a_recorded_clip_ends_by_itself_in_time():
     with home() as there:
         there.post(api.RecordClip(on=True))
         there.wait(lambda: there.of(api.ClipRecording))
@@ -256,7 +256,7 @@ def test_a_recorded_clip_ends_by_itself_in_time() -> None:
         assert "silent" in there.of(api.ClipInspected)[0].advice
 
 
-def test_a_voice_travels_and_a_stranger_is_refused(data: Path, tmp_path: Path) -> None:
+def test_a_voice_travels_and_a_stranger_is_refused(data, tmp_path):
     with home() as there:
         gift = tmp_path / "gift.voice.safetensors"
         there.post(api.ExportVoice("Grandma", gift))
@@ -270,7 +270,7 @@ def test_a_voice_travels_and_a_stranger_is_refused(data: Path, tmp_path: Path) -
         assert there.works()
 
 
-def test_a_voice_is_made_again_from_its_recording(data: Path) -> None:
+def test_a_voice_is_made_again_from_its_recording(data):
     voices.save(replace(GRANDMA, name="Old", model="older"), voices.folder(), speech())
     with home() as there:
         assert there.entry("Old").made_for == ("older",)
@@ -280,7 +280,7 @@ def test_a_voice_is_made_again_from_its_recording(data: Path) -> None:
         there.wait(there.failed)
 
 
-def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path: Path) -> None:
+def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path):
     import soundfile
 
     path = tmp_path / "long.wav"

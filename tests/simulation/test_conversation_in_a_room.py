@@ -45,7 +45,7 @@ def has_ended(engine: SteppedEngine) -> bool:
     ],
     ids=["quiet", "even", "loud"],
 )
-def test_in_twenty_seconds_of_reply_it_never_answers_itself(room: Acoustics) -> None:
+def test_in_twenty_seconds_of_reply_it_never_answers_itself(room):
     with bench(room) as reply:
         reply.run(20)
         assert reply.interruptions() == []
@@ -55,7 +55,7 @@ def test_in_twenty_seconds_of_reply_it_never_answers_itself(room: Acoustics) -> 
 @pytest.mark.parametrize(
     ("asks", "of_others"), [(1, 1), pytest.param(3, 2, marks=pytest.mark.long)]
 )
-def test_sentences_interrupt_and_nods_and_noises_do_not(asks: int, of_others: int) -> None:
+def test_sentences_interrupt_and_nods_and_noises_do_not(asks, of_others):
     with bench(ROOM) as reply:
         asked = [reply.trial(sound) for sound in islice(people.interruptions(), 1, 1 + asks)]
         others = [*islice(people.nods(), of_others), *people.noises()[::10][:of_others]]
@@ -68,7 +68,7 @@ def test_sentences_interrupt_and_nods_and_noises_do_not(asks: int, of_others: in
 
 
 @needs_livekit
-def test_a_nod_makes_the_reply_quiet_for_a_moment_only() -> None:
+def test_a_nod_makes_the_reply_quiet_for_a_moment_only():
     with bench(ROOM) as reply:
         trial = reply.trial(spoken("yeah", "awb"))
         assert trial.duck_s is not None
@@ -79,7 +79,7 @@ def test_a_nod_makes_the_reply_quiet_for_a_moment_only() -> None:
 @pytest.mark.parametrize(
     "wish", [pytest.param("slow down please", marks=pytest.mark.long), "speak slower please"]
 )
-def test_slower_said_into_a_reply_makes_that_reply_slower(wish: str) -> None:
+def test_slower_said_into_a_reply_makes_that_reply_slower(wish):
     # What is in question is what follows from the words, so the room lets them be understood.
     with SteppedEngine(replace(ROOM, echo_db=-18, noise_db=25), REPLY) as engine:
         engine.post(SendText("go"))
@@ -94,7 +94,7 @@ def test_slower_said_into_a_reply_makes_that_reply_slower(wish: str) -> None:
         assert [history[-1].text for history in engine.model.histories] == ["go"]
 
 
-def test_without_a_canceller_it_says_so_and_ignores_the_microphone_while_it_speaks() -> None:
+def test_without_a_canceller_it_says_so_and_ignores_the_microphone_while_it_speaks():
     with SteppedEngine(ROOM, REPLY, canceller=lambda cleaning: Passthrough()) as engine:
         notices = [event.text for _, event in engine.events if isinstance(event, Notice)]
         assert len(notices) == 1

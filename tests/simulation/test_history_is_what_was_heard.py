@@ -25,9 +25,7 @@ WAYS: tuple[Command, ...] = (StopReply(), StopReply(by_escape=True), SendText("s
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))]
 )
-def test_in_12_interruptions_at_random_times_what_is_kept_is_what_was_heard(
-    seed: int, pulled: bool
-) -> None:
+def test_in_12_interruptions_at_random_times_what_is_kept_is_what_was_heard(seed, pulled):
     rng = random.Random(seed)
     # After a gap where the voice ran dry nobody could recognise what was played.
     with SteppedEngine(

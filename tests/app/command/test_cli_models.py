@@ -125,11 +125,3 @@ def test_what_was_fetched_is_verified_used_and_not_removed_while_in_use(told, da
     told("use", "skills")
     assert told("remove", "qwen3-4b", "--json")[1]["freed_bytes"] > 0
     assert not folder.exists()
-
-
-def test_the_recommended_set_is_fetched_by_one_word(told):
-    _, listed = told("list", "--json")
-    status, got = told("get", "recommended", "--json")
-    assert status == 0
-    assert sorted(got["fetched"]) == sorted(listed["recommended"]["names"])
-    assert told("list", "--json")[1]["recommended"]["megabytes"] == 0

@@ -246,18 +246,6 @@ def told(*events) -> Transcript:
     return transcript
 
 
-def test_thoughts_are_shown_apart_until_the_reply_begins():
-    transcript = told(
-        api.Heard(1, "a", 1.0, "keyboard"), api.Thought(1, "First,\n"), api.Thought(1, "what?")
-    )
-    exchange = transcript.exchanges[0]
-    assert (exchange.reply, exchange.caption) == ("", "thinking · …First, what?")
-    transcript.on_event(api.Thought(1, "x" * 10_000))
-    assert len(exchange.caption) < 150
-    transcript.on_event(api.ReplyDelta(1, "It is ten."))
-    assert (exchange.reply, exchange.caption) == ("It is ten.", "")
-
-
 def test_events_after_the_end_of_a_turn_or_of_a_cleared_conversation_are_dropped():
     end = ended(1, api.Ending.INTERRUPTED_BY_ESCAPE, said="a", reply="It is", heard="It")
     transcript = told(api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), end)

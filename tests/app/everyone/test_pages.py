@@ -95,9 +95,6 @@ def test_a_page_is_reached_by_keys_told_in_full_and_stands_still_where_wanted(wi
         assert moving(root) == []
 
 
-# ------------------------------------------------------------------ by keyboard
-
-
 def controls(root: QWidget) -> list[QWidget]:
     """What a person can act on; parts of a control belong to it."""
     return [
@@ -196,9 +193,6 @@ def marks(root: QWidget, stop: QWidget) -> int:
         for y in range(with_it.height())
         for x in range(with_it.width())
     )
-
-
-# ------------------------------------------------------------------ by screen reader
 
 
 def told_of(widget: QWidget) -> QAccessibleInterface:
@@ -305,9 +299,6 @@ def test_what_the_assistant_does_is_in_the_name_of_its_line(window):
     told(window, api.Ready(api.Part.MICROPHONE, "any"), api.PhaseChanged(1, api.Phase.LISTENING))
     assert "Listening" in name_of(window.stage.phase)
     assert QAccessible.queryAccessibleInterface(window.stage.orb).text(QAccessible.Text.Description)
-
-
-# ------------------------------------------------------------------ what moves
 
 
 def moving(root: QWidget) -> list[str]:

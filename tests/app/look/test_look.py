@@ -16,7 +16,7 @@ from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, pixmap
 from app.look.file_dialogs import prefer_the_systems
 from app.look.page import Returning
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
-from app.look.theme import FAMILY, Mode, Theme, load_fonts, palettes
+from app.look.theme import FAMILY, Theme, load_fonts, palettes
 from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
 
 TEXT_ON = {
@@ -61,14 +61,6 @@ def test_text_and_shapes_that_mean_something_can_be_seen_on_their_ground(mode, t
     pairs = [(shown, ground) for ground, all_of in table.items() for shown in all_of.split()]
     faint = [pair for pair in pairs if contrast(*(colours[each] for each in pair)) < least]
     assert faint == []
-
-
-def test_the_theme_follows_the_choice_and_says_so(qtbot, theme):
-    with qtbot.waitSignal(theme.changed):
-        theme.choose(Mode.LIGHT)
-    assert theme.colours is palettes()["light"]
-    theme.choose(Mode.DARK)
-    assert theme.colours is palettes()["dark"]
 
 
 def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):

@@ -150,7 +150,6 @@ def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_t
     for phase in api.Phase:
         window.on_event(api.PhaseChanged(1, phase))
         assert state(handler).value == phase.value
-        assert state(handler).is_turn is (phase is not api.Phase.IDLE)
     window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
     window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
     assert state(handler) is State.STARTING

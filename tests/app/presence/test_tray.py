@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+from PySide6.QtWidgets import QApplication
 
 from app.presence.command_handler import CommandHandler
 from app.presence.tray import State, Tray
@@ -80,12 +80,3 @@ def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbo
     qtbot.waitUntil(lambda: posted == [faster])
     wheel(tray, -240)
     qtbot.waitUntil(lambda: posted == [faster, slower])
-
-
-def test_a_click_shows_and_hides_the_window(tray, window):
-    assert tray.icon is not None
-    click = QSystemTrayIcon.ActivationReason.Trigger
-    tray.icon.activated.emit(click)
-    assert not window.isVisible()
-    tray.icon.activated.emit(click)
-    assert window.isVisible()

@@ -20,7 +20,6 @@ from app.settings.dialog import SettingsDialog
 from app.settings.form import PAGES
 from app.window import Window
 from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
-from engine.errors import InvalidInput
 from engine.settings import (
     Choice,
     Range,
@@ -29,10 +28,7 @@ from engine.settings import (
     WindowSettings,
     change,
     keys,
-    load_key,
     schema,
-    setting_of,
-    value_of,
 )
 from engine.settings.page import page
 from engine.settings.rules import Help, LoadedBy, Shown
@@ -213,25 +209,6 @@ def test_a_choice_shows_its_labels_and_only_with_its_engine(form):
     assert not row.isHidden()
 
 
-def test_it_is_checked_by_its_rule():
-    assert value_of(change(More(), "window.zoom", 150), "window.zoom") == 150
-    with pytest.raises(InvalidInput, match=r"'window\.zoom' cannot be 300") as caught:
-        change(More(), "window.zoom", 300)
-    assert caught.value.hint == "Give a number from 50 to 200."
-    with pytest.raises(InvalidInput, match=r"'speech\.mouth' cannot be 'round'") as caught:
-        change(More(), "speech.mouth", "round")
-    assert caught.value.hint == "Give one of 'wide', 'shut'."
-
-
-def test_it_is_told_to_whom_its_section_belongs_and_loads_the_engine_that_has_it():
-    assert setting_of(More(), "speech.mouth").reach is Reach.SYNTHESISER
-    assert setting_of(More(), "window.zoom").reach is Reach.NOBODY
-    for engine, loads in (("espeak", True), ("starter", False)):
-        wide = MoreOfSpeech(engine=engine)
-        shut = MoreOfSpeech(engine=engine, mouth="shut")
-        assert (load_key(wide) != load_key(shut)) is loads
-
-
 def test_it_is_in_the_page_of_settings_and_all_with_a_row_are_on_one_page_of_the_form():
     on_pages = [each.key for page in PAGES for each in page.fields()]
     with_rows = [each.key for each in schema().values() for _ in each.rows]
@@ -239,16 +216,3 @@ def test_it_is_in_the_page_of_settings_and_all_with_a_row_are_on_one_page_of_the
     written = page(More).splitlines()
     assert "| `zoom` | **Zoom**. Of the text. | `100` | a number from 50 to 200 |  |" in written
     assert "| `mouth` | **Mouth**. | `\"wide\"` | one of 'wide', 'shut' | espeak |" in written
-
-
-def test_without_a_rule_a_number_is_noticed():
-    @dataclass(frozen=True)
-    class Window(WindowSettings):
-        size: int = 1
-
-    @dataclass(frozen=True)
-    class Unruled(Settings):
-        window: Window = field(default_factory=Window)
-
-    with pytest.raises(AssertionError, match=r"'window\.size' needs a Range"):
-        schema(Unruled)

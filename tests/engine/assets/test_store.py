@@ -44,14 +44,6 @@ def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
     }
 
 
-def test_a_connection_cut_in_the_middle_is_resumed_there(store, hub):
-    hub.cut_at = 120_000
-    folder = store.fetch(only(AssetFile("model.safetensors", 1)), ignore, never)
-    assert (folder / "model.safetensors").read_bytes() == LARGE
-    ranges = [request.split(" ")[2] for request in hub.requests if request.startswith("GET")]
-    assert any(wanted not in ("", "bytes=0-") for wanted in ranges)
-
-
 def test_a_wrong_hash_is_refused_and_nothing_is_left_under_the_final_name(store, hub):
     hub.lies = True
     with pytest.raises(AssetError, match="damaged"):

@@ -1,32 +1,41 @@
-"""The benchmark measures what is there and says why the rest is not measured."""
+"""The benchmark measures what is there and says why the rest is not measured: profiles one at a
+time, each in a process that is gone afterwards; hearing on a clock stepped by hand.
+"""
 
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.asr import pick as ears
-from engine.asr.base import Recogniser
+from engine.asr.base import SAMPLE_RATE, Recogniser, Transcript
 from engine.bench import machine as benchmark
+from engine.bench import profiles
+from engine.bench.hearing import hear
 from engine.bench.machine import (
     WHEN_IDLE,
     Row,
     bench,
-    bench_synthesisers,
     pick_profile,
     pick_recogniser,
     pick_synthesiser,
 )
-from engine.bench.profiles import Instruments, Measured, Outcome
+from engine.bench.profiles import Instruments, Measured, Outcome, in_a_process, measure
 from engine.errors import ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts import pick as speech
-from engine.tts import registry, speeds
+from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
+from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.pick import find_pick
+from tests.engine.tts.voxtream.small_model import small
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
@@ -83,7 +92,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_registered_part_has_a_row_with_its_numbers() -> None:
+def test_every_registered_part_has_a_row_with_its_numbers():
     machine, told = Machine(), list[str]()
     rows = bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, tell=told.append, quick=True
@@ -103,7 +112,7 @@ def test_every_registered_part_has_a_row_with_its_numbers() -> None:
     assert all(model.closed for model in machine.models)
 
 
-def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
+def test_a_part_that_is_not_there_has_a_note_instead_of_numbers():
     def refuse(settings: SpeechSettings, progress: Progress) -> TtsModel:
         raise ModelError("Its files are missing.")
 
@@ -119,7 +128,7 @@ def test_a_part_that_is_not_there_has_a_note_instead_of_numbers() -> None:
     assert all("no synthesiser" in row.note for row in rows if row.part == "recogniser")
 
 
-def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data: Path) -> None:
+def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data):
     for times, recogniser in (
         ((100.0, 2500.0, None), "sphinx"),
         ((100.0, 300.0, None), "whisper-base"),
@@ -147,7 +156,7 @@ def test_whisper_is_picked_by_what_it_takes_if_it_is_there(data: Path) -> None:
     ],
     ids=["kokoro", "ears"],
 )
-def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pick, slow, quick):
+def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data, pick, slow, quick):
     quick = replace(slow, **quick)
     for row, others, advised in ((slow, 0.5, True), (slow, 0.1, False), (quick, 0.5, False)):
         found = pick((replace(row, others=others),))
@@ -159,7 +168,7 @@ def test_what_was_slow_on_a_busy_machine_is_to_be_measured_again(data: Path, pic
             assert speeds.places("kokoro", data) == (2 if row is quick else 1)
 
 
-def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data: Path) -> None:
+def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data):
     machine = Machine()
     rows = bench(
         Settings(), factories=machine.factories, gauges=machine.gauges, profiles=machine.measure
@@ -180,10 +189,123 @@ def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data: Path
     assert speeds.places("voxtream2", data) == 1
 
 
-def test_this_machine_can_be_measured() -> None:
-    real = replace(FakeParts().factories(), synthesiser=registry.load)
-    (espeak,) = bench_synthesisers(Settings(), ("espeak",), factories=real)
-    assert espeak.name == "espeak"
-    assert espeak.first_packet_ms is not None
-    assert espeak.first_packet_ms > 0
-    assert espeak.memory_mb is not None
+FAST = Measured("voice", "cpu", 1.0, 100.0, 0.5, 900.0, 0.0)
+
+
+class Ticks:
+    """A clock that goes on by 10 ms at every look, and an hour of others' work."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def now(self) -> float:
+        self.looks += 1
+        return self.looks * 0.01
+
+    def instruments(self) -> Instruments:
+        return Instruments(
+            Clock(self.now, lambda duration: None),
+            lambda: 100.0 + self.looks,
+            lambda: self.looks * 0.005,
+        )
+
+
+def test_a_model_is_loaded_measured_and_released():
+    ticks = Ticks()
+    made: list[TtsModel] = []
+
+    def load() -> TtsModel:
+        made.append(small(FULL))
+        ticks.looks += 100
+        return made[0]
+
+    found = measure(load, ticks.instruments())
+    assert found.load_s == pytest.approx(1.01)
+    assert found.first_packet_ms == pytest.approx(10)
+    assert found.rtf == pytest.approx(0.01 / 0.08)
+    assert found.memory_mb > 100
+    assert found.others == pytest.approx(0.5, abs=0.01)
+    assert "RANDOM" in found.model
+    assert made[0]._idle == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (f"import json; print('noise'); print(json.dumps({vars(FAST)!r}))", None),
+        ("print('hello')", "did not answer"),
+        ('print(\'{"fault": "The weights are damaged."}\')', "damaged"),
+        ("raise SystemExit('no room')", "no room (status 1)"),
+        ("import os; os._exit(9)", "perhaps for want of memory (status 9)"),
+    ],
+)
+def test_the_last_line_of_a_process_is_its_answer_or_why_it_failed(monkeypatch, code, reason):
+    genuine = subprocess.run
+
+    def run(command: list[str], **options: Any) -> Any:
+        assert command[-2:] == ["int4", "cpu"]
+        return genuine([sys.executable, "-c", code], **options)
+
+    monkeypatch.setattr(profiles.subprocess, "run", run)
+    found = in_a_process("int4", "cpu")
+    assert found == FAST if reason is None else reason in str(found)
+
+
+SPEECH = np.full(2 * SAMPLE_RATE, 0.5, np.float32)
+PAUSE_S = 0.192
+
+
+class Slow:
+    """A recogniser and its recognition: looks and interim transcripts cost what they are to."""
+
+    def __init__(self, look_s: float, interim_s: float, looks_at: float = 0.0) -> None:
+        self.seconds = 0.0
+        self.samples = 0
+        self.closed = False
+        self._look_s, self._interim_s, self._looks_at = look_s, interim_s, looks_at
+
+    def open(self) -> "Slow":
+        return self
+
+    def push(self, pcm: np.ndarray) -> None:
+        self.samples += len(pcm)
+
+    def peek(self) -> str:
+        return ""
+
+    def partial(self) -> str:
+        if self.samples >= self._looks_at * SAMPLE_RATE:
+            self.seconds += self._look_s
+            self._look_s = 0.0  # one look
+        return ""
+
+    def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
+        self.seconds += self._interim_s
+        return Transcript("hello", 1.0, "slow")
+
+    def close(self) -> None:
+        self.closed = True
+
+    def now(self) -> float:
+        return self.seconds
+
+
+SILENCE = np.zeros(SAMPLE_RATE, np.float32)  # after the last sound it is no speech
+
+
+@pytest.mark.parametrize(
+    ("look_s", "looks_at", "speech", "final"),
+    [
+        pytest.param(0.0, 0.0, SPEECH, PAUSE_S + 0.4, id="begins when the pause is noticed"),
+        pytest.param(0.0, 0.0, np.concatenate([SPEECH, SILENCE]), PAUSE_S + 0.4, id="silence"),
+        pytest.param(0.8, 1.0, SPEECH, PAUSE_S + 0.4, id="a look that is over delays nothing"),
+        pytest.param(0.8, 1.9, SPEECH, 1.9 + 0.8 + 0.4 - 2.0, id="waits for a look that is not"),
+    ],
+)
+def test_the_time_to_the_transcript_is_counted_from_the_last_sound(look_s, looks_at, speech, final):
+    slow = Slow(look_s=look_s, interim_s=0.4, looks_at=looks_at)
+    heard = hear(slow, speech, slow.now)
+    assert slow.closed
+    assert heard.text == "hello"
+    assert heard.final_s == pytest.approx(final)
+    assert heard.busy_s == pytest.approx(look_s + 0.4)  # what is computed is counted once

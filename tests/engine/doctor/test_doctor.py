@@ -78,18 +78,6 @@ def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(mo
     assert one(machine.graphics_card).state is State.FAULT
 
 
-def test_no_torch_is_imported_where_no_card_can_be_nor_to_know_of_cuda(monkeypatch, tmp_path):
-    monkeypatch.setattr(machine.card, "has_driver", lambda: False)
-    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: ModuleSpec(name, None))
-    monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
-    assert one(machine.graphics_card).state is State.OK
-    spec = ModuleSpec("torch", None, origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: spec)
-    for built_for in (None, "13.0"):
-        (tmp_path / "version.py").write_text(f"cuda: Optional[str] = {built_for!r}\n")
-        assert machine.card.knows_cuda() is (built_for is not None)
-
-
 def test_little_room_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "not" / "yet"))
     for free_mib, state in ((99, State.FAULT), (2047, State.WARNING), (2048, State.OK)):

@@ -165,32 +165,6 @@ def test_pages_that_were_overwritten_are_found_out(tmp_path):
         store.check()
 
 
-def test_another_instance_that_writes_is_waited_for_and_then_told(store, monkeypatch):
-    monkeypatch.setattr(schema, "BUSY_S", 0.0)
-    talk(store, "does it rain?")
-    with Store(store.path) as other:
-        with store._changing():
-            assert titles(other) == ["does it rain?"]  # readers are never kept waiting
-            with pytest.raises(HistoryError, match="another program is using"):
-                talk(other, "and now?")
-        talk(other, "and now?")
-    assert len(titles(store)) == 2
-
-
-def test_a_full_disk_is_told_and_leaves_what_was_there(store):
-    talk(store, "does it rain?")
-    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
-    store._database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
-    with pytest.raises(HistoryError, match="the disk is full"):
-        talk(store, "long " * 5000)
-    assert titles(store) == ["does it rain?"]
-    store._database.execute("PRAGMA max_page_count = 100000").fetchone()
-    talk(store, "short again")
-    store.check()
-    with pytest.raises(HistoryError, match="cannot be kept"):
-        Store(store.path / NAME)  # a file is in the way of its folder
-
-
 def test_values_that_do_not_fit_give_way_and_the_text_stays(store):
     number = talk(store, "does it rain?")
     for column, value in (
@@ -249,11 +223,6 @@ def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
 @given(st.text())
 def test_folding_keeps_every_place(text):
     assert len(folded(text)) == len(text)
-
-
-@pytest.mark.parametrize(("text", "plain"), [("Ärger", "arger"), ("ÎLE", "ile"), ("İ", "i")])
-def test_accents_and_capitals_make_no_difference(text, plain):
-    assert folded(text) == plain
 
 
 @settings(max_examples=40)

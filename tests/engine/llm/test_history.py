@@ -1,10 +1,13 @@
+"""What fits the person's words into a history for a model, and which models there are."""
+
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.errors import LanguageModelError
+from engine.errors import LanguageModelError, ModelError
+from engine.llm import registry
 from engine.llm.base import Message, Role
 from engine.llm.history import (
     BLOCK_MESSAGES,
@@ -12,8 +15,9 @@ from engine.llm.history import (
     UNHEARD,
     chat_messages,
     trimmed,
-    without_system,
 )
+from engine.settings import LanguageModelSettings
+from tests.fresh_python import prints
 
 MESSAGES = st.lists(
     st.builds(
@@ -79,6 +83,13 @@ def test_the_last_question_stays_when_tool_results_follow_it_or_is_refused():
         trimmed(turns(3), lambda _messages: False)
 
 
-def test_without_a_system_role_the_prompt_is_in_the_first_question():
-    assert without_system(turns(0)) == [{"role": "user", "content": "s\n\nlast"}]
-    assert without_system([{"role": "user", "content": "x"}]) == [{"role": "user", "content": "x"}]
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ModelError, match="'gpt'") as caught:
+        registry.load(LanguageModelSettings(engine="gpt"), print)
+    assert all(name in caught.value.hint for name in registry.NAMES)
+
+
+def test_importing_the_registry_imports_no_model_library():
+    heavy = ["llama_cpp", "openai", "pint", "hassil", "torch"]
+    program = f"import engine.llm.registry, sys; print([m for m in {heavy} if m in sys.modules])"
+    assert prints(program) == "[]"

@@ -1,7 +1,7 @@
 """What was read from a person's files, and the language model on another computer."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -74,9 +74,7 @@ TALKS = [read_out, read_out_and_repeat, cut_by_escape, slow_down_by_voice]
 
 
 @pytest.mark.parametrize("talk", TALKS)
-def test_a_file_read_aloud_does_not_go_to_another_computer(
-    scripted: ScriptedServer, tmp_path: Path, talk: Callable[[Host], None]
-) -> None:
+def test_a_file_read_aloud_does_not_go_to_another_computer(scripted, tmp_path, talk):
     with talking_to("http://models.example/v1", tmp_path) as host:
         talk(host)
         host.ask("who wrote Hamlet")
@@ -88,8 +86,8 @@ def test_a_file_read_aloud_does_not_go_to_another_computer(
 
 
 def test_why_a_file_was_not_read_names_no_folder_to_another_computer_and_what_follows_goes_there(
-    scripted: ScriptedServer, tmp_path: Path
-) -> None:
+    scripted, tmp_path
+):
     with talking_to("http://models.example/v1", tmp_path) as host:
         assert str(tmp_path) in host.ask("read the file letter").heard
         host.ask("who wrote Hamlet")
@@ -100,9 +98,7 @@ def test_why_a_file_was_not_read_names_no_folder_to_another_computer_and_what_fo
     assert told[1::2] == [KEPT_BACK, "William."]
 
 
-def test_a_server_on_this_computer_knows_what_was_read(
-    scripted: ScriptedServer, tmp_path: Path
-) -> None:
+def test_a_server_on_this_computer_knows_what_was_read(scripted, tmp_path):
     with talking_to(scripted.address, tmp_path) as host:
         read_out(host)
         host.ask("who wrote Hamlet")

@@ -5,10 +5,14 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engine.text.interaction import COMMANDS, HALTS, NODDING, NODS, halts, words
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
 from engine.text.rules.marks import ends_sentence
 from engine.text.speakable import Speakable
+from engine.text.syllables import count
 from tests.engine.text.cases import CASES
 from tests.engine.text.phoned import phoned
 
@@ -32,7 +36,7 @@ def whole(espeak: Espeak, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sentence: str) -> None:
+def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak, sentence):
     found = [phone for word in phoned(sentence.split(), espeak) for phone in word.phones]
     expected = whole(espeak, sentence)
     assert len(found) == len(expected)
@@ -40,14 +44,14 @@ def test_word_by_word_has_the_phones_of_the_whole_sentence(espeak: Espeak, sente
     assert sum(a != b for a, b in zip(found, expected, strict=True)) <= 1
 
 
-def test_every_pushed_word_comes_out_once_and_in_order(espeak: Espeak) -> None:
+def test_every_pushed_word_comes_out_once_and_in_order(espeak):
     text = "I said it to the man, and he -- smiled!"
     found = phoned(text.split(), espeak)
     assert [word.mark for word in found] == ["", "", "", "", "", ",", "", "", "", "!"]
     assert [bool(word.phones) for word in found] == [True] * 8 + [False, True]
 
 
-def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espeak) -> None:
+def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak):
     """But for the first one, because speech must begin, and one before a mark."""
     assert WordPhonemizer(espeak).push("The")
     phonemizer = WordPhonemizer(espeak)
@@ -61,35 +65,72 @@ def test_a_word_that_the_next_one_changes_is_held_until_it_is_known(espeak: Espe
 
 
 @pytest.mark.parametrize(("text", "word", "mark"), CASES["marks"])
-def test_punctuation_becomes_one_mark_the_voice_knows(text: str, word: str, mark: str) -> None:
+def test_punctuation_becomes_one_mark_the_voice_knows(text, word, mark):
     assert split_mark(text) == (word, mark)
 
 
-def test_an_endless_word_is_cut(espeak: Espeak) -> None:
+def test_an_endless_word_is_cut(espeak):
     (word,) = WordPhonemizer(espeak).push("a" * 100_000 + ".")
     assert len(word.phones) < 2_000
 
 
-def test_syllables_are_counted_by_their_nuclei(espeak: Espeak) -> None:
+def test_syllables_are_counted_by_their_nuclei(espeak):
     (word,) = WordPhonemizer(espeak).push("banana.")
     assert word.syllables == 3
     assert is_nucleus("n\u0329")
     assert not is_nucleus("tʃ")
 
 
-def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak: Espeak) -> None:
+def test_the_letter_a_sounds_like_itself_in_a_spelling(espeak):
     letters = Speakable()
     spoken = [word.text for word in (*letters.push("N, A, M, E."), *letters.end())]
     assert espeak.groups(spoken[1].rstrip(",")) == [["ˈeɪ"]]
 
 
-@pytest.mark.parametrize(
-    "text", ["over.", "Really?", 'he said."', "(so it is!)", "**no**.", "好。", "well…"]
-)
-def test_a_sentence_ends_also_inside_brackets_and_quotes(text: str) -> None:
+@pytest.mark.parametrize("text", CASES["sentence_ends"])
+def test_a_sentence_ends_also_inside_brackets_and_quotes(text):
     assert ends_sentence(text)
 
 
-@pytest.mark.parametrize("text", ["", "and", "so,", "(or", '"', "first:"])
-def test_a_sentence_does_not_end_with_less(text: str) -> None:
+@pytest.mark.parametrize("text", CASES["no_sentence_ends"])
+def test_a_sentence_does_not_end_with_less(text):
     assert not ends_sentence(text)
+
+
+WORDS = [(word, number) for number, words in CASES["syllables"] for word in words.split()]
+
+
+@pytest.mark.parametrize(("word", "syllables"), WORDS)
+def test_a_word_has_the_syllables_of_the_dictionary(word, syllables):
+    assert count(word) == syllables
+
+
+@pytest.mark.parametrize(("word", "syllables"), CASES["letters_and_compounds"])
+def test_letters_and_compounds_count_as_they_are_said(word, syllables):
+    assert count(word) == syllables
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_any_text_has_a_count_and_letters_have_at_least_one(text):
+    assert count(text) >= (1 if any(char.isalpha() for char in text) else 0)
+
+
+def test_nothing_both_halts_and_nods():
+    assert not set(HALTS) & set(NODS)
+    assert not COMMANDS & NODDING
+
+
+@pytest.mark.parametrize("text", [*HALTS, *NODS])
+def test_every_text_is_written_as_it_is_looked_up(text):
+    assert halts(text) == (text in HALTS)
+    assert text == " ".join(text.lower().split())
+
+
+def test_who_says_more_than_a_halt_asks_for_something_else():
+    assert halts("Wait a moment!")
+    assert not halts("Wait a moment, which river?")
+    assert not halts("")
+
+
+def test_words_know_no_case_and_no_punctuation():
+    assert words("It's Stop… NOW!") == {"it's", "stop", "now"}

@@ -25,7 +25,7 @@ _TABLE = {
     ).items()
 }
 TEXTS = [text for rows in _TABLE.values() for text, *_ in rows]
-WHOLE_TABLE = "\n\n".join(text for text in TEXTS if text.count("```") % 2 == 0)
+ONE_REPLY = "\n\n".join(text for text in TEXTS[::3] if text.count("```") % 2 == 0)
 
 _SCRAPS = (
     r"# |## |- |* |1. |2) |> |**|*|_|__|~~|`|```|```python|---|===|[|](|](http://x.com |)"
@@ -54,7 +54,7 @@ def pieces(text: str, cuts: list[int]) -> list[str]:
 
 
 @pytest.mark.parametrize("topic", _TABLE)
-def test_text_is_said_as_a_person_would_say_it_also_character_by_character(topic: str) -> None:
+def test_text_is_said_as_a_person_would_say_it_also_character_by_character(topic):
     """A row with a third word is said wrong so far, and must be."""
     wrong = []
     for text, spoken, *still_open in _TABLE[topic]:
@@ -66,27 +66,27 @@ def test_text_is_said_as_a_person_would_say_it_also_character_by_character(topic
     assert not wrong, "\n".join(["these rows are not as they say:", *wrong])
 
 
-def test_the_table_has_at_least_fifteen_hundred_different_cases() -> None:
+def test_the_table_has_at_least_fifteen_hundred_different_cases():
     assert len(set(TEXTS)) == len(TEXTS) >= 1500
 
 
 @settings(max_examples=100, deadline=None)
 @given(text=st.sampled_from(TEXTS), cuts=st.lists(st.integers(0, 200), max_size=8))
-def test_a_case_cut_anywhere_says_the_same(text: str, cuts: list[int]) -> None:
+def test_a_case_cut_anywhere_says_the_same(text, cuts):
     assert read(*pieces(text, cuts)) == read(text)
 
 
-def test_the_whole_table_as_one_reply_says_the_same_in_deltas_of_any_size() -> None:
-    whole = read(WHOLE_TABLE)
-    assert len(whole) > 2000
+def test_a_third_of_the_table_as_one_reply_says_the_same_in_deltas_of_any_size():
+    whole = read(ONE_REPLY)
+    assert len(whole) > 700
     for size in (1, 50):
-        deltas = [WHOLE_TABLE[i : i + size] for i in range(0, len(WHOLE_TABLE), size)]
+        deltas = [ONE_REPLY[i : i + size] for i in range(0, len(ONE_REPLY), size)]
         assert read(*deltas) == whole
 
 
 @settings(max_examples=200, deadline=None)
 @given(text=MARKDOWNISH, cuts=st.lists(st.integers(0, 400), max_size=10))
-def test_any_markdown_cut_anywhere_says_the_same(text: str, cuts: list[int]) -> None:
+def test_any_markdown_cut_anywhere_says_the_same(text, cuts):
     whole = read(text)
     assert read(*pieces(text, cuts)) == whole
     assert read(*text) == whole
@@ -95,7 +95,7 @@ def test_any_markdown_cut_anywhere_says_the_same(text: str, cuts: list[int]) -> 
 @settings(max_examples=200, deadline=None)
 @given(text=MARKDOWNISH | st.text())
 @example("\x00 \ud800 \ufeff \u200d \u202e a 🏽 \u0301 ¤ ٣ ४")
-def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text: str) -> None:
+def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
     """It stands inside the text, and places never go back."""
     words = read(text)
     for word in words:
@@ -157,8 +157,8 @@ def hold_back_is_at_most_one_token(text: str) -> None:
 
 
 @pytest.mark.parametrize("topic", _TABLE)
-def test_at_most_one_word_is_held_back(topic: str) -> None:
-    for text, *_ in _TABLE[topic]:
+def test_at_most_one_word_is_held_back(topic):
+    for text, *_ in _TABLE[topic][::2]:
         hold_back_is_at_most_one_token(text)
 
 
@@ -167,25 +167,25 @@ def test_at_most_one_word_is_held_back(topic: str) -> None:
     texts=st.lists(st.sampled_from(TEXTS), min_size=2, max_size=5),
     glue=st.sampled_from([" ", "\n", "\n\n"]),
 )
-def test_at_most_one_word_is_held_back_wherever_cases_meet(texts: list[str], glue: str) -> None:
+def test_at_most_one_word_is_held_back_wherever_cases_meet(texts, glue):
     hold_back_is_at_most_one_token(glue.join(texts))
 
 
 @pytest.mark.parametrize(("deltas", "words"), CASES["leaves_as_soon"])
-def test_a_word_leaves_as_soon_as_its_reading_is_known(deltas: list[str], words: list[str]) -> None:
+def test_a_word_leaves_as_soon_as_its_reading_is_known(deltas, words):
     speakable = Speakable()
     *_, given = (speakable.push(delta) for delta in deltas)
     assert [word.text for word in given] == words
 
 
 @pytest.mark.parametrize(("text", "tokens"), CASES["number_waits"])
-def test_a_number_waits_for_its_groups_and_one_token(text: str, tokens: int) -> None:
+def test_a_number_waits_for_its_groups_and_one_token(text, tokens):
     speakable = Speakable()
     given = [bool(speakable.push(token + " ")) for token in text.split()]
     assert given.index(True) == tokens
 
 
-def test_the_filter_brings_no_library_and_only_figures_in_groups_load_one() -> None:
+def test_the_filter_brings_no_library_and_only_figures_in_groups_load_one():
     code = (
         "import sys, engine.text.syllables; from engine.text.speakable import Speakable; "
         "assert not {'num2words', 'numpy', 'torch'} & set(sys.modules); speakable = Speakable(); "
@@ -209,13 +209,13 @@ def test_the_filter_brings_no_library_and_only_figures_in_groups_load_one() -> N
                        ("now", "now")]),
     ],
 )  # fmt: skip
-def test_places_are_those_of_the_markdown(text: str, spoken: list[tuple[str, str]]) -> None:
+def test_places_are_those_of_the_markdown(text, spoken):
     for deltas in ([text], text):  # also over deltas
         words = read(*deltas)
         assert [(word.text, text[word.start : word.end]) for word in words] == spoken
 
 
-def test_after_the_end_nothing_more_is_said() -> None:
+def test_after_the_end_nothing_more_is_said():
     speakable = Speakable()
     speakable.push("one two")
     assert [word.text for word in speakable.end()] == ["two"]
@@ -223,7 +223,7 @@ def test_after_the_end_nothing_more_is_said() -> None:
     assert speakable.end() == []
 
 
-def test_a_tenth_of_a_megabyte_without_a_space_comes_out_in_bearable_words() -> None:
+def test_a_tenth_of_a_megabyte_without_a_space_comes_out_in_bearable_words():
     speakable = Speakable()
     longest = 0
     for _ in range(2):
@@ -238,13 +238,13 @@ def test_a_tenth_of_a_megabyte_without_a_space_comes_out_in_bearable_words() -> 
     [*r"( [ ]( * **a $ 1- 1/ .a a. 1, a@ http:// | - \frac{ ' &#1; I ٣ /a 1x 1,2 1.234".split(),
      *"5- <5 Na ° a1".split(), "<a ", "12 ", "0123 "],
 )  # fmt: skip
-def test_repeated_signs_take_no_more_than_linear_time(unit: str) -> None:
-    text = unit * (10_000 // len(unit))
+def test_repeated_signs_take_no_more_than_linear_time(unit):
+    text = unit * (5_000 // len(unit))
 
     def takes() -> float:
         begin = time.thread_time()  # other threads of the tests may be busy
         read(text)
         return time.thread_time() - begin
 
-    # 0.02 to 0.4 s; Python's search through all that the tests hold may fall into one reading
-    assert any(takes() < 1.0 for _ in range(3))
+    # 0.01 to 0.2 s; Python's search through all that the tests hold may fall into one reading
+    assert any(takes() < 0.5 for _ in range(3))

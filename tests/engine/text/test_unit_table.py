@@ -31,32 +31,29 @@ def test_a_sign_is_read_as_americans_spell_it():
     assert {sign: SIGNS[sign] for sign in names} == names
 
 
-# ------------------------------------------------------------------------------------- numbers
-
-
 def _oracle(value: int, to: str = "cardinal") -> str:
     return num2words(value, to=to).replace(",", "").replace(" and ", " ")
 
 
 @given(st.integers(0, 10**15 - 1) | st.integers(0, 2000))
-def test_cardinals_are_those_of_the_oracle(value: int) -> None:
+def test_cardinals_are_those_of_the_oracle(value):
     assert numbers.cardinal(value) == _oracle(value)
 
 
 @given(st.integers(1, 10**12) | st.integers(1, 200))
-def test_ordinals_are_those_of_the_oracle(value: int) -> None:
+def test_ordinals_are_those_of_the_oracle(value):
     assert numbers.ordinal(value) == _oracle(value, "ordinal")
 
 
 @given(st.integers(1010, 2099))
-def test_years_are_those_of_the_oracle(value: int) -> None:
+def test_years_are_those_of_the_oracle(value):
     assert numbers.year(value) == _oracle(value, "year").replace("oh-", "oh ")
 
 
-def test_numbers_nobody_can_follow_are_said_digit_by_digit() -> None:
+def test_numbers_nobody_can_follow_are_said_digit_by_digit():
     assert numbers.cardinal(10**15) == "one" + " zero" * 15
 
 
-def test_a_name_with_too_many_figures_is_said_figure_by_figure() -> None:
+def test_a_name_with_too_many_figures_is_said_figure_by_figure():
     assert numbers.code("12345") == "one two three four five"
     assert numbers.code("05") == "zero five"

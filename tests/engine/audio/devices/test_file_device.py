@@ -1,7 +1,5 @@
 """A recording that speaks and a recording that is made, exact to the sample."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import soundfile
@@ -19,7 +17,7 @@ def clock() -> SteppedClock:
     return SteppedClock()
 
 
-def test_a_file_is_heard_as_time_passes_then_silence_then_nothing(clock: SteppedClock) -> None:
+def test_a_file_is_heard_as_time_passes_then_silence_then_nothing(clock):
     tone = sine(RATE, 0.3)
     microphone = FileMicrophone(Clip(tone, RATE), clock=clock, tail_s=0.2)
     assert len(microphone.read()) == 0
@@ -34,7 +32,7 @@ def test_a_file_is_heard_as_time_passes_then_silence_then_nothing(clock: Stepped
     assert len(microphone.read()) == 0
 
 
-def test_nothing_is_spoken_before_somebody_listens(clock: SteppedClock) -> None:
+def test_nothing_is_spoken_before_somebody_listens(clock):
     microphone = FileMicrophone(Clip(sine(RATE, 1.0), RATE), clock=clock)
     clock.advance(30)
     assert len(microphone.read()) == 0
@@ -42,9 +40,7 @@ def test_nothing_is_spoken_before_somebody_listens(clock: SteppedClock) -> None:
     assert len(microphone.read()) == RATE // 2
 
 
-def test_what_is_played_is_written_with_the_silence_around_it(
-    clock: SteppedClock, tmp_path: Path
-) -> None:
+def test_what_is_played_is_written_with_the_silence_around_it(clock, tmp_path):
     speaker = FileLoudspeaker(tmp_path / "out.wav", RATE, clock=clock)
     clock.advance(0.5)
     tone = sine(RATE, 0.25)
@@ -59,7 +55,7 @@ def test_what_is_played_is_written_with_the_silence_around_it(
     assert not pcm[12000:].any()
 
 
-def test_samples_do_not_depend_on_how_often_one_looks() -> None:
+def test_samples_do_not_depend_on_how_often_one_looks():
     recordings = []
     for looks in (1, 7, 50):
         clock = SteppedClock()

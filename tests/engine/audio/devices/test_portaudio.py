@@ -14,7 +14,7 @@ from engine.audio.devices import portaudio, stream
 from engine.errors import DeviceError
 from tests.engine.audio.tone import sine
 from tests.fresh_python import prints
-from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, VirtualAudio, virtual_audio
+from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, virtual_audio
 
 RATE = 48_000
 LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE + 0.5 / 480  # of tone.sine with a 10 ms fade
@@ -74,9 +74,7 @@ def _hear(microphone: Microphone, seconds: float) -> Pcm:
 @pytest.mark.device
 @pytest.mark.slow
 class TestOnACard:
-    def test_what_is_written_leaves_the_speaker_unchanged(
-        self, shared_card: VirtualAudio, tmp_path: Path
-    ) -> None:
+    def test_what_is_written_leaves_the_speaker_unchanged(self, shared_card, tmp_path):
         noise = np.random.default_rng(3).uniform(-0.5, 0.5, RATE).astype(np.float32)
         speaker = portaudio.open_loudspeaker(SPEAKER)
         with shared_card.recording(tmp_path / "out.wav"):
@@ -88,7 +86,7 @@ class TestOnACard:
         overlap = heard[lag : lag + RATE - 1000]
         np.testing.assert_allclose(overlap, noise[500 : 500 + len(overlap)], atol=1e-3)
 
-    def test_a_cut_and_a_duck_do_not_click(self, shared_card: VirtualAudio, tmp_path: Path) -> None:
+    def test_a_cut_and_a_duck_do_not_click(self, shared_card, tmp_path):
         speaker = portaudio.open_loudspeaker(SPEAKER)
         with shared_card.recording(tmp_path / "out.wav"):
             speaker.write(sine(RATE, 0.8))
@@ -103,7 +101,7 @@ class TestOnACard:
         assert np.abs(heard[-2000:-600]).max() == pytest.approx(0.15, abs=0.01)
         assert np.abs(np.diff(heard)).max() <= LOUDEST_STEP
 
-    def test_devices_are_known_by_name(self, shared_card: VirtualAudio) -> None:
+    def test_devices_are_known_by_name(self, shared_card):
         with pytest.raises(DeviceError, match="'Theremin' is not connected") as caught:
             portaudio.open_microphone("Theremin")
         assert MICROPHONE in caught.value.hint
@@ -114,7 +112,7 @@ class TestOnACard:
         assert (speaker.name, speaker.sample_rate) == (HEADSET, RATE)
         speaker.close()
 
-    def test_open_devices_go_on_after_a_refresh(self, shared_card: VirtualAudio) -> None:
+    def test_open_devices_go_on_after_a_refresh(self, shared_card):
         microphone, speaker = portaudio.open_microphone(), portaudio.open_loudspeaker()
         speaker.write(sine(RATE, 0.9))
         _until(lambda: speaker.samples_played > RATE // 10)
@@ -125,9 +123,7 @@ class TestOnACard:
         microphone.close()
         speaker.close()
 
-    def test_a_reader_who_comes_late_loses_samples_and_is_told(
-        self, shared_card: VirtualAudio, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_reader_who_comes_late_loses_samples_and_is_told(self, shared_card, monkeypatch):
         monkeypatch.setattr("engine.audio.devices.microphone._CAPACITY_S", 2.0)
         microphone = portaudio.open_microphone()
         time.sleep(3.2)
@@ -146,9 +142,7 @@ class TestOnABrokenCard:
         """A device that has just been opened may stand still for longer (test_stream.py)."""
         monkeypatch.setattr(stream, "_SETTLED_S", 0.0)
 
-    def test_a_crashed_sound_server_is_told_with_advice_and_nothing_lost_comes_back(
-        self, card: VirtualAudio
-    ) -> None:
+    def test_a_crashed_sound_server_is_told_with_advice_and_nothing_lost_comes_back(self, card):
         default, named = portaudio.open_microphone(), portaudio.open_microphone(MICROPHONE)
         card.crash()
         assert _seconds_until_lost(default.read) < NOTICED_S
@@ -164,7 +158,7 @@ class TestOnABrokenCard:
 
 @pytest.mark.device
 @pytest.mark.slow
-def test_a_device_plugged_in_later_can_be_opened(tmp_path: Path) -> None:
+def test_a_device_plugged_in_later_can_be_opened(tmp_path):
     (tmp_path / "asound.conf").write_text("</usr/share/alsa/alsa.conf>\n")
     with pytest.MonkeyPatch.context() as before:
         before.setenv("ALSA_CONFIG_PATH", str(tmp_path / "asound.conf"))
@@ -178,7 +172,7 @@ def test_a_device_plugged_in_later_can_be_opened(tmp_path: Path) -> None:
     portaudio.refresh()
 
 
-def test_a_missing_sound_library_is_told_with_its_package_once_it_is_needed(tmp_path: Path) -> None:
+def test_a_missing_sound_library_is_told_with_its_package_once_it_is_needed(tmp_path):
     """Not when the audio part is imported: many who do that open no device."""
     # What sounddevice does at import on a machine without libportaudio.
     (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')\n")

@@ -65,17 +65,17 @@ def hiss() -> Pcm:
     ("person", "within"),
     [pytest.param(noise(SECOND, 0.05, 21), 5, id="words"), pytest.param(hiss(), 8, id="a hiss")],
 )
-def test_a_person_is_noticed_within_so_many_blocks(person: Pcm, within: int) -> None:
+def test_a_person_is_noticed_within_so_many_blocks(person, within):
     left, echo = room(1, seed=11)
     assert any(heard(at_home(), left + person, echo)[:within])
 
 
-def test_what_the_filter_usually_leaves_is_nobody() -> None:
+def test_what_the_filter_usually_leaves_is_nobody():
     found = heard(DoubleTalk(), *room(20))
     assert not any(found[3 * SECOND :])
 
 
-def test_a_person_is_noticed_in_a_silence_of_the_reply() -> None:
+def test_a_person_is_noticed_in_a_silence_of_the_reply():
     detector = at_home()
     nothing = noise(SECOND, 0.001, seed=31)
     assert not any(heard(detector, nothing, np.zeros_like(nothing))[50:])
@@ -83,7 +83,7 @@ def test_a_person_is_noticed_in_a_silence_of_the_reply() -> None:
     assert any(heard(detector, person, np.zeros_like(person))[:5])
 
 
-def test_a_click_and_what_an_onset_of_the_echo_leaves_for_three_blocks_are_nobody() -> None:
+def test_a_click_and_what_an_onset_of_the_echo_leaves_for_three_blocks_are_nobody():
     left, echo = room(1, seed=41)
     left[50] += noise(1, 0.05, seed=42)[0]
     assert not any(heard(at_home(), left, echo))
@@ -93,16 +93,14 @@ def test_a_click_and_what_an_onset_of_the_echo_leaves_for_three_blocks_are_nobod
         assert not any(heard(at_home(), left, echo))
 
 
-def test_a_room_that_rings_more_than_it_did_is_nobody_after_a_while() -> None:
+def test_a_room_that_rings_more_than_it_did_is_nobody_after_a_while():
     left, echo = room(10, seed=51)
     found = heard(at_home(), 3 * left, echo)
     assert not any(found[5 * SECOND :])
 
 
 @pytest.mark.parametrize(("before", "silent_s"), [(0, 5), (5, 50)])
-def test_a_long_digital_silence_makes_no_number_overflow_and_nobody_deaf(
-    before: int, silent_s: int
-) -> None:
+def test_a_long_digital_silence_makes_no_number_overflow_and_nobody_deaf(before, silent_s):
     """What was predicted of an echo fades by itself, to less than a number can hold in 44 s."""
     detector = DoubleTalk()
     heard(detector, *room(before))

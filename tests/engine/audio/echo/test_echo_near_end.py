@@ -44,7 +44,7 @@ def silent(more: bool = False) -> Played:
     return Played(NOTHING, SAMPLE_RATE, more)
 
 
-def test_without_a_canceller_or_a_reply_the_microphone_passes_at_once() -> None:
+def test_without_a_canceller_or_a_reply_the_microphone_passes_at_once():
     near = NearEnd(Passthrough(), SAMPLE_RATE)
     heard = noise(5 * TICK)
     np.testing.assert_array_equal(near.push(heard, Played(heard, SAMPLE_RATE, True)), heard)
@@ -64,7 +64,7 @@ def echoed(near: NearEnd, played: Pcm, *, delay: int, tick: int = TICK) -> list[
 
 
 @pytest.mark.parametrize("delay_ms", [20, 80, 300])
-def test_the_delay_is_found_and_made_up_for(delay_ms: int) -> None:
+def test_the_delay_is_found_and_made_up_for(delay_ms):
     watcher = Watcher()
     near = NearEnd(watcher, SAMPLE_RATE)
     echoed(near, noise(4 * SAMPLE_RATE), delay=delay_ms * 16)
@@ -77,7 +77,7 @@ def test_the_delay_is_found_and_made_up_for(delay_ms: int) -> None:
     assert np.corrcoef(heard[middle], played[shifted])[0, 1] > 0.9
 
 
-def test_double_talk_is_told_once_the_delay_is_known_and_while_something_sounds() -> None:
+def test_double_talk_is_told_once_the_delay_is_known_and_while_something_sounds():
     watcher = Watcher()
     watcher.double_talk = True
     near = NearEnd(watcher, SAMPLE_RATE)
@@ -93,7 +93,7 @@ def test_double_talk_is_told_once_the_delay_is_known_and_while_something_sounds(
     np.testing.assert_array_equal(near.push(heard, silent())[-TICK // 2 :], heard[-TICK // 2 :])
 
 
-def test_every_sample_comes_out_however_often_one_looks() -> None:
+def test_every_sample_comes_out_however_often_one_looks():
     for tick in (100, TICK, 3 * TICK):
         near = NearEnd(Watcher(), SAMPLE_RATE)
         out = echoed(near, noise(SAMPLE_RATE), delay=480, tick=tick)
@@ -101,7 +101,7 @@ def test_every_sample_comes_out_however_often_one_looks() -> None:
         assert given - FRAME <= sum(map(len, out)) <= given
 
 
-def test_what_was_heard_never_waits_long_for_what_was_played() -> None:
+def test_what_was_heard_never_waits_long_for_what_was_played():
     near = NearEnd(Watcher(), SAMPLE_RATE)
     echoed(near, noise(SAMPLE_RATE // 2), delay=480)
     held = 0
@@ -123,7 +123,7 @@ def apart(heard: Pcm, given: Pcm) -> int:
     return int(np.argmax(np.abs(likely)))
 
 
-def test_a_delay_that_creeps_is_followed_without_a_new_beginning() -> None:
+def test_a_delay_that_creeps_is_followed_without_a_new_beginning():
     watcher = Watcher()
     near = NearEnd(watcher, SAMPLE_RATE)
     played, heard = creeping(60, ppm=100)
@@ -135,7 +135,7 @@ def test_a_delay_that_creeps_is_followed_without_a_new_beginning() -> None:
     assert abs(apart(*last) - EARLY_S * SAMPLE_RATE) <= 2  # it crept by 96
 
 
-def test_where_clocks_count_apart_nothing_is_lost_to_the_canceller_nor_given_twice() -> None:
+def test_where_clocks_count_apart_nothing_is_lost_to_the_canceller_nor_given_twice():
     watcher = Watcher()
     near = NearEnd(watcher, SAMPLE_RATE)
     played, heard = creeping(120, ppm=200)
@@ -166,7 +166,7 @@ def fed(heard: Pcm, played: Pcm) -> int | None:
     return estimator.delay
 
 
-def test_a_delay_is_found_under_noise_as_loud_as_the_echo_and_none_in_what_is_no_echo() -> None:
+def test_a_delay_is_found_under_noise_as_loud_as_the_echo_and_none_in_what_is_no_echo():
     played = noise(3 * SAMPLE_RATE)
     heard = np.concatenate([np.zeros(2000, np.float32), played])[: len(played)]
     assert fed(heard + noise(len(heard), seed=2), played) == 2000

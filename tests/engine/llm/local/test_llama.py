@@ -213,12 +213,6 @@ def test_what_is_no_model_that_can_be_used_is_named(skills, tmp_path, make_gguf,
         llama.open_file(settings(path), skills)
 
 
-@pytest.mark.parametrize(("model", "refusal"), [("", "No language"), (".", "no readable model")])
-def test_no_file_and_a_folder_are_refused(skills, model, refusal):
-    with pytest.raises(ModelError, match=refusal):
-        llama.open_file(settings(model), skills)
-
-
 def test_without_the_library_the_error_says_what_to_install(skills, monkeypatch):
     real_import = builtins.__import__
 

@@ -11,11 +11,9 @@ from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
 from tests.engine.llm.scripted_server import (
     DONE,
-    begin_events,
     calls,
     chunk,
     content,
-    event,
     says,
     sends,
 )
@@ -84,8 +82,6 @@ def test_a_reply_that_just_stops_was_broken_off(answer_to, parts):
         answer_to(sends(*parts))
 
 
-# ------------------------------------------------------------------- characters
-
 HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "Great \\ud83c"}}]}\n\n'
 OTHER_HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "\\udf89 news."}}]}\n\n'
 
@@ -107,9 +103,6 @@ def test_half_a_character_in_a_call_does_not_keep_the_next_request_from_being_se
     answer_to(calls(names, escaped), says(ANSWER))
     assert scripted.requests[1]["messages"][-3]["tool_calls"][0]["id"] == "a\ufffd"
     assert len(scripted.requests) == 2
-
-
-# --------------------------------------------------------------------- thoughts
 
 
 @pytest.mark.parametrize(
@@ -142,8 +135,6 @@ def test_a_thought_that_the_prompt_began_is_taken_back_once(answer_to):
     assert text(answer_to(says("Ten."))) == "Ten."
 
 
-# ------------------------------------------------------------------------ calls
-
 ASKS_FOR_TIME = '{"name": "tell_time", "arguments": {}}'
 
 
@@ -167,9 +158,6 @@ def test_a_call_without_an_offer_is_neither_carried_out_nor_said(scripted, answe
     refuses = scripts.fails(400, "tools are not supported")
     assert text(answer_to(refuses, says("Hm.\n", ASKS_FOR_TIME))) == "Hm.\n"
     assert len(scripted.requests) == 2
-
-
-# ----------------------------------------------------------------------- faults
 
 
 def refuses(status: int, body: str, kind: str = "application/json"):
@@ -207,8 +195,6 @@ def test_the_servers_own_words_are_told(answer_to, answer, words):
     with pytest.raises(LanguageModelError, match=words):
         answer_to(answer)
 
-
-# ---------------------------------------------------------------------- loading
 
 LOADS = refuses(503, '{"error": {"code": 503, "message": "Loading model"}}')
 
@@ -252,17 +238,3 @@ def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, sit
     scripted.listing = lambda handler: lists.pop(0)(handler)
     scripted.script = [says(ANSWER)]
     assert text(ask(connect(scripted.address, model=""), asked, situation)) == ANSWER
-
-
-def test_a_stream_is_begun_before_the_next_word_has_come(scripted, reply_of):
-    def waits(handler):
-        begin_events(handler)
-        event(handler, {"content": "The river"})
-        scripted.released.wait(20)
-
-    reply = reply_of(waits)
-    said = ""
-    while not said:
-        said = text([next(reply)])
-    reply.close()
-    assert said == "The river"

@@ -112,8 +112,6 @@ def never_ends(scripted, delta):
     return answer
 
 
-# --------------------------------------------------------------------- tools
-
 TIMER_FRAGMENTS = (
     {"index": 0, "id": "a", "function": {"name": "set_timer", "arguments": ""}},
     {"index": 0, "function": {"arguments": '{"durat'}},
@@ -173,9 +171,6 @@ def test_a_server_without_tools_is_asked_once_more_without_them(scripted, answer
     assert "tools" not in scripted.requests[1]
     assert text(answer_to()) == "Again."
     assert len(scripted.requests) == 3
-
-
-# -------------------------------------------------------------------- faults
 
 
 @pytest.mark.parametrize(
@@ -252,8 +247,6 @@ def test_a_reply_without_end_or_in_one_piece_is_cut(scripted, answer_to, monkeyp
     assert scripted.gone.wait(5)
     assert len(text(answer_to(says("x" * 900_000)))) == 1000
 
-
-# -------------------------------------------------------------------- bounds
 
 MEBIBYTE = b"x" * (1 << 20)
 
@@ -338,9 +331,6 @@ def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked,
     model = connect(scripted.address, model="")
     assert text(ask(model, asked, situation)) == "Yes."
     assert len(model.info.detail) < 300
-
-
-# ------------------------------------------------------------------ redirects
 
 
 @pytest.fixture

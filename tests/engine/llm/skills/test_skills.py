@@ -6,6 +6,7 @@ import pytest
 from engine.llm.base import Message, Role, Situation, TextDelta, Unanswered
 from engine.llm.skills.abilities import EXAMPLES
 from engine.text.interaction import GOES_ON
+from tests.engine.llm.cases import CASES
 
 QUIET = Situation(rate=None, volume=0.5, voice="", voices=())
 FASTEST, LOUDEST = replace(QUIET, rate=7.0), replace(QUIET, volume=1.0)
@@ -101,13 +102,6 @@ def test_long_words_come_back_whole_wherever_a_space_falls(skills, at):
     assert text(skills, asked + said) == said
 
 
-@pytest.mark.parametrize(
-    ("said", "confidence", "answer"),
-    [
-        ("how he stir in the orth", 0.3, "I'm not sure I heard that right. Can you say it again?"),
-        ("who wrote hamlet", 0.9, "I can't answer that without a language model."),
-        ("what time is it", 0.3, "It's 3:45 PM."),
-    ],
-)
+@pytest.mark.parametrize(("said", "confidence", "answer"), CASES["heard_badly"])
 def test_what_was_heard_badly_and_not_understood_is_asked_again(skills, said, confidence, answer):
     assert text(skills, said, confidence=confidence).startswith(answer)

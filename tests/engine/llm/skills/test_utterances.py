@@ -1,5 +1,9 @@
-"""The table of utterances: what is said or typed, and what comes back."""
+"""What is asked of the skills: the table of utterances, draws of chance, the person's name, wishes
+about the pace.
+"""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from engine.llm.base import (
     ChooseVoice,
     Delta,
     Message,
+    RememberName,
     Role,
     Situation,
     StartTimer,
@@ -18,7 +23,11 @@ from engine.llm.base import (
     Timer,
     Unanswered,
 )
+from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
+from engine.llm.skills.matching.intent import Answer
+from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
 from engine.messages.timers import CancelTimers
+from tests.engine.llm.skills.asking import ELSEWHERE, HERE, asked
 
 TABLE = Path(__file__).with_name("utterances.txt")
 SITUATION = Situation(
@@ -70,3 +79,92 @@ def change(by: float | None, to: float | None) -> str:
 def test_an_utterance_gets_its_answer(skills, said, expected):
     reply = skills.reply([Message(Role.USER, said)], lambda: SITUATION)
     assert in_words(list(reply)) == expected
+
+
+TOO_MANY = "I can roll up to 20 dice with up to 1000 sides."
+
+
+def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
+    """The answer, and the ranges that were drawn from."""
+    ranges: list[tuple[int, int]] = []
+    coming: Iterator[int] = iter(draws)
+
+    def draw(low: int, high: int) -> int:
+        ranges.append((low, high))
+        return next(coming)
+
+    return asked(text, draw=draw).text, ranges
+
+
+@pytest.mark.parametrize(
+    ("text", "draws", "answer", "ranges"),
+    [
+        ("flip a coin", (1,), "Heads.", [(1, 2)]),
+        ("toss a coin", (2,), "Tails.", [(1, 2)]),
+        ("roll a die", (4,), "4.", [(1, 6)]),
+        ("roll two dice", (3, 6), "3 and 6: 9 together.", [(1, 6)] * 2),
+        ("roll a d20", (17,), "17.", [(1, 20)]),
+        ("roll 3d6", (1, 2, 3), "1, 2 and 3: 6 together.", [(1, 6)] * 3),
+        ("pick a number between one and ten", (7,), "7.", [(1, 10)]),
+        ("random number from 10 to 5", (6,), "6.", [(5, 10)]),
+        ("give me a random number", (99,), "99.", [(1, 100)]),
+        ("choose between pizza and pasta", (2,), "Pasta.", [(1, 2)]),
+        ("choose between tea, coffee and water", (3,), "Water.", [(1, 3)]),
+        *((text, (), TOO_MANY, []) for text in ("roll 100 dice", "roll a d1", "roll a d 9999")),
+        # no range and no die
+        ("pick a number between one and a half and two", (), ELSEWHERE.text, []),
+        ("roll the car", (), ELSEWHERE.text, []),
+    ],
+)
+def test_the_draws_decide(text, draws, answer, ranges):
+    assert drawn(text, *draws) == (answer, ranges)
+
+
+MARTIN = replace(HERE, person="Martin")
+
+
+def test_a_name_is_told_back_in_private_and_forgotten():
+    assert asked("my name is martin").private
+    known = asked("what's my name", here=MARTIN)
+    assert known == Answer("Your name is Martin.", private=True)
+    assert "haven't told me" in asked("what's my name").text
+    assert asked("forget my name", here=MARTIN).actions == (RememberName(""),)
+    assert asked("forget my name") == Answer("I don't know your name.")
+
+
+WISHES = [
+    ("slower please", ChangeRate(by=-STEP)),
+    ("Could you speak a bit slower, please?", ChangeRate(by=-BIT)),
+    ("slow down", ChangeRate(by=-STEP)),
+    ("faster", ChangeRate(by=STEP)),
+    ("much faster", ChangeRate(by=LOT)),
+    ("normal speed", ChangeRate()),
+    ("as fast as you can", ChangeRate(to=FASTEST)),
+    ("five syllables per second", ChangeRate(to=5.0)),
+]
+
+
+@pytest.mark.parametrize(("said", "wish"), WISHES)
+def test_a_wish_is_understood_and_so_are_its_beginnings(said, wish):
+    assert pace_wish(said) == wish
+    words = said.split()
+    about = [may_become_pace_wish(" ".join(words[: n + 1])) for n in range(len(words))]
+    assert about[-1]
+    assert about == sorted(about)
+    # the last word may be half said
+    assert may_become_pace_wish(f"{said} pl")
+    assert not may_become_pace_wish(f"{said} pl and so on")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "stop", "what time is it", "slower and tell me the time", "louder", "read notes.txt",
+     "how fast is light", "nine hundred syllables per second", "slower " * 40],
+)  # fmt: skip
+def test_everything_else_is_none(said):
+    assert pace_wish(said) is None
+
+
+@pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower and louder"])
+def test_what_cannot_become_a_wish_is_known_at_once(said):
+    assert not may_become_pace_wish(said)

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from engine.llm.base import Retraction, ThoughtDelta
 from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
+from tests.engine.llm.cases import CASES
 
 MARKS = (
     "<think>", "</think>", "<Thought >", "</thought>", "[THINK]", "[/THINK]", "◁think▷",
@@ -83,35 +84,7 @@ def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
     assert split([whole]) == split(pieces) == split(list(whole))
 
 
-# ------------------------------------------------------------------------ thoughts
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "<think>{}</think>",
-        "<THINK>{}</Think>",
-        "<think >{}</ think>",
-        '<think effort="high">{}</think>',
-        "<thinking>{}</thinking>",
-        "<thought>{}</thought>",
-        "<reasoning>{}</reasoning>",
-        "<seed:think>{}</seed:think>",
-        "[THINK]{}[/THINK]",
-        "[think]{}[/think]",
-        "◁think▷{}◁/think▷",
-        "<|think|>{}<|/think|>",
-        "<|begin_of_thought|>{}<|end_of_thought|>",
-        "<|START_THINKING|>{}<|END_THINKING|>",
-        "<think>{}</think><answer>",
-        "<think>{}</think><|START_RESPONSE|>",
-        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
-        "<|start|>assistant<|channel|>analysis<|message|>{}<|channel|>final <|message|>",
-        "<|channel>thought\n{}<channel|>",
-        "analysis{}assistantfinal",
-        "assistantanalysis{}assistantfinal",
-    ],
-)
+@pytest.mark.parametrize("reply", CASES["thoughts"])
 def test_whatever_marks_it_a_thought_is_no_text(reply):
     for cut in (1, 3, 1000):
         whole = reply.format(THOUGHT) + ANSWER
@@ -134,109 +107,30 @@ def test_a_thought_that_was_assumed_and_never_ends_was_text():
     assert split([again], THINK, assumed=True) == [ThoughtDelta("Hm."), "Ten."]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The `<think>` tag opens a thought, `</think>` ends it.",
-        "```html\n<think>Hm.</think>\n```\nThat is all.",
-        "Say ``<|im_end|>`` and `[TOOL_CALLS]`.",
-        "A <thought experiment> is one.",
-        "x <y and a <b, 3 > 2, a <| b |> c",
-        "In [1] and [thin] print, see [here](http://a.b).",
-        "The analysis is final, assistant finalists.",
-        "final call for all",
-        "analysis of the river",
-        "An f<T>() in C++, a <div>, List<String>.",
-        "Write <s>old</s> new.",
-        '{"name": "Anna", "age": 3}',
-        '{"name": "Anna"}',
-        '{"answer": {"name": "tell_time"}}',
-        '[1, 2, {"name": "Anna"}]',
-        '```json\n{"name": "Anna"}\n```',
-        f"It looks like this: {NAMED}",
-        f"So:\n```json\n{NAMED}\n```",
-        '{"name": "tell_time", and so on}',
-        '{"type": "object"',
-        "{a, b} is a set",
-        "{}",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["text_about_marks"])
 def test_what_people_write_about_is_text(text):
     expected = text.replace("<s>", "").replace("</s>", "")
     assert split([text]) == split(list(text)) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("text", "at_once"),
-    [
-        ("Yes, a <b", "Yes, a "),
-        ("Yes <thing", "Yes <thing"),
-        ("Yes <think", "Yes "),
-        ("Yes.</", "Yes."),
-        ("Yes <|im", "Yes "),
-        ('{"a": 1', '{"a": 1'),
-        ("1 [2", "1 [2"),
-        ("Is he as", "Is he "),
-        ("The class", "The class"),
-        ("Anna", "Anna"),
-        ("analyse", "analyse"),
-    ],
-)
+@pytest.mark.parametrize(("text", "at_once"), CASES["waits"])
 def test_only_what_may_still_become_a_mark_waits(text, at_once):
     assert "".join(TagSplitter().feed(text)) == at_once
 
 
-# ---------------------------------------------------------------------------- ends
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [
-        *("<|im_end|>", "<|endoftext|>", "<end_of_turn>", "</s>", "<|eot_id|>", "<eos>"),
-        *("<|end|>", "<|return|>", "<\uff5cend▁of▁sentence\uff5c>", "<|something_new|>", "<turn|>"),
-    ],
-)
+@pytest.mark.parametrize("mark", CASES["end_marks"])
 def test_a_mark_at_the_end_vanishes(mark):
     assert split([ANSWER + mark]) == split([*ANSWER, *mark]) == [ANSWER]
     assert split([f"{mark}{ANSWER}"]) == [ANSWER]
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [
-        "<|im_end|>\n<|im_start|>user\nAnd the Seine?",
-        "<|im_start|>user\nAnd the Seine?<|im_end|>",
-        "<end_of_turn>\n<start_of_turn>user\nAnd the Seine?",
-        "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd the Seine?",
-        "<|end|><|start|>user<|message|>And the Seine?",
-        "</s> And the Seine?",
-    ],
-)
+@pytest.mark.parametrize("rest", CASES["after_the_turn"])
 def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     splitter = TagSplitter()
     assert list(splitter.feed(ANSWER + rest)) == [ANSWER]
     assert splitter.over
 
 
-# --------------------------------------------------------------------------- calls
-
-
-@pytest.mark.parametrize(
-    ("reply", "body"),
-    [
-        (f"[TOOL_CALLS][{NAMED}]", f"[{NAMED}]"),
-        (f"<function_call>{NAMED}</function_call>", NAMED),
-        (f"<|tool_call|>{NAMED}<|/tool_call|>", NAMED),
-        (f"<|python_tag|>{NAMED}<|eom_id|>", NAMED),
-        ("<function=tell_time></function>", "<function=tell_time>"),
-        ("<function=tell_time></function></tool_call>", "<function=tell_time>"),
-        ("commentary to=functions.tell_time json{}", "functions.tell_time  json{}"),
-        (NAMED, NAMED),
-        ('{"name": "tell_time"}', '{"name": "tell_time"}'),
-        ('{"name": "get_weather", "parameters": {"place": "Rome"}}', None),
-        (f"[{NAMED}]", f"[{NAMED}]"),
-        (f"```json\n{NAMED}\n```", NAMED),
-    ],
-)
+@pytest.mark.parametrize(("reply", "body"), CASES["written_calls"])
 def test_a_call_is_taken_out_however_it_is_written(reply, body):
     assert split([reply]) == split(list(reply)) == [Tagged(body or reply)]

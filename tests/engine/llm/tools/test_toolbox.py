@@ -10,6 +10,7 @@ from engine.llm.base import ChangeRate, ChangeVolume, ChooseVoice, Situation, St
 from engine.llm.skills.matching.intent import Occasion
 from engine.llm.tools.toolbox import ToolCall, run, schemas
 from engine.messages.timers import TimerKind
+from tests.engine.llm.cases import CASES
 
 SITUATION = Situation(
     rate=None, volume=0.5, voice="Anna", voices=("Anna", "Bruno"), timers=(Timer("tea", 60),)
@@ -26,22 +27,7 @@ def called(tool, arguments):
     return run(ToolCall("1", tool, json.dumps(arguments)), OCCASION)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "said"),
-    [
-        ("tell_time", {}, "It's 3:45 PM. Today is Monday, January 5th, 2026."),
-        ("days_until", {"day": "Christmas"}, "354 days until Christmas."),
-        ("timers_left", {}, "1 minute left on your tea timer."),
-        ("calculate", {"expression": "12 * 7"}, "12 times 7 is 84."),
-        ("calculate", {"expression": "sqrt(2) + 1"}, "The answer is about 2.4142."),
-        (
-            "convert_units",
-            {"quantity": 10, "source": "miles", "target": "km"},
-            "10 miles is about 16.09 kilometres.",
-        ),
-        ("spell", {"word": "Tea"}, "T, E, A."),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "said"), CASES["tools_answer"])
 def test_a_tool_answers_like_its_skill(name, arguments, said):
     assert called(name, arguments).text == said
 

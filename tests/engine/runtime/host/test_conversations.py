@@ -31,7 +31,7 @@ def keeping(folder: Path) -> AbstractContextManager[Host]:
     return hosting(KeepingParts(model=model, history=folder / NAME), KEEPING)
 
 
-def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) -> None:
+def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path):
     with Store(tmp_path / NAME) as store:
         talk(store, "does it rain?")  # its reply was cut after two words, and is private
     with keeping(tmp_path) as host:
@@ -53,9 +53,7 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path: Path) ->
         assert [turn.said for turn in store.read(1).turns] == ["does it rain?", "and now?"]
 
 
-def test_a_conversation_outlasts_the_program_and_a_reply_heard_again_makes_no_turn(
-    tmp_path: Path,
-) -> None:
+def test_a_conversation_outlasts_the_program_and_a_reply_heard_again_makes_no_turn(tmp_path):
     with keeping(tmp_path) as host:
         host.post(api.ChangeSetting("speech.rate", 3.5))
         reply = host.ask("hi").reply
@@ -82,7 +80,7 @@ def test_a_conversation_outlasts_the_program_and_a_reply_heard_again_makes_no_tu
     assert second.said == "again"
 
 
-def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path: Path) -> None:
+def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path):
     with keeping(tmp_path) as host:
         host.ask("hi")
         host.post(api.Replay(1, 0))
@@ -102,7 +100,7 @@ def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_pa
         assert len(host.of(api.WordReplayed)) == replayed
 
 
-def test_of_a_private_conversation_nothing_is_kept(tmp_path: Path) -> None:
+def test_of_a_private_conversation_nothing_is_kept(tmp_path):
     with keeping(tmp_path) as host:
         host.post(api.NewConversation(private=True))
         host.ask("my secret")

@@ -12,13 +12,13 @@ import soundfile
 
 from engine.asr.base import Recogniser
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
+from engine.messages.events import Event, Failed, TurnEnded, TurnMetrics
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.host import dialogue
 from engine.runtime.host.dialogue import READY_S, Keep, converse
 from engine.settings import RecogniserSettings, Settings
-from tests.fakes import FakeParts, HandLoudspeaker
+from tests.fakes import FakeParts
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def nothing_stands_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nothing_stands_in")
-def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: Path) -> None:
+def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question):
     factories = replace(FakeParts(loudspeakers={}).factories(), recogniser=broken)
     began = time.monotonic()
     with pytest.raises(EngineError, match="sphinx is half there") as caught:
@@ -56,9 +56,7 @@ def test_a_part_that_cannot_be_loaded_ends_it_soon_with_its_own_fault(question: 
 
 @pytest.mark.usefixtures("nothing_stands_in")
 @pytest.mark.parametrize("loudspeakers", [{}, None], ids=["no device", "no microphone"])
-def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
-    loudspeakers: dict[str, HandLoudspeaker] | None,
-) -> None:
+def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(loudspeakers):
     parts = FakeParts(microphones={})
     parts.loudspeakers = parts.loudspeakers if loudspeakers is None else loudspeakers
     shown: list[Event] = []
@@ -69,20 +67,7 @@ def test_without_a_microphone_it_ends_at_once_and_says_what_to_do(
     assert told == ([Part.LOUDSPEAKER] if loudspeakers == {} else [])  # the other was raised
 
 
-def test_a_microphone_that_stands_in_is_told_and_lets_it_begin() -> None:
-    shown: list[Event] = []
-    parts = dialogue._Talk(None, None, shown.append)
-    fault = Failed("device", "There is no microphone 'usb'.", "Plug it in.", part=Part.MICROPHONE)
-    parts.receive(fault)
-    assert shown == []
-    for part in dialogue.NEEDED - {Part.MICROPHONE}:
-        parts.receive(Ready(part, "fake"))
-    parts.receive(Ready(Part.MICROPHONE, "default"))
-    parts.wait_ready()
-    assert shown[-2:] == [fault, Ready(Part.MICROPHONE, "default")]
-
-
-def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
+def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said():
     parts = dialogue._Talk(None, None, lambda _: None)
     for turn, said, ending in (
         (1, "", Ending.SUPERSEDED),
@@ -93,7 +78,7 @@ def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said() -> None:
     assert [each.heard for each in parts.exchanges] == ["what time is it in tokyo", "never mind"]
 
 
-def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question: Path) -> None:
+def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question):
     parts = FakeParts()
     whisper_only = Settings(recogniser=RecogniserSettings(engine="whisper", model="/gone"))
 
@@ -119,15 +104,13 @@ NOWHERE = Path("none")
     ids=str,
 )
 def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
-    question: Path, loudspeaker: Path | None, keep: Keep, fault: str
-) -> None:
+    question, loudspeaker, keep, fault
+):
     with pytest.raises(InvalidInput, match=fault):
         talk(question, loudspeaker=loudspeaker, keep=keep)
 
 
-def test_a_conversation_is_kept_as_it_was_recorded_and_written(
-    question: Path, tmp_path: Path
-) -> None:
+def test_a_conversation_is_kept_as_it_was_recorded_and_written(question, tmp_path):
     keep = Keep(tmp_path / "talk.wav", (tmp_path / "talk.txt",))
     with pytest.raises(InvalidInput, match="no conversation yet"):  # nobody spoke
         talk(question, FakeParts().factories(), loudspeaker=tmp_path / "reply.wav", keep=keep)

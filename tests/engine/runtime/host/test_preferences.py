@@ -1,14 +1,33 @@
-"""Who is told of a change of a setting, and what follows when one is said again."""
+"""What is set, wished for and known of the voice: who is told of it, and what is undone."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from engine.audio.echo.canceller import Cleaning
+from engine.errors import InvalidInput
+from engine.llm.base import (
+    Action,
+    ChangeRate,
+    ChangeVolume,
+    ChooseVoice,
+    RememberName,
+    Situation,
+    StartTimer,
+    StopSpeaking,
+)
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import SettingChanged
+from engine.messages.events import SettingChanged, VoicesChanged
+from engine.messages.timers import CancelTimers
+from engine.messages.voices import Comparing
+from engine.runtime.host.actions import Actions
+from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
+from engine.runtime.host.status import Status
+from engine.runtime.host.timers import Timers
+from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
@@ -17,7 +36,6 @@ from engine.settings import (
     RecogniserSettings,
     Settings,
     SpeechSettings,
-    Value,
     WakeSettings,
 )
 from tests.engine.runtime.test_conductor import hosting
@@ -25,7 +43,7 @@ from tests.fakes import FakeParts
 
 
 @pytest.mark.parametrize("rate", [5.0, 3.0, 99.0])  # another one, the same, and none at all
-def test_a_change_that_says_its_origin_is_answered_with_it_whatever_came_of_it(rate: float) -> None:
+def test_a_change_that_says_its_origin_is_answered_with_it_whatever_came_of_it(rate):
     with hosting(FakeParts(), Settings(speech=SpeechSettings(rate=3.0))) as host:
         host.post(ChangeSetting("speech.rate", rate, origin=7))
         host.wait(lambda: bool(host.of(SettingChanged)))
@@ -65,9 +83,7 @@ def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]]
         ("history.keep", "never", "history_writer", HistorySettings("never")),
     ],
 )
-def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(
-    key: str, value: Value, worker: str, message: object
-) -> None:
+def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(key, value, worker, message):
     told, _ = told_by(lambda preferences: preferences.change(key, value, now=0.0))
     assert told == {worker: [message]}
 
@@ -84,19 +100,90 @@ def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(
         ("audio.lead_ms", 80, {"lead_ms": 80}),
     ],
 )
-def test_what_is_read_when_it_is_used_is_told_to_nobody(
-    key: str, value: Value, dials: dict[str, float]
-) -> None:
+def test_what_is_read_when_it_is_used_is_told_to_nobody(key, value, dials):
     told, controls = told_by(lambda preferences: preferences.change(key, value, now=0.0))
     assert told == {}
     assert dials.items() <= vars(controls).items()
 
 
-def test_at_the_start_everyone_is_told_his_part_once() -> None:
-    told, _ = told_by(Preferences.load_all)
-    assert {name: len(got) for name, got in told.items()} == {
-        "ears": 4,  # microphone, cleaning, recogniser, wake phrase
-        "language_model": 1,
-        "speaker": 2,  # loudspeaker, synthesiser with its voice
-        "history_writer": 1,
-    }
+def port(change: Callable[[str, object], object], situation: Situation) -> ConductorPort:
+    """One that changes settings, and knows the situation."""
+    return SimpleNamespace(change=change, situation=lambda: situation)
+
+
+def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
+    changed: list[tuple[str, object]] = []
+    alarm = Timers(clock=lambda: 1.0)
+    alarm.start(StartTimer(60.0, "eggs", "Eggs."))
+    situation = Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), situation))
+    wishes.grant(ChangeRate(by=-1.0), turn=1)
+    wishes.grant(StartTimer(9.0, "tea", "Tea."), turn=1)
+    wishes.undo(2)
+    assert len(alarm.timers) == 2
+    wishes.undo(1)
+    wishes.undo(1)
+    assert changed == [("speech.rate", 3.0), ("speech.rate", 4.0)]
+    assert [timer.label for timer in alarm.running()] == ["eggs"]
+    wishes.grant(CancelTimers((1,)))
+    assert alarm.running() == ()
+
+
+def changes(action: Action, rate: float | None = 4.0) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    situation = Situation(rate, 0.5, "Ada", ("Ada", "Bela"))
+    Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation)).grant(action)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [
+        (ChangeRate(by=-1.0), {"speech.rate": 3.0}),
+        (ChangeRate(by=5.0), {"speech.rate": 7.0}),  # as far as the slider goes
+        (ChangeRate(to=0.2), {"speech.rate": 1.0}),
+        (ChangeRate(), {"speech.rate": None}),
+        (ChangeVolume(by=0.2), {"audio.volume": pytest.approx(0.7)}),
+        (ChangeVolume(by=2.0), {"audio.volume": 1.0}),
+        (ChangeVolume(by=-2.0), {"audio.volume": 0.0}),
+        (ChangeVolume(to=0.0), {"audio.volume": 0.0}),
+        (ChooseVoice("bella"), {"speech.voice": "Bela"}),  # by what the name sounds like
+        (RememberName("Martin"), {"person.name": "Martin"}),
+        (RememberName(""), {"person.name": ""}),
+        (StopSpeaking(), {}),
+    ],
+    ids=str,
+)
+def test_a_wish_changes_its_setting_within_bounds(action, expected):
+    assert changes(action) == expected
+    if action == ChangeRate(by=-1.0):
+        assert changes(action, rate=None) == expected  # from the usual pace
+
+
+def test_an_unknown_voice_is_refused_with_the_names_there_are():
+    with pytest.raises(InvalidInput, match="Zarathustra") as refused:
+        changes(ChooseVoice("Zarathustra"))
+    assert "Ada, Bela" in refused.value.hint
+
+
+def test_the_voice_before_is_the_last_one_of_another_name():
+    status = Status()
+    for selected in ("Anna", "Clara", "Clara"):
+        status.voices_known(VoicesChanged(("Anna", "Bruno", "Clara"), selected))
+    assert (status.voice, status.voice_before) == ("Clara", "Anna")
+
+
+def never(*_: Any) -> Any:
+    raise AssertionError("nobody asks for this")
+
+
+def test_while_systems_are_compared_aloud_nothing_is_heard_as_said_to_the_assistant():
+    heard: list[bool] = []
+    port = ConductorPort(
+        never, never, never, lambda: heard.append(preview.hearing), Settings, cast(Any, never)
+    )
+    preview = VoicePreview(cast(Any, None), Status(), port)
+    preview.take(Comparing(True))
+    preview.take(Comparing(False))
+    assert heard == [True, False]
+    assert not preview.hearing

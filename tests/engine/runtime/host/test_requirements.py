@@ -10,7 +10,6 @@ from engine.errors import InvalidInput
 from engine.runtime.host.requirements import RANDOM_FLAG, check, size_bytes
 from engine.settings import (
     LanguageModelSettings,
-    PartSettings,
     RecogniserSettings,
     Settings,
     SpeechSettings,
@@ -18,12 +17,9 @@ from engine.settings import (
     change,
 )
 from engine.tts.voxtream.files import loading
-from tests.fresh_python import prints
 
 
-def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     model = tmp_path / "a.gguf"
     model.write_bytes(bytes(1_000))
@@ -53,11 +49,9 @@ def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(
         SpeechSettings(engine="espeak"),
     ],
 )
-def test_what_comes_along_or_is_not_there_takes_nothing(settings: PartSettings) -> None:
+def test_what_comes_along_or_is_not_there_takes_nothing(settings):
     assert size_bytes(settings) == 0
 
-
-# ------------------------------------------------------------------ what cannot work
 
 DEVICES = Devices(("USB headset",), ("Built-in", "USB headset"))
 
@@ -74,9 +68,7 @@ def refusal(changes: dict[str, Value], *, devices: Devices | None = None) -> str
     return ""
 
 
-def test_a_model_file_must_be_there_and_be_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_file_must_be_there_and_be_one(tmp_path, monkeypatch):
     def of(engine: str, model: str | Path) -> str:
         return refusal({"language_model.engine": engine, "language_model.model": str(model)})
 
@@ -93,7 +85,7 @@ def test_a_model_file_must_be_there_and_be_one(
     assert "llama-cpp-python is not installed" in refusal({"language_model.engine": "llama"})
 
 
-def test_a_whisper_folder_must_be_there_and_hold_a_model(tmp_path: Path) -> None:
+def test_a_whisper_folder_must_be_there_and_hold_a_model(tmp_path):
     assert "does not exist" in refusal({"recogniser.model": str(tmp_path / "none")})
     assert "holds no Whisper model" in refusal({"recogniser.model": str(tmp_path)})
     for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.json"):
@@ -102,7 +94,7 @@ def test_a_whisper_folder_must_be_there_and_hold_a_model(tmp_path: Path) -> None
     assert refusal({"recogniser.model": ""}) == ""
 
 
-def test_the_built_in_recogniser_takes_english_only() -> None:
+def test_the_built_in_recogniser_takes_english_only():
     sphinx: dict[str, Value] = {"recogniser.engine": "sphinx"}
     german: dict[str, Value] = {"recogniser.language": "de"}
     assert "understands English only" in refusal({**sphinx, **german})
@@ -110,9 +102,7 @@ def test_the_built_in_recogniser_takes_english_only() -> None:
     assert refusal({"recogniser.engine": "whisper", **german}) == ""
 
 
-def test_a_voice_that_was_not_fetched_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_voice_that_was_not_fetched_is_refused(tmp_path, monkeypatch):
     assert RANDOM_FLAG == loading.RANDOM_FLAG  # which the voice reads
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.delenv(RANDOM_FLAG, raising=False)
@@ -127,20 +117,8 @@ def test_a_voice_that_was_not_fetched_is_refused(
 
 
 @pytest.mark.parametrize("key", ["audio.microphone", "audio.loudspeaker"])
-def test_a_device_must_be_connected_where_that_is_known(key: str) -> None:
+def test_a_device_must_be_connected_where_that_is_known(key):
     assert "'Radio' is not connected" in refusal({key: "Radio"}, devices=DEVICES)
     assert refusal({key: "Radio"}, devices=None) == ""
     assert refusal({key: "USB headset"}, devices=DEVICES) == ""
     assert refusal({key: ""}, devices=DEVICES) == ""
-
-
-def test_looking_imports_no_library_of_a_part() -> None:
-    code = (
-        "import sys; from engine.runtime.host.requirements import check; "
-        "from engine.settings import Settings, change; "
-        "s = change(Settings(), 'language_model.engine', 'skills'); "
-        "[check(s, key, None) for key in ('speech.engine', 'language_model.engine')]; "
-        "heavy = {'torch', 'ctranslate2', 'faster_whisper', 'llama_cpp', 'openai', 'pocketsphinx'};"
-        "print(*(heavy & set(sys.modules)))"
-    )
-    assert prints(code) == ""

@@ -1,25 +1,30 @@
-"""A synthesis goes into a file or through the loudspeaker, and every fault is a sentence."""
+"""A text is spoken and measured on a clock that only the test moves: into a file or through the
+loudspeaker, at rates over time, and every fault is a sentence.
+"""
 
 import errno
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.host import say_command
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
-from engine.runtime.host.say_command import play, say_with, write_wav
+from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, OfflineSynthesis, Script
+from engine.runtime.host.rate_plan import constant, parse
+from engine.runtime.host.say_command import collect, play, say_with, write_wav
 from engine.settings import Manner, Settings, SpeechSettings
-from engine.tts.base import Progress, TtsModel
+from engine.text.speakable import LEFT_OUT
+from engine.tts.base import Progress, TtsModel, Voice
 from tests.engine.runtime.by_hand import HandClock
-from tests.fakes import FORMANT, RATE, FakeParts, HandLoudspeaker
+from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import SAMPLE_RATE, FakeTts
 
 
@@ -31,9 +36,7 @@ def speech(**changes: Any) -> Settings:
     return Settings(speech=SpeechSettings(engine="fake", **changes))
 
 
-def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else_is_asked(
-    tmp_path: Path,
-) -> None:
+def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else_is_asked(tmp_path):
     model, out = FakeTts(), tmp_path / "out.wav"
     report = say_with("Go on now.", speech(rate=2.0), Manner(out=out), factories(model))
     pcm, sample_rate = soundfile.read(out)
@@ -47,14 +50,14 @@ def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else
     assert say_with("Go on now.", speech(rate=2.0), manner, factories(FakeTts())).audio_s == 0.75
 
 
-def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path: Path) -> None:
+def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path):
     model = FakeTts()
     with pytest.raises(InvalidInput, match="Nobody"):
         say_with("Go.", speech(), Manner(voice="Nobody", out=tmp_path / "o.wav"), factories(model))
     assert model.closed
 
 
-def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path) -> None:
+def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path):
     model = FakeTts()
 
     def cancel(share: float) -> None:
@@ -68,9 +71,7 @@ def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path: Path)
     assert model.closed
 
 
-def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(tmp_path, monkeypatch):
     out = tmp_path / "out.wav"
     out.write_bytes(b"old")
 
@@ -84,7 +85,7 @@ def test_a_full_disk_keeps_the_old_file_and_leaves_no_rubbish(
     assert list(tmp_path.iterdir()) == [out]
 
 
-def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
+def test_samples_beyond_full_scale_are_clipped(tmp_path):
     out = tmp_path / "out.wav"
     write_wav(out, [np.array([2.0], np.float32), np.array([-2.0, 0.5], np.float32)], RATE)
     pcm, _ = soundfile.read(out)
@@ -92,9 +93,7 @@ def test_samples_beyond_full_scale_are_clipped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stands_still", [False, True])
-def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(
-    *, stands_still: bool
-) -> None:
+def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, stands_still):
     loudspeaker = HandLoudspeaker()
     hand = HandClock(None if stands_still else loudspeaker)
     clock = hand.clock
@@ -107,20 +106,7 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(
     assert max(hand.leads) < (0.24 + 0.09) * RATE
 
 
-def test_aloud_a_voice_gets_the_lead_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts, given = FakeParts(), dict[str, Any]()
-    parts.voice.info = replace(parts.voice.info, lead_ms=500)
-
-    def heard(synthesis: OfflineSynthesis, _: object, **options: int) -> None:
-        given.update(options)
-        list(synthesis.frames())
-
-    monkeypatch.setattr(say_command, "play", heard)
-    say_with("Go on now.", FORMANT, Manner(), parts.factories())
-    assert given["lead_ms"] == 500
-
-
-def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
+def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed():
     parts = FakeParts()
     loudspeaker = parts.loudspeakers[""]
     loudspeaker.gone = True
@@ -133,9 +119,7 @@ def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed() -> None:
 
 
 @pytest.mark.parametrize("engine", [SpeechSettings().engine, "voxtream2"])
-def test_the_formant_voice_stands_in_for_the_default_alone(
-    engine: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_formant_voice_stands_in_for_the_default_alone(engine, tmp_path, caplog):
     out = tmp_path / "said.wav"
 
     def synthesiser(settings: SpeechSettings, progress: Progress) -> TtsModel:
@@ -151,3 +135,97 @@ def test_the_formant_voice_stands_in_for_the_default_alone(
     else:
         assert say_with("Go.", settings, Manner(out=out), there).engine == "fake"
         assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
+
+
+TONE = Voice("Tone", "fake")
+
+
+def synthesis(
+    text: str, hand: HandClock, *, plan: str | None = None, delay_s: float = 0.0
+) -> OfflineSynthesis:
+    plans = constant(None) if plan is None else parse(plan)
+    script = Script(text, TONE, plans, seed=1, word_delay_s=delay_s)
+    return OfflineSynthesis(FakeTts(hand.speak), script, hand.clock)
+
+
+def test_every_word_is_reported_where_it_is_and_how_long_it_took():
+    hand = HandClock(word_cost_s=0.05)
+    one = synthesis("Go on now.", hand, delay_s=1.0)
+    pcm = collect(one)
+    report = one.report()
+    assert [word.text for word in report.words] == ["Go", "on", "now."]
+    assert [word.start_s for word in report.words] == [0.0, 0.25, 0.5]
+    assert [word.end_s for word in report.words] == [0.25, 0.5, 0.75]
+    assert report.audio_s == len(pcm) / SAMPLE_RATE == 0.75
+    assert report.first_packet_ms == pytest.approx(1050)  # the fake waits for a second word
+    assert report.rtf == pytest.approx(3 * 0.05 / 0.75, abs=1e-4)  # of computing alone
+    assert hand.leads
+    np.testing.assert_array_equal(pcm, collect(synthesis("Go on now.", HandClock())))
+
+
+@pytest.mark.parametrize(("pacing", "lowest"), [(True, 3.0), (False, 4.0)])
+def test_figures_are_recited_slower_where_pacing_is_on(*, pacing, lowest):
+    script = Script("Now dial 555-1234 and go on.", TONE, constant(4.0), seed=1, pacing=pacing)
+    one = OfflineSynthesis(FakeTts(), script, HandClock().clock)
+    collect(one)
+    report = one.report()
+    spans = {word.text: word.end_s - word.start_s for word in report.words}
+    assert spans["four"] == pytest.approx(1 / lowest, abs=0.01)
+    assert spans["Now"] == pytest.approx(1 / 4.0)
+    assert min(point.target or 0.0 for point in report.rate) == pytest.approx(lowest)
+
+
+def test_a_text_or_a_part_that_no_voice_can_say_is_told(caplog):
+    with pytest.raises(InvalidInput) as refused:
+        synthesis("Привет, как дела?", HandClock())
+    assert refused.value.hint == LEFT_OUT
+    collect(synthesis("The word 你好 means hello.", HandClock()))
+    assert caplog.messages == [LEFT_OUT]
+
+
+def test_how_much_was_spoken_is_shown_to_the_end():
+    shares: list[float] = []
+    script = Script("<slow>Go on</slow> and on and on, please.", TONE)
+    collect(OfflineSynthesis(FakeTts(), script, HandClock().clock, shares.append))
+    assert shares == sorted(shares)
+    assert shares[0] < 0.2
+    assert 0.7 < shares[-1] <= 1.0
+
+
+def test_a_long_text_is_begun_long_before_all_of_it_was_read_and_one_without_end_refused():
+    one = synthesis("go " * 5000, HandClock())
+    next(one.frames())
+    assert len(one._words) < 100
+    with pytest.raises(InvalidInput, match="too long"):
+        synthesis("x" * (MOST_CHARACTERS + 1), HandClock())
+
+
+def test_a_plan_changes_at_its_times():
+    plan = parse("1:2, 3:6,8.5:own")
+    times = (0.5, 1.0, 2.99, 3.0, 8.4, 8.5, 100.0)
+    assert [plan.at(t) for t in times] == [None, 2.0, 2.0, 6.0, 6.0, None, None]
+    for rate in (4.5, None):
+        assert constant(rate).at(0.0) == constant(rate).at(1e6) == rate
+
+
+NO_PLANS = (
+    *("", "3", "0:", ":3", "0:x", "x:3", "0:2,,", "0:2;3:6"),
+    *("0:0.5", "0:8", "0:nan", "nan:3", "inf:3", "-1:3"),
+    *("0:2,0:3", "3:2,1:4", ",".join(f"{second}:3" for second in range(2_000))),
+)
+
+
+@pytest.mark.parametrize("text", NO_PLANS)
+def test_what_is_no_plan_is_refused_with_an_example(text):
+    with pytest.raises(InvalidInput) as failure:
+        parse(text)
+    assert "0:2,3:6" in failure.value.hint
+
+
+@given(st.text(max_size=30))
+def test_no_text_breaks_the_parser(text):
+    try:
+        plan = parse(text)
+    except InvalidInput:
+        return
+    assert plan.steps

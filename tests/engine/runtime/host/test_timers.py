@@ -39,7 +39,7 @@ def alarm_with(wall: Wall, *timers: tuple[float, str], path: Path | None = None)
     return alarm
 
 
-def test_timers_ring_once_when_their_time_has_come_in_its_order(wall: Wall) -> None:
+def test_timers_ring_once_when_their_time_has_come_in_its_order(wall):
     alarm = alarm_with(wall, (9, "late"), (7, "early"))
     wall.now = 106.9
     assert alarm.due() == ()
@@ -57,15 +57,13 @@ def test_timers_ring_once_when_their_time_has_come_in_its_order(wall: Wall) -> N
         (7530.0, "tea is over. This comes 2 hours and 5 minutes late."),
     ],
 )
-def test_a_timer_that_came_due_while_the_machine_slept_says_how_late_it_is(
-    wall: Wall, late_s: float, said: str
-) -> None:
+def test_a_timer_that_came_due_while_the_machine_slept_says_how_late_it_is(wall, late_s, said):
     alarm = alarm_with(wall, (600, "tea"))
     wall.now += 600 + late_s
     assert alarm.due() == (said,)
 
 
-def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(wall: Wall) -> None:
+def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(wall):
     alarm = alarm_with(wall, (600, "a"), (300, "b"))
     assert alarm.wait_s() == LOOK_S
     wall.now += 299.75
@@ -73,7 +71,7 @@ def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(
     assert Timers(clock=wall).wait_s() is None
 
 
-def test_timers_come_back_but_for_those_whose_time_has_come(wall: Wall) -> None:
+def test_timers_come_back_but_for_those_whose_time_has_come(wall):
     alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
     timers = alarm.timers
     alarm.change(CancelTimers((1, 2)))
@@ -82,7 +80,7 @@ def test_timers_come_back_but_for_those_whose_time_has_come(wall: Wall) -> None:
     assert [timer.label for timer in alarm.running()] == ["tea"]
 
 
-def test_a_paused_timer_stands_still_until_it_goes_on(wall: Wall) -> None:
+def test_a_paused_timer_stands_still_until_it_goes_on(wall):
     alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
     alarm.change(PauseTimers((1,)))
     wall.now = 200.0
@@ -98,16 +96,14 @@ def test_a_paused_timer_stands_still_until_it_goes_on(wall: Wall) -> None:
 
 @pytest.mark.parametrize(("seconds", "left"), [(60.0, 69.0), (-5.0, 4.0), (-60.0, 0.0)])
 @pytest.mark.parametrize("paused", [True, False])
-def test_a_timer_gets_more_time_or_less(
-    wall: Wall, seconds: float, left: float, *, paused: bool
-) -> None:
+def test_a_timer_gets_more_time_or_less(wall, seconds, left, *, paused):
     alarm = alarm_with(wall, (9, "tea"))
     alarm.change(PauseTimers((1,), paused))
     alarm.change(ExtendTimers((1,), seconds))
     assert alarm.running()[0].remaining_s == left
 
 
-def test_a_host_is_told_of_the_timers_at_the_start_and_after_each_change(wall: Wall) -> None:
+def test_a_host_is_told_of_the_timers_at_the_start_and_after_each_change(wall):
     alarm = alarm_with(wall)
     told: list[Event] = []
     alarm.tell(told.append)
@@ -119,9 +115,6 @@ def test_a_host_is_told_of_the_timers_at_the_start_and_after_each_change(wall: W
     tea = TimerSet(109.0, "tea", "Tea.", 1, seconds=9)
     paused = replace(tea, paused_s=9.0)
     assert told == [TimersChanged(()), TimersChanged((tea,)), TimersChanged((paused,))]
-
-
-# -------------------------------------------------------------------- over a quit
 
 
 @pytest.fixture
@@ -139,7 +132,7 @@ def loaded(path: Path, wall: Wall) -> Timers:
     return alarm
 
 
-def test_a_timer_is_all_it_was_after_a_restart(wall: Wall, path: Path) -> None:
+def test_a_timer_is_all_it_was_after_a_restart(wall, path):
     alarm = alarm_with(wall, (60, "tea"), path=path)
     alarm.start(StartTimer(90, "7:00 AM alarm", "Get up.", TimerKind.ALARM))
     alarm.change(PauseTimers((1,)))
@@ -150,16 +143,14 @@ def test_a_timer_is_all_it_was_after_a_restart(wall: Wall, path: Path) -> None:
     assert [timer.remaining_s for timer in again.running()] == [60.0, 60.0]
 
 
-def test_timers_of_an_older_file_get_numbers(wall: Wall, path: Path) -> None:
+def test_timers_of_an_older_file_get_numbers(wall, path):
     path.parent.mkdir()
     old = {"due": 150.0, "label": "tea", "text": "Tea."}
     path.write_text(json.dumps({"timers": [old, old]}))
     assert [timer.number for timer in loaded(path, wall).timers] == [1, 2]
 
 
-def test_a_file_is_written_for_its_owner_alone_and_only_when_timers_changed(
-    wall: Wall, path: Path
-) -> None:
+def test_a_file_is_written_for_its_owner_alone_and_only_when_timers_changed(wall, path):
     Timers(path, clock=wall).save(untold)
     assert not path.exists()
     alarm = alarm_with(wall, (60, "tea"), path=path)
@@ -189,9 +180,7 @@ def test_a_file_is_written_for_its_owner_alone_and_only_when_timers_changed(
         b'{"timers": []}' + b" " * 2_000_000,
     ],
 )
-def test_a_damaged_file_is_set_aside_and_told_and_new_timers_are_saved(
-    wall: Wall, path: Path, content: bytes
-) -> None:
+def test_a_damaged_file_is_set_aside_and_told_and_new_timers_are_saved(wall, path, content):
     path.parent.mkdir()
     path.write_bytes(content)
     told: list[Event] = []
@@ -210,7 +199,7 @@ def test_a_damaged_file_is_set_aside_and_told_and_new_timers_are_saved(
     assert kept.read_bytes() == content
 
 
-def test_timers_that_cannot_be_saved_run_on_and_it_is_told_once(wall: Wall, path: Path) -> None:
+def test_timers_that_cannot_be_saved_run_on_and_it_is_told_once(wall, path):
     path.parent.write_text("a file where the folder should be")
     told: list[Event] = []
     alarm = alarm_with(wall, (60, "tea"), path=path)

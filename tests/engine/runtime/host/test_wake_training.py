@@ -44,7 +44,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[ClosingModel
     return made
 
 
-def test_every_voice_teaches_and_what_is_learnt_is_kept(models: list[ClosingModel]) -> None:
+def test_every_voice_teaches_and_what_is_learnt_is_kept(models):
     shares: list[float] = []
     assert not is_taught(PHRASE)
     assert learn("Hey, Rubato!", shares.append) == head_file(PHRASE)
@@ -56,16 +56,14 @@ def test_every_voice_teaches_and_what_is_learnt_is_kept(models: list[ClosingMode
     assert [path.name for path in folder().iterdir()] == [f"{PHRASE}.safetensors"]
 
 
-def test_a_phrase_that_will_not_do_is_refused_before_anything_is_fetched(
-    models: list[ClosingModel],
-) -> None:
+def test_a_phrase_that_will_not_do_is_refused_before_anything_is_fetched(models):
     with pytest.raises(InvalidInput, match="too often"):
         learn("computer")
     assert models == []
     assert not folder().exists()
 
 
-def test_a_lesson_that_is_broken_off_leaves_what_was_known(models: list[ClosingModel]) -> None:
+def test_a_lesson_that_is_broken_off_leaves_what_was_known(models):
     learn(PHRASE)
     before = head_file(PHRASE).read_bytes()
 
@@ -78,9 +76,7 @@ def test_a_lesson_that_is_broken_off_leaves_what_was_known(models: list[ClosingM
     assert all(model.closed for model in models)
 
 
-def test_a_full_disk_is_told_whenever_it_fills(
-    models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_whenever_it_fills(models, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -97,9 +93,7 @@ def test_a_full_disk_is_told_whenever_it_fills(
         learn(PHRASE)
 
 
-def test_without_room_for_it_nothing_is_fetched(
-    models: list[ClosingModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_room_for_it_nothing_is_fetched(models, monkeypatch):
     fetched: list[object] = []
     monkeypatch.setattr(wake_training.packages, "fetch", lambda *given: fetched.append(given))
     monkeypatch.setattr(wake_training, "SPARE_BYTES", 1 << 60)

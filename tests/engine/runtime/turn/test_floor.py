@@ -1,7 +1,21 @@
-"""What ends a reply and what does not, one sentence per rule."""
+"""Who has the floor: what ends a reply and what does not, and when a turn has ended."""
+
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from engine.asr.completeness import Completeness
+from engine.asr.pick import SLOWEST_MS
+from engine.runtime.turn.endpointing import (
+    LONGEST_S,
+    NEVER_MS,
+    OVERLAP_MS,
+    PAUSE_MS,
+    Patience,
+    Speech,
+)
 from engine.runtime.turn.floor import (
     COMMAND_MS,
     LONG_MS,
@@ -11,11 +25,14 @@ from engine.runtime.turn.floor import (
     own_words,
     wants_floor,
 )
+from engine.runtime.turn.watchdog import TRANSCRIPT_S
+from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
+from engine.settings import Choice, schema
 from engine.text.interaction import NODDING, words
 
 
 @pytest.mark.parametrize("nod", sorted(NODDING))
-def test_a_nod_is_no_interruption(nod: str) -> None:
+def test_a_nod_is_no_interruption(nod):
     assert not wants_floor(Evidence(WORDS_MS + 100, nod))
     assert not wants_floor(Evidence(WORDS_MS + 100, nod, final=True))
 
@@ -43,18 +60,69 @@ DOES_NOT = {
 
 
 @pytest.mark.parametrize("what", [*INTERRUPTS, *DOES_NOT])
-def test_the_reply_is_ended_or_not_by(what: str) -> None:
+def test_the_reply_is_ended_or_not_by(what):
     assert wants_floor((INTERRUPTS | DOES_NOT)[what]) == (what in INTERRUPTS)
 
 
 @pytest.mark.parametrize("text", ["stop", "Wait a moment!", "No, no.", "hold on"])
-def test_who_said_nothing_else_halts_the_reply_however_short_it_was(text: str) -> None:
+def test_who_said_nothing_else_halts_the_reply_however_short_it_was(text):
     assert wants_floor(Evidence(32, text, final=True))
     assert not wants_floor(Evidence(32, text))
     assert not wants_floor(Evidence(32, text, own=words(text), final=True))
     assert not wants_floor(Evidence(32, f"{text} river", final=True))
 
 
-def test_own_words_are_the_last_ones() -> None:
+def test_own_words_are_the_last_ones():
     spoken = ["Once,", *["word"] * 20, "The", "River."]
     assert own_words(spoken) == {"word", "the", "river"}
+
+
+FROM_OPEN = (Completeness.OPEN, Completeness.UNSURE, Completeness.WHOLE, Completeness.SETTLED)
+PATIENCE = ("quick", "balanced", "patient")
+SPEECH = st.builds(
+    Speech,
+    st.floats(0.0, 2 * LONGEST_S),
+    st.sampled_from([None, *Completeness]),
+    st.booleans(),
+    st.booleans(),
+)
+
+
+def after(completeness: Completeness | None, patience: str) -> int:
+    return Patience.of(patience).silence_ms(Speech(completeness=completeness))
+
+
+def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_silence():
+    rule = schema()["recogniser.patience"].rule
+    assert isinstance(rule, Choice)
+    assert rule.words == PATIENCE
+    for patience in PATIENCE:
+        silences = [after(completeness, patience) for completeness in FROM_OPEN]
+        assert silences == sorted(silences, reverse=True)
+        assert after(None, patience) == silences[0]
+        assert silences[-1] > PAUSE_MS
+    for completeness in Completeness:
+        silences = [after(completeness, patience) for patience in PATIENCE]
+        assert all(less < more for less, more in pairwise(silences))
+    assert after(Completeness.OPEN, "balanced") > 1500  # of thinking, with something left open
+
+
+@given(SPEECH, st.sampled_from(PATIENCE))
+def test_who_speaks_for_too_long_has_ended_at_once_and_who_holds_the_talk_key_never(
+    speech, patience
+):
+    silence_ms = Patience.of(patience).silence_ms(speech)
+    assert (silence_ms == NEVER_MS) == speech.key_held
+    assert (silence_ms == 0) == (speech.spoken_s >= LONGEST_S and not speech.key_held)
+
+
+@pytest.mark.parametrize("completeness", [None, *Completeness])
+def test_what_is_said_into_a_reply_ends_soon(completeness):
+    speech = Speech(1.0, completeness, overlapping=True)
+    assert Patience.of("patient").silence_ms(speech) == OVERLAP_MS
+
+
+def test_the_slowest_ears_that_auto_chooses_are_waited_for():
+    slowest_s = (OVERLAP_MS + SLOWEST_MS) / 1000
+    assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
+    assert slowest_s < TRANSCRIPT_S

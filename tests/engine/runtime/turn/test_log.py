@@ -1,3 +1,5 @@
+"""What a turn leaves: its words as they were heard, in order and without the pauses."""
+
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ from engine.llm.base import Message, Role
 from engine.messages.words import Ending
 from engine.runtime.turn.facts import Delivery, WordBegan
 from engine.runtime.turn.log import TurnLog
+from engine.runtime.turn.word_times import delivered, so_far
 from engine.text.word import Word
 
 REPLY = "It is **six** o'clock now."
@@ -28,7 +31,7 @@ def turn_heard(count: int) -> TurnLog:
     return ledger
 
 
-def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> None:
+def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written():
     ledger = turn_heard(0)
     ledger.record(1).delivery = Delivery(read=True)
     assert ledger.end(1, Ending.INTERRUPTED_BY_TALK_KEY).heard == REPLY
@@ -38,7 +41,7 @@ def test_a_reply_that_could_only_be_read_counts_as_far_as_it_was_written() -> No
     assert (turn.heard, turn.words) == (REPLY, ())
 
 
-def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_history() -> None:
+def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_history():
     ledger = turn_heard(0)
     ledger.end(1, Ending.FAILED)
     assert [message.role for message in ledger.history] == [Role.USER]
@@ -56,8 +59,8 @@ def test_a_reply_that_failed_before_a_word_was_heard_leaves_no_trace_in_the_hist
     ],
 )
 def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
-    count: int, ending: Ending, unsaid: str
-) -> None:
+    count, ending, unsaid
+):
     ledger = turn_heard(count)
     ledger.end(1, ending)
     assert ledger.left_unsaid(2) == unsaid
@@ -67,7 +70,7 @@ def test_a_reply_cut_by_voice_has_left_unsaid_all_from_the_word_it_was_cut_on(
     assert ledger.left_unsaid(4) == ""  # of which it was not the cause
 
 
-def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() -> None:
+def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back():
     ledger = TurnLog(clock=lambda: 0.0)
     ledger.record(1).said = "hello"
     ledger.record(2).said = "what time is it"
@@ -77,34 +80,7 @@ def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back() ->
     assert [message.text for message in ledger.history] == ["hello"]
 
 
-def test_what_was_prepared_before_the_end_of_speech_took_no_time_after_it() -> None:
-    ledger = turn_heard(5)
-    record = ledger.record(1)
-    record.speech_ended_at, record.end_detected_at = 10.0, 10.3
-    record.first_token_at, record.first_word_at, record.heard_at = 9.7, 10.1, 10.5
-    metrics = ledger.end(1, Ending.COMPLETE).metrics
-    assert metrics.end_ms == pytest.approx(300.0)
-    assert metrics.first_token_ms == 0.0
-    assert metrics.first_word_ms == pytest.approx(100.0)
-    assert (metrics.transcript_ms, metrics.heard_ms, metrics.speech_ms) == (None, 500.0, 500.0)
-
-
-@pytest.mark.parametrize("ending", [None, Ending.INTERRUPTED_BY_TEXT])
-def test_a_turn_that_goes_on_or_was_interrupted_is_exported_with_the_words_heard(
-    ending: Ending | None,
-) -> None:
-    ledger = turn_heard(3)
-    if ending:
-        ledger.end(1, ending)
-    (turn,) = ledger.conversation().turns
-    assert turn.ending is ending
-    assert turn.heard == "It is **six"
-    assert turn.unheard == "** o'clock now."
-    assert [word.text for word in turn.words] == ["It", "is", "six"]
-    assert [word.start_s for word in turn.words] == pytest.approx([2.0, 2.1, 2.2])
-
-
-def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:
+def test_time_begins_with_what_was_recorded_if_that_was_earlier():
     ledger = turn_heard(5)
     ledger.end(1, Ending.COMPLETE)
     conversation = ledger.conversation((Recorded(Path("a.wav"), 40.0, 60.0),))
@@ -112,7 +88,7 @@ def test_time_begins_with_what_was_recorded_if_that_was_earlier() -> None:
     assert conversation.recorded[0].start_s == 0.0
 
 
-def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
+def test_what_was_said_in_a_turn_taken_over_is_not_lost():
     ledger = TurnLog()
     ledger.record(1)
     ledger.end(1, Ending.SUPERSEDED)
@@ -123,7 +99,7 @@ def test_what_was_said_in_a_turn_taken_over_is_not_lost() -> None:
     assert [message.text for message in ledger.history] == ["and another thing", "thanks"]
 
 
-def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late() -> None:
+def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late():
     ledger = turn_heard(5)
     ledger.end(1, Ending.COMPLETE)
     ledger.record(2)
@@ -132,3 +108,42 @@ def test_what_was_said_in_an_old_conversation_or_by_nobody_is_not_said_late() ->
     ledger.begin()
     assert not ledger.say_late(1, "what time is it")
     assert (ledger.history, ledger.conversation().turns) == ((), ())
+
+
+COUNTED = (Word("One", 0, 3), Word("two", 4, 7), Word("three.", 8, 14))
+ONSETS_MS = (0.0, 400.0, 700.0)
+
+
+def told(*at: float) -> list[WordBegan]:
+    return [WordBegan(1, word, when) for word, when in zip(COUNTED, at, strict=False)]
+
+
+def times(words) -> list[tuple[float, float]]:
+    return [(round(word.start_s, 3), round(word.end_s, 3)) for word in words]
+
+
+@pytest.mark.parametrize(
+    ("told_at", "expected"),
+    [
+        pytest.param((10, 10.4, 10.7), [(1, 1.4), (1.4, 1.7), (1.7, 2.2)], id="by its samples"),
+        pytest.param((10, 12, 12.3), [(1, 1.4), (3, 3.3), (3.3, 3.8)], id="pause of an empty ring"),
+        pytest.param((10, 10.35, 10.7), [(1, 1.35), (1.35, 1.65), (1.7, 2.2)], id="told early"),
+        pytest.param((10, 9.8, 10.7), [(1, 1), (1, 1.3), (1.7, 2.2)], id="device of bursts"),
+    ],
+)
+def test_words_are_in_order_and_last_as_long_as_they_are_heard(told_at, expected):
+    delivery = Delivery(COUNTED, 1_200.0, 0, ONSETS_MS)
+    assert times(delivered(delivery, told(*told_at), 9.0)) == expected
+
+
+def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard():
+    delivery = Delivery(COUNTED[:2], 450.0, 0, ONSETS_MS[:2])
+    words = delivered(delivery, told(10.0), 10.0)
+    assert [(word.text, word.start, word.end) for word in words] == [("One", 0, 3), ("two", 4, 7)]
+    assert times(words) == [(0.0, 0.4), (0.4, 0.45)]
+    assert delivered(Delivery(), [], 10.0) == ()  # nobody heard it
+
+
+def test_while_a_reply_goes_on_a_word_lasts_until_the_next():
+    assert times(so_far(told(10.0, 10.4), 10.0)) == [(0.0, 0.4), (0.4, 0.4)]
+    assert so_far([], 10.0) == ()

@@ -16,9 +16,7 @@ def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("turn", "text"), [(1, "slower please"), (2, "slower")])
-def test_another_question_than_the_one_prepared_for_is_thought_about_anew(
-    turn: int, text: str
-) -> None:
+def test_another_question_than_the_one_prepared_for_is_thought_about_anew(turn, text):
     mind = Mind("Yes.")
     mind.replies.prepare(1, asked("slower"))
     mind.do()
@@ -29,7 +27,7 @@ def test_another_question_than_the_one_prepared_for_is_thought_about_anew(
     assert len(mind.told_of(ReplyGrew)) == 1
 
 
-def test_a_dropped_reply_is_never_heard() -> None:
+def test_a_dropped_reply_is_never_heard():
     mind = Mind("Yes.")
     mind.replies.prepare(1, asked("slower"))
     mind.do()
@@ -41,7 +39,7 @@ def test_a_dropped_reply_is_never_heard() -> None:
     assert (mind.told, mind.said) == ([], [])
 
 
-def test_a_reply_asked_for_before_it_was_prepared_goes_out_word_by_word() -> None:
+def test_a_reply_asked_for_before_it_was_prepared_goes_out_word_by_word():
     mind = Mind("One ", "two.")
     mind.replies.prepare(1, asked("count"))
     mind.replies.answer(1, asked("count"))
@@ -50,7 +48,7 @@ def test_a_reply_asked_for_before_it_was_prepared_goes_out_word_by_word() -> Non
     assert [(len(order.words), order.last) for order in mind.said] == [(1, False), (1, True)]
 
 
-def test_a_fault_while_preparing_is_told_only_when_the_reply_is_let_out() -> None:
+def test_a_fault_while_preparing_is_told_only_when_the_reply_is_let_out():
     mind = Mind(LanguageModelError("The server went away."))
     mind.replies.prepare(1, asked("hello"))
     mind.do()
@@ -61,7 +59,7 @@ def test_a_fault_while_preparing_is_told_only_when_the_reply_is_let_out() -> Non
     assert [(order.words, order.last) for order in mind.said] == [((), True)]
 
 
-def test_a_text_that_is_read_out_takes_the_place_of_a_prepared_reply() -> None:
+def test_a_text_that_is_read_out_takes_the_place_of_a_prepared_reply():
     mind = Mind("Yes.")
     mind.replies.prepare(1, asked("hello"))
     mind.replies.read_out(2, "Your tea is ready.")

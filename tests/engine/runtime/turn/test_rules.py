@@ -220,7 +220,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_of_what_happens_comes(rule: str) -> None:
+def test_of_what_happens_comes(rule):
     expected = RULES[rule]
     outcome = play(*expected.history, floor=expected.floor)
     assert without_phases(outcome.orders)[-len(expected.orders) :] == expected.orders
@@ -241,21 +241,19 @@ def test_of_what_happens_comes(rule: str) -> None:
         ((SpeechStarted(0), StopReply()), Ending.NOTHING_HEARD),
     ],
 )
-def test_a_turn_ends_by_its_cause_and_nobody_has_the_floor(
-    history: tuple[Deciding, ...], ending: Ending
-) -> None:
+def test_a_turn_ends_by_its_cause_and_nobody_has_the_floor(history, ending):
     outcome = play(*history)
     assert outcome.orders[-2:] == (EndTurn(1, ending), PhaseChanged(1, Phase.IDLE))
     assert outcome.floor.phase is Phase.IDLE
 
 
-def test_facts_of_an_older_turn_change_nothing() -> None:
+def test_facts_of_an_older_turn_change_nothing():
     floor = play(SendText("one"), SendText("two")).floor
     for stale in (understood(1, "x"), audible(1), COMPLETE, broke(1)):
         assert advance(floor, stale) == Outcome(floor)
 
 
-def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
+def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on():
     suspecting = play(*OVER_LOUDSPEAKER, SpeechGoesOn(300), floor=CANCELLING).floor
     assert suspecting.candidate == BargeInCandidate(2, evidence=Evidence(300))
     assert advance(suspecting, Peeked(1, "stop")) == Outcome(suspecting)
@@ -263,7 +261,7 @@ def test_what_is_heard_of_a_voice_is_weighed_while_it_goes_on() -> None:
     assert advance(suspecting, Peeked(2, "stop")).floor.turn == 2
 
 
-def test_who_is_cancelled_out_is_listened_to_under_the_reply() -> None:
+def test_who_is_cancelled_out_is_listened_to_under_the_reply():
     assert play(EchoCancelled(True)).floor.cancelling
     assert not play(EchoCancelled(False), floor=CANCELLING).floor.cancelling
 
@@ -295,7 +293,7 @@ floors = st.builds(Floor, hands_free=st.booleans(), headset=st.booleans(), cance
 
 @settings(max_examples=200)
 @given(facts, floors)
-def test_every_turn_that_begins_ends_exactly_once(history: list[Deciding], floor: Floor) -> None:
+def test_every_turn_that_begins_ends_exactly_once(history, floor):
     """And a reply that is paused goes on or ends, a candidate has the floor or is forgotten."""
     # Timers that wait speak one after the other, so every one needs a stop of its own.
     outcome = play(*history, *[StopReply()] * (len(history) + 1), floor=floor)

@@ -9,7 +9,7 @@ import pytest
 from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.turn.facts import ConversationGone, Fact
 from engine.runtime.workers.history_writer import HistoryWriter, KeepTurn, Order
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -70,7 +70,7 @@ def room(tmp_path: Path) -> Iterator[Study]:
     made.end()
 
 
-def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room: Study) -> None:
+def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room):
     room.ask(KeepTurn(BEGAN, replace(turn(1, "convert"), ending=None)))
     room.ask(KeepTurn(BEGAN, replace(turn(1, ""), reply="")))  # it belonged to the next
     room.say(2, "convert ten miles")
@@ -83,8 +83,8 @@ def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room: St
     [("ask", "ask", [["one"], ["two"]]), ("ask", "never", []), ("never", "never", [])],
 )
 def test_until_the_person_says_so_nothing_is_written_and_nothing_lost_that_is_wanted(
-    room: Study, first: str, then: str, kept: list[list[str]]
-) -> None:
+    room, first, then, kept
+):
     room.ask(HistorySettings(first))
     room.say(1, "one")
     room.ask(HistorySettings(then), api.NewConversation())
@@ -96,9 +96,7 @@ def test_until_the_person_says_so_nothing_is_written_and_nothing_lost_that_is_wa
     assert room.kept() == kept
 
 
-def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(
-    room: Study,
-) -> None:
+def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(room):
     room.say(1, "one")
     room.say(2, "two")
     room.ask(api.NewConversation(private=True))
@@ -112,19 +110,7 @@ def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(
     assert not any(b"secret" in each.read_bytes() for each in room.path.parent.iterdir())
 
 
-def test_a_conversation_that_was_opened_goes_on(room: Study) -> None:
-    room.say(1, "one")
-    room.ask(api.NewConversation(), api.OpenConversation(1))
-    (read,) = room.of(ConversationRead)
-    assert [each.number for each in read.kept.turns] == [-2]
-    room.ask(read)
-    room.say(7, "seven")
-    assert room.kept() == [["one", "seven"]]
-    room.ask(api.OpenConversation(1))  # it goes on already
-    assert len(room.of(ConversationRead)) == 1
-
-
-def test_deleting_the_present_conversation_begins_another_one(room: Study) -> None:
+def test_deleting_the_present_conversation_begins_another_one(room):
     room.say(1, "one")
     room.ask(api.RemoveConversations((1,)))
     room.say(2, "still of the deleted one")
@@ -135,9 +121,7 @@ def test_deleting_the_present_conversation_begins_another_one(room: Study) -> No
     assert room.kept() == [["three"]]
 
 
-def test_what_is_older_than_a_month_goes_with_that_setting_only(
-    room: Study, tmp_path: Path
-) -> None:
+def test_what_is_older_than_a_month_goes_with_that_setting_only(room, tmp_path):
     with Store(tmp_path / NAME) as store:
         talk(store, "old", now=0.0)
         talk(store, "new", now=31 * DAY_S)
@@ -148,9 +132,7 @@ def test_what_is_older_than_a_month_goes_with_that_setting_only(
     assert room.kept() == [["new"], ["today"]]
 
 
-def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
-    room: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(room, monkeypatch):
     monkeypatch.setattr(schema, "BUSY_S", 0.0)
     other = Study(room.path)
     other.say(1, "of the other")
@@ -173,7 +155,7 @@ def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(
     other.end()
 
 
-def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(room: Study) -> None:
+def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(room):
     room.say(1, "one")
     assert room.history_writer._store is not None
     database = room.history_writer._store._database
@@ -190,9 +172,7 @@ def test_a_full_disk_is_told_once_and_all_is_written_when_there_is_room(room: St
 
 
 @pytest.mark.parametrize("when", ["before", "between"])
-def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(
-    room: Study, tmp_path: Path, when: str
-) -> None:
+def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(room, tmp_path, when):
     path = tmp_path / NAME
     if when == "before":
         path.write_bytes(b"no database at all " * 400)
@@ -208,7 +188,7 @@ def test_a_damaged_file_is_set_aside_and_the_conversation_is_in_the_new_one(
     assert (tmp_path / "conversations.damaged-1.sqlite").read_bytes().startswith(b"no database")
 
 
-def test_a_file_another_instance_replaced_is_noticed(room: Study, tmp_path: Path) -> None:
+def test_a_file_another_instance_replaced_is_noticed(room, tmp_path):
     room.say(1, "one")
     (tmp_path / NAME).rename(tmp_path / "elsewhere.sqlite")
     for tail in ("-wal", "-shm"):
@@ -218,9 +198,7 @@ def test_a_file_another_instance_replaced_is_noticed(room: Study, tmp_path: Path
     assert room.of(api.Failed) == []
 
 
-def test_renaming_exporting_and_listing_as_many_as_there_is_room_for(
-    room: Study, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_renaming_exporting_and_listing_as_many_as_there_is_room_for(room, monkeypatch, tmp_path):
     monkeypatch.setattr("engine.runtime.workers.history_writer.LISTED", 2)
     with Store(tmp_path / NAME) as store:
         for number in range(3):
@@ -236,7 +214,7 @@ def test_renaming_exporting_and_listing_as_many_as_there_is_room_for(
 @pytest.mark.parametrize(
     ("is_kept", "refusal"), [(True, "no conversation 9"), (False, "No conversations are kept here")]
 )
-def test_what_is_not_there_is_told(tmp_path: Path, *, is_kept: bool, refusal: str) -> None:
+def test_what_is_not_there_is_told(tmp_path, *, is_kept, refusal):
     room = Study(tmp_path / NAME if is_kept else None)
     room.say(1, "one")
     room.ask(api.OpenConversation(9))

@@ -37,7 +37,7 @@ def rest(mind: Mind) -> None:
         pass
 
 
-def test_it_gets_ready_for_what_follows_a_turn_once_other_parts_are_loaded(mind: Mind) -> None:
+def test_it_gets_ready_for_what_follows_a_turn_once_other_parts_are_loaded(mind):
     rest(mind)
     assert mind.model.warmed == []
     mind.do(GetReady(()))
@@ -53,7 +53,7 @@ def test_it_gets_ready_for_what_follows_a_turn_once_other_parts_are_loaded(mind:
     assert len(mind.model.warmed) == 9
 
 
-def test_who_begins_to_speak_or_asks_waits_for_one_slice_at_most(mind: Mind) -> None:
+def test_who_begins_to_speak_or_asks_waits_for_one_slice_at_most(mind):
     mind.do(GetReady(()))
     mind.do(Rest())
     rest(mind)
@@ -65,7 +65,7 @@ def test_who_begins_to_speak_or_asks_waits_for_one_slice_at_most(mind: Mind) -> 
     assert mind.model.histories == [asked("hello")]
 
 
-def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell(mind: Mind) -> None:
+def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell(mind):
     mind.model.broken = LanguageModelError("The template failed.")
     mind.do(GetReady(()))
     rest(mind)
@@ -75,7 +75,7 @@ def test_what_fails_while_getting_ready_is_left_for_the_reply_to_tell(mind: Mind
 TIMER = StartTimer(60.0, "", "Done.")
 
 
-def test_of_a_reply_prepared_in_vain_nothing_is_ever_told(mind: Mind) -> None:
+def test_of_a_reply_prepared_in_vain_nothing_is_ever_told(mind):
     mind.model.deltas = ("They ask.", TIMER, Retraction(), "Ten.")
     reply = Reply(1, mind.controls, asked=asked("hello"), paced=False)
     mind.do(reply)
@@ -87,7 +87,7 @@ def test_of_a_reply_prepared_in_vain_nothing_is_ever_told(mind: Mind) -> None:
     assert mind.told_of(ReplyRetracted) == []
 
 
-def test_a_server_that_loads_its_model_is_told_in_a_line(mind: Mind) -> None:
+def test_a_server_that_loads_its_model_is_told_in_a_line(mind):
     mind.model.deltas = (StillLoading(), "Ten.")
     mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
     (notice,) = mind.told_of(Notice)
@@ -119,7 +119,7 @@ def endless():
     worker.stop(10)
 
 
-def test_loading_is_given_up_for_another_model(endless) -> None:
+def test_loading_is_given_up_for_another_model(endless):
     endless.worker.post(LanguageModelSettings())
     told = []
     while not (told and isinstance(told[-1], Ready)):
@@ -132,7 +132,7 @@ def test_loading_is_given_up_for_another_model(endless) -> None:
     assert not [each for each in told if isinstance(each, Failed)]
 
 
-def test_loading_is_not_given_up_for_what_applies_live() -> None:
+def test_loading_is_not_given_up_for_what_applies_live():
     told: list[Fact | Event] = []
     model = FakeLanguageModel("Yes.")
     settings = LanguageModelSettings(engine="llama")
@@ -154,5 +154,5 @@ def test_loading_is_not_given_up_for_what_applies_live() -> None:
     assert not [each for each in told if isinstance(each, Failed)]
 
 
-def test_loading_does_not_keep_the_thread_from_ending(endless) -> None:
+def test_loading_does_not_keep_the_thread_from_ending(endless):
     assert endless.worker.stop(10)

@@ -17,7 +17,6 @@ from engine.runtime.workers import model_manager as module
 from engine.runtime.workers.model_manager import ModelManager
 from engine.settings import Settings, change
 from tests.engine.assets.hub import Hub
-from tests.engine.models.own_files import gguf
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
 
 T = TypeVar("T")
@@ -117,9 +116,7 @@ class Gate:
         assert self.reached.wait(PATIENCE_S)
 
 
-def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(
-    desk: Desk, data: Path
-) -> None:
+def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(desk, data):
     desk.post(api.FetchModels(("qwen3-4b",)))
     assert not desk.settled("qwen3-4b").failed
     words = desk.of(api.ModelProgress)
@@ -136,23 +133,7 @@ def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(
     assert (settled.failed, "has changed since" in settled.text) == (True, True)
 
 
-def test_a_hub_that_lies_is_told_and_nothing_is_there(desk: Desk, hub: Hub) -> None:
-    hub.lies = True
-    desk.post(api.FetchModels(("qwen3-4b",), use=True))
-    settled = desk.settled("qwen3-4b")
-    assert settled.failed
-    assert "damaged" in settled.text
-    desk.wait(lambda: desk.of(api.Failed))
-    assert [fault.message for fault in desk.of(api.Failed)] == [
-        "Qwen3-4B-Instruct-2507-Q4_K_M.gguf arrived damaged: its hash is not the right one."
-    ]
-    assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
-    assert desk.of(ModelChosen) == []
-
-
-def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(
-    desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(desk, hub, monkeypatch):
     gate = Gate(monkeypatch)
     gate.fetch(desk)
     desk.post(api.PauseFetch("qwen3-4b"))
@@ -168,7 +149,7 @@ def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(
     assert "bytes=" in resumed
 
 
-def test_pausing_all_drops_what_waits_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pausing_all_drops_what_waits_too(desk, monkeypatch):
     gate = Gate(monkeypatch)
     gate.fetch(desk, "whisper-tiny")
     desk.post(api.PauseFetch())
@@ -178,9 +159,7 @@ def test_pausing_all_drops_what_waits_too(desk: Desk, monkeypatch: pytest.Monkey
     assert desk.entry("qwen3-4b").state is api.Presence.PARTIAL
 
 
-def test_what_is_being_fetched_is_not_fetched_twice_nor_removed(
-    desk: Desk, hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_being_fetched_is_not_fetched_twice_nor_removed(desk, hub, monkeypatch):
     gate = Gate(monkeypatch)
     gate.fetch(desk)
     desk.post(api.RemoveModel("qwen3-4b"))
@@ -191,9 +170,7 @@ def test_what_is_being_fetched_is_not_fetched_twice_nor_removed(
     assert len([request for request in hub.requests if request.startswith("GET")]) == 1
 
 
-def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(
-    desk: Desk, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(desk, data, monkeypatch):
     hear = desk.model_manager._tell
 
     def order(message: object) -> None:
@@ -206,9 +183,7 @@ def test_who_hears_that_a_fetch_has_ended_may_give_the_next_order(
     assert desk.settled("qwen3-4b", 2).text == "Every file is as it was fetched."
 
 
-def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_removed(
-    desk: Desk,
-) -> None:
+def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_removed(desk):
     desk.post(api.FetchModels(("whisper-base",)))
     assert not desk.settled("whisper-base").failed
     desk.wait(lambda: desk.of(ModelChosen))
@@ -227,19 +202,7 @@ def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_remov
     assert desk.entry("whisper-base").state is api.Presence.MISSING
 
 
-def test_a_file_of_ones_own_is_added_and_used(desk: Desk, tmp_path: Path) -> None:
-    file = gguf(tmp_path / "own.gguf")
-    desk.post(api.AddModel(file))
-    desk.wait(lambda: desk.of(api.Notice))
-    desk.post(api.UseModel(str(file)))
-    desk.settled(str(file))
-    assert desk.settings.language_model.model == str(file)
-    assert desk.entry(str(file)).in_use
-
-
-def test_models_of_servers_are_rows_once_they_were_looked_for(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_of_servers_are_rows_once_they_were_looked_for(desk, monkeypatch):
     served = (Served("ollama", "phi", "http://127.0.0.1:11434/v1"),)
     monkeypatch.setattr(module, "find_served", lambda: served)
     desk.post(api.ListModels(servers=True))
@@ -251,7 +214,7 @@ def test_models_of_servers_are_rows_once_they_were_looked_for(
     assert desk.entry("ollama/phi").in_use
 
 
-def test_a_name_that_is_none_is_told(desk: Desk) -> None:
+def test_a_name_that_is_none_is_told(desk):
     desk.post(api.FetchModels(("qwen9",)))
     assert "no model called" in desk.settled("qwen9").text
     desk.post(api.UseModel("qwen9"))

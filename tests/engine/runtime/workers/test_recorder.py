@@ -57,9 +57,7 @@ def room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Room:
     return Room(monkeypatch, tmp_path)
 
 
-def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(
-    room: Room, tmp_path: Path
-) -> None:
+def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(room, tmp_path):
     room.hear(2)
     assert room.sink is None
     assert not room.folder.exists()  # nobody asked
@@ -79,7 +77,7 @@ def test_a_recording_is_told_when_it_begins_and_where_it_is_when_it_ends(
     assert [each.seconds for each in room.recorder.recorded] == [pytest.approx(3.0, abs=0.01)]
 
 
-def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: Room) -> None:
+def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room):
     room.ask(Record(True))
     room.hear(1)
     room.ask(NewConversation())
@@ -100,8 +98,8 @@ def test_a_new_conversation_has_a_file_of_its_own_even_in_the_same_second(room: 
     ],
 )
 def test_without_a_place_and_room_it_does_not_begin(
-    room: Room, tmp_path: Path, monkeypatch, place: str | None, limits: dict, fault: str
-) -> None:
+    room, tmp_path, monkeypatch, place, limits, fault
+):
     for name, limit in limits.items():
         monkeypatch.setattr(recorders, name, limit)
     room.ask(Record(True, place and tmp_path / place))
@@ -110,9 +108,7 @@ def test_without_a_place_and_room_it_does_not_begin(
     assert room.sink is None
 
 
-def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(
-    room: Room, monkeypatch
-) -> None:
+def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(room, monkeypatch):
     monkeypatch.setattr(recorders, "longest_s", lambda folder, most: 12.0)
     room.ask(Record(True))
     room.hear(20)
@@ -122,7 +118,7 @@ def test_it_ends_by_itself_when_the_room_is_used_up_and_keeps_the_file(
     assert soundfile.info(file).duration == pytest.approx(12.0, abs=1.1)
 
 
-def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room: Room, monkeypatch) -> None:
+def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room, monkeypatch):
     monkeypatch.setattr(recorders, "LATE_BLOCKS", 5)
     room.ask(Record(True))
     assert room.sink is not None
@@ -134,7 +130,7 @@ def test_a_disk_that_cannot_keep_up_ends_it_and_not_the_memory(room: Room, monke
     assert room.of(RecordingChanged)[-1] == RecordingChanged(False)
 
 
-def test_when_the_program_stops_the_file_gets_its_name(room: Room) -> None:
+def test_when_the_program_stops_the_file_gets_its_name(room):
     room.recorder.start()
     room.recorder.post(Record(True))
     assert room.recorder.stop(5.0)

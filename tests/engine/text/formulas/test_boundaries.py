@@ -37,13 +37,13 @@ def written(part: str | Formula) -> str:
 
 
 @pytest.mark.parametrize("text", CASES["no_formula"])
-def test_a_sign_of_money_or_of_a_path_opens_none(text: str) -> None:
+def test_a_sign_of_money_or_of_a_path_opens_none(text):
     assert cut(text) == [text]
 
 
 @settings(max_examples=250, deadline=None)
 @given(text=TEX, cuts=st.lists(st.integers(0, 200), max_size=8))
-def test_any_cut_gives_the_same_and_nothing_is_lost(text: str, cuts: list[int]) -> None:
+def test_any_cut_gives_the_same_and_nothing_is_lost(text, cuts):
     places = sorted({0, len(text), *(place % (len(text) + 1) for place in cuts)})
     deltas = [text[begin:end] for begin, end in pairwise(places)]
     assert cut(*deltas) == cut(text) == cut(*text)
@@ -51,7 +51,7 @@ def test_any_cut_gives_the_same_and_nothing_is_lost(text: str, cuts: list[int]) 
 
 
 @pytest.mark.parametrize(("text", "tokens"), CASES["held_tokens"])
-def test_what_is_no_formula_is_held_for_a_word_or_two(text: str, tokens: int) -> None:
+def test_what_is_no_formula_is_held_for_a_word_or_two(text, tokens):
     boundaries, arrived = Boundaries(), 0
     for token in text.split():
         boundaries.push(token + " ")
@@ -68,7 +68,7 @@ def test_what_is_no_formula_is_held_for_a_word_or_two(text: str, tokens: int) ->
         *((opening, LONGEST_DISPLAY) for opening in ("\\[", "$$", "\\begin{align}")),
     ],
 )
-def test_an_opening_without_an_end_does_not_swallow_the_reply(opening: str, longest: int) -> None:
+def test_an_opening_without_an_end_does_not_swallow_the_reply(opening, longest):
     """It ends with the paragraph, or after so many characters."""
     boundaries = Boundaries()
     text = opening + "x+" * longest
@@ -82,7 +82,7 @@ def test_an_opening_without_an_end_does_not_swallow_the_reply(opening: str, long
 @pytest.mark.parametrize(
     "unit", ["$", "$$", "\\(", "\\[", "\\frac{", "$x", "\\begin{", "$5 + ", "\\"]
 )
-def test_repeated_openings_take_linear_time(unit: str) -> None:
+def test_repeated_openings_take_linear_time(unit):
     text = unit * (10_000 // len(unit))
 
     def takes() -> float:

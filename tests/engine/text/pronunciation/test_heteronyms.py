@@ -64,29 +64,29 @@ def missed(espeak: Espeak, name: str) -> list[str]:
     ]
 
 
-def test_the_sentences_written_before_the_rules_are_said_right(espeak: Espeak) -> None:
+def test_the_sentences_written_before_the_rules_are_said_right(espeak):
     """99 of 100, as found; espeak alone has 77."""
     assert len(sentences("first")) == len(sentences("second")) == 100
     assert missed(espeak, "first") == ["I read every night before bed."]
 
 
-def test_the_sentences_written_after_the_rules_are_mostly_said_right(espeak: Espeak) -> None:
+def test_the_sentences_written_after_the_rules_are_mostly_said_right(espeak):
     """94 of 100, as found; espeak alone has 67."""
     assert len(missed(espeak, "second")) <= 6
 
 
 @pytest.mark.parametrize(("text", "place", "said"), CASES["senses"])
-def test_a_word_sounds_as_its_sense(espeak: Espeak, text: str, place: int, said: str) -> None:
+def test_a_word_sounds_as_its_sense(espeak, text, place, said):
     assert phones(espeak, tuple(text.split()), place) == said
 
 
-def test_british_voices_tell_verbs_from_nouns_as_well() -> None:
+def test_british_voices_tell_verbs_from_nouns_as_well():
     british = Espeak("en-gb")
     assert phones(british, ("Record", "it."), 0) == "ɹɪkˈɔːd"
     assert phones(british, ("The", "record", "is", "old."), 1) == "ɹˈɛkɔːd"
 
 
-def test_the_formant_voice_gets_the_same_sense() -> None:
+def test_the_formant_voice_gets_the_same_sense():
     phrasing = Phrasing()
     text = "Use it. The record is old, so record the new use of it."
     for word in text.split():

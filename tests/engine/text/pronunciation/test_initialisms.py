@@ -45,7 +45,7 @@ def differing(espeak: Espeak, words: list[str]) -> list[str]:
     ]
 
 
-def test_an_abbreviation_sounds_the_same_everywhere(espeak: Espeak) -> None:
+def test_an_abbreviation_sounds_the_same_everywhere(espeak):
     """Whether it is spelled or said as a word."""
     assert len(_SPELLED) >= 150
     assert differing(espeak, [*_SPELLED, *_SAID]) == []
@@ -54,7 +54,7 @@ def test_an_abbreviation_sounds_the_same_everywhere(espeak: Espeak) -> None:
     assert stressed == ["ˈuː"]  # of the last letter
 
 
-def test_spelled_means_letter_by_letter(espeak: Espeak) -> None:
+def test_spelled_means_letter_by_letter(espeak):
     """American linking in the alphabet is not looked at: "R" before "A"."""
     names = {letter: bare(sound(espeak, f"{letter}.", 0)) for letter in map(chr, range(65, 91))}
     wrong = [
@@ -67,28 +67,26 @@ def test_spelled_means_letter_by_letter(espeak: Espeak) -> None:
 
 
 @pytest.mark.parametrize(("text", "place", "ends"), CASES["plurals"])
-def test_the_s_of_a_plural_is_heard(espeak: Espeak, text: str, place: int, ends: str) -> None:
+def test_the_s_of_a_plural_is_heard(espeak, text, place, ends):
     assert bare(sound(espeak, text, place)).endswith(ends)
 
 
 @pytest.mark.parametrize("word", ["SMSs", "AWS's", "boxes", "DNSs", "UXs"])
-def test_behind_a_hiss_the_s_is_a_syllable(espeak: Espeak, word: str) -> None:
+def test_behind_a_hiss_the_s_is_a_syllable(espeak, word):
     assert sound(espeak, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
 
 
 @pytest.mark.parametrize(("word", "said"), CASES["capitals"])
-def test_capitals_are_words_parts_or_letters(word: str, said: str) -> None:
+def test_capitals_are_words_parts_or_letters(word, said):
     assert respelled(word) == said
 
 
 @pytest.mark.parametrize(("before", "word", "after", "said"), CASES["words_in_capitals"])
-def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(
-    before: str, word: str, after: str, said: str
-) -> None:
+def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(before, word, after, said):
     assert respelled(word, before, after) == said
 
 
-def test_what_was_spelled_is_known_by_its_form() -> None:
+def test_what_was_spelled_is_known_by_its_form():
     assert letters("eh-W-S") == ("AWS", "")
     assert letters("G-P-U's") == ("GPU", "'s")
     assert letters("U-S-based") is None

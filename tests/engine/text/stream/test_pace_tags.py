@@ -28,19 +28,19 @@ def paced(text: str) -> str:
 
 
 @pytest.mark.parametrize(("text", "left", "paces"), CASES["pace_tags"])
-def test_a_tag_is_obeyed_and_gone(text: str, left: str, paces: str) -> None:
+def test_a_tag_is_obeyed_and_gone(text, left, paces):
     assert text_of(text) == left
     assert paced(text) == paces
 
 
-def test_text_without_a_tag_is_not_held_back() -> None:
+def test_text_without_a_tag_is_not_held_back():
     tags = PaceTags()
     assert [passage.text for passage in tags.push("Hello ")] == ["Hello "]
     assert [passage.text for passage in tags.push("<")] == []
     assert [passage.text for passage in tags.push("3 you")] == ["<3 you"]
 
 
-def test_what_a_model_is_told_is_what_is_understood() -> None:
+def test_what_a_model_is_told_is_what_is_understood():
     assert "<pace" in OFFER
     assert "<pace" not in text_of(OFFER)
     assert {pace for _, pace in read(OFFER)} == {1.0, PACES["slow"], PACES["fast"]}

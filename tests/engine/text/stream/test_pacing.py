@@ -48,7 +48,7 @@ def paces(text: str) -> dict[str, float]:
         ("He said “never again” loudly.", "never again", QUOTED),
     ],
 )
-def test_what_must_be_caught_is_said_slower(text: str, words: str, pace: float) -> None:
+def test_what_must_be_caught_is_said_slower(text, words, pace):
     found = paces(text)
     assert {found[word] for word in words.split()} == {pace}
     twice = paces("They saw Paris. We all love Paris, too.")
@@ -56,18 +56,18 @@ def test_what_must_be_caught_is_said_slower(text: str, words: str, pace: float) 
 
 
 @pytest.mark.parametrize(("text", "inside", "after"), CASES["in_passing"])
-def test_what_is_said_in_passing_is_quicker(text: str, inside: str, after: str) -> None:
+def test_what_is_said_in_passing_is_quicker(text, inside, after):
     found = paces(text)
     assert found[inside] > 1.08
     assert found[after] == 1.0
 
 
 @pytest.mark.parametrize("text", CASES["plain"])
-def test_plain_words_keep_the_rate(text: str) -> None:
+def test_plain_words_keep_the_rate(text):
     assert {word.pace for word in grown(text).words} == {1.0}
 
 
-def test_the_rate_comes_back_word_by_word() -> None:
+def test_the_rate_comes_back_word_by_word():
     found = [word.pace for word in grown("Call 555-1234 and then we can go there.").words]
     back = found[found.index(CODE) + 7 :]
     assert back == sorted(back)
@@ -76,31 +76,31 @@ def test_the_rate_comes_back_word_by_word() -> None:
 
 
 @pytest.mark.parametrize("opened", ["(", '"', "“", " — "])
-def test_what_is_never_closed_ends_with_the_paragraph(opened: str) -> None:
+def test_what_is_never_closed_ends_with_the_paragraph(opened):
     text = f"We walk {opened}and go on\n\nand here we are again in the end"
     assert grown(text).words[-1].pace == 1.0
 
 
-def test_a_wish_of_the_language_model_moves_the_words_in_it() -> None:
+def test_a_wish_of_the_language_model_moves_the_words_in_it():
     found = paces("Take <pace slow>these</pace> and, <pace fast>you know this now</pace>, go.")
     assert found["these"] == 0.8
     assert found["now,"] > 1.1
 
 
-def test_wishes_and_content_together_stay_within_bounds() -> None:
+def test_wishes_and_content_together_stay_within_bounds():
     words = grown("<pace slow>555-1234</pace> <pace fast>(by and by and so on and on)</pace>").words
     assert min(word.pace for word in words) == SLOWEST
     assert max(word.pace for word in words) == pytest.approx(QUICKEST, abs=0.03)
 
 
-def test_without_pacing_every_word_has_the_rate_and_the_tags_are_gone() -> None:
+def test_without_pacing_every_word_has_the_rate_and_the_tags_are_gone():
     text = "Take <pace slow>two pills</pace> (of 35) today."
     plain = grown(text, pacing=False)
     assert {word.pace for word in plain.words} == {1.0}
     assert plain.text == grown(text).text == "Take two pills (of 35) today."
 
 
-def test_no_word_waits_for_its_pace() -> None:
+def test_no_word_waits_for_its_pace():
     """The words come when Speakable gives them; only the beginning of a tag is held back."""
     paced = PacedText(pacing=True)
     assert [word.text for word in paced.push("Hello ").words] == ["Hello"]
@@ -109,14 +109,14 @@ def test_no_word_waits_for_its_pace() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(text=REPLIES | MARKDOWNISH | st.sampled_from(TEXTS), size=st.integers(1, 12))
-def test_cut_anywhere_it_is_the_same_text_with_the_same_paces(text: str, size: int) -> None:
+def test_cut_anywhere_it_is_the_same_text_with_the_same_paces(text, size):
     deltas = [text[begin : begin + size] for begin in range(0, len(text), size)]
     assert grown(*deltas) == grown(text)
 
 
 @settings(max_examples=100, deadline=None)
 @given(text=REPLIES, pacing=st.booleans())
-def test_no_tag_is_shown_or_spoken_and_words_stand_in_the_text(text: str, pacing: bool) -> None:
+def test_no_tag_is_shown_or_spoken_and_words_stand_in_the_text(text, pacing):
     whole = grown(text, pacing=pacing)
     assert not TAG.search(whole.text)
     assert not any("pace" in word.text.lower() for word in whole.words)

@@ -14,29 +14,9 @@ from engine.llm.skills.matching.matcher import Matcher
 from engine.llm.skills.matching.repertoire import Repertoire, repertoire
 from engine.llm.skills.matching.skill_files import load
 from engine.typed_values import WrongValue
+from tests.engine.llm.cases import CASES
 
-MOON = """
-examples:
-  planet: [mars, venus]
-expansion_rules:
-  far: "how (far|distant)"
-intents:
-  distance of a planet:
-    respond: distance
-    slots: {unit: light minutes}
-    answer: "{planet} is {light} {unit} away."
-    sentences:
-      - <far> is {planet}
-follow_ups:
-  - after: [distance of a planet]
-    sentences: ["[and] {planet}"]
-tools:
-  distance:
-    respond: distance
-    answer: "{light} light minutes."
-    description: How far away a planet is.
-    parameters: {planet: its name}
-"""
+MOON = Path(__file__).with_name("planets.yaml").read_text("utf-8")
 MODULE = """
 from engine.llm.skills.matching.intent import Answer
 
@@ -85,7 +65,7 @@ def said(skills: tuple[Skill, ...], *sentences: str) -> str:
     return answers(skills, *sentences)[-1]
 
 
-def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
+def test_a_skill_is_one_file_of_sentences_and_one_function(added):
     """And a tool of language models too."""
     skills = added(MOON)
     assert said(skills, "How distant is Mars?") == "mars is 12 light minutes away."
@@ -97,7 +77,7 @@ def test_a_skill_is_one_file_of_sentences_and_one_function(added: Add) -> None:
     assert tool.respond({"planet": "venus"}, nothing_said()) == Answer("8 light minutes.")
 
 
-def test_fixed_answers_need_no_function(added: Add) -> None:
+def test_fixed_answers_need_no_function(added):
     skills = added(
         "intents:\n"
         "  moon: {sentences: ['is it full'], answer: 'It is not.'}\n"
@@ -109,12 +89,12 @@ def test_fixed_answers_need_no_function(added: Add) -> None:
     assert answers(skills, *asked) == ["It is not.", "It is new.", "It is waxing."]
 
 
-def test_of_several_answers_the_last_one_is_not_given_again(added: Add) -> None:
+def test_of_several_answers_the_last_one_is_not_given_again(added):
     skills = added("intents:\n  moon: {sentences: [again], answers: [First., Second.]}\n")
     assert sorted(answers(skills, "again", "again")) == ["First.", "Second."]
 
 
-def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None:
+def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path):
     """A new one before small talk and sums."""
     for name, precedence in (("b", 1), ("c", 1), ("a", 2), ("d", 0)):
         (tmp_path / f"{name}.yaml").write_text(f"precedence: {precedence}\n", encoding="utf-8")
@@ -124,33 +104,8 @@ def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path: Path) -> None
     assert later == ["smalltalk", "arithmetic/shares", "arithmetic/sums"]
 
 
-@pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("intents: [", "expected"),
-        ("[1, 2]", "'the file' is [1, 2]"),
-        ("verbs: {}", "unknown section 'verbs'"),
-        ("intents:\n  a: {sentences: [b], answer: c, colour: red}", "'intents.a.colour'"),
-        ("intents:\n  a: {sentences: b, answer: c}", "'intents.a.sentences'"),
-        ("intents:\n  a: {sentences: [off], answer: c}", "'intents.a.sentences' is False"),
-        ("intents:\n  a: {sentences: [b], answer: c, slots: {d: 1}}", "'intents.a.slots.d' is 1"),
-        ("intents:\n  a: {answer: c}", "'sentences'"),
-        ("intents:\n  a: {sentences: [b]}", "a function that responds, or answers"),
-        ("intents:\n  a: {sentences: [b], respond: tell_time}", "no function 'tell_time'"),
-        ("intents:\n  a: {sentences: ['<c>'], answer: c}", "no expansion rule <c>"),
-        (
-            "expansion_rules: {d: <e>, e: <d>}\nintents:\n  a: {sentences: [<d>], answer: c}",
-            "contains itself",
-        ),
-        ("intents:\n  a: {sentences: [b], answer: c}\n  a: {}", "'a' is there twice"),
-        ("lists:\n  a: [{in: b}]", "'lists.a'"),
-        ("lists:\n  a: [1]", "'lists.a'"),
-        ("examples:\n  a: text", "'examples.a'"),
-        ("follow_ups: [{after: [b]}]", "'sentences'"),
-        ("!!python/object/apply:os.getcwd []", "python/object"),
-    ],
-)
-def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str) -> None:
+@pytest.mark.parametrize(("text", "wrong"), CASES["wrong_skill_files"])
+def test_a_wrong_file_is_named_with_the_place(added, text, wrong):
     with pytest.raises(WrongValue) as raised:
         added(text)
 
@@ -158,7 +113,7 @@ def test_a_wrong_file_is_named_with_the_place(added: Add, text: str, wrong: str)
     assert wrong in str(raised.value)
 
 
-def test_a_file_without_its_module_is_named(tmp_path: Path) -> None:
+def test_a_file_without_its_module_is_named(tmp_path):
     (tmp_path / "stars.yaml").write_text("fits: {star: is_star}", encoding="utf-8")
     with pytest.raises(WrongValue, match=r"stars\.yaml: No module named"):
         load(tmp_path, "no_such_package")
@@ -176,9 +131,7 @@ ONE = "intents:\n  a: {sentences: [b], answer: c}\n"
         (ONE, 2, "two intents 'a'"),
     ],
 )
-def test_a_name_that_stands_for_nothing_or_for_two_is_found_at_once(
-    added: Add, text: str, times: int, wrong: str
-) -> None:
+def test_a_name_that_stands_for_nothing_or_for_two_is_found_at_once(added, text, times, wrong):
     with pytest.raises(WrongValue, match=wrong):
         Repertoire(added(text) * times)
 

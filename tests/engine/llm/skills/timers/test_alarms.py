@@ -31,11 +31,11 @@ def with_timers(*timers: Timer) -> Situation:
         ("delete the first alarm", ELSEWHERE.text),  # it counts them, and names no day
     ],
 )
-def test_the_alarms_of_a_day_or_hour_are_told(text: str, answer: str) -> None:
+def test_the_alarms_of_a_day_or_hour_are_told(text, answer):
     assert asked(text, here=with_timers(TODAY, ALARM)).text == answer
 
 
-def test_which_timer_is_answered_only_where_it_was_asked() -> None:
+def test_which_timer_is_answered_only_where_it_was_asked():
     assert asked("cancel the timer", "pasta") is ELSEWHERE
 
 
@@ -49,12 +49,12 @@ def test_which_timer_is_answered_only_where_it_was_asked() -> None:
         (["remind me to call Ben at six", "make it seven"], [REMINDER], REMINDER),
     ],
 )
-def test_an_alarm_gives_way(said: list[str], timers: list[Timer], gone: Timer | None) -> None:
+def test_an_alarm_gives_way(said, timers, gone):
     told = asked(*said, here=with_timers(*timers))
     assert told.actions[:1] == ((CancelTimers((gone.number,)),) if gone else ())
 
 
-def test_what_was_just_set_is_set_for_another_time_and_keeps_what_it_is_for() -> None:
+def test_what_was_just_set_is_set_for_another_time_and_keeps_what_it_is_for():
     alarm = asked("wake me up at 7", "actually make it 7:30", here=with_timers(OTHER, ALARM))
     assert alarm.text == "Alarm set for 7:30 AM tomorrow."
     started = alarm.actions[1]
@@ -64,7 +64,7 @@ def test_what_was_just_set_is_set_for_another_time_and_keeps_what_it_is_for() ->
     assert reminder.text == "I'll remind you at 7:00 PM to call Ben."
 
 
-def test_an_alarm_is_told_at_its_own_minute_and_not_the_one_before() -> None:
+def test_an_alarm_is_told_at_its_own_minute_and_not_the_one_before():
     left = with_timers(replace(ALARM, remaining_s=54899.3))
     told = asked("what alarms do I have", here=left, now=NOW + timedelta(seconds=0.7))
     assert told.text == "You have an alarm at 7:00 AM tomorrow."

@@ -1,4 +1,6 @@
-"""The ears, ticked by hand: speech is found where it is, however quiet the room was before."""
+"""The ears, ticked by hand: speech is found where it is, however quiet the room was before; under a
+reply its first sign counts only where there is a trace of somebody.
+"""
 
 from types import SimpleNamespace
 
@@ -7,9 +9,10 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE, Transcript
 from engine.asr.completeness import Completeness
+from engine.audio import vad
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
-from engine.audio.vad import SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
+from engine.audio.vad import WINDOW, SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.messages.events import Event, Levels, Notice
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Fact, InterimTranscript
@@ -23,6 +26,7 @@ from engine.runtime.turn.orders import (
 )
 from engine.runtime.workers import worker
 from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
+from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.runtime.by_hand import HandWorker
@@ -91,14 +95,14 @@ class Listening:
         return interim
 
 
-def test_the_level_is_told_ten_times_a_second() -> None:
+def test_the_level_is_told_ten_times_a_second():
     room = Listening()
     room.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
     assert room.count(Levels) == 20
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])
-def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
+def test_speech_after_quiet_is_told_with_its_place(noise):
     speech = spoken("what time is it")
     quiet = np.zeros(int(QUIET_S * SAMPLE_RATE), np.float32)
     pcm = np.concatenate((quiet, speech, quiet))
@@ -110,7 +114,7 @@ def test_speech_after_quiet_is_told_with_its_place(noise: float) -> None:
     assert room.count(SpeechEnded) == 1
 
 
-def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to() -> None:
+def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to():
     room = Listening()
     room.open_with(spoken("set a timer for"))
     room.hear(silence(0.3))
@@ -120,7 +124,7 @@ def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to() -> No
     assert room.count(SpeechEnded) == 1
 
 
-def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
+def test_speech_that_goes_on_takes_the_silence_asked_for_back():
     room = Listening()
     room.open_with(spoken("set a timer for"))
     room.hear(silence(0.3), spoken("ten minutes"))
@@ -133,7 +137,7 @@ def test_speech_that_goes_on_takes_the_silence_asked_for_back() -> None:
     assert room.count(SpeechEnded) == 1
 
 
-def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
+def test_an_utterance_that_is_rejoined_loses_no_sample():
     room = Listening()
     speech = np.arange(SAMPLE_RATE, dtype=np.float32) / SAMPLE_RATE
     room.do(OpenUtterance(1, 0))
@@ -147,7 +151,7 @@ def test_an_utterance_that_is_rejoined_loses_no_sample() -> None:
 
 
 @pytest.mark.parametrize("heard_s", [0.0, 0.3])  # of quiet before: between two words
-def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_s: float) -> None:
+def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_s):
     question = spoken("convert ten miles to kilometers")
     room = Listening(midway=True)
     room.hear(silence(heard_s), question[len(question) // 3 :])
@@ -160,7 +164,7 @@ def test_who_spoke_before_the_microphone_was_opened_is_not_heard_but_told(heard_
     assert room.count(SpeechStarted) == 1
 
 
-def test_after_a_moment_of_quiet_it_is_heard_whole() -> None:
+def test_after_a_moment_of_quiet_it_is_heard_whole():
     room = Listening(midway=True)
     room.hear(silence(1.0))
     room.do(UseDevice(""))  # another one takes over
@@ -169,9 +173,7 @@ def test_after_a_moment_of_quiet_it_is_heard_whole() -> None:
     assert room.count(Notice) == 0
 
 
-def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(monkeypatch):
     monkeypatch.setattr(NearEnd, "double_talk", True)
     room = Listening()
     room.hear(np.zeros(int(0.1 * SAMPLE_RATE), np.float32))
@@ -184,7 +186,7 @@ def test_a_trace_of_somebody_ducks_the_reply_only_while_it_is_heard(
     assert room.ducked == [True, False]
 
 
-def test_somebody_who_never_pauses_has_ended_after_a_minute_but_for_the_talk_key() -> None:
+def test_somebody_who_never_pauses_has_ended_after_a_minute_but_for_the_talk_key():
     room = Listening()
     room.do(OpenUtterance(1, None))
     room.hear(silence(LONGEST_S + 2))
@@ -208,7 +210,7 @@ def test_somebody_who_never_pauses_has_ended_after_a_minute_but_for_the_talk_key
         Attend(True, ignore_microphone=True),
     ],
 )
-def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
+def test_who_is_no_longer_followed_has_ended(order):
     room = Listening()
     room.hear(spoken("what time is it in tokyo")[:SAMPLE_RATE])
     assert room.count(SpeechStarted) == 1
@@ -216,7 +218,7 @@ def test_who_is_no_longer_followed_has_ended(order: Order) -> None:
     assert room.count(SpeechEnded) == 1
 
 
-def test_no_silence_counts_while_the_key_is_held_and_it_does_again_once_it_is_let_go() -> None:
+def test_no_silence_counts_while_the_key_is_held_and_it_does_again_once_it_is_let_go():
     room = Listening()
     room.do(OpenUtterance(1, None))
     room.hear(spoken("what time is it"), silence(3.0))
@@ -231,9 +233,7 @@ def test_no_silence_counts_while_the_key_is_held_and_it_does_again_once_it_is_le
 
 
 @pytest.mark.parametrize("during_reply", [False, True])
-def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(
-    during_reply: bool,
-) -> None:
+def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(during_reply):
     room = Listening()
     room.do(Attend(hands_free=True, ignore_microphone=False, during_reply=during_reply))
     room.open_with(spoken("what time is it"))
@@ -243,7 +243,7 @@ def test_the_end_of_an_utterance_is_written_down_before_the_rules_ask_for_it(
     assert len(room.closes) == 1
 
 
-def test_what_had_ended_before_the_rules_opened_it_is_written_down_when_they_close_it() -> None:
+def test_what_had_ended_before_the_rules_opened_it_is_written_down_when_they_close_it():
     room = Listening()
     room.hear(spoken("stop"), silence(3.0))
     assert room.count(SpeechEnded) == 1
@@ -251,7 +251,7 @@ def test_what_had_ended_before_the_rules_opened_it_is_written_down_when_they_clo
     assert room.closes == [CloseUtterance(1)]
 
 
-def test_with_the_key_pressed_in_the_middle_of_it_no_silence_ends_an_utterance() -> None:
+def test_with_the_key_pressed_in_the_middle_of_it_no_silence_ends_an_utterance():
     room = Listening()
     room.open_with(spoken("what time is it"))
     room.do(HoldUtterance(1))
@@ -261,7 +261,7 @@ def test_with_the_key_pressed_in_the_middle_of_it_no_silence_ends_an_utterance()
     assert room.closes == [CloseUtterance(1)]
 
 
-def test_an_utterance_that_ended_just_before_the_key_was_down_goes_on() -> None:
+def test_an_utterance_that_ended_just_before_the_key_was_down_goes_on():
     room = Listening()
     room.open_with(spoken("what time is it"))
     room.hear(silence(3.0))
@@ -275,9 +275,56 @@ def test_an_utterance_that_ended_just_before_the_key_was_down_goes_on() -> None:
     np.testing.assert_array_equal(room.fed[-len(tokyo) :], tokyo)
 
 
-def test_of_an_utterance_that_is_over_the_key_holds_nothing() -> None:
+def test_of_an_utterance_that_is_over_the_key_holds_nothing():
     room = Listening()
     room.do(OpenUtterance(1, None), CloseUtterance(1), OpenUtterance(2, None), CloseUtterance(2))
     room.jobs.clear()
     room.do(HoldUtterance(1))
     assert room.jobs == []
+
+
+class ScriptedVad:
+    """Gives the probability that a window's samples are."""
+
+    def push(self, pcm: Pcm) -> list[float]:
+        return [float(each) for each in pcm[::WINDOW]]
+
+    def reset(self) -> None:
+        """Nothing is remembered."""
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> SpeechWatch:
+    monkeypatch.setattr(vad, "Vad", ScriptedVad)
+    watch = SpeechWatch(Patience(700))
+    watch.attend(during_reply=True)
+    return watch
+
+
+def starts(watch: SpeechWatch, probabilities: list[float], *, plausible: bool) -> list[int]:
+    """Windows after which speech began, counting from 0."""
+    found = []
+    for number, probability in enumerate(probabilities):
+        pcm = np.full(WINDOW, probability, np.float32)
+        events = watch.push(pcm, (number + 1) * WINDOW, plausible=plausible)
+        found += [number for event in events if isinstance(event, SpeechStarted)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("voice", "plausible", "began"),
+    [
+        pytest.param([0.1, 0.1, 0.35], True, [2], id="first sign with a trace"),
+        pytest.param([0.1, 0.9, 0.1, 0.9, 0.4, 0.9, 0.1], False, [], id="moments without one"),
+        pytest.param([0.1, *[0.9] * INSISTENT], False, [INSISTENT], id="goes on without one"),
+        pytest.param([0.7] * 50, False, [], id="perhaps a voice: the rest of an echo"),
+    ],
+)
+def test_speech_begins(watch, voice, plausible, began):
+    assert starts(watch, voice, plausible=plausible) == began
+
+
+def test_what_went_before_a_reset_does_not_count(watch):
+    assert starts(watch, [0.9] * (INSISTENT - 1), plausible=False) == []
+    watch.reset()
+    assert starts(watch, [0.9] * (INSISTENT - 1), plausible=False) == []

@@ -8,8 +8,8 @@ from engine.asr.base import SAMPLE_RATE
 from engine.audio.base import Pcm
 from engine.audio.vad import SpeechEnded, SpeechStarted
 from engine.errors import InvalidInput
-from engine.messages.events import Failed, Ready, SleepChanged
-from engine.runtime.turn.orders import Attend, OpenUtterance, UseDevice
+from engine.messages.events import Failed, SleepChanged
+from engine.runtime.turn.orders import Attend, OpenUtterance
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
@@ -38,7 +38,7 @@ def asleep() -> Listening:
     return room
 
 
-def test_asleep_nothing_is_told_nor_transcribed_until_it_is_switched_off() -> None:
+def test_asleep_nothing_is_told_nor_transcribed_until_it_is_switched_off():
     room = asleep()
     room.hear(silence(5.0))
     assert room.spotter.heard == 0  # nobody speaks, and it is not even asked
@@ -50,7 +50,7 @@ def test_asleep_nothing_is_told_nor_transcribed_until_it_is_switched_off() -> No
     assert room.count(SpeechStarted) == 1
 
 
-def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> None:
+def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own():
     room = asleep()
     phrase, request = call(), spoken("what time is it")
     room.hear(phrase)
@@ -63,13 +63,13 @@ def test_the_phrase_wakes_it_and_what_follows_is_an_utterance_of_its_own() -> No
     assert np.abs(room.fed).max() < 0.9, "of the phrase nothing is transcribed"
 
 
-def test_it_falls_asleep_again_if_nobody_says_more() -> None:
+def test_it_falls_asleep_again_if_nobody_says_more():
     room = asleep()
     room.hear(call(), silence(STAY_S + 3.0))
     assert [e.asleep for e in room.told if isinstance(e, SleepChanged)] == [False, True]
 
 
-def test_after_a_turn_it_stays_awake_for_what_is_said_next() -> None:
+def test_after_a_turn_it_stays_awake_for_what_is_said_next():
     room = asleep()
     room.do(Attend(hands_free=True, ignore_microphone=False, busy=True))
     room.hear(silence(20.0))
@@ -79,7 +79,7 @@ def test_after_a_turn_it_stays_awake_for_what_is_said_next() -> None:
     assert SleepChanged(True, "hey rubato") not in room.told
 
 
-def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_ignores_the_microphone() -> None:
+def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_ignores_the_microphone():
     room = asleep()
     room.do(Attend(hands_free=True, ignore_microphone=True, busy=True))
     room.hear(call(), call())
@@ -99,7 +99,7 @@ def asleep_gate(make: Callable[[WakeSettings], FakeSpotter]) -> tuple[WakeGate, 
     return gate, told
 
 
-def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
+def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on():
     def none(settings: WakeSettings) -> FakeSpotter:
         raise InvalidInput("It will not do.", hint="Another.")
 
@@ -108,20 +108,7 @@ def test_where_the_phrase_cannot_be_listened_for_it_sleeps_on() -> None:
     assert [fault.message for fault in told if isinstance(fault, Failed)] == ["It will not do."]
 
 
-def test_muted_the_stream_is_closed_and_nothing_is_kept() -> None:
-    room = Listening()
-    room.hear(spoken("what time"))
-    room.do(UseDevice("", closed=True))
-    assert room.microphone.closed
-    assert room.count(SpeechEnded) == 1
-    assert Ready in {type(event) for event in room.told}
-    assert len(room.ears._since(0)) == 0
-    room.do(OpenUtterance(1, None))
-    assert [fault.turn for fault in room.told if isinstance(fault, Failed)] == [1]
-    assert "muted" in room.told[-1].message
-
-
-def test_the_same_settings_again_listen_anew_and_wake_nobody() -> None:
+def test_the_same_settings_again_listen_anew_and_wake_nobody():
     """As after the phrase was taught."""
     made: list[FakeSpotter] = []
 

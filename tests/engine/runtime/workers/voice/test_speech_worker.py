@@ -83,7 +83,7 @@ def undisturbed() -> Pcm:
     return mouth.heard()
 
 
-def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
+def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample():
     mouth = Mouth(spoken=20)
     mouth.reply.pause()
     assert not np.any(mouth.run(50))
@@ -92,7 +92,7 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample() -> None:
     assert mouth.loudspeaker.underruns == 0
 
 
-def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_alone() -> None:
+def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_alone():
     mouth = Mouth(spoken=20)
     mouth.reply.retract()
     assert not np.any(mouth.run(50))
@@ -103,7 +103,7 @@ def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_al
     assert mouth.ends == [ReplyEnded(1, Ending.COMPLETE)]
 
 
-def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None:
+def test_a_pause_that_nobody_ends_ends_by_itself(clock):
     mouth = Mouth(spoken=20)
     mouth.reply.pause()
     clock.now += LONGEST_PAUSE_S - 0.1
@@ -113,7 +113,7 @@ def test_a_pause_that_nobody_ends_ends_by_itself(clock: SimpleNamespace) -> None
 
 
 @pytest.mark.parametrize("paused", [True, False])
-def test_of_a_reply_that_was_stopped_nothing_is_heard_nor_told_any_more(*, paused: bool) -> None:
+def test_of_a_reply_that_was_stopped_nothing_is_heard_nor_told_any_more(*, paused):
     mouth = Mouth(spoken=20)
     if paused:
         mouth.reply.pause()
@@ -132,7 +132,7 @@ def test_of_a_reply_that_was_stopped_nothing_is_heard_nor_told_any_more(*, pause
     assert len(mouth.parts.voice.sessions) == 1
 
 
-def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
+def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it():
     mouth = Mouth(spoken=20)
     loads = mouth.parts.count_loads()
     mouth.run(20, *(SpeechSettings(device=device) for device in ("cuda", "auto", "cpu")))
@@ -142,7 +142,7 @@ def test_what_is_chosen_during_a_reply_is_loaded_once_and_after_it() -> None:
     assert [settings.device for settings in loads] == ["cpu"]
 
 
-def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
+def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear():
     mouth = Mouth()
     mouth.run(15)  # into the second word; the lead holds the third and the fourth
     mouth.controls.rate = 6.0
@@ -153,7 +153,7 @@ def test_a_new_rate_reaches_words_that_were_made_ahead_of_the_ear() -> None:
     assert mouth.loudspeaker.underruns == 0
 
 
-def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock: SimpleNamespace) -> None:
+def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock):
     mouth = Mouth()
     session = mouth.parts.voice.sessions[0]
     genuine, delays = session.step, iter([0.17])
@@ -170,9 +170,7 @@ def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock: SimpleNamespace) 
 
 
 @pytest.mark.parametrize(("wanted_ms", "lead_words"), [(0, 2), (500, 5)])
-def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(
-    wanted_ms: int, lead_words: int
-) -> None:
+def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(wanted_ms, lead_words):
     mouth = Mouth()
     voice = mouth.parts.voice
     voice.info = replace(voice.info, lead_ms=wanted_ms)
@@ -181,7 +179,7 @@ def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(
     assert len(voice.sessions[0].rates) == lead_words
 
 
-def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
+def test_a_slider_that_is_pulled_all_the_time_tears_nothing():
     mouth = Mouth()
     for rate in range(200):
         mouth.controls.rate = 2.0 + rate / 50
@@ -190,7 +188,7 @@ def test_a_slider_that_is_pulled_all_the_time_tears_nothing() -> None:
     assert mouth.loudspeaker.underruns == 0
 
 
-def test_a_duck_is_quieter_and_passes() -> None:
+def test_a_duck_is_quieter_and_passes():
     mouth = Mouth(spoken=20)
     mouth.controls.duck(True)
     assert mouth.loudspeaker.gain == pytest.approx(DUCKED)
@@ -205,7 +203,7 @@ def test_a_duck_is_quieter_and_passes() -> None:
     assert mouth.loudspeaker.gain == 0.0  # which wakes no paused reply
 
 
-def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read() -> None:
+def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_read():
     mouth = Mouth()
     mouth.lose_loudspeaker()
     mouth.run(10)
@@ -214,7 +212,7 @@ def test_a_loudspeaker_that_goes_before_the_first_sound_leaves_the_reply_to_be_r
     assert mouth.told[-1] == ReplyEnded(1, Ending.COMPLETE)
 
 
-def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went() -> None:
+def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went():
     mouth = Mouth(spoken=40)
     mouth.lose_loudspeaker()
     mouth.run(1)
@@ -225,14 +223,3 @@ def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went() 
     assert mouth.reply.ending is Ending.COMPLETE
     assert mouth.reply.delivery.words == WORDS
     assert [each.name for each in mouth.told if isinstance(each, Ready)].count("again") == 1
-
-
-def test_what_is_still_written_where_there_is_no_loudspeaker_is_waited_for() -> None:
-    mouth = Mouth()
-    mouth.parts.loudspeakers.clear()
-    reply = Reply(2, mouth.controls, aloud=True)
-    mouth.run(10, UseDevice("none"), SayWords(reply, WORDS))
-    assert reply.ending is None
-    mouth.run(10, SayWords(reply, (), last=True))
-    assert reply.ending is Ending.COMPLETE
-    assert len(mouth.parts.voice.sessions) == 1  # of the first reply: nothing was mimed
