@@ -25,7 +25,8 @@ _TABLE = {
     ).items()
 }
 TEXTS = [text for rows in _TABLE.values() for text, *_ in rows]
-ONE_REPLY = "\n\n".join(text for text in TEXTS[::3] if text.count("```") % 2 == 0)
+# Whole tables take many seconds, too long for every run.
+SOME_OR_ALL = pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
 
 _SCRAPS = (
     r"# |## |- |* |1. |2) |> |**|*|_|__|~~|`|```|```python|---|===|[|](|](http://x.com |)"
@@ -76,11 +77,13 @@ def test_a_case_cut_anywhere_says_the_same(text, cuts):
     assert read(*pieces(text, cuts)) == read(text)
 
 
-def test_a_third_of_the_table_as_one_reply_says_the_same_in_deltas_of_any_size():
-    whole = read(ONE_REPLY)
-    assert len(whole) > 700
+@SOME_OR_ALL
+def test_the_table_as_one_reply_says_the_same_in_deltas_of_any_size(every):
+    reply = "\n\n".join(text for text in TEXTS[::every] if text.count("```") % 2 == 0)
+    whole = read(reply)
+    assert len(whole) > 2000 / every
     for size in (1, 50):
-        deltas = [ONE_REPLY[i : i + size] for i in range(0, len(ONE_REPLY), size)]
+        deltas = [reply[i : i + size] for i in range(0, len(reply), size)]
         assert read(*deltas) == whole
 
 
@@ -156,9 +159,10 @@ def hold_back_is_at_most_one_token(text: str) -> None:
         assert not is_spoken or out[: len(due)] == due, (text[:end], due[len(out) :])
 
 
+@SOME_OR_ALL
 @pytest.mark.parametrize("topic", _TABLE)
-def test_at_most_one_word_is_held_back(topic):
-    for text, *_ in _TABLE[topic][::2]:
+def test_at_most_one_word_is_held_back(topic, every):
+    for text, *_ in _TABLE[topic][::every]:
         hold_back_is_at_most_one_token(text)
 
 
