@@ -40,9 +40,7 @@ LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
 OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
 RETRY_S: Final = 5  # the answer to those who find the queue full
 _LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
-_BEGINNING_S: Final = 0.1  # how long an utterance that begins may hold up the next one
-_BEGINNING_MS: Final = 160  # of its sound; then it can wait for the first step of another
-_GLANCE_S: Final = 0.005
+_BEGINNING_S, _BEGINNING_MS = 0.1, 160  # an utterance begins for at most so long, or so much sound
 _AT_ONCE: Final = 32  # words; a voice looks some ten ahead
 _PIECE: Final = 200  # characters of a text without spaces that are read at once
 
@@ -97,7 +95,8 @@ class Service:
         self.sample_rate = 0  # Hz of the synthesiser; until start()
         self.speeches: dict[str, Speech] = {}
         self.waiting = 0  # for a place
-        self._beginning = asyncio.Lock()
+        # Held by one that opens: its first step is long, and others may have a single frame as yet.
+        self.opening = asyncio.Lock()
         self._places = asyncio.Semaphore(self.limits.slots)
         self._thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
@@ -119,8 +118,7 @@ class Service:
         """End every utterance and release the models; False when a thread hangs."""
         for speech in self.speeches.values():
             speech.stop()
-        ended = (self._thread.stop(), self.ears.stop(), self.mind.stop())
-        return all(ended)
+        return all([self._thread.stop(), self.ears.stop(), self.mind.stop()])
 
     async def voices(self) -> tuple[str, ...]:
         """Names that speech() understands; the synthesiser's default is the first."""
@@ -168,16 +166,6 @@ class Service:
         finally:
             del self.speeches[speech.id]
             self._places.release()
-
-    @asynccontextmanager
-    async def beginning(self) -> AsyncIterator[None]:
-        """To be inside while an utterance is opened. First steps take longest: of two that begin at
-        once the first would run dry behind its first frame, so it has a second frame before.
-        """
-        async with self._beginning:
-            while any(speech.begins for speech in self.speeches.values()):
-                await self.clock.wait(_GLANCE_S)
-            yield
 
     async def _look(self) -> None:
         """Somebody waits: an utterance far behind its own sound, whose client neither reads nor
@@ -301,16 +289,13 @@ class Speech:
 
     @property
     def late_s(self) -> float:
-        """How much longer it has taken than it sounds, whoever is to blame: a client that writes or
-        reads too late.
-        """
+        """How much longer it takes than it sounds, also for a client that writes or reads late."""
         return self._now() - self._opened_at - self._samples / SAMPLE_RATE
 
     @property
     def begins(self) -> bool:
         """It is open, and has hardly any sound yet."""
-        age_s = self._now() - self._opened_at  # below 0 until it is open
-        return 0 <= age_s < _BEGINNING_S and self.given_ms < _BEGINNING_MS
+        return 0 <= self._now() - self._opened_at < _BEGINNING_S and self.given_ms < _BEGINNING_MS
 
     def text_until(self, at_ms: int) -> str:
         """The text of the words that began before this moment of the sound."""
@@ -326,7 +311,9 @@ class Speech:
         rate = self._service.sample_rate
         resampler = Resampler(rate, SAMPLE_RATE)
         async with self._service.place(self) as thread, aclosing(thread.each(self._steps)) as steps:
-            async with self._service.beginning():
+            async with self._service.opening:
+                while any(each.begins for each in self._service.speeches.values()):
+                    await self._service.clock.wait(0.005)
                 await anext(steps)  # it is open
                 self._opened_at = self._began_at = self._now()
             while await self._may_go_on(lead_ms):
@@ -382,9 +369,8 @@ class Speech:
     def _steps(self, model: TtsModel) -> Generator[Step, None, None]:
         """A Starved once it is open, then what the session gives."""
         service = self._service
-        with model.open(
-            service.voice(model, self._voice), seed=service.settings.speech.seed
-        ) as session:
+        voice = service.voice(model, self._voice)
+        with model.open(voice, seed=service.settings.speech.seed) as session:
             yield Starved()
             while True:
                 session.rate = service.settings.speech.rate if self.rate is None else self.rate
