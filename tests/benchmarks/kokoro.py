@@ -109,7 +109,7 @@ def published() -> Any:
 
 
 def whole_sentence(text: str, machine: session.Machine) -> Spoken:
-    """As everybody else lets Kokoro speak: the published graph, on all of a sentence."""
+    """The published graph on all of a sentence, with the style that a session has."""
     words = phoned(text, machine)
     speaker = machine.speaker
     script = make_script(words, [0.0] * len(words), closed=True, british=speaker.british)
