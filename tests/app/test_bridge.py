@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
 from app.program import run
+from app.rate.panel import RatePanel
 from app.window import Window
 from engine import api
 from tests.fakes_engine import READY, FakeEngine, speaking_turn
@@ -233,3 +234,20 @@ class _PaintWatcher(QObject):
         if isinstance(watched, Window) and event.type() == QEvent.Type.Paint:
             self._painted.set()
         return False
+
+
+def test_a_slider_that_is_moved_while_the_engine_answers_is_not_pulled_back(qtbot, theme):
+    bridge = Opened(AnsweringEngine).bridge
+    panel = RatePanel(bridge.post, theme, None)
+    qtbot.addWidget(panel)
+    bridge.arrived.connect(panel.on_event)
+    panel.show_rate(4.0)
+    seen: list[float | None] = []
+    panel.slider.shown_changed.connect(lambda: seen.append(panel.slider.rate))
+    for _ in range(20):
+        panel.slider.step(1)
+        QApplication.processEvents()
+    qtbot.waitUntil(lambda: not bridge._unanswered)
+    assert seen == sorted(seen)
+    assert panel.slider.rate == 6.0
+    close(bridge, qtbot)

@@ -269,3 +269,12 @@ def test_whatever_stands_in_the_file_a_change_is_saved_and_nothing_lost(tmp_path
     assert value_of(again, "audio.lead_ms") == 333
     if any("cannot be read" in note for note in notes):
         assert path.with_name("settings.kept-1.toml").read_bytes() == raw
+
+
+def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(written, monkeypatch):
+    path = written("[broken")
+    monkeypatch.setattr("engine.settings_file.shutil.copyfileobj", _full_disk)
+    with pytest.raises(SettingsError):
+        save(Settings(), path)
+    assert path.read_text() == "[broken"
+    assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]

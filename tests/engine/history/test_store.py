@@ -236,3 +236,29 @@ def test_a_word_is_found_where_it_begins_only_and_a_long_text_is_cut():
     assert excerpt(("Berlin",), ("lin",)) == ""
     assert shortened("one  two\nthree", 20) == "one two three"
     assert shortened("one two three", 8) == "one two…"
+
+
+def test_another_instance_that_writes_is_waited_for_and_then_told(store, monkeypatch):
+    monkeypatch.setattr(schema, "BUSY_S", 0.0)
+    talk(store, "does it rain?")
+    with Store(store.path) as other:
+        with store._changing():
+            assert titles(other) == ["does it rain?"]  # readers are never kept waiting
+            with pytest.raises(HistoryError, match="another program is using"):
+                talk(other, "and now?")
+        talk(other, "and now?")
+    assert len(titles(store)) == 2
+
+
+def test_a_full_disk_is_told_and_leaves_what_was_there(store):
+    talk(store, "does it rain?")
+    (pages,) = store._database.execute("PRAGMA page_count").fetchone()
+    store._database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
+    with pytest.raises(HistoryError, match="the disk is full"):
+        talk(store, "long " * 5000)
+    assert titles(store) == ["does it rain?"]
+    store._database.execute("PRAGMA max_page_count = 100000").fetchone()
+    talk(store, "short again")
+    store.check()
+    with pytest.raises(HistoryError, match="cannot be kept"):
+        Store(store.path / NAME)  # a file is in the way of its folder

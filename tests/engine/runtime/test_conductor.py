@@ -19,6 +19,7 @@ from engine.audio import vad
 from engine.llm.base import ChangeRate, Retraction, Role, StartTimer
 from engine.llm.skills.control.pace import STEP
 from engine.runtime.turn import facts as h
+from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, Settings
 from engine.text.speakable import LEFT_OUT
@@ -470,3 +471,19 @@ def test_a_microphone_that_stays_frozen_is_given_up_until_the_person_talks():
         host.post(api.PressTalk())
         host.post(api.ReleaseTalk())
         assert host.ended(2).said == "hello there"
+
+
+def test_a_person_cut_off_who_just_goes_on_is_answered_to_all_of_it(monkeypatch):
+    monkeypatch.setattr(rules, "REACTION_S", 60.0)  # however slow this machine is
+    with hosting(None, FREE) as host:
+        host.say_something()
+        host.wait(lambda: host.parts.loudspeakers[""].samples_written > WORD_SAMPLES)
+        host.parts.loudspeakers[""].play(WORD_SAMPLES)
+        host.wait(lambda: any(e.phase is api.Phase.SPEAKING for e in host.of(api.PhaseChanged)))
+        host.happen(vad.SpeechStarted(20_000, time.monotonic()))
+        first = host.ended(1)
+        assert (first.ending, first.said, first.heard) == (api.Ending.SUPERSEDED, "", "")
+        host.parts.recogniser.text = "hello there you"
+        host.happen(vad.SpeechEnded(0, time.monotonic()))
+        assert host.ended(2).said == "hello there you"
+        assert [message.text for message in host.parts.model.histories[-1]] == ["hello there you"]
