@@ -1,18 +1,28 @@
 """The house keeps its rules (of I1 to I9 those that structure can show), and each rule can fail."""
 
 import ast
+import dataclasses
+import pickle
 import re
 import subprocess
 import tomllib
+from collections.abc import Callable
+from enum import Enum
 from functools import cache
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
+from engine.messages.commands import Command
+from engine.messages.events import Event
 from tests import house_rules as rules
 from tests.fresh_python import prints
 
 ROOT = Path(__file__).parent.parent
+MESSAGES = (*get_args(Command), *get_args(Event))
+PLAIN = (str, int, float, bool, NoneType, Path)  # what a message may hold, with enums and tuples
 # The window must be able to open before any of these is loaded (I3).
 HEAVY = ("torch", "PySide6", "onnxruntime", "ctranslate2", "transformers", "scipy", "sounddevice")
 HEAVY += ("llama_cpp", "openai", "av", "livekit", "moshi", "pocketsphinx", "huggingface_hub")
@@ -169,6 +179,33 @@ def test_bad_code_breaks_its_rule(rule, source):
 @pytest.mark.parametrize(("rule", "source"), GOOD)
 def test_good_code_keeps_the_rule(rule, source):
     assert list(rule(ast.parse(source))) == []
+
+
+def sample(hint: Any) -> Any:
+    """A value of a message field's type. Fails for a type that a message may not have."""
+    if get_origin(hint) is UnionType:
+        return sample(get_args(hint)[0])
+    if get_origin(hint) is tuple:
+        return (sample(get_args(hint)[0]),)
+    if dataclasses.is_dataclass(hint):
+        return hint(**{name: sample(kind) for name, kind in get_type_hints(hint).items()})
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return next(iter(hint))
+    assert hint in PLAIN, f"{hint} cannot cross to another process"
+    return {str: "ä", int: 3, float: 0.25, bool: True, NoneType: None, Path: Path("a/b")}[hint]
+
+
+@pytest.mark.parametrize("kind", MESSAGES, ids=lambda kind: kind.__name__)
+def test_a_message_survives_the_way_to_another_process_and_cannot_be_changed(kind):
+    message = sample(kind)
+    assert pickle.loads(pickle.dumps(message)) == message
+    assert kind.__dataclass_params__.frozen
+
+
+def test_a_field_that_cannot_travel_would_be_noticed():
+    for hint in (list[str], dict[str, int], object, Callable[[], None]):
+        with pytest.raises(AssertionError, match="cannot cross"):
+            sample(hint)
 
 
 @pytest.mark.parametrize("page", ["README.md", *sorted(Path(ROOT).glob("resources/pages/*.md"))])
