@@ -243,12 +243,12 @@ def test_a_tenth_of_a_megabyte_without_a_space_comes_out_in_bearable_words():
      *"5- <5 Na ° a1".split(), "<a ", "12 ", "0123 "],
 )  # fmt: skip
 def test_repeated_signs_take_no_more_than_linear_time(unit):
-    text = unit * (5_000 // len(unit))
+    text = unit * (10_000 // len(unit))
 
     def takes() -> float:
         begin = time.thread_time()  # other threads of the tests may be busy
         read(text)
         return time.thread_time() - begin
 
-    # 0.01 to 0.2 s; Python's search through all that the tests hold may fall into one reading
-    assert any(takes() < 0.5 for _ in range(3))
+    # 0.02 to 0.4 s; Python's search through all that the tests hold may fall into one reading
+    assert any(takes() < 1.0 for _ in range(3))
