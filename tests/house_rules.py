@@ -132,8 +132,6 @@ _SIGNS: dict[Rule, str] = {
     wall_clocks: _TIME,
     unsafe: r"compile|__import__|joblib|torch|trust_re|allow_pickle|weights_only",
     work_at_import: r"environ|filter|basicConfig|set_num_threads|manual_seed",
-    # A definition, and below it as many lines that are empty, deeper, or end its head.
-    long_functions: rf"(?m)^( *)(?:async )?def .*\n(?:(?:\1[ )].*|\s*)\n){{{LONGEST_FUNCTION}}}",
 }
 
 

@@ -118,7 +118,8 @@ class Service:
         """End every utterance and release the models; False when a thread hangs."""
         for speech in self.speeches.values():
             speech.stop()
-        return all([self._thread.stop(), self.ears.stop(), self.mind.stop()])
+        ended = (self._thread.stop(), self.ears.stop(), self.mind.stop())
+        return all(ended)
 
     async def voices(self) -> tuple[str, ...]:
         """Names that speech() understands; the synthesiser's default is the first."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.__main__ import main
@@ -87,6 +88,11 @@ def test_what_is_said_can_be_understood(tmp_path):
         say(sentence, FORMANT, Manner(out=said))
         heard[sentence] = ear.hear(*recording(said))
     assert heard == {sentence: as_spoken(sentence) for sentence in SENTENCES}
+
+
+def test_the_ear_hears_nothing_in_noise():
+    noise = np.random.default_rng(1).normal(0, 0.05, 32_000).astype(np.float32)
+    assert Ear(map(as_spoken, SENTENCES)).hear(noise, 16_000) == ""
 
 
 BAD = {

@@ -226,7 +226,7 @@ def test_a_model_is_loaded_measured_and_released():
     assert found.memory_mb > 100
     assert found.others == pytest.approx(0.5, abs=0.01)
     assert "RANDOM" in found.model
-    assert made[0]._idle == []  # type: ignore[attr-defined]
+    assert made[0]._idle == []
 
 
 @pytest.mark.parametrize(
