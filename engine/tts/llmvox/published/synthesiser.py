@@ -31,7 +31,7 @@ from engine.tts.llmvox.published.model import PublishedModel, Shape
 from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched
 from engine.tts.llmvox.published.session import ModelParts, PublishedSession
 from engine.tts.packs import not_fetched
-from engine.tts.system.synthesiser import SystemSynthesiser
+from engine.tts.system.synthesiser import SystemSynthesiser, speech_device
 
 # The public server's first chunk of 10 tokens, with those that the windows keep, and the paper's
 # growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a
@@ -89,8 +89,7 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
     """The model as the settings want it; the fetched files are converted the first time.
     ModelError when files are missing or unusable.
     """
-    device = _device(settings.device)
-    precision = PRECISIONS[settings.profile]
+    device, precision = speech_device(settings.device), PRECISIONS[settings.profile]
     if not is_fetched():
         raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
@@ -123,15 +122,3 @@ def _model_of(text: str) -> PublishedModel:
     if shape.positions < FEWEST_POSITIONS:
         raise ValueError(f"a shape of {shape}")
     return PublishedModel(shape)
-
-
-def _device(name: str) -> torch.device:
-    """'auto' takes a CUDA device where there is one. ModelError where the device is not there."""
-    cuda = torch.cuda.is_available()
-    if name == "cuda" and not cuda:
-        raise ModelError(
-            "The device '{name}' cannot be used for speech.",
-            hint="Set speech.device to 'auto' or 'cpu'.",
-            name=name,
-        )
-    return torch.device("cuda" if cuda and name != "cpu" else "cpu")

@@ -18,6 +18,7 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
+from engine.tts.system.synthesiser import speech_device
 from engine.tts.voxtream.config import FULL, INT8, PROFILES, STARTER, Profile
 from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
@@ -93,23 +94,15 @@ def _load(
 
 
 def target(device: str, threads: int = 2) -> Target:
-    """Where to run, with at most `threads` on the CPU; 'auto' takes a CUDA device when there is
-    one. ModelError when the device is not there.
-    """
-    cuda = torch.cuda.is_available()
-    if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
-        raise ModelError(
-            "The device '{name}' cannot be used for speech.",
-            hint="Set speech.device to 'auto' or 'cpu'.",
-            name=device,
-        )
-    if device != "cpu" and cuda:
+    """Where to run, with at most `threads` on the CPU; as speech_device()."""
+    place = speech_device(device)
+    if place.type == "cuda":
         # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
         # weights that were trained in bfloat16 may overflow.
         modern = torch.cuda.get_device_capability() >= BFLOAT16_CAPABILITY
-        return Target(torch.device("cuda"), torch.bfloat16 if modern else torch.float32, threads=1)
+        return Target(place, torch.bfloat16 if modern else torch.float32, threads=1)
     # The window and the audio devices need the other cores.
-    return Target(torch.device("cpu"), torch.float32, threads=min(threads, os.cpu_count() or 1))
+    return Target(place, torch.float32, threads=min(threads, os.cpu_count() or 1))
 
 
 def _profile(setting: str, place: Target) -> Profile:
