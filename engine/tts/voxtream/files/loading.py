@@ -35,7 +35,6 @@ from engine.tts.voxtream.synthesiser import (
 )
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise instead of a voice
-PROFILE_VARIABLE: Final = "RUBATO_VOXTREAM_PROFILE"
 MIMI_FILE: Final = "tokenizer-e351c8d8-checkpoint125.safetensors"
 SPEAKER_FILE: Final = "M-vb2+vox2+cnc-ft_mix.pt"
 BFLOAT16_CAPABILITY: Final = (8, 0)
@@ -107,23 +106,13 @@ def target(device: str, threads: int = 2) -> Target:
 
 def _profile(setting: str, place: Target) -> Profile:
     """The profile wanted; for 'auto' the one the benchmark picked here, else 8 bits: what 4 bits
-    lose has been measured on random weights only.
-
-    A developer's environment variable goes before both. On CUDA there is only the full one.
+    lose has been measured on random weights only. On CUDA there is only the full one.
     """
-    name = os.environ.get(PROFILE_VARIABLE) or setting
-    if name != "auto" and name not in PROFILES:
-        raise ModelError(
-            "There is no profile called '{name}'.",
-            hint="There are: {names}.",
-            name=name,
-            names=", ".join(PROFILES),
-        )
     if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
-    if name == "auto":
-        name = find_pick(data_folder(), place.device.type) or INT8.name
-    return PROFILES[name]
+    if setting == "auto":
+        setting = find_pick(data_folder(), place.device.type) or INT8.name
+    return PROFILES[setting]
 
 
 def _files(edition: str) -> Files:
