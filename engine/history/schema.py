@@ -96,12 +96,13 @@ def changing(database: sqlite3.Connection) -> Iterator[None]:
 
 
 def _require_full_text(database: sqlite3.Connection) -> None:
-    query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
-    if database.execute(query).fetchone() is None:
+    try:
+        database.execute("SELECT fts5_source_id()").fetchone()
+    except sqlite3.OperationalError as error:
         raise HistoryError(
             "Conversations cannot be kept: this Python's SQLite has no full-text search (FTS5).",
             hint="Install Rubato with a Python from python.org or your system.",
-        )
+        ) from error
 
 
 def _migrate(database: sqlite3.Connection) -> None:
