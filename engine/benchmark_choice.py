@@ -48,9 +48,7 @@ def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
 
 
 def read_pick(kind: type[_T], file: Path) -> _T | None:
-    """The pick in the file; None when nothing was measured, or not by us. The reason in an older
-    file is English in every language.
-    """
+    """The pick in the file; None when nothing was measured, or not by us."""
     try:
         content = read_json(file, _LARGEST_BYTES)
         reason = from_json(content.get("reason"))

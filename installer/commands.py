@@ -144,6 +144,15 @@ def index_settings(given: Mapping[str, str] = os.environ) -> dict[str, str]:
     }
 
 
+def local_wheels() -> list[str]:
+    """Options for uv to take packages from the person's own folders only: it would prefer an index.
+    Empty where none are set.
+    """
+    folders = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
+    links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
+    return ["--no-index", *links] if links else []
+
+
 def cause_of(output: str) -> Cause:
     for cause, signs in _SIGNS.items():
         if re.search(signs, output, re.IGNORECASE):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from installer.commands import Cause, SetupError, say, succeeds
+from installer.plan import OLDEST, TOO_NEW
 
 NOTE = "rubato-setup.json"
 FORMAT = "1"  # of the note; a new number makes every step run again
@@ -108,7 +109,7 @@ def prepare(folder: Path) -> Environment:
 def usable(environment: Environment) -> bool:
     """Whether a .venv that setup did not create can be used: it runs, and its Python is
     supported."""
-    check = "import sys, pip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))"
+    check = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info < {TOO_NEW})"
     return succeeds([str(environment.python), "-c", check])
 
 

@@ -1,4 +1,5 @@
-"""The goals of setup, the pinned files that each of them needs, and the pinned version of torch.
+"""The goals of setup, the pinned files that each of them needs, the pinned version of torch, and
+which Pythons will do.
 
 Invariant: the versions of everything except torch are in installer/pins/, written by `make
 requirements`; torch's is here, because its build is chosen by the hardware when it is installed.
@@ -11,6 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PINS = ROOT / "installer" / "pins"
 VENV = ROOT / ".venv"
 TORCH = "torch==2.13.0"
+OLDEST, TOO_NEW = (3, 11), (3, 14)  # of Python; setup.py, which imports nothing, has them too
 
 
 class Goal(Enum):

@@ -23,6 +23,7 @@ from installer.commands import (
     SetupError,
     ends_well,
     index_settings,
+    local_wheels,
     run,
     say,
     succeeds,
@@ -212,10 +213,8 @@ def torch_sources() -> list[Source]:
     """The sources, best first. The package index is last: its Linux build includes CUDA, several
     GB."""
     sources = []
-    if folders := os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS"):
-        # without the index, because uv would prefer its CUDA build
-        links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
-        sources.append(Source("the local wheels", ("--no-index", *links)))
+    if wheels := local_wheels():
+        sources.append(Source("the local wheels", tuple(wheels)))
     if sys.platform != "darwin":  # its one build is on the package index
         backend = "auto" if hardware() == "CUDA" else "cpu"
         sources.append(Source(f"PyTorch's own index ({backend})", (f"--torch-backend={backend}",)))

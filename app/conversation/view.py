@@ -92,10 +92,6 @@ class Conversation(QTextEdit):
         theme.changed.connect(self.rebuild)
         self.rebuild()
 
-    @property
-    def is_following(self) -> bool:
-        return self._is_following
-
     def on_event(self, event: Event) -> None:
         if isinstance(event, ConversationOpened):
             self._open(event)

@@ -140,10 +140,6 @@ class RateTrace(QWidget):
             self._samples.popleft()
         self.update()
 
-    def clear(self) -> None:
-        self._samples.clear()
-        self.update()
-
     def sizeHint(self) -> QSize:
         return QSize(280, 38)
 

@@ -93,10 +93,6 @@ class Orb(QWidget):
         self.setAccessibleName(tr("Assistant"))
         self.show_mood(Mood.STARTING)
 
-    @property
-    def is_animating(self) -> bool:
-        return self._timer.isActive()
-
     def sizeHint(self) -> QSize:
         return QSize(120, 104)  # takes the space that is left over
 

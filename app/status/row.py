@@ -126,10 +126,6 @@ class PartRow(StatusRow):
         self._bar.hide()
         self._show("control", tr("not started"), "")
 
-    @property
-    def is_loading(self) -> bool:
-        return not self._bar.isHidden()
-
     def show_loading(self, text: str, fraction: float | None) -> None:
         """`fraction` is 0..1; None shows a bar of unknown progress."""
         self._bar.show_share(fraction)

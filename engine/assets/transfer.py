@@ -123,9 +123,8 @@ def _partial(origin: _Origin, request: FetchRequest) -> Path:
     final.parent.mkdir(parents=True, exist_ok=True)
     version = hashlib.sha256(f"{origin.url}\n{origin.digest}".encode()).hexdigest()[:16]
     partial = final.with_name(f"{final.name}.{version}.partial")
-    for other in final.parent.glob(f"{glob.escape(final.name)}.*"):
-        stale = other != partial or not origin.digest or not _is_plain(other)
-        if stale and other.suffix in {".partial", ".incomplete"}:  # the latter by older versions
+    for other in final.parent.glob(f"{glob.escape(final.name)}.*.partial"):
+        if other != partial or not origin.digest or not _is_plain(other):
             other.unlink()
     return partial
 

@@ -98,13 +98,6 @@ class Mimi:
         return codes
 
     @torch.inference_mode()
-    def encode_frame(self, stream: MimiStream, pcm: Tensor) -> Tensor:
-        """The next whole frames [B, 1, 1920 T] of a stream -> codes [B, K, T]."""
-        with self._resumed(stream):
-            codes: Tensor = self._model.encode(pcm)
-        return codes
-
-    @torch.inference_mode()
     def decode_frame(
         self, stream: MimiStream, codes: Tensor, phones: Tensor | None = None
     ) -> Tensor:

@@ -7,14 +7,13 @@ change between releases of one `version`.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
+from engine.atomic_write import replace_file
 from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export.conversation import Conversation, Turn
@@ -145,17 +144,10 @@ def write(conversation: Conversation, path: Path) -> None:
 
 def put(path: Path, texts: Iterable[str]) -> None:
     """Write a file of these texts, one after another. InvalidInput when it cannot be written."""
-    temporary = ""
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(map(whole, texts))
-        Path(temporary).replace(path)
+        replace_file(path, "".join(map(whole, texts)))
     except OSError as error:
         raise unwritable(path, error) from error
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def unwritable(path: Path, error: Exception) -> InvalidInput:

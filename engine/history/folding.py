@@ -18,11 +18,6 @@ def folded(text: str) -> str:
     return "".join(unicodedata.normalize("NFD", each)[0].lower()[0] for each in text)
 
 
-def in_words(text: str) -> str:
-    """Its words as they are compared, each after a space."""
-    return " " + " ".join(_WORD.findall(folded(text)))
-
-
 def terms(search: str) -> tuple[str, ...]:
     """The words of what a person typed; marks between them mean nothing."""
     return tuple(_WORD.findall(search)[:MOST_TERMS])

@@ -2,9 +2,8 @@
 the search.
 
 Invariant: a file is of version 0 (new) to VERSION, or it is left alone. What is deleted is
-overwritten (secure_delete). The index follows the turns and titles by triggers; where SQLite has
-no FTS5 there are none, and it is built again once FTS5 is there again. What a file says is not
-trusted: a value that does not fit gives way to an empty one, the text stays.
+overwritten (secure_delete). The index (FTS5) follows the turns and titles by triggers. What a file
+says is not trusted: a value that does not fit gives way to an empty one, the text stays.
 """
 
 import json
@@ -17,7 +16,6 @@ from typing import Any
 from engine.characters import whole
 from engine.errors import HistoryError
 from engine.export.conversation import HeardWord, Turn
-from engine.history.folding import in_words
 from engine.messages.events import TurnMetrics
 from engine.messages.words import Ending
 
@@ -57,37 +55,25 @@ VERSION = len(STEPS)
 _INDEXED = {"turn": ("said", "reply"), "conversation": ("title",)}
 
 
-def connect(path: str, *, full_text: bool) -> sqlite3.Connection:
-    """The file, with today's tables. `full_text`: whether FTS5 is to be used. HistoryError when a
-    newer program made the file; sqlite3.Error for everything else.
+def connect(path: str) -> sqlite3.Connection:
+    """The file, with today's tables. HistoryError when a newer program made the file or SQLite has
+    no FTS5; sqlite3.Error for everything else.
     """
     # One thread at a time, but not always the same: who joins the thread closes what it used.
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
-        database.create_function("in_words", 1, in_words, deterministic=True)
         for pragma in ("secure_delete = ON", "foreign_keys = ON", "journal_mode = WAL"):
             database.execute(f"PRAGMA {pragma}").fetchall()
         database.execute(
             "PRAGMA synchronous = FULL"
         )  # a turn that was written outlasts a power cut
+        _require_full_text(database)
         _migrate(database)
-        _index(database, full_text=full_text)
+        _index(database)
     except BaseException:
         database.close()
         raise
     return database
-
-
-def has_full_text() -> bool:
-    """Whether the SQLite of this Python was built with FTS5."""
-    database = sqlite3.connect(":memory:")
-    try:
-        database.execute("CREATE VIRTUAL TABLE probe USING fts5(x)")
-    except sqlite3.OperationalError:
-        return False
-    finally:
-        database.close()
-    return True
 
 
 def tidy_index(database: sqlite3.Connection) -> None:
@@ -107,6 +93,16 @@ def changing(database: sqlite3.Connection) -> Iterator[None]:
         if database.in_transaction:  # SQLite ends it by itself when the disk is full
             database.execute("ROLLBACK")
         raise
+
+
+def _require_full_text(database: sqlite3.Connection) -> None:
+    try:
+        database.execute("SELECT fts5_source_id()").fetchone()
+    except sqlite3.OperationalError as error:
+        raise HistoryError(
+            "Conversations cannot be kept: this Python's SQLite has no full-text search (FTS5).",
+            hint="Install Rubato with a Python from python.org or your system.",
+        ) from error
 
 
 def _migrate(database: sqlite3.Connection) -> None:
@@ -129,19 +125,14 @@ def _version(database: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _index(database: sqlite3.Connection, *, full_text: bool) -> None:
-    """Have the index and its triggers if `full_text`, no triggers otherwise."""
-    query = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'index_%'"
-    (triggers,) = database.execute(query).fetchone()
-    if bool(triggers) == full_text:
+def _index(database: sqlite3.Connection) -> None:
+    """Have the index and its triggers."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'index_%'"
+    if database.execute(query).fetchone() is not None:
         return
     with changing(database):
         for table, columns in _INDEXED.items():
-            if full_text:
-                _add_index(database, table, columns)
-            else:
-                for when in ("insert", "delete", "update"):
-                    database.execute(f"DROP TRIGGER IF EXISTS index_{table}_{when}")
+            _add_index(database, table, columns)
 
 
 def _add_index(database: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:

@@ -21,7 +21,7 @@ from engine.export.conversation import Conversation, Turn
 from engine.export.documents import put
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, told
-from engine.history.folding import excerpt, folded, shortened, terms
+from engine.history.folding import excerpt, shortened, terms
 from engine.messages.conversations import KeptConversation
 from engine.translatable import Translatable
 
@@ -29,6 +29,10 @@ NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations of a list; older ones are found by a search
 LONGEST_TITLE = 120  # characters
 _FIRST_WORDS = 60  # characters of a title made of what was said first
+# Takes a word twice; selects the conversations that have it.
+_MATCHING = """SELECT conversation FROM turn WHERE id IN
+    (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION
+    SELECT rowid FROM conversation_words WHERE conversation_words MATCH ?"""
 _NAMED = """coalesce(nullif(title, ''), (SELECT said FROM turn WHERE conversation = c.id
     AND said <> '' ORDER BY start_s, id LIMIT 1), '')"""
 
@@ -47,18 +51,17 @@ class Place:
 
 
 class Store:
-    """The file, open. `full_text` None: FTS5 where this Python has it."""
+    """The file, open."""
 
-    def __init__(self, path: Path, *, full_text: bool | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         """Makes the file if there is none. Damaged or HistoryError when it cannot be used."""
         self.path = path
-        self._full_text = schema.has_full_text() if full_text is None else full_text
         self.file: Identity | None = None
         try:
             with told(path):
                 _make(path)
                 self.file = identity(path)
-                self._database = schema.connect(str(path), full_text=self._full_text)
+                self._database = schema.connect(str(path))
         except Damaged as fault:
             fault.file = self.file
             raise
@@ -124,7 +127,7 @@ class Store:
                 database.execute("DELETE FROM turn WHERE conversation = ?", (each,))
                 gone = database.execute("DELETE FROM conversation WHERE id = ?", (each,))
                 removed += gone.rowcount
-            if removed and self._full_text:
+            if removed:
                 schema.tidy_index(database)
         with told(self.path):  # the journal still holds what was there before
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -145,11 +148,12 @@ class Store:
         looked_for = terms(search)
         if search.strip() and not looked_for:
             return ()
-        matches = "".join(f" AND c.id IN ({self._matching})" for _ in looked_for)
+        matches = "".join(f" AND c.id IN ({_MATCHING})" for _ in looked_for)
         query = f"""SELECT c.id, c.began, c.last, {_NAMED} AS name, count(turn.id) AS turns
             FROM conversation c JOIN turn ON turn.conversation = c.id
             WHERE 1 {matches} GROUP BY c.id ORDER BY c.last DESC, c.id DESC LIMIT ?"""
-        asked = [each for term in looked_for for each in self._asked(term)]
+        # quoted: AND, NEAR and the like are words too
+        asked = [f'"{term}"*' for term in looked_for for _ in range(2)]
         with told(self.path):
             found = self._database.execute(query, (*asked, most)).fetchall()
             return tuple(self._listed(row, looked_for) for row in found)
@@ -206,22 +210,6 @@ class Store:
                 return place.conversation
         insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
         return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
-
-    @property
-    def _matching(self) -> str:
-        """Selects the conversations that have a word; takes what _asked() gives."""
-        if self._full_text:
-            return """SELECT conversation FROM turn WHERE id IN
-                (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION
-                SELECT rowid FROM conversation_words WHERE conversation_words MATCH ?"""
-        return """SELECT conversation FROM turn
-            WHERE in_words(said) LIKE ? OR in_words(reply) LIKE ? UNION
-            SELECT id FROM conversation WHERE in_words(title) LIKE ?"""
-
-    def _asked(self, term: str) -> tuple[str, ...]:
-        if self._full_text:
-            return (f'"{term}"*',) * 2  # quoted: AND, NEAR and the like are words too
-        return (f"% {folded(term)}%",) * 3
 
     def _listed(self, row: sqlite3.Row, looked_for: tuple[str, ...]) -> KeptConversation:
         return KeptConversation(

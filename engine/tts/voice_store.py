@@ -15,8 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from engine.audio.clips.clip import snr_db
-from engine.errors import EngineError, InvalidInput, ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
@@ -241,15 +240,14 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
     """One voice of the person's."""
     fits = [file for file in files if file.model == catalogue.voice_model]
     clips = [file for file in files if file.has_clip]
-    clip_s, snr = _facts(clips[0]) if clips else (None, None)
     again = catalogue.can_clone and bool(clips)
     usable = bool(fits) or again
     made_for = tuple(file.model for file in files)
     why_not = "" if usable else _why_not(made_for, catalogue, has_clip=bool(clips))
     return VoiceEntry(
         files[0].name,
-        clip_s=clip_s,
-        snr_db=snr,
+        clip_s=clips[0].clip_s if clips else None,
+        snr_db=clips[0].snr_db if clips else None,
         made_for=made_for,
         usable=usable,
         why_not=why_not,
@@ -271,17 +269,6 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
         "Choose a synthesiser that can." if has_clip else "Use the synthesiser it was made for."
     )
     return joined((reason, advice))
-
-
-def _facts(file: SavedVoice) -> tuple[float | None, float | None]:
-    """Length and SNR of the recording; measured where the file is older than that note."""
-    if file.clip_s is not None and file.snr_db is not None:
-        return file.clip_s, file.snr_db
-    try:
-        clip = voices.load_clip(file.path)
-    except EngineError:
-        return None, None
-    return clip.seconds, snr_db(clip)
 
 
 def _moved(files: Sequence[SavedVoice], into: Path) -> None:

@@ -62,20 +62,18 @@ def start(home: Home, words: Sequence[str]) -> int:
     except SetupError:
         terminal = sys.stderr.isatty()
         choice = installation.Choice(window=progress.has_display() and not terminal)
-        install(home, source(home), choice, progress.Words())
+        install(home, choice)
         name, sentence = starting.environment_to_start(home)
     if sentence:
         print(f"rubato: {sentence}", file=sys.stderr, flush=True)
     return starting.run(home, name, words)
 
 
-def install(home: Home, given: Path, choice: installation.Choice, view: progress.View) -> str:
-    """Install the payload in a folder and add it to the menu; return the environment's name."""
-    watched = progress.Progress(view)
-    if isinstance(view, progress.Json) and sys.stdin is not None:
-        watched.end_with(sys.stdin.fileno())
+def install(home: Home, choice: installation.Choice) -> str:
+    """Install this release and add it to the menu; return the environment's name."""
+    watched = progress.Progress()
     try:
-        name = installation.install(home, payload.read(given), choice, watched)
+        name = installation.install(home, payload.read(source(home)), choice, watched)
     except progress.Cancelled:
         raise
     except SetupError as error:
@@ -105,9 +103,8 @@ def ordered(home: Home, words: Sequence[str]) -> int:
             options.wheels.absolute() if options.wheels else None,
             options.window,
         )
-        view = progress.Json() if options.json else progress.Words()
-        name = install(home, options.payload or source(home), choice, view)
-        view.show(1.0, f"{name} is in force", "")
+        name = install(home, choice)
+        progress.Words().show(1.0, f"{name} is in force", "")
     elif options.command == "roll-back":
         print(f"{current_version.roll_back(home).current} is in force.")
     elif options.command == "status":
@@ -125,7 +122,6 @@ def status(home: Home) -> dict[str, object]:
         "whole": home.is_whole(found.current),
         "starts": current_version.starts(home, found.current),
         "previous": found.previous,
-        "left": found.left,
     }
 
 
@@ -145,15 +141,9 @@ def uninstall(home: Home, own_files: str | None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rubato-setup", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    new = commands.add_parser("install", help="install this release, or another one")
-    new.add_argument("--payload", type=Path, help="the folder of another release")
+    new = commands.add_parser("install", help="install this release")
     new.add_argument("--wheels", type=Path, help="a folder with all packages; no network is used")
     new.add_argument("--variant", choices=[each.value for each in Variant], help="else by driver")
-    new.add_argument(
-        "--json",
-        action="store_true",
-        help="progress as lines of JSON, and cancelled by the end of standard input",
-    )
     new.add_argument("--window", action="store_true", help="progress in a small window as well")
     commands.add_parser("roll-back", help="put the version before this one in force again")
     commands.add_parser("status", help="what is in force, as JSON")

@@ -20,13 +20,11 @@ STARTED = "started"  # a file in an environment, with a line for each successful
 @dataclass(frozen=True)
 class CurrentVersion:
     """`current` is the environment in use ("" before the first installation). `previous`, while it
-    is kept, is the one it replaced; `left` is the one that was rolled back; `begun` counts starts
-    of `current` that have not succeeded yet.
+    is kept, is the one it replaced; `begun` counts starts of `current` that have not succeeded yet.
     """
 
     current: str = ""
     previous: str = ""
-    left: str = ""
     begun: int = 0
 
 
@@ -41,7 +39,6 @@ def read(home: Home) -> CurrentVersion:
     return CurrentVersion(
         _name(lines[0] if lines else ""),
         _name(facts.get("previous", "")),
-        _name(facts.get("left", "")),
         int(begun) if begun.isdecimal() else 0,
     )
 
@@ -63,7 +60,6 @@ def changing(home: Home) -> Iterator[None]:
 def write(home: Home, pointer: CurrentVersion) -> None:
     lines = [pointer.current]
     lines += [f"previous {pointer.previous}"] if pointer.previous else []
-    lines += [f"left {pointer.left}"] if pointer.left else []
     lines += [f"begun {pointer.begun}"] if pointer.begun else []
     write_whole(home.current_file, "\n".join(lines) + "\n")
 
@@ -89,7 +85,7 @@ def roll_back(home: Home) -> CurrentVersion:
         old = read(home)
         if not home.is_whole(old.previous):
             raise SetupError("There is no earlier version to go back to.")
-        pointer = CurrentVersion(old.previous, left=old.current)
+        pointer = CurrentVersion(old.previous)
         write(home, pointer)
     return pointer
 

@@ -19,9 +19,9 @@ from installer.bootstrap import current_version, uv, windows
 from installer.bootstrap.paths import LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting
 from installer.bootstrap.progress import Progress
-from installer.commands import Cause, SetupError, advice, cause_of, follow
+from installer.commands import Cause, SetupError, advice, cause_of, follow, local_wheels
+from installer.plan import OLDEST, TOO_NEW
 
-OLDEST, TOO_NEW = (3, 11), (3, 14)
 _WINDOW = ("pyside6-essentials", "shiboken6")  # needed by the small window of the installation
 
 
@@ -129,11 +129,9 @@ class Maker:
     def _torch_sources(self, pins: Path) -> list[list[str]]:
         if self.wheels is not None or pins.name == "torch.txt":
             return [[]]
-        folders = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
-        links = [part for item in folders.replace(",", " ").split() for part in ("-f", item)]
         backend = "cpu" if self.variant is Variant.CPU else "auto"
-        own = [f"--torch-backend={backend}"]
-        return [["--no-index", *links], own] if links else [own]
+        sources = [local_wheels(), [f"--torch-backend={backend}"]]
+        return [options for options in sources if options]
 
     def _quiet(self, folder: str | None = None) -> dict[str, str]:
         """Variables for a program of this environment; with a folder, its files go there and

@@ -1,4 +1,4 @@
-"""The progress of an installation, for the terminal, a small window or another program.
+"""The progress of an installation, for the terminal or a small window.
 
 Invariant: if a viewer disappears, the installation goes on; a viewer can only ask it to stop.
 """
@@ -48,15 +48,8 @@ class Words:
             print(f"      {detail}", flush=True)
 
 
-class Json:
-    """A line of JSON for each change: {"part": 0 to 1, "title": ..., "detail": ...}."""
-
-    def show(self, part: float, title: str, detail: str) -> None:
-        with contextlib.suppress(OSError):  # it has gone
-            print(as_json(part, title, detail), end="", flush=True)
-
-
 def as_json(part: float, title: str, detail: str) -> str:
+    """A line for the window: {"part": 0 to 1, "title": ..., "detail": ...}."""
     return json.dumps({"part": round(part, 3), "title": title, "detail": detail}) + "\n"
 
 
@@ -98,16 +91,6 @@ class Progress:
         self._cancelled = True
         if (running := self._running) is not None:
             running.terminate()
-
-    def end_with(self, file: int) -> None:
-        """Cancel at the end of this file: that of the program that asked for it all, or its own."""
-
-        def read() -> None:
-            while os.read(file, 1024):  # no stream: its lock would be held at our own end
-                pass
-            self.cancel()
-
-        threading.Thread(target=read, daemon=True).start()
 
     def open_window(self, command: list[str], env: dict[str, str]) -> None:
         """Start a program that shows what it reads, and cancel when it says so. If it cannot be

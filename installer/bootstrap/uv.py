@@ -52,10 +52,6 @@ class Uv:
             options += ["--no-index", "--offline", "--find-links", str(self.wheels)]
         self._run("pip", "install", *options, *arguments, doing=doing)
 
-    def prune(self) -> None:
-        """Remove from the cache what is no longer used."""
-        self._run("cache", "prune", doing="Tidying the cache")
-
     def _run(self, *arguments: str, doing: str) -> None:
         # not in the current folder, which may belong to some project
         where = ["--directory", str(self.home.folder), "--no-progress", "--color", "never"]

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app.keys import Act
+from app.look.controls import Progress
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
@@ -150,10 +151,10 @@ def test_an_empty_window_offers_what_people_come_for(window):
 def test_loading_is_shown_until_the_part_is_ready_and_a_notice_goes_away(window):
     tell(window, api.Loading(api.Part.RECOGNISER, "Loading whisper", 0.25))
     row = window.shelf.status.rows[api.Part.RECOGNISER]
-    assert row.is_loading
+    assert row.findChild(Progress).isVisibleTo(row)
     assert window.notice.text() == "Getting ready: Recogniser"
     tell(window, api.Ready(api.Part.RECOGNISER, "whisper", "small"))
-    assert not row.is_loading
+    assert not row.findChild(Progress).isVisibleTo(row)
     assert row.accessibleName() == "Recogniser: Whisper, on this computer"
     assert window.notice.text() == ""
     tell(window, api.Notice("Timer set."))
@@ -249,18 +250,18 @@ def test_a_microphone_is_chosen_from_the_menu_of_its_row(window, posted):
 
 def test_the_orb_stands_still_after_a_minute_of_rest_and_while_the_window_is_hidden(window):
     tell(window, *READY)
-    orb, beat = window.stage.orb, window.stage.orb.findChild(QTimer)
+    beat = window.stage.orb.findChild(QTimer)
     for _ in range(59_000 // beat.interval()):
         beat.timeout.emit()
-    assert orb.is_animating
+    assert beat.isActive()
     for _ in range(2_000 // beat.interval()):
         beat.timeout.emit()
-    assert not orb.is_animating
+    assert not beat.isActive()
     window.hide()
     tell(window, api.PhaseChanged(1, api.Phase.SPEAKING))
-    assert not orb.is_animating
+    assert not beat.isActive()
     window.show()
-    assert orb.is_animating
+    assert beat.isActive()
 
 
 def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window):

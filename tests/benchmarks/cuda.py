@@ -38,14 +38,13 @@ import torch
 
 from engine.codec.mimi import FRAME_MS, random_mimi
 from engine.tts.base import AudioFrame
-from engine.tts.llmvox.published.synthesiser import load_random as load_random_llmvox
 from engine.tts.voxtream.config import FULL, VOXTREAM2_SHAPE
 from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
 from tests.benchmarks import llmvox_speed, voxtream_speed
-from tests.engine.tts.llmvox.published.small_model import small as small_llmvox
+from tests.engine.tts.llmvox.published import small_model as small_llmvox
 from tests.engine.tts.voxtream import small_model
 from tests.parity.free_running import OF_SIZE, SCENARIOS, Frame, Ours
 from tests.parity.reference import SoundingWeights
@@ -185,7 +184,7 @@ def _shares(ours: float, theirs: float | None) -> tuple[float, float | None]:
 def published_llmvox(options: Options) -> list[Row]:
     """The published LLMVoX; theirs is its public code."""
     place = torch.device(options.device)
-    model = small_llmvox() if options.small else load_random_llmvox(device=place)
+    model = small_llmvox.small() if options.small else small_llmvox.of_full_size(place)
     seconds = 1.0 if options.small else 20.0
     ours, theirs = llmvox_speed.measured(model, seconds), None
     if options.llmvox:

@@ -26,7 +26,7 @@ from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_wei
 from engine.tts.voxtream.files.place import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import EagerFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
+from engine.tts.voxtream.prompt import Opened, PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.session import ModelParts, VoxtreamSession
 
 EDITION = EDITIONS[VOXTREAM2_1]
@@ -124,7 +124,7 @@ class Ours:
     def __init__(
         self, weights: RandomWeights, shape: ModelConfig, mimi: Mimi, device: str = "cpu"
     ) -> None:
-        generation = replace(EDITION.generation, remakes_acoustics=True, passage_frames=999_999)
+        generation = replace(EDITION.generation, passage_frames=999_999)
         target = Target(torch.device(device), torch.float32, threads=1)
         self.model = load_weights(weights, shape, generation, FULL, target)
         table = PhoneTable({str(number): number for number in range(PHONES)})
@@ -154,7 +154,22 @@ class Ours:
         return log.frames[:frames], log.logits[:frames]
 
     def _frames(self) -> EagerFrames:
-        return EagerFrames(self.prompt, self.mimi)
+        return RemadeFrames(self.prompt, self.mimi)
+
+
+class RemadeFrames(EagerFrames):
+    """Makes the acoustic codes of the prompt's last frame, which are known, again, as the released
+    loop does.
+    """
+
+    def first(self, opened: Opened, controls: Tensor) -> int:
+        token = super().first(opened, controls)
+        prompt, semantic = self.prompt, self._codes[:, :1]
+        acoustic = prompt.model.acoustic_codes(
+            opened.hidden + prompt.speaker, semantic, prompt.tables.depth, self._depth
+        )
+        self._codes = torch.cat((semantic, acoustic), dim=1)
+        return token
 
 
 class Words:

@@ -152,6 +152,13 @@ def _new_sphinx(dictionary: Path | None) -> Any:
         raise incomplete(error) from error
 
 
+def decode_whole(sphinx: Any, pcm: Pcm) -> None:
+    """Have a pocketsphinx.Decoder search one whole utterance of samples [S]. RuntimeError."""
+    sphinx.start_utt()
+    sphinx.process_raw(sixteen_bit(pcm), full_utt=True)
+    sphinx.end_utt()
+
+
 def sixteen_bit(pcm: Pcm) -> bytes:
-    """Samples as pocketsphinx takes them."""
-    return (pcm * 32767.0).astype("<i2").tobytes()
+    """Samples as pocketsphinx takes them; resampled ones may exceed full scale."""
+    return (np.clip(pcm, -1, 1) * 32767.0).astype("<i2").tobytes()

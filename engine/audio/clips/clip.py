@@ -51,11 +51,10 @@ _HOPELESS_SNR_DB = 6.0
 
 @dataclass(frozen=True)
 class Clip:
-    """Samples of a file at its own rate (Hz). `cut_short`: the file goes on after what was read."""
+    """Samples of a file at its own rate (Hz)."""
 
     pcm: Pcm
     sample_rate: int
-    cut_short: bool = False
 
     @property
     def seconds(self) -> float:
@@ -272,8 +271,7 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _D
         raise UnreadableClip(
             "The file '{name}' contains no sound.", hint=_FORMATS_HINT, name=path.name
         )
-    clip = Clip(_levelled(pcm[:most]), sample_rate, cut_short=len(pcm) > most)
-    return _Decoded(clip, header["seconds"], header["coarse"])
+    return _Decoded(Clip(_levelled(pcm[:most]), sample_rate), header["seconds"], header["coarse"])
 
 
 def _levelled(pcm: Pcm) -> Pcm:

@@ -11,8 +11,6 @@ What it can see, honestly:
 - Windows and macOS have nothing as cheap that Python can reach without a dependency: a child is
   started once a minute (under 1 % of a core), so a new device may take that long to appear. A
   device that is *in use* and goes away is noticed by its stream. Not tried on either system.
-- In a frozen application there is no interpreter to start a child with: nothing is reported, and
-  the list is that of the last refresh().
 """
 
 import json
@@ -119,8 +117,6 @@ class Enumeration:
 
 
 def _default_fingerprint() -> Callable[[], object]:
-    if getattr(sys, "frozen", False):
-        return lambda: None
     if sys.platform.startswith("linux"):
         return _linux_fingerprint
     return lambda: int(time.monotonic() / _BLIND_INTERVAL_S)

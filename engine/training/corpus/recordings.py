@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import soxr
 
+from engine.asr.sphinx.searches import decode_whole
 from engine.audio.clips.clip import read_clip
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
@@ -114,12 +115,11 @@ class Aligner:
         if any(decoder.lookup_word(word) is None for word in words):
             return []
         samples = soxr.resample(pcm, rate, ALIGNER_RATE)
-        raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
         try:
             decoder.set_align_text(" ".join(words))
-            self._decode(raw)
+            decode_whole(decoder, samples)
             decoder.set_alignment()
-            self._decode(raw)
+            decode_whole(decoder, samples)
             # Copied at once: the entries point into memory that the iterator moves through.
             return [
                 _Word(
@@ -131,11 +131,6 @@ class Aligner:
             ]
         except (RuntimeError, TypeError):  # pocketsphinx's only sign of a misfit
             return []
-
-    def _decode(self, raw: bytes) -> None:
-        self._decoder.start_utt()
-        self._decoder.process_raw(raw, full_utt=True)
-        self._decoder.end_utt()
 
 
 def _take(

@@ -25,6 +25,7 @@ import jiwer
 import numpy as np
 import soxr
 
+from engine.asr.sphinx.searches import decode_whole
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import Spoken, at_pauses
 from engine.training.teachers import sounds
@@ -58,7 +59,7 @@ class Recogniser:
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
         """The words of one utterance."""
-        _decode(self._decoder, pcm, sample_rate)
+        decode_whole(self._decoder, soxr.resample(pcm, sample_rate, RATE))
         hypothesis = self._decoder.hyp()
         return hypothesis.hypstr if hypothesis else ""
 
@@ -75,7 +76,7 @@ class SoundRecogniser:
 
     def hear(self, pcm: Pcm, sample_rate: int) -> list[str]:
         """Sounds (`teachers.sounds`), pauses left out."""
-        _decode(self._decoder, pcm, sample_rate)
+        decode_whole(self._decoder, soxr.resample(pcm, sample_rate, RATE))
         names = [segment.word.lower() for segment in self._decoder.seg() or ()]
         heard = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
         return [sound for sound in heard if sound != sounds.PAUSE]
@@ -85,15 +86,6 @@ def _decoder(**options: Any) -> Any:
     from pocketsphinx import Decoder  # loads its acoustic model
 
     return Decoder(samprate=RATE, loglevel="FATAL", wip=INSERTION, **options)
-
-
-def _decode(decoder: Any, pcm: Pcm, sample_rate: int) -> None:
-    """Feed one whole utterance to a decoder."""
-    samples = soxr.resample(pcm, sample_rate, RATE)
-    raw = (np.clip(samples, -1, 1) * 32767).astype(np.int16).tobytes()
-    decoder.start_utt()
-    decoder.process_raw(raw, full_utt=True)
-    decoder.end_utt()
 
 
 def words(sentence: str) -> list[str]:

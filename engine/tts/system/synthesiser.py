@@ -11,6 +11,7 @@ from typing import Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from engine.errors import ModelError
 from engine.tts.base import Pcm, TtsInfo, TtsSession, Voice
 from engine.tts.pack_files import named_voices
 from engine.tts.packs import SPEAKER_FILE, VOICES_FOLDER
@@ -23,6 +24,20 @@ from engine.tts.system.voice_tensors import real_numbers
 _Parts = TypeVar("_Parts")
 _Prepared = TypeVar("_Prepared")
 _Made = TypeVar("_Made", covariant=True)
+
+
+def speech_device(name: str) -> torch.device:
+    """The device of the setting speech.device; 'auto' takes a CUDA device where there is one.
+    ModelError when it is not there.
+    """
+    cuda = torch.cuda.is_available()
+    if name not in {"auto", "cuda", "cpu"} or (name == "cuda" and not cuda):
+        raise ModelError(
+            "The device '{name}' cannot be used for speech.",
+            hint="Set speech.device to 'auto' or 'cpu'.",
+            name=name,
+        )
+    return torch.device("cuda" if cuda and name != "cpu" else "cpu")
 
 
 class Voices(Protocol[_Made]):

@@ -123,9 +123,6 @@ class Generation:
     acoustic_delay: Annotated[int, Range(1, 1)] = 1  # frame; released
     # after so many a sentence's end is followed by a new passage
     passage_frames: Annotated[int, Range(1, 999_999)] = NEVER
-    # Whether the acoustic codes of the prompt's last frame, which are known, are made again, as the
-    # released loop does: for comparisons with it.
-    remakes_acoustics: bool = False
     # Ours, for a small voice; without effect on the published weights.
     # SPS spoken when no rate is asked for; 0 = whatever the network likes
     own_rate: Annotated[float, Range(0, 100)] = 0.0

@@ -197,7 +197,6 @@ def test_it_follows_the_conversation_but_does_not_move_under_someone_who_reads(c
     bar.setValue(50)
     fill(conversation, 3, first=13)
     assert bar.value() == 50
-    assert not conversation.is_following
     bar.setValue(bar.maximum())
     fill(conversation, 3, first=16)
     assert bar.value() == bar.maximum()

@@ -330,4 +330,5 @@ def test_the_system_can_ask_for_it_too_and_whoever_asks_gets_it(window):
     ):
         window.motion.follow_system(of_system)
         told(window, api.SettingChanged("window.motion", setting))
-        assert (window.motion.is_still, window.stage.orb.is_animating) == (is_still, not is_still)
+        beat = window.stage.orb.findChild(QTimer)
+        assert (window.motion.is_still, beat.isActive()) == (is_still, not is_still)

@@ -149,7 +149,7 @@ def test_a_planted_link_is_not_written_through(hub, tmp_path, make):
     victim = tmp_path / "letter.txt"
     victim.write_text("Dear Ada,")
     make(partial, victim)
-    make(partial.with_name("weights+1.pt.incomplete"), victim)
+    make(partial.with_name("weights+1.pt.older.partial"), victim)
     folder = store.fetch(asset, ignore, never)
     assert victim.read_text() == "Dear Ada,"
     assert (folder / "weights+1.pt").read_bytes() == LARGE

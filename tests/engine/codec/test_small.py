@@ -83,13 +83,6 @@ def addresses(stream: MimiStream) -> dict[str, int]:
     }
 
 
-def test_encoding_frame_by_frame_equals_encoding_at_once(codec):
-    pcm = speech(5)
-    stream = codec.open()
-    parts = [codec.encode_frame(stream, piece) for piece in pcm.split(FRAME_SAMPLES, dim=-1)]
-    assert torch.equal(torch.cat(parts, dim=-1), codec.encode(pcm))
-
-
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
     model = filled(tiny(decoder))

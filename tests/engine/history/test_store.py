@@ -2,6 +2,7 @@
 the disk.
 """
 
+import functools
 import json
 import sqlite3
 import stat
@@ -25,9 +26,9 @@ from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
 
 
-@pytest.fixture(params=[True, False], ids=["FTS5", "LIKE"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "data" / NAME, full_text=request.param) as opened:
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "data" / NAME) as opened:
         yield opened
 
 
@@ -122,14 +123,23 @@ def test_what_is_deleted_is_nowhere_on_the_disk(store):
     assert talk(store, "later") > secret > kept  # a number is never given again
 
 
-def test_the_index_follows_when_sqlite_gains_or_loses_fts5(tmp_path):
-    path, names = tmp_path / NAME, ("alpha", "beta", "gamma", "delta")
-    for full_text, said in zip((True, False) * 2, names, strict=True):
-        with Store(path, full_text=full_text) as store:
-            talk(store, said)
-    for full_text in (True, False):
-        with Store(path, full_text=full_text) as store:
-            assert [titles(store, name) for name in names] == [[name] for name in names]
+class WithoutFullText(sqlite3.Connection):
+    """SQLite as it is where FTS5 was left out."""
+
+    def execute(self, query: str, *values: object) -> sqlite3.Cursor:
+        return super().execute(query.replace("fts5", "absent"), *values)
+
+
+def test_an_sqlite_without_full_text_search_is_told_and_the_file_left_as_it_is(store, monkeypatch):
+    talk(store, "does it rain?")
+    with monkeypatch.context() as patched:
+        lacking = functools.partial(sqlite3.connect, factory=WithoutFullText)
+        patched.setattr(sqlite3, "connect", lacking)
+        for path in (store.path, store.path.with_name("new.sqlite")):
+            with pytest.raises(HistoryError, match="FTS5") as raised:
+                Store(path)
+            assert not isinstance(raised.value, Damaged)
+    assert titles(store, "rain") == ["does it rain?"]
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])

@@ -55,7 +55,7 @@ def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
     assert start(updated, "--broken")[0] == 1
     assert start(updated, "--broken")[0] == 1
     assert start(updated) == (0, "rubato 1.0")
-    assert current_version.read(updated).left == "env-2.0-cpu"
+    assert current_version.read(updated).current == "env-1.0-cpu"
 
 
 def test_handing_over_to_the_running_one_is_no_failure_and_a_lost_folder_gives_way_at_once(updated):

@@ -48,7 +48,7 @@ def test_it_ends_with_its_input_and_needs_no_package_of_ours(tmp_path):
 
 @pytest.mark.parametrize("cancelled", [True, False], ids=["cancelled", "crashed"])
 def test_an_installation_notices_a_window_that_was_cancelled_and_outlives_a_crash(*, cancelled):
-    running = progress.Progress(progress.Json())
+    running = progress.Progress()
     code = f"import os; os._exit({progress.CANCELLED if cancelled else 9})"
     running.open_window([sys.executable, "-c", code], dict(os.environ))
     running.window_gone.wait(20)

@@ -1,8 +1,7 @@
 """The published LLMVoX behind the seam every synthesiser stands behind. It has one voice and cannot
 clone.
 
-Invariant: weights are loaded once and never change. Random ones are loaded only when a developer
-asks for them by name in the environment, and then the model's name says so.
+Invariant: weights are loaded once and never change.
 """
 
 import os
@@ -10,14 +9,12 @@ from dataclasses import dataclass
 from typing import Final
 
 import torch
-from torch import nn
 
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.wavtokenizer import (
     AHEAD,
     AHEAD_MS,
     WavTokenizer,
-    WavTokenizerConfig,
     WavTokenizerDecoder,
     load_wavtokenizer,
 )
@@ -30,14 +27,12 @@ from engine.translatable import Translatable
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
-from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
+from engine.tts.llmvox.published.model import PublishedModel, Shape
 from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched
 from engine.tts.llmvox.published.session import ModelParts, PublishedSession
 from engine.tts.packs import not_fetched
-from engine.tts.system.synthesiser import SystemSynthesiser
+from engine.tts.system.synthesiser import SystemSynthesiser, speech_device
 
-RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # as in engine/tts/voxtream/files/loading.py
-RANDOM_NAME: Final = f"{NAME} with RANDOM weights (noise, not speech)"
 # The public server's first chunk of 10 tokens, with those that the windows keep, and the paper's
 # growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a
 # step must not take long. A token that is repeated for 2 s is no pause.
@@ -80,12 +75,12 @@ class OneVoice:
 class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
     """A TtsModel."""
 
-    def __init__(self, parts: ModelParts, name: str = NAME) -> None:
+    def __init__(self, parts: ModelParts) -> None:
         note = Translatable(
             "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
         )
         device = parts.model.position.weight.device.type
-        info = TtsInfo(name, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
+        info = TtsInfo(NAME, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
         voices = OneVoice((Voice(VOICE, info.voice_model),))
         super().__init__(info, parts, lambda parts, voice, seed: PublishedSession(parts), voices)
 
@@ -94,11 +89,7 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
     """The model as the settings want it; the fetched files are converted the first time.
     ModelError when files are missing or unusable.
     """
-    device = _device(settings.device)
-    precision = PRECISIONS[settings.profile]
-    if os.environ.get(RANDOM_FLAG) == "1":
-        progress(f"Loading {RANDOM_NAME}", None)
-        return load_random(device=device, precision=precision)
+    device, precision = speech_device(settings.device), PRECISIONS[settings.profile]
     if not is_fetched():
         raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
@@ -106,27 +97,6 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
     model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
     decoder = load_wavtokenizer(codec, model.shape.entry, AGAIN)
     return PublishedSynthesiser(ready(model, decoder, device, precision))
-
-
-def load_random(
-    seed: int = 0,
-    *,
-    shape: Shape = PUBLISHED,
-    codec: WavTokenizerConfig | None = None,
-    device: torch.device | None = None,
-    precision: Precision = Precision.FLOAT,
-) -> PublishedSynthesiser:
-    """Random weights, of full size where no other is named: what is heard is noise."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = PublishedModel(shape)
-        decoder = WavTokenizerDecoder(codec or WavTokenizerConfig())
-        for parameter in (*model.parameters(), *decoder.leave.parameters()):
-            if parameter.dim() > 1:
-                nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
-    model.codebook.weight.data[-1] = 0
-    parts = ready(model, decoder, device or torch.device("cpu"), precision)
-    return PublishedSynthesiser(parts, RANDOM_NAME)
 
 
 def ready(
@@ -152,15 +122,3 @@ def _model_of(text: str) -> PublishedModel:
     if shape.positions < FEWEST_POSITIONS:
         raise ValueError(f"a shape of {shape}")
     return PublishedModel(shape)
-
-
-def _device(name: str) -> torch.device:
-    """'auto' takes a CUDA device where there is one. ModelError where the device is not there."""
-    cuda = torch.cuda.is_available()
-    if name == "cuda" and not cuda:
-        raise ModelError(
-            "The device '{name}' cannot be used for speech.",
-            hint="Set speech.device to 'auto' or 'cpu'.",
-            name=name,
-        )
-    return torch.device("cuda" if cuda and name != "cpu" else "cpu")

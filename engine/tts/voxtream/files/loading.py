@@ -18,6 +18,7 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
+from engine.tts.system.synthesiser import speech_device
 from engine.tts.voxtream.config import FULL, INT8, PROFILES, STARTER, Profile
 from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
@@ -34,7 +35,6 @@ from engine.tts.voxtream.synthesiser import (
 )
 
 RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise instead of a voice
-PROFILE_VARIABLE: Final = "RUBATO_VOXTREAM_PROFILE"
 MIMI_FILE: Final = "tokenizer-e351c8d8-checkpoint125.safetensors"
 SPEAKER_FILE: Final = "M-vb2+vox2+cnc-ft_mix.pt"
 BFLOAT16_CAPABILITY: Final = (8, 0)
@@ -93,44 +93,26 @@ def _load(
 
 
 def target(device: str, threads: int = 2) -> Target:
-    """Where to run, with at most `threads` on the CPU; 'auto' takes a CUDA device when there is
-    one. ModelError when the device is not there.
-    """
-    cuda = torch.cuda.is_available()
-    if device not in {"auto", "cuda", "cpu"} or (device == "cuda" and not cuda):
-        raise ModelError(
-            "The device '{name}' cannot be used for speech.",
-            hint="Set speech.device to 'auto' or 'cpu'.",
-            name=device,
-        )
-    if device != "cpu" and cuda:
+    """Where to run, with at most `threads` on the CPU; as speech_device()."""
+    place = speech_device(device)
+    if place.type == "cuda":
         # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
         # weights that were trained in bfloat16 may overflow.
         modern = torch.cuda.get_device_capability() >= BFLOAT16_CAPABILITY
-        return Target(torch.device("cuda"), torch.bfloat16 if modern else torch.float32, threads=1)
+        return Target(place, torch.bfloat16 if modern else torch.float32, threads=1)
     # The window and the audio devices need the other cores.
-    return Target(torch.device("cpu"), torch.float32, threads=min(threads, os.cpu_count() or 1))
+    return Target(place, torch.float32, threads=min(threads, os.cpu_count() or 1))
 
 
 def _profile(setting: str, place: Target) -> Profile:
     """The profile wanted; for 'auto' the one the benchmark picked here, else 8 bits: what 4 bits
-    lose has been measured on random weights only.
-
-    A developer's environment variable goes before both. On CUDA there is only the full one.
+    lose has been measured on random weights only. On CUDA there is only the full one.
     """
-    name = os.environ.get(PROFILE_VARIABLE) or setting
-    if name != "auto" and name not in PROFILES:
-        raise ModelError(
-            "There is no profile called '{name}'.",
-            hint="There are: {names}.",
-            name=name,
-            names=", ".join(PROFILES),
-        )
     if place.device.type == "cuda":
         return FULL  # packed products run on the CPU only
-    if name == "auto":
-        name = find_pick(data_folder(), place.device.type) or INT8.name
-    return PROFILES[name]
+    if setting == "auto":
+        setting = find_pick(data_folder(), place.device.type) or INT8.name
+    return PROFILES[setting]
 
 
 def _files(edition: str) -> Files:

@@ -17,7 +17,6 @@ from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.attention_window import NextWindow, TemporalMemory
 from engine.tts.voxtream.config import ROWS
-from engine.tts.voxtream.network.acoustic import AcousticSteps
 from engine.tts.voxtream.network.model import Choice, Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 
@@ -97,8 +96,9 @@ class EagerFrames:
         prompt, model = self.prompt, self.prompt.model
         self._memory = self._remembered(opened.cache)
         choice = model.choose(opened.hidden, spread(controls, model))
-        acoustic = _first_acoustics(opened, choice.code, prompt, self._depth)
-        self._codes = torch.cat((choice.code, acoustic), dim=1)
+        # The acoustic codes of the prompt's last frame are known; the released loop makes them
+        # again, which costs a third of the first packet.
+        self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 
     def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
@@ -137,21 +137,6 @@ class EagerFrames:
     def _remembered(self, cache: KvCache) -> Memory:
         model, tables = self.prompt.model, self.prompt.tables
         return TemporalMemory(model, tables.temporal, cache, model.config.audio_window)
-
-
-def _first_acoustics(
-    opened: Opened, semantic: Tensor, prompt: PreparedPrompt, depth: KvCache | AcousticSteps
-) -> Tensor:
-    """Acoustic codes [1, K - 1] that stand beside the first semantic code drawn. They are those of
-    the prompt's last frame, which are known; the released loop generates them again, which costs a
-    third of the first packet.
-    """
-    model = prompt.model
-    if not model.generation.remakes_acoustics:
-        return prompt.last_acoustic
-    return model.acoustic_codes(
-        opened.hidden + prompt.speaker, semantic, prompt.tables.depth, depth
-    )
 
 
 def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
@@ -206,8 +191,7 @@ class GraphFrames:
         self._length = opened.cache.length
         self._next = NextWindow(model, self._tables.temporal, opened.cache, window)
         choice = model.choose(opened.hidden, spread(controls, model))
-        acoustic = _first_acoustics(opened, choice.code, self._prompt, self._depth)
-        self._codes.copy_(torch.cat((choice.code, acoustic), dim=1))
+        self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
         return int(choice.token)
 
     def begin(self, phones: Tensor, said: tuple[int, int]) -> None:

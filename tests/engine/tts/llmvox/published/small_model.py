@@ -1,15 +1,19 @@
-"""A published LLMVoX small enough for whole utterances, with every part real."""
+"""A published LLMVoX of random weights, small enough for whole utterances or of full size, with
+every part real.
+"""
 
 from dataclasses import replace
 
 import torch
+from torch import nn
 
-from engine.codec.wavtokenizer import WavTokenizer, WavTokenizerConfig
+from engine.codec.wavtokenizer import WavTokenizer, WavTokenizerConfig, WavTokenizerDecoder
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.tts.llmvox.config import Generation
-from engine.tts.llmvox.published.model import Shape
+from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
 from engine.tts.llmvox.published.session import ModelParts
-from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, load_random
+from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, ready
 
 SHAPE = Shape(
     TransformerConfig(layers=1, width=32, heads=2, kv_heads=2, hidden=64),
@@ -25,6 +29,30 @@ SHORT = replace(GENERATION, longest_unit=2, most_repeats=5)
 def small(
     generation: Generation = SHORT, codec: WavTokenizer | None = None, shape: Shape = SHAPE
 ) -> PublishedSynthesiser:
-    made = load_random(1, shape=shape, codec=CODEC).parts
+    made = random_parts(1, shape, CODEC, torch.device("cpu"))
     torch.set_num_threads(1)
     return PublishedSynthesiser(ModelParts(generation, made.model, codec or made.codec))
+
+
+def of_full_size(
+    device: torch.device, precision: Precision = Precision.FLOAT
+) -> PublishedSynthesiser:
+    return PublishedSynthesiser(random_parts(0, PUBLISHED, WavTokenizerConfig(), device, precision))
+
+
+def random_parts(
+    seed: int,
+    shape: Shape,
+    codec: WavTokenizerConfig,
+    device: torch.device,
+    precision: Precision = Precision.FLOAT,
+) -> ModelParts:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = PublishedModel(shape)
+        decoder = WavTokenizerDecoder(codec)
+        for parameter in (*model.parameters(), *decoder.leave.parameters()):
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
+    model.codebook.weight.data[-1] = 0
+    return ready(model, decoder, device, precision)

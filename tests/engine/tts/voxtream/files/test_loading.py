@@ -20,7 +20,6 @@ from tests.engine.tts.voxtream.small_model import small
 def nothing_fetched(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(loading, "data_folder", lambda: tmp_path)
     monkeypatch.delenv(loading.RANDOM_FLAG, raising=False)
-    monkeypatch.delenv(loading.PROFILE_VARIABLE, raising=False)
 
 
 def loaded(settings: SpeechSettings) -> TtsModel:
@@ -58,8 +57,6 @@ def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path):
     place = target("cpu")
     assert _profile("auto", place) is INT8
     assert _profile("int4", place) is INT4
-    with pytest.raises(ModelError, match="'tiny'"):
-        _profile("tiny", place)
     keep(Pick("int4", "cpu", "It is fast."), tmp_path)
     assert _profile("auto", place) is INT4
     assert _profile("full", place) is FULL
@@ -67,15 +64,6 @@ def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path):
     assert _profile("auto", place) is INT8
     cuda = Target(torch.device("cuda"), torch.bfloat16, threads=1)
     assert _profile("int4", cuda) is FULL  # there is no other
-
-
-def test_a_variable_goes_before_setting_and_pick(tmp_path, monkeypatch):
-    keep(Pick("int8", "cpu", "It is fast."), tmp_path)
-    monkeypatch.setenv(loading.PROFILE_VARIABLE, "full")
-    assert _profile("int4", target("cpu")) is FULL
-    monkeypatch.setenv(loading.PROFILE_VARIABLE, "tiny")
-    with pytest.raises(ModelError, match="'tiny'"):
-        _profile("auto", target("cpu"))
 
 
 def test_to_measure_random_weights_stand_in_for_files(monkeypatch):
