@@ -35,6 +35,18 @@ class Served:
     voice: FakeTts
 
 
+class HeldClock:
+    """Stands still, and whoever waits with it, until it is let go; from then on nobody waits."""
+
+    def __init__(self) -> None:
+        self._gone = asyncio.Event()
+        self.go = self._gone.set
+        self.clock = Clock(now=lambda: 0.0, wait=self._wait)
+
+    async def _wait(self, seconds: float) -> None:
+        await self._gone.wait()
+
+
 @asynccontextmanager
 async def started(
     limits: Limits | None = None,
@@ -56,9 +68,12 @@ async def started(
 
 @asynccontextmanager
 async def serving(
-    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
+    limits: Limits | None = None,
+    access: Access | None = None,
+    parts: FakeParts | None = None,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Served]:
-    async with started(limits, parts) as (service, voice):
+    async with started(limits, parts, clock) as (service, voice):
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]
         app = application(service, access or Access(), agents_server(service))

@@ -96,6 +96,7 @@ async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.Mon
 async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with serving() as served, connected(served) as socket:
+        await tell(socket, "session.config", lead_ms=60_000)
         await tell(socket, "input.text", text="abracadabra ")
         await tell(socket, "input.done")
         await until(socket, "session.done")

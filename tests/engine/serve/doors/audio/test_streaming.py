@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from engine.serve.application import Access
 from engine.serve.server import HERE
 from engine.serve.service import SAMPLE_RATE, Limits
-from tests.engine.serve.served import Served, connected, serving, tell, until
+from tests.engine.serve.served import HeldClock, Served, connected, serving, tell, until
 from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
@@ -36,22 +36,16 @@ async def test_text_in_pieces_is_one_utterance_with_true_word_times(served: Serv
     assert done["audio_ms"] == pytest.approx(len(sound) / 2 / SAMPLE_RATE * 1000, abs=50)
 
 
-async def test_speech_begins_before_the_text_has_ended(served: Served) -> None:
-    async with connected(served) as socket:
-        await tell(socket, "input.text", text="Mary had a little ")
-        events, _ = await until(socket, "word")
-        assert events[-1]["text"] == "Mary"
-        await tell(socket, "input.done")
-        await until(socket, "session.done")
-
-
-async def test_a_rate_holds_from_the_next_frame_and_for_the_next_utterance(served: Served) -> None:
-    async with connected(served) as socket:
+async def test_a_rate_holds_from_the_next_frame_and_for_the_next_utterance() -> None:
+    """It speaks no further than its lead until the rate has come."""
+    held = HeldClock()
+    async with serving(clock=held.clock) as served, connected(served) as socket:
         await tell(socket, "input.text", text="go " * 12)
         await until(socket, "word")
         await tell(socket, "session.update", rate=7)
         events, _ = await until(socket, "session.updated")
         assert events[-1]["rate"] == 7.0
+        held.go()
         await tell(socket, "input.done")
         events, _ = await until(socket, "session.done")
         starts = [word["at_ms"] for word in of_kind(events, "word")]
@@ -112,14 +106,6 @@ async def test_what_is_no_event_is_answered_and_the_connection_lives(
         assert word in events[-1]["message"]
         await tell(socket, "session.update", rate=2)
         await until(socket, "session.updated")
-
-
-async def test_an_unknown_voice_is_an_error_and_not_another_voice(served: Served) -> None:
-    async with connected(served) as socket:
-        await tell(socket, "session.config", voice="alloy")
-        await tell(socket, "input.text", text="hello ")
-        events, _ = await until(socket, "error")
-        assert "Tone" in events[-1]["message"]
 
 
 async def test_who_sends_nothing_but_nonsense_is_let_go(served: Served) -> None:
