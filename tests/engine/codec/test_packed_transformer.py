@@ -58,15 +58,6 @@ def test_pieces_of_any_length_give_what_the_plain_one_gives(packed, columns, len
     assert torch.allclose(found, at_once, rtol=0, atol=1e-4)
 
 
-def test_a_stream_started_again_is_as_new(packed, columns):
-    """And outside of one nothing is remembered."""
-    with packed.streaming(1):
-        first = packed(columns)
-        packed.reset_streaming()
-        assert torch.equal(packed(columns), first)
-    assert torch.equal(packed(columns), packed(columns))
-
-
 @pytest.mark.parametrize(
     "changes",
     [

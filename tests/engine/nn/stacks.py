@@ -1,6 +1,6 @@
 """Small stacks with seeded weights."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -64,3 +64,16 @@ def at_once(stack: Transformer, rows: Tensor, ahead: int = 0) -> Tensor:
     rotation = RotaryTable(stack.config.head_width, CPU).slice(0, length)
     mask = torch.full((length, length), -torch.inf).triu(1 + ahead)
     return stack(rows, rotation, Everything(), mask)
+
+
+def kept(width: int, share: float, dice: torch.Generator) -> Tensor:
+    """What one position keeps [2, width]."""
+    chances = torch.full((2, 1, 1, width), 1 - share)
+    return torch.bernoulli(chances, generator=dice)[:, 0, 0] / (1 - share)
+
+
+def passed(weights: Mapping[str, Tensor], name: str, values: Tensor, keep: Tensor) -> Tensor:
+    """Values [entry] -> [exit] through the pre-net of that name; `keep` [2, width]."""
+    for layer in (0, 1):
+        values = (weights[f"{name}.{layer}.weight"] @ values).relu() * keep[layer]
+    return weights[f"{name}.2.weight"] @ values

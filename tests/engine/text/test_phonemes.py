@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.interaction import COMMANDS, HALTS, NODDING, NODS, halts, words
+from engine.text.interaction import COMMANDS, HALTS, NODDING, NODS, halts
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
 from engine.text.rules.marks import ends_sentence
 from engine.text.speakable import Speakable
@@ -130,7 +130,3 @@ def test_who_says_more_than_a_halt_asks_for_something_else():
     assert halts("Wait a moment!")
     assert not halts("Wait a moment, which river?")
     assert not halts("")
-
-
-def test_words_know_no_case_and_no_punctuation():
-    assert words("It's Stop… NOW!") == {"it's", "stop", "now"}

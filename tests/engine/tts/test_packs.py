@@ -16,7 +16,7 @@ from engine.runtime.host.say_command import say
 from engine.settings import Manner, Settings, SpeechSettings
 from engine.systems import find
 from engine.tts import packs, voice_catalogue
-from tests.engine.tts.llmvox.small_pack import write_pack
+from tests.engine.tts.llmvox.small_model import write_pack
 
 CHOSEN = Settings(speech=SpeechSettings(engine="llmvox"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.text.phonemes import Espeak
-from engine.text.pronunciation.initialisms import letters, respelled, spelled
+from engine.text.pronunciation.initialisms import respelled, spelled
 from tests.engine.text.cases import CASES
 from tests.engine.text.phoned import phoned
 
@@ -84,10 +84,3 @@ def test_capitals_are_words_parts_or_letters(word, said):
 @pytest.mark.parametrize(("before", "word", "after", "said"), CASES["words_in_capitals"])
 def test_what_is_a_word_as_well_is_one_beside_other_words_in_capitals(before, word, after, said):
     assert respelled(word, before, after) == said
-
-
-def test_what_was_spelled_is_known_by_its_form():
-    assert letters("eh-W-S") == ("AWS", "")
-    assert letters("G-P-U's") == ("GPU", "'s")
-    assert letters("U-S-based") is None
-    assert letters("I") is None

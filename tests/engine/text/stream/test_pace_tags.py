@@ -33,13 +33,6 @@ def test_a_tag_is_obeyed_and_gone(text, left, paces):
     assert paced(text) == paces
 
 
-def test_text_without_a_tag_is_not_held_back():
-    tags = PaceTags()
-    assert [passage.text for passage in tags.push("Hello ")] == ["Hello "]
-    assert [passage.text for passage in tags.push("<")] == []
-    assert [passage.text for passage in tags.push("3 you")] == ["<3 you"]
-
-
 def test_what_a_model_is_told_is_what_is_understood():
     assert "<pace" in OFFER
     assert "<pace" not in text_of(OFFER)

@@ -11,16 +11,22 @@ import pytest
 import torch
 
 from engine.training import recipe as recipes
+from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
+from engine.training.packing import pack_folder
 from engine.training.recipe import Schedule
+from engine.training.run import Run
 from engine.training.smlle.lattice import band
 from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
 from engine.training.smlle.transducer import Draws, TransducerLearner, padded
-from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
+from engine.training.smlle.utterances import Encoded, Sides, own_rate, read_tokens, said_by
+from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
+from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import SHAPE, small_parts
+from tests.engine.tts.utterances import speak
 from tests.fakes_tts import FakeTts
 
 CPU = torch.device("cpu")
@@ -181,3 +187,38 @@ def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them():
     for drawn in (0.0, 1.0):
         lessons = learner._lessons(SIDES.training, random.Random(1), drawn)
         assert {each.tokens.tolist() in true for each in lessons} == {not drawn}
+
+
+# ----------------------------------------------------------- all stages on a few seconds of speech
+
+
+@pytest.fixture(scope="module")
+def run(run_of) -> Run:
+    return run_of("smlle")
+
+
+@pytest.fixture(scope="module")
+def loaded(run) -> SmlleSynthesiser:
+    return synthesiser.load(pack_folder(run))
+
+
+@pytest.mark.long
+def test_a_clip_becomes_a_voice_of_the_pack(loaded, run):
+    spoken = max(read_speech(run, 1.0).training, key=lambda each: len(each.pcm))
+    made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
+    assert made.model == loaded.info.voice_model
+    assert set(made.tensors["phones"].tolist()) == {loaded.parts.spectrum.shape.masked}
+    with loaded.open(made, seed=1) as session:
+        assert speak(session, ["Yes."])
+
+
+@pytest.mark.long
+def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
+    everybody = [each for person in read_tokens(run).training.values() for each in person]
+    assert everybody
+    for each in everybody:
+        assert len(each.mel) == 2 * each.steps == 2 * len(each.spoken_by)
+        assert (np.diff(each.spoken_by) >= 0).all()
+        assert each.spoken_by[0] == 0  # silence before speech
+        assert each.spoken_by[-1] == len(each.phones) + 1  # and behind it
+        assert len(each.marks) == len(each.phones)

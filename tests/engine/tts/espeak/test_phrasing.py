@@ -58,11 +58,6 @@ def test_a_later_word_waits_for_the_next_one_or_the_end():
     assert phrasing.finished
 
 
-def test_a_dash_closes_the_clause_before_it():
-    contexts = taken(phrasing_of("so", "late", "—", "again", ended=True))
-    assert (contexts[1], contexts[3]) == (("so", "[late]"), ("[again]",))
-
-
 def test_abbreviations_are_spelled_and_their_neighbours_know_it():
     contexts = taken(phrasing_of("The", "FBI's", "AWS.", "“NASA's", "plan", ended=True))
     assert contexts == [
@@ -72,11 +67,6 @@ def test_abbreviations_are_spelled_and_their_neighbours_know_it():
         ("[“nasa's]", "plan", *FILLER),
         ("“nasa's", "[plan]"),
     ]
-
-
-def test_what_an_english_voice_cannot_say_makes_no_sound():
-    phrasing = phrasing_of("Say", "你好", "now", ended=True)
-    assert [found[0].text for found in iter(phrasing.take, None)] == ["Say", "", "now"]
 
 
 def test_a_long_clause_keeps_its_context_short():

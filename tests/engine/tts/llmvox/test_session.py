@@ -10,12 +10,10 @@ from engine.tts.base import Starved
 from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
-from tests.engine.nn.prenets import kept, passed
-from tests.engine.nn.stacks import at_once
+from tests.engine.nn.stacks import at_once, kept, passed
 from tests.engine.text.phoned import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, small
-from tests.engine.tts.recorder import Recorder
-from tests.engine.tts.utterances import drain, push, say
+from tests.engine.tts.utterances import Recorder, drain, push, say
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
 SECOND = ["Did", "nobody", "see", "it?"]

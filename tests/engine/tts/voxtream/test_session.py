@@ -8,7 +8,6 @@ import torch
 
 from engine.errors import InvalidInput
 from engine.tts.base import AudioFrame, Pcm, Starved
-from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.utterances import drain, push, say, speak
 from tests.engine.tts.voxtream.small_model import small
@@ -101,15 +100,3 @@ def test_the_codec_begins_behind_the_prompt(synthesiser):
     assert len(warm) == len(cold)
     assert not np.allclose(warm[:1920], cold[:1920], atol=1e-4)
     assert np.allclose(warm, said(small(frames_heard=6, graphs=True), 4.0), atol=1e-5)
-
-
-def test_it_may_linger_on_the_prompt_s_last_phone(synthesiser, voice):
-    with synthesiser.open(voice, seed=1) as session:
-        script, last = session._script, session._prompt.length - 1
-        for text in WORDS:
-            for word in session._phonemizer.push(text):
-                script.add(word)
-        script.close()
-        before = script.vector(Span(last, last))
-        script.forget_before(last)
-        assert torch.equal(script.vector(Span(last, last)), before)

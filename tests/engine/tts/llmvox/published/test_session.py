@@ -11,8 +11,7 @@ from engine.tts.llmvox.published.session import SentenceBytes
 from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
 from tests.engine.tts import laws
 from tests.engine.tts.llmvox.published.small_model import SHORT, small
-from tests.engine.tts.recorder import Recorder
-from tests.engine.tts.utterances import push
+from tests.engine.tts.utterances import Recorder, push
 
 FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
 
@@ -56,21 +55,6 @@ def test_each_replica_has_chunks_of_its_own_that_double():
     assert first[:3] == [2, 4, 8]
     assert second[:3] == [2, 4, 8]  # the other replica's
     assert set(third[:-1]) | set(fourth[:-1]) == {8}  # they go on where they were
-
-
-def test_the_replica_behind_works_while_the_first_is_heard():
-    model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Recorder(320))
-    with model.open(model.voices()[0], seed=0) as session:
-        push(session, [*FIRST, *SECOND], ended=False)
-        front, behind = session._lanes
-        assert isinstance(session.step(), AudioFrame)
-        assert not behind.tokens  # the first sound does not wait for it
-        while session._front == 0 and len(behind.tokens) < behind.chunk:
-            session.step()
-        assert session._front == 0
-        assert not front.ended
-        session.step()
-        assert len(behind.tokens) == behind.chunk  # its first chunk and no more
 
 
 def test_words_begin_where_their_bytes_let_expect_it():

@@ -1,6 +1,8 @@
 """Frames from buffers that stay in place equal frames from plain calls."""
 
+import sys
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,8 +64,12 @@ def test_a_window_of_any_size_turns_over_alike(voice, window):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_nothing_that_is_captured_touches_the_host():
+def test_nothing_that_is_captured_touches_the_host(monkeypatch):
     """On a device without data: reading a value there, or meeting a tensor of the host, raises."""
+    # For operators there torch would load its compiler, seconds, only to switch it off.
+    compiler = ModuleType("torch._dynamo")
+    compiler.disable = lambda function, *_, **__: function  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch._dynamo", compiler)
     assert torch._meta_registrations.activate_meta, "what operators give there, see engine.deferred"
     model, mimi, nowhere = small()._parts.model, small_mimi(), torch.device("meta")
     model.to(nowhere)
