@@ -1,13 +1,15 @@
 """Which words are said slower or quicker than the rest."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.text.stream.pace_tags import OFFER, PACES, PaceTags
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.stream.pacing import CODE, FIGURE, NAME, QUICKEST, QUOTED, SLOWEST
 from tests.engine.text.cases import CASES
-from tests.engine.text.stream.test_pace_tags import TAG
 from tests.engine.text.test_speakable import MARKDOWNISH, TEXTS
 
 SCRAPS = (
@@ -132,3 +134,38 @@ def test_a_character_cut_into_halves_is_shown_whole_and_counted_once():
     assert "".join(growth.text for growth in grown) == "Great \U0001f389 news\ufffd"
     words = [word for growth in grown for word in growth.words]
     assert [(word.text, word.start) for word in words] == [("Great", 0), ("news", 8)]
+
+
+# -------------------------------------------------------------------------------------------- tags
+
+
+TAG = re.compile(r"</?pace(?:[ \t/][^<>\n]{0,40})?>", re.IGNORECASE)
+
+
+def read(*deltas: str) -> list[tuple[str, float]]:
+    """Every character that is left, with the pace wished for it."""
+    tags = PaceTags()
+    passages = [passage for delta in deltas for passage in tags.push(delta)] + tags.end()
+    return [(char, passage.pace) for passage in passages for char in passage.text]
+
+
+def text_of(*deltas: str) -> str:
+    return "".join(char for char, _ in read(*deltas))
+
+
+def as_signs(text: str) -> str:
+    """The text with every character of a slow passage as s, of a fast one as f."""
+    signs = {1.0: "-", PACES["slow"]: "s", PACES["fast"]: "f"}
+    return "".join(signs[pace] for _, pace in read(text))
+
+
+@pytest.mark.parametrize(("text", "left", "paces"), CASES["pace_tags"])
+def test_a_tag_is_obeyed_and_gone(text, left, paces):
+    assert text_of(text) == left
+    assert as_signs(text) == paces
+
+
+def test_what_a_model_is_told_is_what_is_understood():
+    assert "<pace" in OFFER
+    assert "<pace" not in text_of(OFFER)
+    assert {pace for _, pace in read(OFFER)} == {1.0, PACES["slow"], PACES["fast"]}

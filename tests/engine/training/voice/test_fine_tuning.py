@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from engine.errors import InvalidInput
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
-from engine.training.packing import begun_with, pack_folder
+from engine.training.packing import pack_folder
 from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
@@ -75,15 +75,6 @@ def test_what_a_pack_brings_along_does_not_learn(whole, tmp_path, other):
     without_schedules(whole, tmp_path / "learns.toml", other)
     with pytest.raises(InvalidInput, match="brings along"):
         read_recipe(tmp_path / "learns.toml")
-
-
-def test_the_card_says_what_is_an_earlier_packs(further):
-    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
-    assert "keeps that pack's codes and speaker encoder." in begun_with(further)
-    without_voice = begun_with(replace(further, voice=still))
-    assert "keeps that pack's codes, speaker encoder and voice." in without_voice
-    assert "used to train its decoder further" in without_voice
-    assert begun_with(replace(further, begin_with="")) == ""
 
 
 def test_all_stages_from_the_command_line(whole, tmp_path):

@@ -1,16 +1,20 @@
 """What an utterance of VoXtream2 does beside the laws, on a small model with random weights."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Pcm, Starved
+from engine.nn.pending import Pending
+from engine.tts.base import AudioFrame, Finished, Pcm, Starved
+from engine.tts.voxtream.config import INT8, NEVER
+from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.utterances import drain, push, say, speak
-from tests.engine.tts.voxtream.small_model import small
+from tests.engine.tts.utterances import assert_same, drain, push, say, speak
+from tests.engine.tts.voxtream.small_model import SMALL, small
 
 WORDS = ["Hello", "world,", "this", "is", "the", "apple", "of", "my", "eye.", "Really?!"]
 
@@ -100,3 +104,102 @@ def test_the_codec_begins_behind_the_prompt(synthesiser):
     assert len(warm) == len(cold)
     assert not np.allclose(warm[:1920], cold[:1920], atol=1e-4)
     assert np.allclose(warm, said(small(frames_heard=6, graphs=True), 4.0), atol=1e-5)
+
+
+# ---------------------------------------------------------------------------------------- passages
+
+
+FIRST = ["Hello", "world,", "this", "is", "it."]
+LONG = [*FIRST, "Now", "(really", "so!)", "A", "last", "one."]
+
+
+@pytest.fixture(scope="module")
+def short() -> VoxtreamSynthesiser:
+    """Every sentence a passage of its own."""
+    return small(passage_frames=5)
+
+
+def test_the_first_passage_is_its_sentence_alone(short):
+    alone, long = (say(short, [words], seed=3).pcm for words in (FIRST, LONG))
+    one_piece = say(small(passage_frames=NEVER), [LONG], seed=3).pcm
+    assert len(alone) < len(long)
+    assert np.array_equal(alone, long[: len(alone)])
+    assert not np.array_equal(one_piece[: len(long)], long[: len(one_piece)])
+
+
+def test_without_a_sentences_end_there_is_one_passage(short):
+    commas = [word.strip(".!)") + "," for word in LONG]
+    one_piece = say(small(passage_frames=NEVER), [commas], seed=3)
+    assert_same(say(short, [commas], seed=3), one_piece)
+
+
+def test_between_passages_it_waits_and_keeps_its_rate(short, voice):
+    with short.open(voice, seed=3) as session:
+        session.rate = 4.0
+        push(session, FIRST, ended=False)
+        assert drain(session)[-1].rate is not None
+        assert isinstance(session.step(), Starved)
+        session.push_word("More", 0.8)
+        push(session, ["words"])
+        assert drain(session)[0].rate is not None  # measured over the passages' border
+        assert isinstance(session.step(), Finished)
+
+
+# --------------------------------------------------------------------------------- a second thread
+
+
+TWO_CORES = ["Two", "cores", "share", "the", "work,", "and", "nobody", "hears", "it."]
+
+
+@pytest.fixture(scope="module")
+def two_threads() -> VoxtreamSynthesiser:
+    return small(INT8, threads=2)
+
+
+def heard(session: VoxtreamSession, words: list[str]) -> np.ndarray:
+    """Samples when each word comes only once it is asked for, the rate changing on the way."""
+    waiting, frames = iter(words), []
+    while not isinstance(step := session.step(), Finished):
+        if isinstance(step, Starved):
+            word = next(waiting, None)
+            session.end_input() if word is None else session.push_word(word)
+        else:
+            frames.append(step.pcm)
+            session.rate = 2.0 + len(frames) % 5
+    return np.concatenate(frames)
+
+
+def test_it_sounds_as_on_one_thread(two_threads, voice):
+    with small(INT8).open(voice, seed=3) as session:
+        expected = heard(session, TWO_CORES)
+    with two_threads.open(voice, seed=3) as session:
+        assert np.array_equal(heard(session, TWO_CORES), expected)
+
+
+def test_closing_waits_for_the_frame_begun_on(two_threads, voice, monkeypatch):
+    settled: list[str] = []
+    begun = Pending(lambda: torch.zeros(2, SMALL.width), lambda: settled.append("settled"))
+    monkeypatch.setattr(two_threads._parts.model, "start", lambda *arguments: begun)
+    with two_threads.open(voice, seed=3) as session:
+        push(session, TWO_CORES, ended=False)
+        while not session._begun:
+            assert isinstance(session.step(), AudioFrame)
+        assert settled == []
+    assert settled == ["settled"]
+
+
+def test_a_fault_of_the_second_thread_is_raised_by_the_step_and_the_session_can_be_closed(
+    two_threads, voice, monkeypatch
+):
+    def fail(*arguments: object) -> Pending[Any]:
+        raise RuntimeError("the worker found no memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(two_threads._parts.model, "start", lambda *_: Pending(fail, lambda: None))
+        with two_threads.open(voice, seed=3) as session:
+            push(session, TWO_CORES, ended=False)
+            with pytest.raises(RuntimeError, match="no memory"):
+                session.step()
+    with two_threads.open(voice, seed=3) as session:
+        push(session, TWO_CORES, ended=False)
+        assert isinstance(session.step(), AudioFrame)
