@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import tomllib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -23,6 +25,8 @@ from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
+
+REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.training.corpus.matching import longest_gap, match
+from engine.training.corpus.matching import match
 from engine.training.evaluation.cloning import likeness
 from engine.training.evaluation.figures import (
     FIGURES,
@@ -24,12 +24,10 @@ from engine.training.evaluation.recognisers import Naturalness
 from engine.training.evaluation.results import (
     Judge,
     Judges,
-    Result,
     errors,
     interval,
     judge,
     read_results,
-    settling,
 )
 from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
@@ -160,14 +158,6 @@ def test_a_good_synthesiser_passes_and_one_that_skips_and_repeats_does_not():
     assert all(each.onset_gaps and max(each.onset_gaps) < 0.1 for each in good)
 
 
-def test_sounds_left_out_and_sounds_said_twice_are_counted_in_a_row():
-    meant = ["s", "t", "eh", "sh", "ə", "n", "n", "aʊ"]
-    assert longest_gap(meant, meant) == 0
-    assert longest_gap(meant, meant[:3]) == 5
-    assert longest_gap(meant, [*meant[:3], "m", "m", *meant[5:]]) == 2
-    assert longest_gap(meant, meant + meant) == 8
-
-
 def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time():
     few = [judged(wrong=count) for count in (0, 0, 0, 1, 2)]
     assert errors(few) == pytest.approx(0.3)
@@ -175,28 +165,3 @@ def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time():
     assert interval(few * 16) == pytest.approx(interval(few) / 4, rel=0.15)
     assert interval(few) == interval(few)
     assert interval([]) == 0.0
-
-
-def stepping(before: float, after: float, late: float, *, aligned: bool = True) -> Result:
-    """Words of one syllable at two rates; the second is asked for at 10 s and comes `late`."""
-    starts, now = [], 0.0
-    while now < 20:
-        starts.append(now)
-        now += 1 / (before if now < 10 + late else after)
-    text = " ".join("word" for _ in starts)
-    times = (tuple(starts), (0.0,)) if aligned else ((), tuple(starts))
-    return judged(text=text, switched=10.0, starts=times[0], onsets=times[1])
-
-
-@pytest.mark.parametrize("late", [0.0, 2.0])
-@pytest.mark.parametrize(("before", "after"), [(2.0, 6.0), (6.0, 2.0)])
-def test_a_sudden_change_takes_as_long_as_the_window_smears_it_and_as_it_is_late(
-    before, after, late
-):
-    """Without an alignment the voice's own onsets serve."""
-    found = settling([stepping(before, after, late)] * 2)
-    assert found.before == pytest.approx(before, rel=0.1)
-    assert found.after == pytest.approx(after, rel=0.1)
-    assert found.seconds == pytest.approx(0.4 + late, abs=0.3)
-    assert settling([stepping(before, after, late, aligned=False)]) == found
-    assert settling([judged()]) is settling([]) is None
