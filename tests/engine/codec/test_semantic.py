@@ -7,6 +7,7 @@ from safetensors.torch import save_file
 from engine.codec.semantic import TOKEN_SAMPLES, SemanticConfig, SemanticTokeniser, load_semantic
 from engine.errors import ModelError
 from engine.nn.weights_file import shape_metadata
+from tests.engine.nn.stacks import with_codebooks
 
 CONFIG = SemanticConfig(tokens=16, width=32, blocks=1)
 
@@ -14,13 +15,7 @@ CONFIG = SemanticConfig(tokens=16, width=32, blocks=1)
 @pytest.fixture(scope="module")
 def tokeniser() -> SemanticTokeniser:
     torch.manual_seed(1)
-    model = SemanticTokeniser(CONFIG)
-    for key, buffer in model.named_buffers():
-        if key.endswith("embedding_sum"):  # moshi leaves the codebook at zero
-            buffer.normal_()
-        elif key.endswith("cluster_usage"):
-            buffer.fill_(1.0)
-    return model.eval().requires_grad_(requires_grad=False)
+    return with_codebooks(SemanticTokeniser(CONFIG)).eval().requires_grad_(requires_grad=False)
 
 
 def speech(tokens: int) -> torch.Tensor:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -16,6 +15,7 @@ from engine.codec.text_aware import TextAwareMimi
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import SHAPE_KEY, shape_metadata
+from tests.engine.nn.stacks import with_codebooks
 
 
 def tiny(decoder: Decoder) -> SmallCodecConfig:
@@ -25,17 +25,8 @@ def tiny(decoder: Decoder) -> SmallCodecConfig:
 @pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
 def codec(request) -> Mimi:
     torch.manual_seed(1)
-    model = filled(tiny(request.param)).eval().requires_grad_(False)
+    model = with_codebooks(build(tiny(request.param))).eval().requires_grad_(False)
     return Mimi(model, 3)
-
-
-def filled(config: SmallCodecConfig) -> Any:
-    """A network with codebooks that differ: fresh ones are all zero."""
-    model = build(config)
-    for name, buffer in model.named_buffers():
-        if name.endswith("embedding_sum"):
-            buffer.normal_()
-    return model
 
 
 def tolerance(codec: Mimi) -> float:
@@ -93,7 +84,7 @@ def test_encoding_frame_by_frame_equals_encoding_at_once(codec):
 
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
-    model = filled(tiny(decoder))
+    model = with_codebooks(build(tiny(decoder)))
     save_file(
         {k: v.half() for k, v in model.state_dict().items()}, file, shape_metadata(tiny(decoder))
     )
@@ -144,10 +135,7 @@ PHONES = torch.tensor([[[NOTHING, 0, 3, 3, 8, 8], [NOTHING, 3, 3, 4, 8, 8]]])
 def model() -> TextAwareMimi:
     """One that has learnt what the phones are."""
     torch.manual_seed(1)
-    fresh: TextAwareMimi = build(SHAPE)
-    for name, buffer in fresh.named_buffers():
-        if name.endswith("embedding_sum"):
-            buffer.normal_()
+    fresh: TextAwareMimi = with_codebooks(build(SHAPE))
     fresh.phones.weight.data[1:].normal_()
     return fresh.eval().requires_grad_(False)
 

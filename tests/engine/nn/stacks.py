@@ -51,6 +51,16 @@ def lively(network: Network, embeddings: float = 0.5) -> Network:
     return network.eval().requires_grad_(requires_grad=False)
 
 
+def with_codebooks(codec: Network) -> Network:
+    """Its codebooks drawn: moshi leaves them at zero, so that all codes are alike."""
+    for key, buffer in codec.named_buffers():
+        if key.endswith("embedding_sum"):
+            buffer.normal_()
+        elif key.endswith("cluster_usage"):
+            buffer.fill_(1.0)
+    return codec
+
+
 class Everything:
     """Takes the place of a cache: all positions are given at once, so nothing is stored."""
 

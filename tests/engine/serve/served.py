@@ -26,7 +26,7 @@ from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
-REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text("utf-8"))
+ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
 
 
 @dataclass

@@ -16,14 +16,14 @@ from engine.serve.server import HERE, TOKEN_FILE, listen, own_limits, own_token
 from engine.serve.service import Limits
 from engine.settings import Settings, SpeechSettings
 from engine.tts import speeds
-from tests.engine.serve.served import REFUSED, Served, connected, serving, tell, until
+from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until
 
 VOICES = "/v1/audio/voices"
 
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    REFUSED["callers"],
+    ANSWERS["callers"],
 )
 async def test_only_who_calls_it_by_its_name_comes_in(
     served: Served, headers: dict[str, str], status: int

@@ -1,7 +1,6 @@
 """Parts: nothing is done twice, nothing done is lost, and a dead process is named."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,7 +17,7 @@ from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.training import run as runs
 from engine.training.run import Progress, Run
 from engine.training.tasks import Place, Task, do_tasks, result
-from tests.engine.training.conftest import TINY
+from tests.engine.training.conftest import TINY, copied
 
 
 def counted(folder: str, number: int) -> dict[str, Any]:
@@ -149,19 +148,14 @@ leave(0)
 """
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 def together(*command: str) -> None:
     """Run a command in two processes that know of each other, as torchrun starts them."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     shared = os.environ | {
         "WORLD_SIZE": "2",
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(free_port()),
+        "MASTER_PORT": str(port),
         "OMP_NUM_THREADS": "1",
     }
     processes = [
@@ -192,13 +186,11 @@ def test_two_processes_hold_the_mean_of_their_gradients():
 @pytest.mark.parametrize("stage", ["codec", "voice"])
 def test_two_processes_train_a_stage_together(whole, tmp_path, stage):
     before = {"codec": ("corpus",), "voice": ("corpus", "codec", "speaker", "encode")}[stage]
-    for name in before:
-        shutil.copytree(whole.run.folder / name, tmp_path / name)
+    run = copied(whole, tmp_path, *before)
     together("-m", "engine.training", stage, str(TINY), "--work", str(tmp_path))
-    run = Run(whole.run.recipe, tmp_path)
     assert run.is_done(stage)
     made = load_file(run.stage(stage) / f"{stage}.safetensors")
-    alone = load_file(whole.run.stage(stage) / f"{stage}.safetensors")
+    alone = load_file(whole.stage(stage) / f"{stage}.safetensors")
     assert made.keys() == alone.keys()
     assert any(not torch.equal(made[key], alone[key]) for key in made)
     assert all(torch.isfinite(value).all() for value in made.values())

@@ -21,7 +21,7 @@ from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.serve.doors.encoding import pcm16
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
-from tests.engine.serve.served import REFUSED, HeldClock, Served, serving
+from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
 from tests.fakes_tts import OWN_RATE
 
@@ -306,7 +306,7 @@ async def test_functions_of_the_client_are_called_and_their_results_told(
 
 @pytest.mark.parametrize(
     ("kind", "fields", "word"),
-    REFUSED["realtime"],
+    ANSWERS["realtime"],
 )
 async def test_a_wrong_event_is_told_and_the_session_lives(
     served: Served, kind: str, fields: dict[str, Any], word: str

@@ -105,10 +105,10 @@ def test_every_text_has_words_of_letters_with_at_most_one_mark(text):
         assert re.fullmatch(r"[^\W\d_](?:[^\W\d_]|['-])*[,;:]?", word), word
 
 
-@pytest.mark.parametrize("name", sorted(commands.COMMANDS))
-def test_every_known_command_may_stand_alone_at_the_end_or_before_anything(name):
-    for text in (f"\\{name}", f"\\{name} x", f"x \\{name}{{y}}{{z}}", f"(\\{name}_1^2)"):
-        assert all(re.search(r"[^\W\d_]", word) for word in speech.words(f"${text}$"))
+def test_every_known_command_may_stand_alone_at_the_end_or_before_anything():
+    for name in commands.COMMANDS:
+        for text in (f"\\{name}", f"\\{name} x", f"x \\{name}{{y}}{{z}}", f"(\\{name}_1^2)"):
+            assert all(re.search(r"[^\W\d_]", word) for word in speech.words(f"${text}$")), text
 
 
 @pytest.mark.parametrize(

@@ -173,10 +173,10 @@ def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny, espeak):
 
 @pytest.mark.slow
 def test_a_finished_corpus_holds_what_its_report_says(whole):
-    shards = read_shards(whole.run.stage("corpus"))
+    shards = read_shards(whole.stage("corpus"))
     seconds = sum(shard.seconds for shard in shards)
-    assert len(shards) == len(corpus.shard_numbers(whole.run.recipe))
-    assert 0.5 < seconds / (3600 * whole.run.recipe.corpus.hours) < 1.6
+    assert len(shards) == len(corpus.shard_numbers(whole.recipe))
+    assert 0.5 < seconds / (3600 * whole.recipe.corpus.hours) < 1.6
     for shard in shards:
         pcm = shard.pcm()
         for entry in shard.entries:

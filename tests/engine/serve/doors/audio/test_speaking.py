@@ -9,7 +9,7 @@ import av
 import pytest
 
 from engine.serve.service import SAMPLE_RATE, Limits
-from tests.engine.serve.served import REFUSED, Served, serving
+from tests.engine.serve.served import ANSWERS, Served, serving
 from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb."
@@ -53,7 +53,7 @@ def _size(event: dict[str, str]) -> int:
 
 @pytest.mark.parametrize(
     ("fields", "status", "word"),
-    [*REFUSED["speaking"], ({"input": "a" * 5000}, 400, "too long")],
+    [*ANSWERS["speaking"], ({"input": "a" * 5000}, 400, "too long")],
 )
 async def test_what_cannot_be_done_is_said_in_the_shape_of_openai(
     served: Served, fields: dict[str, Any], status: int, word: str

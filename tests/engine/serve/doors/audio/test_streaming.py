@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from engine.serve.application import Access
 from engine.serve.server import HERE
 from engine.serve.service import SAMPLE_RATE, Limits
-from tests.engine.serve.served import REFUSED, HeldClock, Served, connected, serving, tell, until
+from tests.engine.serve.served import ANSWERS, HeldClock, Served, connected, serving, tell, until
 from tests.fakes_tts import OWN_RATE
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
@@ -84,7 +84,7 @@ async def test_a_client_that_vanishes_gives_its_place_back_in_every_state(served
 
 @pytest.mark.parametrize(
     ("message", "word"),
-    [*REFUSED["streaming"], ("[" * 5000, "JSON"), (b"\xff\xfe", "JSON")],
+    [*ANSWERS["streaming"], ("[" * 5000, "JSON"), (b"\xff\xfe", "JSON")],
 )
 async def test_what_is_no_event_is_answered_and_the_connection_lives(
     served: Served, message: str | bytes, word: str
