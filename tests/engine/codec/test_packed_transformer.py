@@ -21,7 +21,6 @@ ACTIVATION_LOSS = 0.015  # activations are rounded to int8 inside the kernels
 
 
 def plain(**changes) -> StreamingTransformer:
-    """Mimi's transformer, small, with weights that packing does not change."""
     shape = {
         "d_model": 64,
         "num_heads": 2,

@@ -23,7 +23,6 @@ CPU = torch.device("cpu")
 
 
 def seeded_stack(config: TransformerConfig, deviation: float) -> Transformer:
-    """Products and the last norm drawn from one generator."""
     stack = Transformer(config).requires_grad_(False)
     generator = torch.Generator().manual_seed(0)
     for module in stack.modules():

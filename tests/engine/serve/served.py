@@ -31,8 +31,6 @@ ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-
 
 @dataclass
 class Served:
-    """A running server, and the client of a test."""
-
     service: Service
     client: httpx.AsyncClient
     port: int
@@ -58,7 +56,6 @@ async def started(
     clock: Clock | None = None,
     settings: Settings | None = None,
 ) -> AsyncIterator[tuple[Service, FakeTts]]:
-    """A service, and the voice that speaks for it."""
     voice = FakeTts()
     factories = (parts or FakeParts()).factories()
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
@@ -105,7 +102,6 @@ async def tell(socket: ClientConnection, kind: str, **fields: Any) -> None:
 
 
 async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any]], bytes]:
-    """All events up to one of this kind, and the sound between them."""
     events: list[dict[str, Any]] = []
     sound = b""
     while not events or events[-1]["type"] != kind:
@@ -119,13 +115,11 @@ async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any
 
 @pytest.fixture(scope="module")
 def parts() -> FakeParts:
-    """What a file's server is made of."""
     return FakeParts()
 
 
 @pytest.fixture(scope="module")
 def served(runner: asyncio.Runner, parts: FakeParts) -> Iterator[Served]:
-    """A server for all tests of a file."""
     stack = AsyncExitStack()
     yield runner.run(stack.enter_async_context(serving(parts=parts)))
     runner.run(stack.aclose())

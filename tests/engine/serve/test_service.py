@@ -33,7 +33,6 @@ class HandClock:
 
 @asynccontextmanager
 async def speaking(clock: Clock | None = None) -> AsyncIterator[Speech]:
-    """A fresh utterance."""
     settings = Settings(speech=SpeechSettings(pacing=False))
     async with started(clock=clock, settings=settings) as (service, _):
         yield service.speech()

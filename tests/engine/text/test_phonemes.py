@@ -13,8 +13,7 @@ from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus,
 from engine.text.rules.marks import ends_sentence
 from engine.text.speakable import Speakable
 from engine.text.syllables import count
-from tests.engine.text.cases import CASES
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import CASES, phoned
 
 SENTENCES = [
     "The apple of the world is on the table.",

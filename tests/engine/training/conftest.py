@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from engine.training.stages import SYSTEMS, VOXTREAM2
 
 needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 STAGES = tuple(SYSTEMS[VOXTREAM2].stages)
+CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
 TINY = Path(engine.training.__file__).with_name("recipes") / "tiny.toml"
 
 

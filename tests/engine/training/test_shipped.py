@@ -48,7 +48,6 @@ def test_its_files_are_those_that_were_measured():
     ],
 )  # fmt: skip
 def test_it_is_understood_at_every_rate_and_ends_by_itself(rate, sentences, judge):
-    """The voices in turn."""
     said = [
         spoken
         for number, name in enumerate(VOICES)
@@ -87,7 +86,6 @@ def forgotten() -> Iterator[None]:
 
 
 def said_by(folder: Path, texts: tuple[str, ...] = SAID, rates: tuple = ()) -> list[Spoken]:
-    """What its first voice says."""
     model = loaded(str(folder))
     return [say(model, model.voices()[0], text, *rates) for text in texts]
 

@@ -21,14 +21,12 @@ from tests.engine.training.conftest import TINY, copied
 
 
 def counted(folder: str, number: int) -> dict[str, Any]:
-    """Leaves a mark for every time it is done."""
     with (Path(folder) / f"marks-{number}").open("a") as marks:
         marks.write("x")
     return {"square": number * number}
 
 
 def stopping(folder: str, number: int) -> dict[str, Any]:
-    """The person presses Ctrl-C while it is done."""
     found = counted(folder, number)
     signal.raise_signal(signal.SIGINT)
     return found

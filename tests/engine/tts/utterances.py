@@ -41,7 +41,6 @@ def open_session(model: TtsModel, *, seed: int = 7, rate: float | None = None) -
 
 
 def push(session: TtsSession, words: Iterable[str], *, ended: bool = True) -> None:
-    """All words at once, and the end of the input."""
     for word in words:
         session.push_word(word)
     if ended:
@@ -49,7 +48,6 @@ def push(session: TtsSession, words: Iterable[str], *, ended: bool = True) -> No
 
 
 def drain(session: TtsSession) -> list[AudioFrame]:
-    """Frames until the session is starved or finished."""
     frames = []
     for _ in range(STEPS_PER_WORD * len(WORDS)):
         step = session.step()

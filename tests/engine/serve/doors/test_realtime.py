@@ -98,7 +98,6 @@ ANSWER = ("Good day ", "to you.")
 
 @pytest.fixture(scope="module")
 def parts() -> FakeParts:
-    """Those of the server."""
     return FakeParts(model=CallingModel(*ANSWER))
 
 

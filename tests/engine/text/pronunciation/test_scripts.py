@@ -18,8 +18,7 @@ from engine.text.pronunciation.initialisms import respelled, spelled
 from engine.text.pronunciation.scripts import composed, is_foreign, readable, without_foreign
 from engine.text.stream.piece import Piece
 from engine.tts.espeak.phrasing import Phrasing
-from tests.engine.text.cases import CASES
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import CASES, phoned
 
 _KNOWN = "naïve Zürich Besançon señor København Straße Łódź Dvořák École Þór İstanbul résumé"
 
@@ -115,7 +114,6 @@ def espeak(request: pytest.FixtureRequest) -> Espeak:
 
 
 def sound(espeak: Espeak, text: str, place: int) -> tuple[str, ...]:
-    """The phones of the word at a place of a text."""
     return phoned(text.split(), espeak)[place].phones
 
 
@@ -134,7 +132,6 @@ def differing(espeak: Espeak, words: list[str]) -> list[str]:
 
 
 def test_an_abbreviation_sounds_the_same_everywhere(espeak):
-    """Whether it is spelled or said as a word."""
     assert len(_SPELLED) >= 150
     assert differing(espeak, [*_SPELLED, *_SAID]) == []
     assert [word for word in _SAID if spelled(word)] == []
@@ -211,7 +208,6 @@ def american() -> Espeak:
 
 
 def phones(american: Espeak, words: tuple[str, ...], place: int) -> str:
-    """Of one word, as they come word by word."""
     return "".join(phoned(words, american)[place].phones)
 
 

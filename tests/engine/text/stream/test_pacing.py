@@ -22,7 +22,6 @@ REPLIES = st.lists(st.sampled_from(SCRAPS), max_size=30).map("".join)
 
 
 def grown(*deltas: str, pacing: bool = True) -> Growth:
-    """Everything shown and said of a reply."""
     paced = PacedText(pacing=pacing)
     growths = [*map(paced.push, deltas), paced.end()]
     words = tuple(word for growth in growths for word in growth.words)

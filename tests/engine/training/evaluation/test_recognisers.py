@@ -18,14 +18,13 @@ from engine.training.evaluation.recognisers import (
 from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
-from tests.engine.training.conftest import needs_flite
+from tests.engine.training.conftest import CASES, needs_flite
 from tests.packaged import packaged_asset
 
 SENTENCES = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
 
 
 def said(*texts: str, stretch: float = 1.0) -> list[Take]:
-    """By flite."""
     requests = [Request(text, "rms", stretch, 100.0) for text in texts]
     return [take for take in synthesisers.speak_all("flite", requests) if take]
 
@@ -60,18 +59,7 @@ def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost():
 
 @pytest.mark.parametrize(
     ("meant", "heard", "wrong"),
-    [
-        ("Did you mean Sofia?", "Did you mean Sophia?", 0),
-        ("Two hundred metres.", "two hundred meters", 0),
-        ("W, C, A, J.", "WCAJ.", 0),
-        ("List of the subpackets.", "List of the sub packets.", 0),
-        ("Twenty one percent.", "Twenty-one percent.", 0),
-        ("It is cold in the garden.", "It is cold in a garden.", 1),
-        ("It is cold in the garden.", "It is in the garden.", 1),
-        ("It is cold.", "It is cold, it is cold.", 3),
-        ("Open the back door.", "", 4),
-        ("Yes.", "Yes yes yes.", 2),
-    ],
+    CASES["words_wrong"],
 )
 def test_words_are_compared_by_sound(espeak, meant, heard, wrong):
     assert words_wrong(meant, heard, espeak) == wrong

@@ -61,7 +61,6 @@ WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): all e
 
 
 def closed_lesson() -> Lesson:
-    """A lesson whose text ends."""
     lessons = (
         sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
         for seed in range(200)
@@ -189,7 +188,6 @@ def original(tiny) -> VoxtreamModel:
 
 
 def of_nine(seed: int) -> Encoded:
-    """Nine phones."""
     made = encoded(WALK, 3, seed)
     dice = np.random.default_rng(seed)
     return replace(
@@ -201,7 +199,6 @@ def of_nine(seed: int) -> Encoded:
 
 
 def closed_stretch() -> Lesson:
-    """A lesson whose text ends."""
     lessons = (stretch([of_nine(1), of_nine(2)], random.Random(n), 36) for n in range(200))
     return next(made for made in lessons if int(made.text[-1]) == EOS)
 

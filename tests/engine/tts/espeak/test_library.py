@@ -130,7 +130,6 @@ def test_an_unknown_voice_is_refused_and_so_is_a_closed_model():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """The system's folder for temporary files."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return tmp_path

@@ -24,8 +24,10 @@ from engine.tts.kokoro.durations import (
 )
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.symbols import LONGEST
-from tests.engine.tts.kokoro.words import phoned, planned, wish
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+from engine.tts.kokoro.symbols import LONGEST, ids, symbols
+from tests.engine.tts.kokoro.words import phoned, planned, sentences, wish
 
 NONE = np.zeros(0, np.int64)
 AROUND = 1.5  # frames that sound around a sentence's symbols
@@ -188,3 +190,31 @@ def test_the_first_plan_knows_two_words_with_a_sound():
     word, silent = PhonedWord(tuple("kæt")), PhonedWord(())
     assert [len(known) for known, _ in plans([word] * 9)] == [2, 4, 7, 9]
     assert [len(known) for known, _ in plans([silent, word, silent, word, word])] == [4, 5]
+
+
+# ------------------------------------------------------------------------------- phones in symbols
+
+
+TEXT = " ".join(sentences(150))
+STRESSES = "ˈˌ"
+
+
+@pytest.mark.parametrize("language", ["en-us", "en-gb"])
+def test_every_phone_of_english_has_symbols_and_a_word_keeps_its_syllables(language):
+    """Or its rate would be another one than was asked for."""
+    british, words = language == "en-gb", phoned(TEXT, language)
+    phones = {phone for word in words for phone in word.phones}
+    assert len(phones) > 40
+    for phone in phones:
+        spelt = symbols(phone, british=british)
+        assert spelt.strip(STRESSES), phone
+        assert ids(spelt)[1:-1], phone
+        assert set(spelt) & set(STRESSES) == set(phone) & set(STRESSES)
+    for word in words:
+        script = make_script([word], [0.0], closed=False, british=british)
+        assert int(script.nuclei.sum()) == word.syllables, (word, script.text)
+
+
+def test_diphthongs_and_affricates_are_one_symbol():
+    assert symbols("ˈaɪ") + symbols("dʒ") + symbols("tʃ") == "ˈIʤʧ"
+    assert symbols("oʊ") + symbols("əʊ", british=True) == "OQ"

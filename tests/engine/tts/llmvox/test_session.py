@@ -11,7 +11,7 @@ from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
 from tests.engine.nn.stacks import at_once, kept, passed
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, small
 from tests.engine.tts.utterances import Recorder, drain, push, say
 

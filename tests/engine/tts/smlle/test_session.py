@@ -14,7 +14,7 @@ from engine.tts.smlle.config import MARKS, Generation
 from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.nn.stacks import at_once
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import phoned
 from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_voice, speaking
 from tests.engine.tts.utterances import Recorder, say
 
@@ -132,7 +132,6 @@ UNITS = [Unit(SHAPE.begin), *(Unit(phone) for phone in (3, 14, 15, 9, 2, 6)), Un
 def decided(
     units: list[Unit], *, bias: float = 0.0, generation: Generation = GENERATION, seed: int = 1
 ) -> list[list[int]]:
-    """Tokens of every unit."""
     parts = PARTS()
     dice = torch.Generator().manual_seed(seed)
     decisions = Decisions(parts.transducer, parts.text_rotation, generation, dice)

@@ -14,7 +14,7 @@ from engine.tts.phones import MARKS, own_ids
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.tempo import FASTEST, LEAST, MOST, SLOWEST, Tempo, step_for
 from tests.engine.nn.stacks import at_once, kept, passed
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import phoned
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import GENERATION, SHAPE, small
 
@@ -23,12 +23,10 @@ WORD_MARK, SPEAKER, BEGIN, END = 120, 122, 123, 124
 
 
 def hidden_of(model: SpeakStreamModel, rows: list[Tensor]) -> Tensor:
-    """The last position's hidden vector."""
     return at_once(model.stack, torch.stack(rows)[None])[0, -1]
 
 
 def texts_of(words: Iterable[str]) -> list[list[int]]:
-    """Phones and marks of every word."""
     ids = own_ids()
     return [
         [ids[phone] for phone in word.phones] + [MARKS[mark] for mark in word.mark]

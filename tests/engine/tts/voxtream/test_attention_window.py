@@ -24,7 +24,6 @@ def model() -> VoxtreamModel:
 
 
 def plain(model: VoxtreamModel, columns: Tensor, cache: KvCache | None = None) -> Tensor:
-    """Hidden state of the last column when all are computed at once."""
     length = columns.shape[1]
     cache = cache or KvCache(SMALL.temporal, 2, CPU, torch.float32)
     rotation = RotaryTable(SMALL.temporal.head_width, CPU).slice(0, length)

@@ -63,7 +63,6 @@ def alone(model: VoxtreamSynthesiser, speaker: Speaker) -> Pcm:
 
 
 def together(batch: SlotBatch, speakers: Sequence[Speaker]) -> None:
-    """Everybody speaks until all have finished or left."""
     waiting, speaking = list(speakers), list[Speaker]()
     step = 0
     while waiting or speaking:

@@ -31,7 +31,6 @@ def plan() -> Plan:
 
 @pytest.fixture(scope="module")
 def expected(plan) -> np.ndarray:
-    """Of the graph as it is."""
     file = scratch("whole") / "small.onnx"
     write_small(file)
     return of_graph(file, "audio", small_style(), plan)

@@ -29,8 +29,6 @@ from tests.engine.nn.stacks import with_codebooks
 
 @dataclass(frozen=True)
 class PackShape:
-    """How large the networks of a pack are."""
-
     voice: ModelConfig
     codec: SmallCodecConfig
     speaker: SmallSpeakerConfig

@@ -18,7 +18,7 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.voxtream1.config import Generation
 from engine.tts.voxtream.voxtream1.script import Cursor
 from tests.engine.nn.stacks import at_once
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import phoned
 from tests.engine.tts.utterances import say
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, small
 
