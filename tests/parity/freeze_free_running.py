@@ -5,7 +5,7 @@
 PATH: see reference.py. SIZE is small or full (462 million weights in fp32: about 6 GB, and ten
 minutes). Compares ours with it at once: exit status 1 where a code or token differs, a logit by
 more than 1e-5 of the largest, or a sample of the louder prompt by more than 1e-6.
-tests/engine/tts/voxtream/test_free_running.py compares ours with what is kept every time.
+tests/engine/tts/voxtream/test_reference.py compares ours with what is kept every time.
 """
 
 import json

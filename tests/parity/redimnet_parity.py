@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from tests.engine.tts.voxtream.reference import random_redimnet, some_sound
+from tests.engine.tts.voxtream.test_reference import random_redimnet, some_sound
 
 TOLERANCE = 1e-4
 

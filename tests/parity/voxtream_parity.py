@@ -1,12 +1,13 @@
 """Compares parts of our VoXtream2 with the public reference on the same seeded random full-size
-weights: alignment to the end, the attention window. Rates, phone rows and frames are compared by
-freeze_voxtream.py (prefill and steps) and freeze_free_running.py (whole utterances).
+weights: alignment to the end, the attention window. Writes what the reference makes of them in
+prefill and steps, a few numbers of each, which tests/engine/tts/voxtream/test_reference.py compares
+ours with every time. Whole utterances are compared by freeze_free_running.py.
 
-    PYTHONPATH=. python tests/parity/voxtream_parity.py PATH_OF_THE_REFERENCE
+    PYTHONPATH=. python tests/parity/voxtream_parity.py PATH_OF_THE_REFERENCE [FILE]
 
 PATH is a checkout of herimor/voxtream (MIT), which is VoXtream2, or the unpacked package voxtream
 0.2.5, which is VoXtream2.1: see reference.py. Nothing of it is copied here: it is imported and run
-beside ours, fp32 on the CPU. About 6 GB.
+beside ours, fp32 on the CPU. About 6 GB. FILE is full_size.json beside this one, of VoXtream2.
 Where ours differs on purpose, and why:
 - Phones: the reference gives a phone its table lacks, and the "?" of "?!", the id 122, which tells
   the model to drop its guidance; ours spells or drops it. Word by word, ours keeps the neighbours
@@ -23,6 +24,7 @@ Where ours differs on purpose, and why:
 Exit status 1 when a float differs by more than 1e-4 relative or any code or state differs.
 """
 
+import json
 import random
 import sys
 from pathlib import Path
@@ -35,7 +37,7 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
-from engine.tts.phones import BOS, MARKS, UNKNOWN
+from engine.tts.phones import BOS, EOS, MARKS, SILENCE, UNKNOWN
 from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.attention_window import TemporalMemory, causal_mask
 from engine.tts.voxtream.config import DURATION_TOKENS, FULL, GENERATION, VOXTREAM2_SHAPE
@@ -49,6 +51,8 @@ from tests.parity.reference import Reference, context_of
 TOLERANCE = 1e-4
 CPU = torch.device("cpu")
 PROMPT_FRAMES = 63  # 5 s
+RATES = (None, None, 5.0, 6.0)  # SPS, of the steps
+ROW_STRIDE, LOGIT_STRIDE = 64, 1024
 
 
 class Prompt:
@@ -182,11 +186,47 @@ def _their_hidden(reference: Reference, phones: Tensor, codes: Tensor, position:
     return hidden[:, -1]
 
 
+def frozen(reference: Reference) -> dict[str, Any]:
+    """The last phone row, and of every step logits, the duration token drawn and the codes."""
+    prompt, hook, model = Prompt(), Hooked(reference), reference.model
+    tokens = prompt.tokens([*text_of(12), SILENCE, EOS])
+    rows = model.extract_phoneme_embeddings(tokens, prompt_len=prompt.length)
+    speaker = model.spk_emb_proj(torch.stack((prompt.speaker, torch.zeros(192))))
+    model.reset_caches()
+    indices = torch.arange(prompt.length)[None, :, None].expand(2, -1, 2)
+    codes, position = prompt.columns, torch.arange(prompt.length)[None]
+    steps = []
+    for step, rate in enumerate(RATES):
+        torch.manual_seed(step)
+        params: tuple[Any, ...] = (None, None, reference.config.cfg_gamma)
+        if rate is not None:
+            params = reference.helpers.interpolate_speaking_rate_params(reference.rates, rate)
+        frame, token, _ = model.generate_frame(
+            config=reference.config,
+            phone_emb=model.reorder_phone_emb(rows, indices),
+            audio_tokens=codes,
+            input_pos=position,
+            spk_embeddings=speaker,
+            cfg_gamma=params[2],
+            spk_rate_weight=params[1],
+            cur_spk_rate_cnt=torch.ones(6, dtype=torch.int64),
+            target_spk_rate_cnt=None if params[0] is None else torch.tensor(params[0]),
+        )
+        logits = model.sem_head(hook.hidden)[0].flatten()[::LOGIT_STRIDE].tolist()
+        steps.append({"logits": logits, "token": int(token), "codes": frame[0].flatten().tolist()})
+        codes, position = frame[:, :, None].repeat(2, 1, 1), position[:, -1:] + 1
+        at = prompt.length - 1 + step
+        indices = torch.tensor([[[at, min(at + 1, tokens.shape[1] - 1)]]]).expand(2, -1, -1)
+    return {"rows": rows[0, -1, ::ROW_STRIDE].tolist(), "steps": steps}
+
+
 def main() -> int:
     torch.set_grad_enabled(False)
     path, weights = Path(sys.argv[1]), RandomWeights(VOXTREAM2_SHAPE, 0)
     edition = EDITIONS[VOXTREAM2 if (path / "configs").is_dir() else VOXTREAM2_1]
     reference = Reference(path, weights, edition=edition)
+    if len(sys.argv) > 2:
+        Path(sys.argv[2]).write_text(json.dumps(frozen(reference)), encoding="utf-8")
     target = Target(CPU, torch.float32, threads=1)
     ours = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, FULL, target)
     errors = {

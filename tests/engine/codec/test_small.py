@@ -2,19 +2,21 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
-from engine.codec.mimi import FRAME_SAMPLES, Mimi, MimiStream
+from engine.codec.mimi import FRAME_SAMPLES, NOTHING, Mimi, MimiStream
 from engine.codec.products import ENCODING
 from engine.codec.small import Decoder, SmallCodecConfig, build, load_small
-from engine.codec.source import SourceDecoder
+from engine.codec.small_parts import HOP, SAMPLE_RATE
+from engine.codec.source import BINS, FFT, Source, SourceDecoder, minimum_phase
+from engine.codec.text_aware import TextAwareMimi
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import SHAPE_KEY, shape_metadata
+from tests.engine.nn.stacks import with_codebooks
 
 
 def tiny(decoder: Decoder) -> SmallCodecConfig:
@@ -24,17 +26,8 @@ def tiny(decoder: Decoder) -> SmallCodecConfig:
 @pytest.fixture(params=list(Decoder), ids=lambda decoder: decoder.value)
 def codec(request) -> Mimi:
     torch.manual_seed(1)
-    model = filled(tiny(request.param)).eval().requires_grad_(False)
+    model = with_codebooks(build(tiny(request.param))).eval().requires_grad_(False)
     return Mimi(model, 3)
-
-
-def filled(config: SmallCodecConfig) -> Any:
-    """A network with codebooks that differ: fresh ones are all zero."""
-    model = build(config)
-    for name, buffer in model.named_buffers():
-        if name.endswith("embedding_sum"):
-            buffer.normal_()
-    return model
 
 
 def tolerance(codec: Mimi) -> float:
@@ -85,7 +78,7 @@ def addresses(stream: MimiStream) -> dict[str, int]:
 
 def saved(folder: Path, decoder: Decoder = Decoder.ISTFT) -> Path:
     file = folder / "codec.safetensors"
-    model = filled(tiny(decoder))
+    model = with_codebooks(build(tiny(decoder)))
     save_file(
         {k: v.half() for k, v in model.state_dict().items()}, file, shape_metadata(tiny(decoder))
     )
@@ -120,3 +113,100 @@ def test_what_is_no_codec_is_refused(tmp_path, about, message):
     save_file({"a": torch.zeros(1)}, file, about)
     with pytest.raises(ModelError, match=message):
         load_small(file, torch.device("cpu"))
+
+
+# --------------------------------------------------------------- decoders that are told the phones
+
+
+SHAPE = SmallCodecConfig(
+    Decoder.ISTFT, codebooks=3, codes=16, width=32, blocks=1, layers=1, phones=9
+)
+CODES = torch.randint(0, 16, (1, 3, 6), generator=torch.Generator().manual_seed(3))
+PHONES = torch.tensor([[[NOTHING, 0, 3, 3, 8, 8], [NOTHING, 3, 3, 4, 8, 8]]])
+
+
+@pytest.fixture
+def model() -> TextAwareMimi:
+    """One that has learnt what the phones are."""
+    torch.manual_seed(1)
+    fresh: TextAwareMimi = with_codebooks(build(SHAPE))
+    fresh.phones.weight.data[1:].normal_()
+    return fresh.eval().requires_grad_(False)
+
+
+def decoded(codec: Mimi, phones: torch.Tensor | None) -> torch.Tensor:
+    return codec.decode_frame(codec.open(), CODES, phones)
+
+
+def test_what_it_is_told_is_heard_from_that_frame_on(model):
+    codec = Mimi(model, 3)
+    other = PHONES.clone()
+    other[0, 1, 3] = 5
+    one, two = decoded(codec, PHONES), decoded(codec, other)
+    assert torch.equal(one[..., : 3 * 1920], two[..., : 3 * 1920])
+    assert not torch.allclose(one[..., 3 * 1920 :], two[..., 3 * 1920 :])
+    stream = codec.open()
+    parts = [codec.decode_frame(stream, CODES[:, :, [n]], PHONES[:, :, [n]]) for n in range(6)]
+    assert torch.allclose(torch.cat(parts, dim=-1), one, atol=1e-5)
+
+
+def test_told_nothing_it_hears_the_codes_alone_as_others_do(model):
+    codec = Mimi(model, 3)
+    untold = decoded(codec, torch.full_like(PHONES, NOTHING))
+    assert torch.equal(decoded(codec, None), untold)
+    model.phones.weight.data.zero_()
+    assert torch.equal(decoded(codec, PHONES), untold)
+    for shape in (SHAPE, replace(SHAPE, phones=0)):
+        deaf = Mimi(build(shape).eval(), 3)
+        assert torch.equal(decoded(deaf, PHONES), decoded(deaf, None))
+
+
+# ----------------------------------------------------------------------- the source of the decoder
+
+
+SECOND = SAMPLE_RATE // HOP  # columns
+
+
+def source() -> Source:
+    return Source().eval()
+
+
+@pytest.mark.parametrize("hz", [60.0, 131.7, 310.0])
+def test_there_is_one_pulse_a_period(hz):
+    pulses, _ = source()(torch.full((1, 2 * SECOND), hz))
+    spectrum = torch.fft.rfft(pulses[0, 0]).abs()
+    spectrum[: int(hz)] = 0.0  # bins are half a hertz: everything below half the pitch
+    assert int(spectrum[: int(3 * hz)].argmax()) / 2 == pytest.approx(hz, abs=0.5)
+
+
+def test_pulses_and_noise_are_equally_strong_and_the_noise_is_the_same_every_time():
+    pitch = torch.full((1, 4 * SECOND), 123.4)
+    (pulses, noise), (_, again) = source()(pitch), source()(pitch)
+    # A pulse shared by two samples loses up to half its power, two thirds remain on average.
+    assert float(pulses.square().mean()) == pytest.approx(2 / 3, rel=0.1)
+    assert float(noise.square().mean()) == pytest.approx(1.0, rel=0.05)
+    assert torch.equal(noise, again)
+    first, second = noise.chunk(2, dim=-1)
+    assert not torch.allclose(first, second)
+
+
+def test_a_minimum_phase_filter_has_the_gains_asked_for_and_rings_forward():
+    bins = torch.linspace(0, 3.0, BINS)
+    gains = torch.cos(bins) - 1.0
+    spectrum = minimum_phase(gains)
+    assert torch.allclose(spectrum.abs().log(), gains, atol=1e-4)
+    ringing = torch.fft.irfft(spectrum, FFT).square()
+    assert float(ringing[: FFT // 4].sum() / ringing.sum()) > 0.999
+
+
+def test_the_pitch_of_a_column_is_heard_from_the_next_column_on():
+    torch.manual_seed(0)
+    decoder = SourceDecoder(32, 1).eval()
+    latents = torch.randn(1, 32, 10)
+    shape = decoder.shape(latents)
+    changed = shape.pitch.clone()
+    changed[:, 20:] += 0.5
+    before, after = (decoder.samples(shape, pitch)[0, 0] for pitch in (shape.pitch, changed))
+    # What a filter rings beyond its length comes back at the piece's beginning, very quietly.
+    moved = ((before - after).abs() > 0.01 * before.abs().max()).nonzero()[0]
+    assert 21 * HOP <= int(moved) <= 24 * HOP

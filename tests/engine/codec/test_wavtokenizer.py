@@ -31,7 +31,6 @@ def vectors(count: int) -> Tensor:
 
 
 def heard(decoder: WavTokenizerDecoder, sizes: tuple[int, ...]) -> list[Tensor]:
-    """What a stream gives for pieces of these sizes, and at the end."""
     stream = WindowStream(decoder)
     pieces = vectors(sum(sizes)).split(sizes)
     return [*(stream.decode(piece).clone() for piece in pieces), stream.end()]

@@ -1,6 +1,6 @@
 """Small stacks with seeded weights."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -23,7 +23,6 @@ CPU = torch.device("cpu")
 
 
 def seeded_stack(config: TransformerConfig, deviation: float) -> Transformer:
-    """Products and the last norm drawn from one generator."""
     stack = Transformer(config).requires_grad_(False)
     generator = torch.Generator().manual_seed(0)
     for module in stack.modules():
@@ -51,6 +50,16 @@ def lively(network: Network, embeddings: float = 0.5) -> Network:
     return network.eval().requires_grad_(requires_grad=False)
 
 
+def with_codebooks(codec: Network) -> Network:
+    """Its codebooks drawn: moshi leaves them at zero, so that all codes are alike."""
+    for key, buffer in codec.named_buffers():
+        if key.endswith("embedding_sum"):
+            buffer.normal_()
+        elif key.endswith("cluster_usage"):
+            buffer.fill_(1.0)
+    return codec
+
+
 class Everything:
     """Takes the place of a cache: all positions are given at once, so nothing is stored."""
 
@@ -64,3 +73,16 @@ def at_once(stack: Transformer, rows: Tensor, ahead: int = 0) -> Tensor:
     rotation = RotaryTable(stack.config.head_width, CPU).slice(0, length)
     mask = torch.full((length, length), -torch.inf).triu(1 + ahead)
     return stack(rows, rotation, Everything(), mask)
+
+
+def kept(width: int, share: float, dice: torch.Generator) -> Tensor:
+    """What one position keeps [2, width]."""
+    chances = torch.full((2, 1, 1, width), 1 - share)
+    return torch.bernoulli(chances, generator=dice)[:, 0, 0] / (1 - share)
+
+
+def passed(weights: Mapping[str, Tensor], name: str, values: Tensor, keep: Tensor) -> Tensor:
+    """Values [entry] -> [exit] through the pre-net of that name; `keep` [2, width]."""
+    for layer in (0, 1):
+        values = (weights[f"{name}.{layer}.weight"] @ values).relu() * keep[layer]
+    return weights[f"{name}.2.weight"] @ values

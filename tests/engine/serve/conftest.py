@@ -24,7 +24,6 @@ else:
 
 @pytest.fixture(scope="module", autouse=True)
 def runner() -> Iterator[asyncio.Runner]:
-    """The loop of a file's tests."""
     with asyncio.Runner() as runner:
         yield runner
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import tomllib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -24,15 +26,27 @@ from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
+ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
+
 
 @dataclass
 class Served:
-    """A running server, and the client of a test."""
-
     service: Service
     client: httpx.AsyncClient
     port: int
     voice: FakeTts
+
+
+class HeldClock:
+    """Stands still, and whoever waits with it, until it is let go; from then on nobody waits."""
+
+    def __init__(self) -> None:
+        self._gone = asyncio.Event()
+        self.go = self._gone.set
+        self.clock = Clock(now=lambda: 0.0, wait=self._wait)
+
+    async def _wait(self, seconds: float) -> None:
+        await self._gone.wait()
 
 
 @asynccontextmanager
@@ -42,7 +56,6 @@ async def started(
     clock: Clock | None = None,
     settings: Settings | None = None,
 ) -> AsyncIterator[tuple[Service, FakeTts]]:
-    """A service, and the voice that speaks for it."""
     voice = FakeTts()
     factories = (parts or FakeParts()).factories()
     factories = replace(factories, synthesiser=lambda settings, progress: voice)
@@ -56,9 +69,12 @@ async def started(
 
 @asynccontextmanager
 async def serving(
-    limits: Limits | None = None, access: Access | None = None, parts: FakeParts | None = None
+    limits: Limits | None = None,
+    access: Access | None = None,
+    parts: FakeParts | None = None,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Served]:
-    async with started(limits, parts) as (service, voice):
+    async with started(limits, parts, clock) as (service, voice):
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]
         app = application(service, access or Access(), agents_server(service))
@@ -86,7 +102,6 @@ async def tell(socket: ClientConnection, kind: str, **fields: Any) -> None:
 
 
 async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any]], bytes]:
-    """All events up to one of this kind, and the sound between them."""
     events: list[dict[str, Any]] = []
     sound = b""
     while not events or events[-1]["type"] != kind:
@@ -100,13 +115,11 @@ async def until(socket: ClientConnection, kind: str) -> tuple[list[dict[str, Any
 
 @pytest.fixture(scope="module")
 def parts() -> FakeParts:
-    """What a file's server is made of."""
     return FakeParts()
 
 
 @pytest.fixture(scope="module")
 def served(runner: asyncio.Runner, parts: FakeParts) -> Iterator[Served]:
-    """A server for all tests of a file."""
     stack = AsyncExitStack()
     yield runner.run(stack.enter_async_context(serving(parts=parts)))
     runner.run(stack.aclose())

@@ -2,35 +2,28 @@
 
 import asyncio
 import logging
+import socket
+import stat
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from engine.serve import application
 from engine.serve.application import Access
-from engine.serve.server import HERE
+from engine.serve.server import HERE, TOKEN_FILE, listen, own_limits, own_token
 from engine.serve.service import Limits
-from tests.engine.serve.served import Served, connected, serving, tell, until
+from engine.settings import Settings, SpeechSettings
+from engine.tts import speeds
+from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until
 
 VOICES = "/v1/audio/voices"
 
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    [
-        ({}, 200),
-        ({"Host": "localhost:99"}, 200),
-        ({"Host": "[::1]:99"}, 200),
-        ({"Host": "127.0.0.1.evil.example"}, 421),
-        ({"Host": "evil.example"}, 421),
-        ({"Host": "localhost@evil.example"}, 421),
-        ({"Host": "[::1"}, 421),
-        ({"Host": ""}, 421),
-        ({"Origin": "http://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost:99", "Host": "localhost:99"}, 200),
-        ({"Origin": "http://localhost:98", "Host": "localhost:99"}, 403),
-    ],
+    ANSWERS["callers"],
 )
 async def test_only_who_calls_it_by_its_name_comes_in(
     served: Served, headers: dict[str, str], status: int
@@ -96,6 +89,7 @@ async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.Mon
 async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     async with serving() as served, connected(served) as socket:
+        await tell(socket, "session.config", lead_ms=60_000)
         await tell(socket, "input.text", text="abracadabra ")
         await tell(socket, "input.done")
         await until(socket, "session.done")
@@ -104,3 +98,36 @@ async def test_nothing_that_is_said_is_written_down(caplog: pytest.LogCaptureFix
 
     ours = [each for each in caplog.records if not each.name.startswith(("websockets.c", "http"))]
     assert not any("abracadabra" in each.getMessage() for each in ours)
+
+
+# -------------------------------------------------------------------------- token, address, places
+
+
+def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    made = own_token(tmp_path)
+    assert len(made) >= 32
+    path = tmp_path / TOKEN_FILE
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    assert own_token(tmp_path) == made
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_connection_sends_at_once_and_finds_out_when_the_other_machine_has_gone() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+
+def test_places_are_as_measured_unless_the_person_set_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    settings = Settings(speech=SpeechSettings(engine="starter"))
+    assert own_limits(settings).slots == speeds.UNMEASURED
+    speeds.keep({"starter": 0.15}, tmp_path)
+    assert own_limits(settings).slots == 4
+    chosen = replace(settings, serve=replace(settings.serve, places=3))
+    assert own_limits(chosen).slots == 3

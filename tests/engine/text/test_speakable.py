@@ -26,7 +26,7 @@ _TABLE = {
 }
 TEXTS = [text for rows in _TABLE.values() for text, *_ in rows]
 # Whole tables take many seconds, too long for every run.
-SOME_OR_ALL = pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.long)])
+SOME_OR_ALL = pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.long)])
 
 _SCRAPS = (
     r"# |## |- |* |1. |2) |> |**|*|_|__|~~|`|```|```python|---|===|[|](|](http://x.com |)"

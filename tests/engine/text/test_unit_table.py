@@ -21,16 +21,6 @@ def test_every_form_and_every_sign_names_one_unit_only():
     assert sorted(set(signs)) == sorted(signs) == sorted(SIGNS)
 
 
-def test_a_sign_is_read_as_americans_spell_it():
-    names = {
-        "µm": "micrometer",
-        "sqft": "square foot",
-        "cc": "cubic centimeter",
-        "ly": "light-year",
-    }
-    assert {sign: SIGNS[sign] for sign in names} == names
-
-
 def _oracle(value: int, to: str = "cardinal") -> str:
     return num2words(value, to=to).replace(",", "").replace(" and ", " ")
 

@@ -2,8 +2,8 @@
 
 import random
 import shutil
+import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,8 @@ from engine.training.stages import SYSTEMS, VOXTREAM2
 
 needs_flite = pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed")
 STAGES = tuple(SYSTEMS[VOXTREAM2].stages)
+CASES = tomllib.loads(Path(__file__).with_name("cases.toml").read_text("utf-8"))
 TINY = Path(engine.training.__file__).with_name("recipes") / "tiny.toml"
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A run whose stages up to `export` are done."""
-
-    run: Run
-    recipe_file: Path
 
 
 @pytest.fixture(scope="session")
@@ -56,10 +49,11 @@ def corpus(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def whole(tiny, corpus, tmp_path_factory) -> Whole:
+def whole(tiny, corpus, tmp_path_factory) -> Run:
+    """Its stages up to `export` are done."""
     folder = tmp_path_factory.mktemp("training")
     finish(TINY, STAGES[: STAGES.index("export") + 1], corpus, folder)
-    return Whole(Run(tiny, folder), TINY)
+    return Run(tiny, folder)
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +74,13 @@ def finish(recipe: Path, stages: Iterable[str], corpus: Path, folder: Path) -> N
     shutil.copytree(corpus, folder / "corpus")
     for stage in stages:
         assert main([stage, str(recipe), "--work", str(folder), "--workers", "1"]) == 0
+
+
+def copied(whole: Run, folder: Path, *stages: str) -> Run:
+    """A run with these stages of another one."""
+    for stage in stages:
+        shutil.copytree(whole.folder / stage, folder / stage)
+    return Run(whole.recipe, folder)
 
 
 def by_heart(learner: Learner, part: str, steps: int = 60) -> list[Losses]:

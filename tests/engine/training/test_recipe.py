@@ -1,16 +1,19 @@
 """A recipe says everything, and nothing it does not know."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from engine.errors import InvalidInput
 from engine.systems import SYSTEMS
+from engine.training.encoded import by_speaker, read, write
 from engine.training.packing import CARD_FILE, write_card
 from engine.training.recipe import Recipe, read_recipe
 from engine.training.run import Run, write_json
-from tests.engine.training.conftest import TINY
+from tests.engine.training.conftest import CASES, TINY
 
 RECIPES = sorted(TINY.parent.glob("*.toml"))
 
@@ -35,20 +38,7 @@ def test_the_systems_that_are_compared_learn_from_the_same_speech():
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
-    [
-        ("seed = 7", "sead = 7", "unknown key 'sead'"),
-        ("seed = 7", "", "lacks the key 'seed'"),
-        ("seed = 7", 'seed = "x"', "expected int"),
-        ("hours = 0.012", "hours = 0.0", "hours must be above 0"),
-        (
-            "[codec.schedule]\n",
-            "[codec.schedule]\nspeed = 1\n",
-            "unknown key 'codec.schedule.speed'",
-        ),
-        ("prompt_seconds = [1.0, 2.0]", "prompt_seconds = [1.0]", "needs 2 values"),
-        ("held_out_speakers = 2", "held_out_speakers = 20", "held_out_speakers"),
-        ("width = 64", "width = 65", "multiple"),
-    ],
+    CASES["recipes"],
 )
 def test_a_wrong_recipe_is_refused(tmp_path, old, new, complaint):
     with pytest.raises(InvalidInput, match=complaint):
@@ -62,7 +52,6 @@ SPEAKSTREAM = read_recipe(TINY.with_name("speakstream.toml"))
 
 
 def card_of(recipe: Recipe, folder: Path) -> str:
-    """The card of a run whose corpus is there."""
     run = Run(recipe, folder)
     write_json(run.stage("corpus") / "manifest.json", {"hours": 3.4})
     write_card(run, folder)
@@ -77,3 +66,44 @@ def test_a_card_has_what_its_recipe_says_was_measured(tmp_path):
     assert "## What it reaches\n- It ends.\n" in card
     assert "Not measured yet" not in card
     assert "on 3.4 hours" in card
+
+
+# ------------------------------------------------------------------- a corpus encoded for a system
+
+
+@dataclass(frozen=True)
+class Said:
+    speaker: int
+    rate: float
+    tokens: npt.NDArray[np.int16]
+    words: tuple[npt.NDArray[np.int16], ...]
+
+
+def said(speaker: int, words: int) -> Said:
+    tokens = np.arange(6, dtype=np.int16).reshape(2, 3)[:, ::2]  # not in one piece
+    return Said(speaker, 0.5 * speaker, tokens, tuple(tokens[0] + n for n in range(words)))
+
+
+def test_utterances_are_read_as_they_were_written_and_in_order(tmp_path):
+    file, written = tmp_path / "0000.safetensors", [said(7, 12), said(3, 1), said(7, 2)]
+    write(file, [])
+    assert read(file, Said) == []
+    write(file, written)
+    for made, found in zip(written, read(file, Said), strict=True):
+        assert (found.speaker, found.rate) == (made.speaker, made.rate)
+        assert found.tokens.dtype == np.int16
+        assert np.array_equal(found.tokens, made.tokens)
+        assert len(found.words) == len(made.words)
+        assert all(map(np.array_equal, found.words, made.words))
+    people = by_speaker(tmp_path, Said)
+    assert {number: len(person) for number, person in people.items()} == {7: 2, 3: 1}
+
+
+def test_what_another_version_wrote_asks_for_its_stage(tmp_path):
+    @dataclass(frozen=True)
+    class Other:
+        speaker: int
+
+    write(tmp_path / "0000.safetensors", [Other(3)])
+    with pytest.raises(InvalidInput, match="older version"):
+        read(tmp_path / "0000.safetensors", Said)

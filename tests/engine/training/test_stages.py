@@ -2,7 +2,6 @@
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,22 +26,16 @@ from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.training.conftest import TINY, Whole, by_heart, last
+from tests.engine.training.conftest import TINY, by_heart, copied, last
 from tests.engine.tts import laws
 
 CPU = Target(torch.device("cpu"), torch.float32, threads=1)
 pytestmark = pytest.mark.slow
 
 
-def copied(whole: Whole, folder: Path, *stages: str) -> Run:
-    for stage in stages:
-        shutil.copytree(whole.run.folder / stage, folder / stage)
-    return Run(whole.run.recipe, folder)
-
-
 @pytest.fixture(scope="module")
 def loaded(whole) -> VoxtreamSynthesiser:
-    return pack.load_pack(pack_folder(whole.run), FULL, CPU)
+    return pack.load_pack(pack_folder(whole), FULL, CPU)
 
 
 def test_the_exported_pack_speaks(loaded, whole):
@@ -51,7 +44,7 @@ def test_the_exported_pack_speaks(loaded, whole):
     assert len(pcm) % 1920 == 0
     assert np.isfinite(pcm).all()
     assert np.abs(pcm).max() > 0
-    card = (pack_folder(whole.run) / "CARD.md").read_text(encoding="utf-8")
+    card = (pack_folder(whole) / "CARD.md").read_text(encoding="utf-8")
     assert all(words in card for words in ("BSD-like", "Not measured yet"))
     assert "targets\n- Four steps of training.\n" in card
 
@@ -100,16 +93,16 @@ def test_a_paper_s_system_is_trained_and_speaks(run_of, system, title, stage, pa
 
 
 def test_the_frozen_codes_are_exported_as_used_with_another_decoder(whole):
-    kept = load_file(whole.run.stage("codec") / "codec.safetensors")
-    last = load_file(whole.run.stage("codec") / "checkpoint.safetensors")
-    shipped = load_file(whole.run.stage("decoder") / "codec.safetensors")
+    kept = load_file(whole.stage("codec") / "codec.safetensors")
+    last = load_file(whole.stage("codec") / "checkpoint.safetensors")
+    shipped = load_file(whole.stage("decoder") / "codec.safetensors")
     for key, value in kept.items():
         if key.startswith(codec.CodecLearner.exact):
             assert torch.equal(value, last[f"part/codec/{key}"]), key
             assert torch.equal(value, shipped[key]), key
     assert "decoder.overlap.window" not in shipped
     assert shipped["decoder.leave.weight"].shape != kept["decoder.leave.weight"].shape
-    same_kind = decoder.started(codec.config_of(whole.run.recipe.codec), kept).state_dict()
+    same_kind = decoder.started(codec.config_of(whole.recipe.codec), kept).state_dict()
     assert all(torch.equal(value, kept[key]) for key, value in same_kind.items())
 
 
@@ -117,7 +110,7 @@ def test_a_pack_is_copied_whole_to_where_it_ships(whole, tmp_path):
     place = tmp_path / "starter"
     place.mkdir()
     (place / "old.txt").write_text("old")
-    packing.install(whole.run, place)
+    packing.install(whole, place)
     assert not (place / "old.txt").exists()
     assert pack.load_pack(place, FULL, CPU).info.name == "tiny-starter"
 
@@ -132,7 +125,7 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(whole, tmp_path
     monkeypatch.undo()
     voice.train_voice(run)
     again = load_file(run.stage("voice") / "voice.safetensors")
-    once = load_file(whole.run.stage("voice") / "voice.safetensors")
+    once = load_file(whole.stage("voice") / "voice.safetensors")
     assert all(torch.allclose(again[key], once[key], atol=1e-6) for key in once)
 
 
@@ -153,21 +146,21 @@ def test_only_lost_shards_are_encoded_again(whole, tmp_path, workers):
 def test_a_checkpoint_of_another_shape_is_refused(whole, tmp_path):
     run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
     file = "checkpoint.safetensors"
-    shutil.copy(whole.run.folder / "codec" / file, run.stage("voice") / file)
+    shutil.copy(whole.folder / "codec" / file, run.stage("voice") / file)
     with pytest.raises(ModelError, match="does not fit this recipe"):
         voice.train_voice(run)
 
 
 def test_the_decoder_that_is_told_the_phones_learns_what_they_are(whole):
-    phones = load_file(whole.run.stage("decoder") / "codec.safetensors")["phones.weight"]
+    phones = load_file(whole.stage("decoder") / "codec.safetensors")["phones.weight"]
     assert not phones[0].any()  # who says nothing
     assert phones[1:].any(dim=1).sum() > 5  # of the windows of four steps
 
 
 @pytest.mark.long
 def test_the_source_learns_the_pitch_of_a_clip(whole):
-    coding = load_file(whole.run.stage("codec") / "codec.safetensors")
-    recipe, speech = whole.run.recipe, read_speech(whole.run, 1.0)
+    coding = load_file(whole.stage("codec") / "codec.safetensors")
+    recipe, speech = whole.recipe, read_speech(whole, 1.0)
     torch.manual_seed(1)
     started = decoder.started(codec.shipped_config(recipe), coding)
     learner = decoder.DecoderLearner(recipe.decoder, started, speech, {}, {}, CPU.device)
@@ -178,23 +171,23 @@ def test_the_source_learns_the_pitch_of_a_clip(whole):
 @pytest.mark.long
 def test_the_codec_learns_to_say_one_clip_again(whole):
     torch.manual_seed(1)
-    speech = read_speech(whole.run, 1.0)
-    learner = codec.CodecLearner(whole.run.recipe.codec, speech, CPU.device)
+    speech = read_speech(whole, 1.0)
+    learner = codec.CodecLearner(whole.recipe.codec, speech, CPU.device)
     mels = [losses["mel"] for losses in by_heart(learner, "making")]
     assert min(mels[-5:]) < 0.67 * mels[0]
 
 
 def test_the_voice_learns_one_lesson_by_heart(whole):
     torch.manual_seed(1)
-    sides = read_sides(whole.run, "encode", Encoded)
-    losses = by_heart(voice.VoiceLearner(whole.run.recipe, sides, CPU.device), "voice")
+    sides = read_sides(whole, "encode", Encoded)
+    losses = by_heart(voice.VoiceLearner(whole.recipe, sides, CPU.device), "voice")
     assert last(losses, "semantic") < 0.7
     assert last(losses, "duration") < 0.8
 
 
 def test_what_is_evaluated_is_printed_with_what_was_not_measured(whole, tmp_path, capsys):
-    run = Run(whole.run.recipe, tmp_path / "run")
-    shutil.copytree(whole.run.folder, run.folder)
+    run = Run(whole.recipe, tmp_path / "run")
+    shutil.copytree(whole.folder, run.folder)
     command = ["evaluate", str(TINY), "--work", str(run.folder), "--workers", "1"]
     assert main([*command, "--only", "replies"]) == 0
     assert not run.is_done("evaluate")

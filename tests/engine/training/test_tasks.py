@@ -2,27 +2,31 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.training import run as runs
 from engine.training.run import Progress, Run
 from engine.training.tasks import Place, Task, do_tasks, result
+from tests.engine.training.conftest import TINY, copied
 
 
 def counted(folder: str, number: int) -> dict[str, Any]:
-    """Leaves a mark for every time it is done."""
     with (Path(folder) / f"marks-{number}").open("a") as marks:
         marks.write("x")
     return {"square": number * number}
 
 
 def stopping(folder: str, number: int) -> dict[str, Any]:
-    """The person presses Ctrl-C while it is done."""
     found = counted(folder, number)
     signal.raise_signal(signal.SIGINT)
     return found
@@ -122,3 +126,69 @@ def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny, tmp_path):
 def test_a_stage_asks_for_the_one_before_it(tiny, tmp_path):
     with pytest.raises(InvalidInput, match="'corpus' has not been finished"):
         Run(tiny, tmp_path).require("corpus")
+
+
+# --------------------------------------------------------------------- processes that train as one
+
+
+SCRIPT = """
+import torch
+from torch import nn
+from engine.training.ranks import agree, average, joined, leave, rank
+with joined("cpu") as device:
+    layer = nn.Linear(2, 1)
+    layer.weight.grad = torch.full((1, 2), float(rank()))
+    average(list(layer.parameters()))
+    assert torch.equal(layer.weight.grad, torch.full((1, 2), 0.5)), layer.weight.grad
+    assert torch.equal(layer.bias.grad, torch.zeros(1))
+    assert agree({"a": float(rank()), "b": 2.0}, device) == {"a": 0.5, "b": 2.0}
+leave(0)
+"""
+
+
+def together(*command: str) -> None:
+    """Run a command in two processes that know of each other, as torchrun starts them."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    shared = os.environ | {
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
+    processes = [
+        subprocess.Popen(
+            [sys.executable, *command],
+            env=shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    try:
+        for process in processes:
+            _, errors = process.communicate(timeout=300)
+            assert process.returncode == 0, errors
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+
+
+@pytest.mark.long
+def test_two_processes_hold_the_mean_of_their_gradients():
+    together("-c", SCRIPT)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stage", ["codec", "voice"])
+def test_two_processes_train_a_stage_together(whole, tmp_path, stage):
+    before = {"codec": ("corpus",), "voice": ("corpus", "codec", "speaker", "encode")}[stage]
+    run = copied(whole, tmp_path, *before)
+    together("-m", "engine.training", stage, str(TINY), "--work", str(tmp_path))
+    assert run.is_done(stage)
+    made = load_file(run.stage(stage) / f"{stage}.safetensors")
+    alone = load_file(whole.stage(stage) / f"{stage}.safetensors")
+    assert made.keys() == alone.keys()
+    assert any(not torch.equal(made[key], alone[key]) for key in made)
+    assert all(torch.isfinite(value).all() for value in made.values())

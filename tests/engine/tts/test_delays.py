@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from engine.errors import SettingsError
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
 from engine.tts.delays import Frame, Trace, longest_s, timing, trace, words_before_sound
 from engine.tts.espeak.model import EspeakModel
+from engine.tts.rate import RateMeter, SyllableMeter
+from engine.tts.speeds import FILE, keep, places
 from tests.fakes_tts import LostTts
 
 # Four words; the second frame needs the second word, the third the fourth.
@@ -60,3 +63,57 @@ def test_speech_that_finds_no_end_is_cut_off():
     found = trace(model, model.voices()[0], "A short text.", 4.0)
     longest = longest_s(["A", "short", "text."], 4.0)
     assert sum(frame.seconds for frame in found.frames) == pytest.approx(longest, abs=0.2)
+
+
+# ----------------------------------------------------------------------------- the meter of a rate
+
+
+def test_the_meter_counts_syllables_over_its_window():
+    meter = RateMeter(window=10, frame_ms=80)
+    assert meter.observe(0) is None
+    assert meter.observe(1) == pytest.approx(1 / 0.16)
+    for _ in range(20):
+        rate = meter.observe(0)
+    assert rate == 0.0
+
+
+def test_speech_heard_faster_has_a_higher_rate():
+    meter = RateMeter(window=10, frame_ms=80)
+    for _ in range(10):
+        rate = meter.observe(1, speed=1.5)
+    assert rate == pytest.approx(1.5 / 0.08)
+
+
+def test_syllables_are_counted_over_the_last_three_seconds():
+    meter = SyllableMeter(1000)
+    for second in (1, 2, 3, 4):
+        meter.add(second * 1000)
+    found = {seconds: meter.rate(round(seconds * 1000)) for seconds in (0.5, 1, 2, 5, 9)}
+    assert found == {0.5: None, 1: 1.0, 2: 1.0, 5: pytest.approx(2 / 3), 9: None}
+
+
+# ---------------------------------------------------------- how many utterances are spoken at once
+
+
+@pytest.mark.parametrize(
+    ("rtf", "expected"), [(0.7, 1), (0.36, 1), (0.35, 2), (0.09, 7), (0.01, 8), (1.9, 1)]
+)
+def test_it_speaks_as_often_at_once_as_it_keeps_up(tmp_path, rtf, expected):
+    keep({"kokoro": rtf}, tmp_path)
+    assert places("kokoro", tmp_path) == expected
+
+
+def test_a_later_measurement_replaces_its_own_and_leaves_the_others(tmp_path):
+    keep({"kokoro": 0.6, "starter": 0.09}, tmp_path)
+    keep({"kokoro": 0.3}, tmp_path)
+    assert (places("kokoro", tmp_path), places("starter", tmp_path)) == (2, 7)
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match=r"serve\.places"):
+        keep({"kokoro": 0.3}, tmp_path / "file")
+
+
+@pytest.mark.parametrize("content", [None, "{", '{"rtfs": 3}', '{"rtfs": [["x", "y"]]}'])
+def test_without_a_measurement_two_are_spoken_at_once(tmp_path, content):
+    if content is not None:
+        (tmp_path / FILE).write_text(content, encoding="utf-8")
+    assert places("kokoro", tmp_path) == 2

@@ -52,13 +52,11 @@ def but(*laws_left_out: Law) -> tuple[Law, ...]:
 
 
 def windowed(window: int, hop: int) -> Make:
-    """SpeakStream with a window of the paper's figure, and a hop beyond one."""
     drawn = replace(speakstream.GENERATION, window=window, hop=hop, temperature=0.8)
     return partial(speakstream.small, drawn, seed=2)
 
 
 def switched(**changes: object) -> Make:
-    """SMLLE with other constants."""
     return partial(smlle.small, replace(smlle.GENERATION, **changes))  # type: ignore[arg-type]
 
 

@@ -1,13 +1,26 @@
 """What a pack says of itself: read as it was written, and refused where it cannot be built."""
 
 import json
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.bench.machine import bench_synthesisers
 from engine.codec.mel import Levels
-from engine.errors import ModelError
+from engine.errors import InvalidInput, ModelError
+from engine.messages.comparison import ComparisonState, Recital
+from engine.messages.models import Origin, Presence
+from engine.models.choice import changes, remove
+from engine.models.listing import entry
+from engine.resources import ROOTS
+from engine.runtime.host.comparison import compare
+from engine.runtime.host.say_command import say
+from engine.settings import Manner, Settings, SpeechSettings
+from engine.systems import find
+from engine.tts import packs, voice_catalogue
 from engine.tts.llmvox import config as llmvox
 from engine.tts.llmvox.config import Units
 from engine.tts.pack_files import config_json
@@ -17,7 +30,7 @@ from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.files import pack as starter
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.voxtream1 import config as voxtream
-from tests.engine.tts.llmvox.small_model import STACK
+from tests.engine.tts.llmvox.small_model import STACK, write_pack
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
 from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
@@ -41,43 +54,9 @@ SYSTEMS: dict[str, tuple[Any, Any]] = {
     ),
     "voxtream": (voxtream, voxtream.PackConfig("mine", VOXTREAM, voxtream.Generation())),
 }
-EVEN = {"counts": [1, 1, 1, 1, 1, 1], "weight": 3.0, "guidance": 1.5}
-WRONG: dict[str, list[tuple[str, str, Any]]] = {
-    "llmvox": [("generation", "growth", 0), ("shape", "units", "words")],
-    "smlle": [("shape", "tokens", 1), ("generation", "lowest_rate", 8.0), ("", "system", "other")],
-    "speakstream": [("generation", "hop", 4), ("levels", "lowest", 3.0)],
-    "starter": [
-        *(("generation", "temperature", value) for value in (0, 0.0, 1e999)),
-        *(("generation", "top_codes", value) for value in (33, 999_999)),
-        ("generation", "frames_heard", -1),
-        ("generation", "nucleus", 1.5),
-        ("generation", "acoustic_guidance", -3.0),
-        ("generation", "passage_frames", 0),
-        ("generation", "lowest_rate", 4),  # above the highest
-        ("shape", "max_look_ahead", 999_999),
-        ("shape", "audio_window", 96),
-        ("shape", "codebooks", 1),
-        ("shape", "phone_vocabulary", 3),
-        *(("shape.depth", size, 999_999) for size in ("layers", "width", "heads", "hidden")),
-        *(("", "name", name) for name in ("", "a" * 81, "red\x1b[31m", 7, None)),
-        ("rates", "1.0", EVEN | {"counts": [0, 1, 1, 1, 1, 1]}),
-        ("rates", "1.0", EVEN | {"weight": 1e999}),
-        ("rates", "nan", EVEN),
-    ],
-    "voxtream": [
-        ("shape", "duration_tokens", 6), ("generation", "top", 60_000), ("", "system", "other"),
-    ],
-}  # fmt: skip
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
 ALL = [*SYSTEMS]
-EVERY_WRONG = [(system, *wrong) for system in ALL for wrong in WRONG[system]]
-EVERY_WRONG += [
-    (system, section, key, value)
-    for system in ALL
-    for section, key, value in (
-        ("", "name", "\n"), ("generation", "speed", 1), ("shape", "speaker_width", 0),
-    )
-]  # fmt: skip
+WRONG = tomllib.loads(Path(__file__).with_name("packs.toml").read_text("utf-8"))["wrong"]
 
 
 @pytest.mark.parametrize("system", ALL)
@@ -88,7 +67,9 @@ def test_a_configuration_is_read_as_it_was_written(system, tmp_path):
     assert module.read_pack_config(file) == config
 
 
-@pytest.mark.parametrize(("system", "section", "key", "value"), EVERY_WRONG)
+@pytest.mark.parametrize(
+    ("system", "section", "key", "value"), [*WRONG, ("starter", "", "name", None)]
+)
 def test_what_cannot_be_built_is_refused_by_name(system, section, key, value, tmp_path):
     table = whole = json.loads(config_json(SYSTEMS[system][1]))
     for name in filter(None, section.split(".")):
@@ -111,3 +92,47 @@ def test_a_damaged_configuration_is_refused(system, damage, tmp_path):
     file.write_text(damage)
     with pytest.raises(ModelError, match=r"config\.json"):
         SYSTEMS[system][0].read_pack_config(file)
+
+
+# ----------------------------------------------------------------------- where they are looked for
+
+
+CHOSEN = Settings(speech=SpeechSettings(engine="llmvox"))
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch) -> Path:
+    """A pack that comes with the program, and a data folder without one."""
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("engine.resources.ROOTS", (tmp_path / "resources", *ROOTS))
+    return write_pack(tmp_path / "resources" / packs.SHIPPED / "llmvox")
+
+
+def test_a_shipped_pack_speaks_and_is_measured_without_a_download(shipped, tmp_path):
+    said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
+    assert (said.engine, said.audio_s > 0) == ("llmvox", True)
+    assert voice_catalogue.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
+    (row,) = bench_synthesisers(Settings(), ("llmvox",))
+    assert row.note == ""
+    assert row.first_packet_ms is not None
+    (compared,) = compare("Good morning.", Settings(), Recital(only=("llmvox",)))
+    assert (compared.state, compared.voice) == (ComparisonState.DONE, "Ada")
+
+
+def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped):
+    listed = entry("llmvox", Settings())
+    assert (listed.origin, listed.state) == (Origin.BUILT_IN, Presence.COMPLETE)
+    assert changes(listed) == (("speech.engine", "llmvox"),)
+    with pytest.raises(InvalidInput, match="belongs to the program"):
+        remove(listed)
+
+
+def test_a_pack_of_one_s_own_goes_before_the_shipped_one(shipped):
+    packs.folder_of("llmvox").mkdir(parents=True)
+    assert packs.find("llmvox") == shipped  # half a pack hides none
+    packs.folder_of("llmvox").rmdir()
+    system = find("llmvox")
+    assert packs.pack_folder(system) == shipped
+    own = write_pack(packs.folder_of("llmvox"))
+    assert packs.pack_folder(system) == own
+    assert entry("llmvox", Settings()).origin is Origin.MADE

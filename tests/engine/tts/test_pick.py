@@ -33,7 +33,6 @@ def fetch_kokoro() -> None:
 
 @pytest.fixture
 def card(data, monkeypatch) -> None:
-    """A graphics card, and what it could run."""
     monkeypatch.setattr(graphics_card, "is_usable", lambda: True)
     for name in ("voxtream2", "mimi", "redimnet"):
         fetched(data, name)

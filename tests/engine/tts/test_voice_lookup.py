@@ -1,5 +1,6 @@
 """A name or a file becomes a voice, or an error that lists what there is."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,17 @@ import pytest
 import soundfile
 
 from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.settings import SpeechSettings
 from engine.tts import voices
 from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.registry import load
+from engine.tts.voice_catalogue import of_model, of_settings, usable
 from engine.tts.voice_lookup import adopt, choose, voice_names
+from engine.tts.voxtream.files import place
+from tests.engine.tts.voxtream.files.small_pack import write_pack
+from tests.fakes_kokoro import write_kokoro
 from tests.fakes_tts import FakeTts
+from tests.fresh_python import prints
 
 GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
 
@@ -118,8 +126,69 @@ def test_a_voice_whose_recording_was_not_kept_must_be_added_again(tmp_path):
     assert "Add it again from its recording" in failure.value.hint
 
 
-def test_a_model_that_cannot_clone_offers_no_voice_of_another(tmp_path):
-    adopt(CloningTts("other"), recording(tmp_path), "Grandpa", kept_in=tmp_path)
-    assert voice_names(FakeTts(), kept_in=tmp_path) == ("Tone",)
-    with pytest.raises(InvalidInput, match="made for 'other'"):
-        choose(FakeTts(), "Grandpa", kept_in=tmp_path)
+# ----------------------------------------------------------------------------------- the catalogue
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("engine", ["espeak", "starter"])
+def test_the_files_tell_what_the_model_does(engine):
+    write_pack(place.own_folder())
+    settings = SpeechSettings(engine=engine)
+    model = load(settings, lambda text, fraction: None)
+    told = of_model(model)
+    model.close()
+    assert of_settings(settings) == told
+
+
+def test_kokoro_has_28_voices_with_descriptions():
+    write_kokoro()
+    catalogue = of_settings(SpeechSettings(engine="kokoro"))
+    assert catalogue.own[:6] == ("Heart", "Michael", "Emma", "George", "Bella", "Fenrir")
+    assert (len(set(catalogue.own)), catalogue.can_mix) == (28, True)
+    assert all(catalogue.about[name].count(", ") == 2 for name in catalogue.own)
+
+
+@pytest.mark.parametrize("broken", ["config.json", "codec.safetensors", "speaker.safetensors"])
+def test_a_pack_that_is_not_whole_is_a_clear_error(broken):
+    write_pack(place.own_folder())
+    (place.own_folder() / broken).unlink()
+    with pytest.raises(ModelError):
+        of_settings(SpeechSettings())
+    (place.own_folder() / broken).write_bytes(b"\x10\0\0\0\0\0\0\0junk")
+    if broken != "speaker.safetensors":  # any bytes make an edition
+        with pytest.raises(ModelError):
+            of_settings(SpeechSettings())
+
+
+@pytest.mark.parametrize("find", [of_settings, lambda settings: load(settings, print)])
+@pytest.mark.parametrize("name", ["voxtream2-1", "voxtream2", "kokoro"])
+def test_without_files_the_command_is_named(name, find):
+    with pytest.raises(ModelError, match="not on this machine") as failure:
+        find(SpeechSettings(engine=name))
+    assert str(failure.value.hint).endswith(f"rubato models get {name}")
+
+
+def test_listing_voices_imports_no_synthesiser():
+    write_kokoro()
+    listing = (
+        "import sys; from engine.api import Settings, voices;"
+        "from engine.settings import SpeechSettings;"
+        "[voices(Settings(speech=SpeechSettings(name))).entries() for name in ('auto', 'kokoro')];"
+        "heavy = {'torch', 'moshi', 'onnx', 'onnxruntime', 'httpx', 'av'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert prints(listing) == "[]"
+
+
+def test_the_formant_voice_stands_in_for_the_default_alone(monkeypatch, caplog):
+    monkeypatch.setattr(place, "NAME", "no such pack")
+    with pytest.raises(ModelError, match="not on this machine"):
+        usable(SpeechSettings(engine="voxtream2"))  # asked for by name
+    with caplog.at_level(logging.WARNING):
+        assert usable(SpeechSettings()).own[0] == "Alan"
+    assert "Until then espeak speaks." in caplog.text

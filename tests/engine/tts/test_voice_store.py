@@ -1,6 +1,7 @@
 """Voices are renamed, removed, brought back, exported and imported, and none is ever lost."""
 
 import errno
+import logging
 import os
 from dataclasses import replace
 
@@ -10,10 +11,16 @@ from safetensors.numpy import save_file
 
 from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
+from engine.messages.voices import Mix
+from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts import voice_notes, voices
 from engine.tts.base import Voice
-from engine.tts.voice_catalogue import VoiceCatalogue
+from engine.tts.kokoro.voices import is_british, style_of
+from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
+from engine.tts.voice_lookup import mixed
 from engine.tts.voice_store import KEPT_DAYS, VoiceStore
+from tests.fakes_kokoro import number_of, write_kokoro
 
 ROSTER = VoiceCatalogue("neural", ("Anton", "Clara"), can_clone=True)
 DEAF = VoiceCatalogue("espeak", ("Alan",), can_clone=False)
@@ -200,3 +207,131 @@ def test_nobody_else_may_read_what_is_kept(store, tmp_path):
     store.set_pace("Grandma", 3.0)
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert {each.stat().st_mode & 0o077 for each in files} == {0}
+
+
+# --------------------------------------------------------------------------------------- the files
+
+
+ODON = Voice(
+    "Grandma Ödön",
+    "neural",
+    tensors={
+        "codes": np.arange(12, dtype=np.int64).reshape(3, 4),
+        "state": np.linspace(-1, 1, 5, dtype=np.float32)[::2],
+    },
+    metadata={"clip": "a hash"},
+)
+
+
+def test_a_voice_comes_back_as_it_was(tmp_path):
+    folder = tmp_path / "not" / "there"
+    assert voices.saved_voices(folder) == ()
+    loaded = voices.load(voices.save(ODON, folder).path)
+    assert replace(loaded, tensors={}) == replace(ODON, tensors={})
+    assert set(loaded.tensors) == set(ODON.tensors)
+    for name, tensor in ODON.tensors.items():
+        assert loaded.tensors[name].dtype == tensor.dtype
+        assert np.array_equal(loaded.tensors[name], tensor)
+
+
+def test_the_recording_is_kept_beside_the_voice_and_is_no_part_of_it(tmp_path):
+    pcm = np.sin(np.arange(9_000, dtype=np.float32))
+    saved = voices.save(ODON, tmp_path, Clip(pcm, 44_100))
+    assert voices.saved_voices(tmp_path) == (saved,)
+    assert saved.has_clip
+    clip = voices.load_clip(saved.path)
+    assert clip.sample_rate == 44_100
+    assert np.abs(clip.pcm - pcm).max() < 1e-4
+    loaded = voices.load(saved.path)
+    assert set(loaded.tensors) == set(ODON.tensors)
+    assert loaded.metadata == ODON.metadata
+    bare = voices.save(Voice("Alan", "espeak"), tmp_path)
+    assert not bare.has_clip
+    with pytest.raises(InvalidInput, match="was not kept"):
+        voices.load_clip(bare.path)
+
+
+def test_the_list_leaves_out_what_is_none(tmp_path, caplog):
+    saved = voices.save(ODON, tmp_path)
+    (tmp_path / f"junk{voices.SUFFIX}").write_bytes(b"junk")
+    save_file({"x": np.zeros(1)}, tmp_path / f"stranger{voices.SUFFIX}")
+    (tmp_path / "notes.txt").write_text("not a voice")
+    with caplog.at_level(logging.WARNING):
+        assert voices.saved_voices(tmp_path) == (saved,)
+    assert "junk" in caplog.text
+    assert "stranger" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0notjson!", "cut", None]
+)
+def test_a_broken_file_is_a_clear_error(tmp_path, content):
+    path = voices.save(ODON, tmp_path).path
+    whole = path.read_bytes()
+    path.unlink()
+    if content is not None:
+        path.write_bytes(whole[:-7] if isinstance(content, str) else content)
+    with pytest.raises(InvalidInput, match=f"{path.name} cannot be used"):
+        voices.load(path)
+
+
+def test_too_large_is_not_written_nor_read(tmp_path, monkeypatch):
+    saved = voices.save(ODON, tmp_path)
+    monkeypatch.setattr(voices, "LARGEST_BYTES", 100)
+    with pytest.raises(InvalidInput, match="too large"):
+        voices.save(replace(ODON, name="Other"), tmp_path)
+    with pytest.raises(InvalidInput, match="MB large"):
+        voices.load(saved.path)
+
+
+# ------------------------------------------------------------------------------- two voices in one
+
+
+@pytest.fixture
+def catalogue(tmp_path, monkeypatch) -> VoiceCatalogue:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    write_kokoro()
+    return of_settings(SpeechSettings(engine="kokoro"))
+
+
+def test_a_share_of_each_in_the_english_of_one(catalogue, tmp_path):
+    voice = mixed(Mix("heart", "EMMA", 0.25), catalogue, tmp_path)
+    wanted = 0.25 * number_of("Heart") + 0.75 * number_of("Emma")
+    np.testing.assert_allclose(style_of(voice), wanted, rtol=1e-6)
+    assert is_british(voice)
+    assert voice.model == catalogue.voice_model
+    assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
+
+
+def test_a_mixture_is_kept_moved_and_mixed_again(catalogue, tmp_path):
+    store = VoiceStore(catalogue, tmp_path / "voices")
+    assert store.mix(" Luna ", Mix("Heart", "Emma")) == "Luna"
+    assert store.rename("Luna", "Lena") == "Lena"
+    file = store.export("Lena", tmp_path / "gift")
+    store.remove("Lena")
+    assert store.read_in(file, "Lina") == "Lina"
+    entry = store.entries()[-1]
+    assert (entry.name, entry.usable, entry.own) == ("Lina", True, False)
+    assert entry.description == "mixed of 50 % Heart, 50 % Emma"
+    assert isinstance(entry.description, Translatable)
+    assert entry.description.values == {"parts": "50 % Heart, 50 % Emma"}
+    store.mix("Both", Mix("lina", "Michael", 0.5))
+    (both,) = (each for each in voices.saved_voices(tmp_path / "voices") if each.name == "Both")
+    wanted = (number_of("Heart") + number_of("Emma")) / 4 + number_of("Michael") / 2
+    np.testing.assert_allclose(style_of(voices.load(both.path)), wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("mix", "name", "said"),
+    [
+        (Mix("Nobody", "Emma"), "New", "no voice called 'Nobody'"),
+        (Mix("Heart", "Emma", 1.01), "New", "share cannot be 1.01"),
+        (Mix("Heart", "Emma", float("nan")), "New", "share cannot be nan"),
+        (Mix("Heart", "Emma"), "heart", "called 'heart' already"),
+        (Mix("Heart", "Emma"), " ", "cannot be called"),
+    ],
+)
+def test_what_cannot_be_mixed_is_said(mix, name, said, catalogue, tmp_path):
+    with pytest.raises(InvalidInput, match=said):
+        VoiceStore(catalogue, tmp_path / "voices").mix(name, mix)
+    assert not (tmp_path / "voices").exists()

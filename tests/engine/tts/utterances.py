@@ -1,10 +1,12 @@
 """Utterances for laws and other tests: said in pieces or all at once, and compared."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from engine.tts.base import AudioFrame, Finished, Onset, Pcm, TtsModel, TtsSession
 
@@ -39,7 +41,6 @@ def open_session(model: TtsModel, *, seed: int = 7, rate: float | None = None) -
 
 
 def push(session: TtsSession, words: Iterable[str], *, ended: bool = True) -> None:
-    """All words at once, and the end of the input."""
     for word in words:
         session.push_word(word)
     if ended:
@@ -47,7 +48,6 @@ def push(session: TtsSession, words: Iterable[str], *, ended: bool = True) -> No
 
 
 def drain(session: TtsSession) -> list[AudioFrame]:
-    """Frames until the session is starved or finished."""
     frames = []
     for _ in range(STEPS_PER_WORD * len(WORDS)):
         step = session.step()
@@ -97,3 +97,23 @@ _WHOLE: WeakKeyDictionary[TtsModel, dict[tuple[str, ...], Utterance]] = WeakKeyD
 def assert_same(one: Utterance, other: Utterance) -> None:
     assert np.array_equal(one.pcm, other.pcm)
     assert one.onsets == other.onsets
+
+
+@dataclass
+class Recorder:
+    """In place of a vocoder or codec: keeps the columns it is given, and makes silence of them."""
+
+    hop: int = 480  # samples of a column
+    pieces: list[Tensor] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)  # pieces before each
+
+    def open(self) -> "Recorder":
+        return self
+
+    def decode(self, columns: Tensor) -> Tensor:
+        self.pieces.append(columns)
+        return torch.zeros(self.hop * len(columns))
+
+    def end(self) -> Tensor:
+        self.ends.append(len(self.pieces))
+        return torch.zeros(1)

@@ -6,14 +6,15 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
-from engine.nn.packed.modules import PackedLinear, PackedTransformer
+from engine.nn.gpt import Gpt, unturned
+from engine.nn.packed.modules import PackedGpt, PackedLinear, PackedTransformer
 from engine.nn.packed.product_graph import ProductGraph
 from engine.nn.packed.quantise import INT4_BLOCK, INT8_BLOCK, Precision, quantise, restore
 from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.pending import Pending, beside
-from engine.nn.transformer import Linear, RotaryTable, Transformer, TransformerConfig
+from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from tests.engine.nn.stacks import seeded_stack
+from tests.engine.nn.stacks import Network, seeded_stack
 
 CPU = torch.device("cpu")
 CONFIG = TransformerConfig(layers=2, width=256, heads=4, kv_heads=2, hidden=512)
@@ -25,10 +26,14 @@ def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
     return float((found - expected).norm() / expected.norm())
 
 
-def packed_twin(stack: Transformer, precision: Precision) -> PackedTransformer:
-    return PackedTransformer(
-        stack.config, list(stack.layers), stack.norm.scale, precision=precision, threads=1
-    )
+def rounded(network: Network, precision: Precision) -> Network:
+    """Products, not to be trained, that packing does not change."""
+    generator = torch.Generator().manual_seed(0)
+    for module in network.requires_grad_(False).modules():
+        if isinstance(module, Linear):
+            module.weight.normal_(0, 0.07, generator=generator)
+            module.weight.copy_(restore(quantise(module.weight, precision)))
+    return network
 
 
 @pytest.mark.parametrize(("precision", "loss"), [(Precision.INT8, 0.007), (Precision.INT4, 0.105)])
@@ -48,13 +53,9 @@ def test_rounding_loses_no_more_than_was_measured_and_a_product_is_that_of_what_
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
 def test_a_packed_stack_follows_the_plain_one_step_by_step(precision):
-    stack = Transformer(CONFIG).requires_grad_(False)
-    generator = torch.Generator().manual_seed(0)
-    for module in stack.modules():
-        if isinstance(module, Linear):
-            module.weight.normal_(0, 0.07, generator=generator)
-            module.weight.copy_(restore(quantise(module.weight, precision)))
-    packed = packed_twin(stack, precision)
+    stack, generator = rounded(Transformer(CONFIG), precision), torch.Generator().manual_seed(1)
+    blocks = list(stack.layers)
+    packed = PackedTransformer(CONFIG, blocks, stack.norm.scale, precision=precision, threads=1)
     table = RotaryTable(CONFIG.head_width, CPU)
     caches = [KvCache(CONFIG, 2, CPU, torch.float32) for _ in range(2)]
     for length in (4, 1, 1, 3):
@@ -146,3 +147,27 @@ def test_rows_nobody_asks_for_change_no_others(packed_tail, embedded):
         more = extend(some, embedded[:, :3], packed_tail, TABLE)
         expected = extend(whole, embedded[:, :3], packed_tail, TABLE).rows[:, first:]
         assert torch.allclose(more.rows, expected, rtol=1e-5, atol=1e-5)
+
+
+# ---------------------------------------------------------------------------------- GPT-2's blocks
+
+
+GPT = TransformerConfig(layers=2, width=256, heads=4, kv_heads=4, hidden=512)
+
+
+@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
+def test_packed_products_are_those_of_restored_weights_position_by_position(precision):
+    plain, generator = rounded(Gpt(GPT), precision), torch.Generator().manual_seed(1)
+    for scale in (p for name, p in plain.named_parameters() if name.endswith("scale")):
+        scale.uniform_(0.5, 1.5, generator=generator)
+    blocks = (block for block in plain.layers if isinstance(block, Block))
+    packed = PackedGpt(GPT, blocks, plain.norm.scale, precision=precision, threads=1)
+    caches = [KvCache(GPT, 1, CPU, torch.float32) for _ in range(2)]
+    for x in torch.randn(1, 5, GPT.width, generator=generator).split(1, dim=1):
+        wanted, found = (
+            each(x, unturned(GPT, CPU), cache)
+            for each, cache in zip((plain, packed), caches, strict=True)
+        )
+        assert relative(found, wanted) < 2 * ACTIVATION_LOSS
+        for cache in caches:
+            cache.advance(1)

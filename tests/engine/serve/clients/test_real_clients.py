@@ -77,8 +77,10 @@ def question(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(script: str, *arguments: object, environment: dict[str, str]) -> dict[str, Any]:
     """What a client printed in its last line."""
-    program = ["node"] if script.endswith(".mjs") else [sys.executable]
-    command = [*program, str(HERE / script), *map(str, arguments)]
+    program = ["node", str(HERE / script)]
+    if not script.endswith(".mjs"):
+        program = [sys.executable, str(HERE / "clients.py"), script]
+    command = [*program, *map(str, arguments)]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
@@ -104,7 +106,7 @@ def needs_node(package: str) -> None:
 
 def test_openai_for_python(address: str, question: Path, environment: dict[str, str]) -> None:
     needs("openai")
-    found = run("openai_python.py", address, question, environment=environment)
+    found = run("openai_python", address, question, environment=environment)
     assert "tts-1" in found["models"]
     assert all(size > 4_000 for size in found["speech"]["sizes"].values())
     assert found["speech"]["events"] == ["speech.audio.delta", "speech.audio.done"]
@@ -121,7 +123,7 @@ def test_openai_for_python(address: str, question: Path, environment: dict[str, 
 
 def test_openais_agents(address: str, question: Path, environment: dict[str, str]) -> None:
     needs("agents.realtime")
-    found = run("openai_agents.py", address, question, environment=environment)
+    found = run("openai_agents", address, question, environment=environment)
     assert found["bytes"] > SAMPLE_RATE
     assert {"audio", "audio_interrupted", "agent_end"} <= set(found["kinds"])
     assert "error" not in found["kinds"]
@@ -129,7 +131,7 @@ def test_openais_agents(address: str, question: Path, environment: dict[str, str
 
 def test_livekits_plugin(address: str, question: Path, environment: dict[str, str]) -> None:
     needs("livekit.plugins.openai")
-    found = run("livekit_plugin.py", address, question, environment=environment)
+    found = run("livekit_plugin", address, question, environment=environment)
     assert found["tts-1"] == pytest.approx(found["gpt-4o-mini-tts"], abs=0.3)
     assert found["tts-1"] > 1.0
     assert "what" in found["heard"]
@@ -137,7 +139,7 @@ def test_livekits_plugin(address: str, question: Path, environment: dict[str, st
 
 def test_pipecats_services(address: str, question: Path, environment: dict[str, str]) -> None:
     needs("pipecat")
-    found = run("pipecat_services.py", address, question, environment=environment)
+    found = run("pipecat_services", address, question, environment=environment)
     assert not found["faults"]
     assert found["bytes"] > SAMPLE_RATE
     assert "what" in found["heard"][0]
@@ -145,14 +147,14 @@ def test_pipecats_services(address: str, question: Path, environment: dict[str, 
 
 def test_mcps_client(environment: dict[str, str]) -> None:
     needs("mcp")
-    found = run("mcp_client.py", ROOT, environment=environment)
+    found = run("mcp_client", ROOT, environment=environment)
     assert "speak" in found["tools"]
     assert found["voices"].startswith("Alan\n")
 
 
 def test_voice_mode(address: str, environment: dict[str, str]) -> None:
     needs("voice_mode")
-    found = run("voice_mode_client.py", address, environment=environment)
+    found = run("voice_mode_client", address, environment=environment)
     assert found["bytes"] > 1_000
 
 

@@ -17,13 +17,15 @@ import pytest
 pytest.importorskip("ray", reason="the extra 'cluster' is not installed")
 pytest.importorskip("websockets", reason="the extra 'serve' is not installed")
 
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from engine.errors import Busy
 from engine.serve.application import Access
 from engine.serve.server import Address
 from engine.serve.service import SAMPLE_RATE, Limits
 from engine.settings import Settings
-from tests.engine.serve.cluster.reading import Manner, Reading
+from tests.engine.serve.served import tell
 
 if TYPE_CHECKING:
     from engine.serve.cluster.deployment import Plan
@@ -75,6 +77,53 @@ def replicas() -> list[str]:
     return [each["name"] for each in named if "REPLICA" in each["name"]]
 
 
+class Reading:
+    """A client that reads a text to its end: a word's event says where in the text it begins, so
+    all before it are whole; behind a lost connection it asks for what follows those.
+    """
+
+    def __init__(self, where: Address, text: str, rate: float) -> None:
+        self.heard: list[str] = []  # pieces of the text, whose sound came whole
+        self.losses = self.samples = 0
+        self._address = f"ws://{where.host}:{where.port}/v1/audio/speech/stream"
+        self._text, self._rate, self._place = text, rate, 0
+
+    async def to_the_end(self) -> None:
+        while self._place < len(self._text):
+            try:
+                async with connect(self._address, close_timeout=1.0) as connection:
+                    await self._listen(connection)
+            except (ConnectionClosed, InvalidHandshake, OSError):
+                self.losses += 1
+            await asyncio.sleep(1.0 if self._place < len(self._text) else 0)
+
+    async def _listen(self, connection: ClientConnection) -> None:
+        start, known = self._place, 0
+        await tell(connection, "session.config", response_format="pcm", rate=self._rate)
+        await tell(connection, "input.text", text=self._text[start:])
+        await tell(connection, "input.done")
+        async for message in connection:
+            if isinstance(message, bytes):
+                self.samples += len(message) // 2
+                continue
+            event = json.loads(message)
+            match event["type"]:
+                case "word":
+                    if 0 < known <= event["start"]:
+                        self._keep(start + event["start"])
+                    known = max(known, event["end"])
+                case "audio.done":
+                    return self._keep(len(self._text))
+                case "error":
+                    assert event["error"].get("code") == Busy.code, event
+                    return None
+        raise ConnectionError("the server hung up")
+
+    def _keep(self, end: int) -> None:
+        self.heard.append(self._text[self._place : end])
+        self._place = end
+
+
 @pytest.mark.timeout(1200)
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_a_replica_that_is_killed_costs_no_word_and_repeats_none(address: Address) -> None:
@@ -83,34 +132,25 @@ def test_a_replica_that_is_killed_costs_no_word_and_repeats_none(address: Addres
     before = replicas()
     assert len(before) == 2
     readings = [
-        Reading(
-            f"ws://{address.host}:{address.port}",
-            TEXT.format(number=number),
-            Manner(rate=4.0 + number % 3),
-        )
-        for number in range(SESSIONS)
+        Reading(address, TEXT.format(number=number), 4.0 + number % 3) for number in range(SESSIONS)
     ]
     places = asyncio.Semaphore(AT_ONCE)
-    heard: dict[int, list[str]] = {number: [] for number in range(SESSIONS)}
-    samples = dict.fromkeys(heard, 0)
 
-    async def read(number: int) -> None:
+    async def read(reading: Reading) -> None:
         async with places:
-            async for piece in readings[number].pieces():
-                heard[number].append(piece.text)
-                samples[number] += len(piece.pcm) // 2
+            await reading.to_the_end()
 
     async def story() -> None:
-        reading = [asyncio.ensure_future(read(number)) for number in range(SESSIONS)]
-        while sum(bool(texts) for texts in heard.values()) < 2 * AT_ONCE:
+        reading = [asyncio.ensure_future(read(each)) for each in readings]
+        while sum(bool(each.heard) for each in readings) < 2 * AT_ONCE:
             await asyncio.sleep(0.01)
         ray.kill(ray.get_actor(before[0], namespace="serve"), no_restart=True)
         await asyncio.gather(*reading)
 
     asyncio.run(story())
-    for number, texts in heard.items():
-        assert "".join(texts) == TEXT.format(number=number)
-        assert samples[number] > SAMPLE_RATE
+    for number, each in enumerate(readings):
+        assert "".join(each.heard) == TEXT.format(number=number)
+        assert each.samples > SAMPLE_RATE
     assert sum(reading.losses for reading in readings) > 0
     assert any(name not in before for name in replicas())
 
@@ -120,9 +160,9 @@ async def speak_on(address: Address, begun: list[bool], leaving: asyncio.Event) 
 
     async def write() -> None:
         while not leaving.is_set():
-            await socket.send(json.dumps({"type": "input.text", "text": "and on "}))
+            await tell(socket, "input.text", text="and on ")
             await asyncio.sleep(1.0)
-        await socket.send(json.dumps({"type": "input.done"}))
+        await tell(socket, "input.done")
 
     at = f"ws://{address.host}:{address.port}/v1/audio/speech/stream"
     async with connect(at, proxy=None) as socket:

@@ -21,7 +21,7 @@ from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.serve.doors.encoding import pcm16
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
-from tests.engine.serve.served import Served, serving
+from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
 from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
 from tests.fakes_tts import OWN_RATE
 
@@ -98,7 +98,6 @@ ANSWER = ("Good day ", "to you.")
 
 @pytest.fixture(scope="module")
 def parts() -> FakeParts:
-    """Those of the server."""
     return FakeParts(model=CallingModel(*ANSWER))
 
 
@@ -122,6 +121,10 @@ async def talking(served: Served, **configuration: Any) -> AsyncIterator[Talk]:
 
 def output(**fields: Any) -> dict[str, Any]:
     return {"audio": {"output": {"lead_ms": 60_000, **fields}}}
+
+
+def heard(**fields: Any) -> dict[str, Any]:
+    return {"audio": {**output()["audio"], "input": fields}}
 
 
 async def test_a_spoken_answer_comes_in_the_order_that_clients_know(served: Served) -> None:
@@ -161,8 +164,7 @@ async def test_an_answer_can_be_written_only(served: Served) -> None:
 
 
 async def test_what_is_said_is_heard_understood_and_answered(served: Served, question: Pcm) -> None:
-    audio = {"input": {"transcription": {"model": "whisper-1"}}}
-    async with talking(served, audio=audio) as talk:
+    async with talking(served, **heard(transcription={"model": "whisper-1"})) as talk:
         await talk.hear(question)
         done = await talk.until("response.done")
         assert done["response"]["status"] == "completed"
@@ -183,14 +185,14 @@ async def test_what_is_said_is_heard_understood_and_answered(served: Served, que
 @pytest.mark.parametrize("eagerness", ["low", "auto", "high"])
 async def test_a_turn_can_end_by_its_words(served: Served, question: Pcm, eagerness: str) -> None:
     turns = {"type": "semantic_vad", "eagerness": eagerness}
-    async with talking(served, audio={"input": {"turn_detection": turns}}) as talk:
+    async with talking(served, **heard(turn_detection=turns)) as talk:
         await talk.hear(question)
         await talk.hear(np.zeros(3 * SAMPLE_RATE, np.float32))
         await talk.until("response.done")
 
 
 async def test_a_client_may_say_itself_when_it_has_spoken(served: Served, question: Pcm) -> None:
-    async with talking(served, audio={"input": {"turn_detection": None}}) as talk:
+    async with talking(served, **heard(turn_detection=None)) as talk:
         await talk.hear(question)
         await talk.tell("input_audio_buffer.commit")
         await talk.tell("response.create")
@@ -258,14 +260,16 @@ async def test_a_cancelled_answer_says_so_and_another_can_follow(
         assert (error["event_id"], error["code"]) == ("mine", "response_cancel_not_active")
 
 
-async def test_a_speed_acts_within_the_answer(served: Served, parts: FakeParts) -> None:
-    async with talking(served) as talk:
-        parts.model.deltas = ("go " * 20,)
+async def test_a_speed_acts_within_the_answer() -> None:
+    """Which is spoken no further than its lead until the speed has come."""
+    held, parts = HeldClock(), FakeParts(model=FakeLanguageModel("go " * 20))
+    async with serving(parts=parts, clock=held.clock) as served, talking(served) as talk:
         await talk.ask("hello")
         await talk.until("response.output_audio.delta")
         await talk.tell("session.update", session={"audio": {"output": {"speed": 1.5}}})
         updated = await talk.until("session.updated")
         assert updated["session"]["audio"]["output"]["speed"] == 1.5
+        held.go()
         await talk.until("response.done")
         assert talk.sound_ms() < 0.85 * 20 * 1000 / OWN_RATE
 
@@ -301,29 +305,7 @@ async def test_functions_of_the_client_are_called_and_their_results_told(
 
 @pytest.mark.parametrize(
     ("kind", "fields", "word"),
-    [
-        ("what.ever", {}, "session.update"),
-        ("session.update", {"session": 3}, "session"),
-        ("session.update", {"session": {"audio": {"output": {"voice": 3}}}}, "voice"),
-        ("session.update", {"session": {"audio": {"output": {"voice": "alloy"}}}}, "alloy"),
-        ("session.update", {"session": {"audio": {"output": {"speed": 9}}}}, "speed"),
-        ("session.update", {"session": {"audio": 4}}, "audio"),
-        (
-            "session.update",
-            {"session": {"audio": {"input": {"format": {"type": "audio/pcmu"}}}}},
-            "audio/pcm",
-        ),
-        ("session.update", {"session": {"tools": [{"type": "mcp"}]}}, "function"),
-        ("input_audio_buffer.append", {"audio": "\u00e9"}, "base64"),
-        ("input_audio_buffer.append", {"audio": "AAAA"}, "16 bits"),
-        ("conversation.item.create", {"item": {"type": "x"}}, "x"),
-        ("conversation.item.create", {"item": {"type": "message", "role": "x"}}, "role"),
-        ("conversation.item.delete", {"item_id": "gone"}, "gone"),
-        ("conversation.item.truncate", {"item_id": "gone", "audio_end_ms": 1}, "gone"),
-        ("response.create", {"response": 3}, "response"),
-        ("response.create", {"response": {"output_modalities": "x"}}, "output_modalities"),
-        ("response.create", {"response": {"audio": {"output": {"voice": "alloy"}}}}, "alloy"),
-    ],
+    ANSWERS["realtime"],
 )
 async def test_a_wrong_event_is_told_and_the_session_lives(
     served: Served, kind: str, fields: dict[str, Any], word: str

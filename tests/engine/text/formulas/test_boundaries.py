@@ -1,5 +1,6 @@
 """Where formulas begin and end in a stream, and how long what only looks like one is held."""
 
+import re
 import time
 from itertools import pairwise
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.text.formulas import commands, speech
 from engine.text.formulas.boundaries import LONGEST_DISPLAY, LONGEST_INLINE, Boundaries, Formula
 from tests.engine.text.cases import CASES
 
@@ -91,3 +93,31 @@ def test_repeated_openings_take_linear_time(unit):
         return time.thread_time() - begin
 
     assert any(takes() < 1.0 for _ in range(3))
+
+
+# ------------------------------------------------------------------------------------- their words
+
+
+@settings(max_examples=250, deadline=None)
+@given(text=TEX)
+def test_every_text_has_words_of_letters_with_at_most_one_mark(text):
+    for word in speech.words(f"${text}$"):
+        assert re.fullmatch(r"[^\W\d_](?:[^\W\d_]|['-])*[,;:]?", word), word
+
+
+def test_every_known_command_may_stand_alone_at_the_end_or_before_anything():
+    for name in commands.COMMANDS:
+        for text in (f"\\{name}", f"\\{name} x", f"x \\{name}{{y}}{{z}}", f"(\\{name}_1^2)"):
+            assert all(re.search(r"[^\W\d_]", word) for word in speech.words(f"${text}$")), text
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 500, "\\frac" * 200, "(" * 300 + "x", "^" * 300, "\\sqrt[" * 90]
+)
+def test_deep_nesting_is_no_error(text):
+    speech.words(f"${text}$")
+
+
+@pytest.mark.parametrize(("one", "other"), CASES["different_formulas"])
+def test_formulas_that_mean_different_things_sound_different(one, other):
+    assert speech.words(f"${one}$") != speech.words(f"${other}$")

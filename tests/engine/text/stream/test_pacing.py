@@ -1,13 +1,16 @@
 """Which words are said slower or quicker than the rest."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.text.stream import pacing
+from engine.text.stream.pace_tags import OFFER, PACES, PaceTags
 from engine.text.stream.paced import Growth, PacedText
-from engine.text.stream.pacing import CODE, FIGURE, NAME, QUICKEST, QUOTED, SLOWEST
+from engine.text.stream.pacing import CODE, NAME, QUICKEST, SLOWEST
 from tests.engine.text.cases import CASES
-from tests.engine.text.stream.test_pace_tags import TAG
 from tests.engine.text.test_speakable import MARKDOWNISH, TEXTS
 
 SCRAPS = (
@@ -19,7 +22,6 @@ REPLIES = st.lists(st.sampled_from(SCRAPS), max_size=30).map("".join)
 
 
 def grown(*deltas: str, pacing: bool = True) -> Growth:
-    """Everything shown and said of a reply."""
     paced = PacedText(pacing=pacing)
     growths = [*map(paced.push, deltas), paced.end()]
     words = tuple(word for growth in growths for word in growth.words)
@@ -32,25 +34,11 @@ def paces(text: str) -> dict[str, float]:
 
 @pytest.mark.parametrize(
     ("text", "words", "pace"),
-    [
-        ("We sold 35 of them.", "thirty-five", FIGURE),
-        ("We sold thirty-five of them.", "thirty-five", FIGURE),
-        ("The sky (we have 35 of them) was clear.", "thirty-five", FIGURE),
-        ("Please call 555-1234 now.", "five one four", CODE),
-        ("Please call (555) 123-4567 now.", "five, one seven", CODE),
-        ("Please call +1 555 123 4567 now.", "plus one, seven", CODE),
-        ("It is spelled C, A, T.", "C, eh, T.", CODE),
-        ("The code is B12-X9.", "B-twelve X-nine.", CODE),
-        ("Write to bob@example.org today.", "bob at org", CODE),
-        ("He lives at 12 Main Street now.", "twelve Main Street", FIGURE),
-        ("They saw Paris again.", "Paris", NAME),
-        ('He said "never again" loudly.', "never again", QUOTED),
-        ("He said “never again” loudly.", "never again", QUOTED),
-    ],
+    CASES["said_slower"],
 )
 def test_what_must_be_caught_is_said_slower(text, words, pace):
     found = paces(text)
-    assert {found[word] for word in words.split()} == {pace}
+    assert {found[word] for word in words.split()} == {getattr(pacing, pace)}
     twice = paces("They saw Paris. We all love Paris, too.")
     assert (twice["Paris."], twice["Paris,"]) == (NAME, 1.0)  # only the first mention
 
@@ -132,3 +120,38 @@ def test_a_character_cut_into_halves_is_shown_whole_and_counted_once():
     assert "".join(growth.text for growth in grown) == "Great \U0001f389 news\ufffd"
     words = [word for growth in grown for word in growth.words]
     assert [(word.text, word.start) for word in words] == [("Great", 0), ("news", 8)]
+
+
+# -------------------------------------------------------------------------------------------- tags
+
+
+TAG = re.compile(r"</?pace(?:[ \t/][^<>\n]{0,40})?>", re.IGNORECASE)
+
+
+def read(*deltas: str) -> list[tuple[str, float]]:
+    """Every character that is left, with the pace wished for it."""
+    tags = PaceTags()
+    passages = [passage for delta in deltas for passage in tags.push(delta)] + tags.end()
+    return [(char, passage.pace) for passage in passages for char in passage.text]
+
+
+def text_of(*deltas: str) -> str:
+    return "".join(char for char, _ in read(*deltas))
+
+
+def as_signs(text: str) -> str:
+    """The text with every character of a slow passage as s, of a fast one as f."""
+    signs = {1.0: "-", PACES["slow"]: "s", PACES["fast"]: "f"}
+    return "".join(signs[pace] for _, pace in read(text))
+
+
+@pytest.mark.parametrize(("text", "left", "paces"), CASES["pace_tags"])
+def test_a_tag_is_obeyed_and_gone(text, left, paces):
+    assert text_of(text) == left
+    assert as_signs(text) == paces
+
+
+def test_what_a_model_is_told_is_what_is_understood():
+    assert "<pace" in OFFER
+    assert "<pace" not in text_of(OFFER)
+    assert {pace for _, pace in read(OFFER)} == {1.0, PACES["slow"], PACES["fast"]}

@@ -54,10 +54,10 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(model):
 @pytest.mark.slow
 def test_a_shard_drawn_again_is_the_same(whole):
     """Parts may be done in any process, in any order."""
-    shard = read_shards(whole.run.stage("corpus"))[-1]
-    file = shard_file(whole.run.stage("draw"), shard)
+    shard = read_shards(whole.stage("corpus"))[-1]
+    file = shard_file(whole.stage("draw"), shard)
     before = file.read_bytes()
     file.unlink()
     shards_of._encoder.cache_clear()  # as in a process that does only this part
-    draw.draw_corpus(whole.run)
+    draw.draw_corpus(whole)
     assert file.read_bytes() == before

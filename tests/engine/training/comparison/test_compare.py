@@ -12,7 +12,7 @@ from engine.training.evaluation.figures import UNMEASURED, Results
 from engine.tts import packs
 from engine.tts.delays import Frame, Trace
 from tests.engine.training.conftest import judged
-from tests.engine.tts.llmvox.small_pack import write_pack
+from tests.engine.tts.llmvox.small_model import write_pack
 
 NOTHING = Results()
 TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))

@@ -2,15 +2,21 @@
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
+import logging
 import random
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
+from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
-from engine.training.corpus import grammar, prose
+from engine.training.codec.speech import read_speech
+from engine.training.corpus import grammar, prose, recordings
 from engine.training.corpus import stage as corpus
 from engine.training.corpus.matching import match
 from engine.training.corpus.recordings import Aligner
@@ -27,6 +33,8 @@ from engine.training.corpus.utterance import (
     finish,
     seconds,
 )
+from engine.training.recipe import Recipe
+from engine.training.run import Run
 from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.synthesisers import Request, Sound, Take
 from engine.tts.base import Pcm
@@ -97,7 +105,6 @@ def speaker(tiny) -> Speaker:
 @needs_flite
 @pytest.mark.parametrize("rates", [(), (1.0,), (1.5,), (2.0,), (3.0,), (4.0,), (5.0,), (6.0,)])
 def test_an_utterance_has_its_rate(espeak, speaker, rates):
-    """Or its voice's own one."""
     wanted = rates[0] if rates else speaker.base.sps
     assert finished(espeak, speaker, *rates).rate == pytest.approx(wanted, rel=0.2)
 
@@ -105,7 +112,6 @@ def test_an_utterance_has_its_rate(espeak, speaker, rates):
 @needs_flite
 def test_slow_speech_pauses_between_words(espeak, speaker):
     def longest_silence(pcm: Pcm) -> int:
-        """Samples of nothing in a row, in the middle of speech."""
         return int(np.diff(np.flatnonzero(pcm)).max())
 
     slow, own = finished(espeak, speaker, 1.5), finished(espeak, speaker, 4.0)
@@ -173,10 +179,10 @@ def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny, espeak):
 
 @pytest.mark.slow
 def test_a_finished_corpus_holds_what_its_report_says(whole):
-    shards = read_shards(whole.run.stage("corpus"))
+    shards = read_shards(whole.stage("corpus"))
     seconds = sum(shard.seconds for shard in shards)
-    assert len(shards) == len(corpus.shard_numbers(whole.run.recipe))
-    assert 0.5 < seconds / (3600 * whole.run.recipe.corpus.hours) < 1.6
+    assert len(shards) == len(corpus.shard_numbers(whole.recipe))
+    assert 0.5 < seconds / (3600 * whole.recipe.corpus.hours) < 1.6
     for shard in shards:
         pcm = shard.pcm()
         for entry in shard.entries:
@@ -209,3 +215,55 @@ def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path):
         "This is fine, I think.",
         "Words are kept in a small list.",
     ]
+
+
+# --------------------------------------------------------------------- recordings with their words
+
+
+SAID = "The train is at the station now."
+
+
+@pytest.fixture(scope="module")
+def said() -> Take:
+    (made,) = synthesisers.speak_all("flite", [Request(SAID, "slt", 1.0, 170.0)])
+    return made
+
+
+def recorded(tiny: Recipe, work: Path, pcm: Pcm, rate: int, text: str = SAID) -> Run:
+    """A run with the recording, of a person called Maria, and its transcript."""
+    person = work / "clips" / "maria"
+    person.mkdir(parents=True)
+    soundfile.write(person / "one.wav", pcm, rate)
+    (person / "one.txt").write_text(text)
+    corpus = replace(tiny.corpus, recordings=str(work / "clips"))
+    run = Run(replace(tiny, corpus=corpus), work / "work")
+    recordings.add(run)
+    return run
+
+
+@needs_flite
+def test_a_recording_with_its_words_joins_the_corpus(tiny, said, tmp_path):
+    run = recorded(tiny, tmp_path, said.pcm, said.sample_rate)
+    (own,) = read_shards(run.stage("corpus"))
+    (entry,) = own.entries
+    assert entry.text == SAID
+    assert entry.speaker == tiny.corpus.speakers + 1
+    spoken = next(sound for sound in said.sounds if sound.name != "_")
+    known = (said.sounds[-1].start - spoken.start) / said.sample_rate
+    assert abs((entry.end - entry.starts[0]) / 24_000 - known) < 0.1
+    made = own.index.with_name("0000.json")
+    shutil.copyfile(own.index, made)
+    shutil.copyfile(own.sound, made.with_suffix(".flac"))
+    assert [shard.index for shard in read_shards(run.stage("corpus"))] == [own.index, made]
+    assert len(read_speech(run, hours=0.0).training) == 1
+
+
+@needs_flite
+def test_a_recording_of_other_words_is_left_out_and_named(tiny, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING):
+        run = recorded(tiny, tmp_path, np.zeros(24_000, np.float32), 24_000, "Xyzzyq plugh.")
+    assert read_shards(run.stage("corpus")) == ()
+    assert "one.wav" in caplog.text
+    (run.folder.parent / "clips").rename(tmp_path / "elsewhere")
+    with pytest.raises(InvalidInput, match="not there"):
+        recordings.add(run)

@@ -1,8 +1,13 @@
 """The table: medians and worst of every voice, what was missed, and what nobody measured."""
 
+import json
+from itertools import accumulate
+from typing import Any
+
 import numpy as np
 import pytest
 
+from engine.training.corpus.matching import match
 from engine.training.evaluation.cloning import likeness
 from engine.training.evaluation.figures import (
     FIGURES,
@@ -14,8 +19,21 @@ from engine.training.evaluation.figures import (
     details,
     table,
 )
+from engine.training.evaluation.performance import Spoken
 from engine.training.evaluation.recognisers import Naturalness
-from tests.engine.training.conftest import judged
+from engine.training.evaluation.results import (
+    Judge,
+    Judges,
+    errors,
+    interval,
+    judge,
+    read_results,
+)
+from engine.training.evaluation.voices import phonemizer_library
+from engine.training.teachers import synthesisers
+from engine.training.teachers.sounds import phoned
+from engine.training.teachers.synthesisers import Request, Take
+from tests.engine.training.conftest import judged, needs_flite
 
 
 def figure(name: str) -> Figure:
@@ -90,3 +108,60 @@ def test_clones_like_their_own_speakers_are_told_from_those_like_a_named_voice()
     assert found.of_named == pytest.approx((0.6, 0.8))
     assert figure("likeness of a clone to its speaker").cell(Results(likeness=found)) != UNMEASURED
     assert likeness([own, named]) is None
+
+
+# ----------------------------------------------------------------------------------------- results
+
+
+TEXTS = ("The train is at the station now.", "Should I cancel the meeting on Monday?")
+
+
+class Flite:
+    """Says other texts than it was given, if it is told to."""
+
+    def __init__(self, *instead: str) -> None:
+        self.name, self._instead = "rms", instead
+
+    def speak(self, texts: tuple[str, ...], rates: tuple[float, ...]) -> list[Spoken]:
+        requests = [Request(text, "rms", 1.0, 100.0) for text in self._instead or texts]
+        takes = synthesisers.speak_all("flite", requests)
+        return [
+            Spoken(text, take.pcm, take.sample_rate, onsets=_onsets(text, take))
+            for text, take in zip(texts, takes, strict=True)
+            if take
+        ]
+
+
+def _onsets(text: str, take: Take) -> tuple[float, ...]:
+    """Where flite says that the words begin."""
+    words = phoned(text, phonemizer_library())
+    found = match([phone for word in words for phone in word.phones], take.sounds)
+    firsts = accumulate((len(word.phones) for word in words[:-1]), initial=0)
+    return tuple(found.starts[first] / take.sample_rate for first in firsts) if found else ()
+
+
+@needs_flite
+def test_a_good_synthesiser_passes_and_one_that_skips_and_repeats_does_not():
+    judges = Judges(TEXTS, whisper=False, sounds=True)
+    fine: Any = Flite()
+    lost: Any = Flite(" ".join(TEXTS[0].split()[:3]), f"{TEXTS[1]} {TEXTS[1]}")
+    good, bad = (
+        read_results(json.loads(json.dumps(judge((voice,), TEXTS, (4.0,), judges))))
+        for voice in (fine, lost)
+    )
+    assert [each.text for each in good] == list(TEXTS)
+    assert errors(good) is None  # Whisper was not asked
+    assert errors(good, Judge.BIGRAM) == 0.0
+    assert (errors(bad, Judge.BIGRAM) or 0.0) > 0.5
+    assert all(each.gap is not None and each.gap < 4 for each in good)
+    assert all(each.gap is not None and each.gap >= LOST_SOUNDS for each in bad)
+    assert all(each.onset_gaps and max(each.onset_gaps) < 0.1 for each in good)
+
+
+def test_an_interval_narrows_with_the_sentences_and_is_the_same_every_time():
+    few = [judged(wrong=count) for count in (0, 0, 0, 1, 2)]
+    assert errors(few) == pytest.approx(0.3)
+    assert 0.2 < interval(few) < 0.4
+    assert interval(few * 16) == pytest.approx(interval(few) / 4, rel=0.15)
+    assert interval(few) == interval(few)
+    assert interval([]) == 0.0

@@ -4,23 +4,31 @@ learn.
 
 import random
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from engine.training import recipe as recipes
+from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
+from engine.training.packing import pack_folder
 from engine.training.recipe import Schedule
-from engine.training.smlle.lattice import band
-from engine.training.smlle.spectrum import MOST_FLUX, SpectrumLearner, divergence, flux
+from engine.training.run import Run
+from engine.training.smlle.lattice import Band, band, transducer_loss
+from engine.training.smlle.spectrum import SpectrumLearner
 from engine.training.smlle.transducer import Draws, TransducerLearner, padded
-from engine.training.smlle.utterances import Encoded, Sides, own_rate, said_by
+from engine.training.smlle.utterances import Encoded, Sides, own_rate, read_tokens, said_by
+from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
+from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.tts.smlle.small import SHAPE, small_parts
+from tests.engine.tts.utterances import speak
 from tests.fakes_tts import FakeTts
 
 CPU = torch.device("cpu")
@@ -106,12 +114,6 @@ def test_the_spectrum_learns(changed):
     assert learner.validate()["variance"] > 0
 
 
-def test_both_learn_in_bf16_as_the_recipe_asks():
-    context, schedule = StepContext(0, 1.0, random.Random(1)), replace(SCHEDULE, bf16=True)
-    for learner in (transducer_learner(schedule), spectrum_learner(schedule=schedule)):
-        assert np.isfinite([*learner.learn(context).values()]).all()
-
-
 @pytest.mark.parametrize("masked", [0.0, 1.0])
 def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it(masked):
     learner = spectrum_learner(masked_prompts=masked, without_prompt=0.0)
@@ -136,21 +138,12 @@ def test_what_is_heard_is_corrupted_and_what_is_said_is_not():
     assert 0 < shifted < 20
 
 
-def test_divergence_is_nothing_at_the_truth_and_flux_has_a_limit():
-    true = torch.randn(3, 4)
-    assert divergence(true, torch.zeros(3, 4), true) == 0
-    assert divergence(true + 1, torch.zeros(3, 4), true) == pytest.approx(0.5)
-    assert flux(true, true) == 0
-    assert flux(true + 100, true) == -MOST_FLUX
-
-
 def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle():
     starts = np.asarray([1000, 1500, 4000])
     assert said_by(starts, 5000, 7).tolist() == [0, 1, 2, 2, 3, 4, 4]
 
 
 def test_a_pack_gives_the_rate_it_speaks_at_as_its_own():
-    """A corpus that of its speech alone."""
     speaker = FakeTts()
     assert spoken_rate(speaker, ("banana", "a cat sat")) == pytest.approx(4.0, rel=0.05)
     assert speaker.spoken == ["banana", "a", "cat", "sat"]
@@ -181,3 +174,132 @@ def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them():
     for drawn in (0.0, 1.0):
         lessons = learner._lessons(SIDES.training, random.Random(1), drawn)
         assert {each.tokens.tolist() in true for each in lessons} == {not drawn}
+
+
+# ----------------------------------------------------------- all stages on a few seconds of speech
+
+
+@pytest.fixture(scope="module")
+def run(run_of) -> Run:
+    return run_of("smlle")
+
+
+@pytest.fixture(scope="module")
+def loaded(run) -> SmlleSynthesiser:
+    return synthesiser.load(pack_folder(run))
+
+
+@pytest.mark.long
+def test_a_clip_becomes_a_voice_of_the_pack(loaded, run):
+    spoken = max(read_speech(run, 1.0).training, key=lambda each: len(each.pcm))
+    made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
+    assert made.model == loaded.info.voice_model
+    assert set(made.tensors["phones"].tolist()) == {loaded.parts.spectrum.shape.masked}
+    with loaded.open(made, seed=1) as session:
+        assert speak(session, ["Yes."])
+
+
+@pytest.mark.long
+def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
+    everybody = [each for person in read_tokens(run).training.values() for each in person]
+    assert everybody
+    for each in everybody:
+        assert len(each.mel) == 2 * each.steps == 2 * len(each.spoken_by)
+        assert (np.diff(each.spoken_by) >= 0).all()
+        assert each.spoken_by[0] == 0  # silence before speech
+        assert each.spoken_by[-1] == len(each.phones) + 1  # and behind it
+        assert len(each.marks) == len(each.phones)
+
+
+# ------------------------------------------------------------------------------------- the lattice
+
+
+SIZES = [(tokens, units) for tokens in range(5) for units in range(1, 5)]
+
+
+def brute_force(blank: Tensor, emit: Tensor, within: Band, lesson: int) -> float:
+    """`blank` and `emit` [B, T + 1, U] of all nodes: every non-falling list of units, one a token,
+    is a path; those that leave the band do not count.
+    """
+    units, tokens = int(within.units[lesson]), int(within.tokens[lesson])
+    paths = []
+    for spoken_by in combinations_with_replacement(range(units), tokens):
+        score, unit, inside = 0.0, 0, True
+        for row, target in enumerate((*spoken_by, units)):
+            low, high = int(within.first[lesson, row]), int(within.last[lesson, row])
+            inside &= low <= unit and min(target, units - 1) <= high
+            score += float(blank[lesson, row, unit:target].sum())
+            unit = target
+            if row < tokens:
+                score += float(emit[lesson, row, target])
+        if inside:
+            paths.append(score)
+    return -float(torch.tensor(paths, dtype=torch.float64).logsumexp(0))
+
+
+def random_lattice(tokens: int, units: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Log-probabilities [2, T + 1, U] of blanks and of the true tokens."""
+    dice = torch.Generator().manual_seed(seed)
+    shape = (2, tokens + 1, units, 3)
+    logits = 2 * torch.randn(shape, dtype=torch.float64, generator=dice)
+    blank, emit, _ = logits.log_softmax(-1).unbind(-1)
+    return blank, emit
+
+
+def alignment(tokens: int, units: int) -> Tensor:
+    """Two alignments [2, T]: even, and all tokens late."""
+    even = torch.arange(tokens) * units // max(1, tokens)
+    late = torch.full((tokens,), units - 1)
+    return torch.stack((even, late))
+
+
+def even_band(tokens: int, units: int, reach: int) -> Band:
+    count = torch.full((2,), units), torch.full((2,), tokens)
+    return band(alignment(tokens, units), *count, reach)
+
+
+def loss_of(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
+    return transducer_loss(*(each.gather(2, within.nodes) for each in (blank, emit)), within)
+
+
+@pytest.mark.parametrize("reach", [0, 1, 9])
+@pytest.mark.parametrize(("tokens", "units"), SIZES)
+def test_the_loss_is_the_sum_over_all_alignments(tokens, units, reach):
+    blank, emit = random_lattice(tokens, units)
+    within = even_band(tokens, units, reach)
+    assert reach < 9 or [int(within.first.max()), int(within.last.min())] == [0, units - 1]
+    for lesson, loss in enumerate(loss_of(blank, emit, within).tolist()):
+        assert loss == pytest.approx(brute_force(blank, emit, within, lesson), abs=1e-9)
+
+
+def test_a_lesson_among_longer_ones_has_the_loss_it_has_alone():
+    blank, emit = random_lattice(4, 4)
+    places = torch.tensor([[0, 1, 1, 3], [0, 1, 0, 0]])
+    units, tokens = torch.tensor([4, 2]), torch.tensor([4, 2])
+    both = loss_of(blank, emit, band(places, units, tokens, reach=1))
+    alone = band(places[1:, :2], units[1:], tokens[1:], reach=1)
+    lone = loss_of(blank[1:, :3, :2], emit[1:, :3, :2], alone)
+    assert both[1].item() == pytest.approx(lone.item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("reach", [0, 1, 9])
+def test_the_gradient_is_that_of_differences(reach):
+    within, little = even_band(3, 4, reach), 1e-6
+    at = torch.stack(random_lattice(3, 4)).requires_grad_()
+    loss_of(*at, within).sum().backward()
+    for way in torch.eye(at.numel(), dtype=at.dtype).view(-1, *at.shape):
+        before, behind = (
+            loss_of(*at.detach() + step * way, within).sum() for step in (-little, little)
+        )
+        slope = float(behind - before) / (2 * little)
+        assert float((at.grad * way).sum()) == pytest.approx(slope, abs=1e-7)
+
+
+def test_lattices_of_wild_numbers_have_gradients_that_are_numbers():
+    dice = torch.Generator().manual_seed(3)
+    logits = (30 * torch.randn(2, 81, 24, 2, generator=dice)).requires_grad_()
+    blank, emit = logits.log_softmax(-1).unbind(-1)
+    loss = loss_of(blank, emit, even_band(80, 24, reach=4))
+    loss.sum().backward()
+    assert torch.isfinite(loss).all()
+    assert torch.isfinite(logits.grad).all()

@@ -12,7 +12,6 @@ from engine.text.phonemes import Espeak
 from engine.training.corpus.speakers import BASES, Speaker
 from engine.training.corpus.utterance import Plan, Utterance, finish
 from engine.training.teachers import sounds, synthesisers, whole_sentences
-from engine.tts.base import Voice
 from engine.tts.kokoro import parts, plan, session
 from engine.tts.kokoro.source import FRAME
 
@@ -85,14 +84,3 @@ def test_a_rate_changes_inside_a_sentence(espeak) -> None:
     middle = made.starts[len(made.starts) // 2]
     assert made.end - middle > 2 * (middle - made.starts[0])
     assert synthesisers.speak_all("kokoro", [synthesisers.Request("...", "Heart", 1, 0)]) == [None]
-
-
-def test_a_voice_holds_its_share_of_others(monkeypatch):
-    def voice(name: str, level: float) -> Voice:
-        return Voice(name, "kokoro", {"style": np.full(256, level, np.float32)})
-
-    named = voice("Heart", 1.0), voice("George", 3.0)
-    model = SimpleNamespace(voices=lambda: named, machine=lambda made: made)
-    monkeypatch.setattr(whole_sentences, "model", lambda: model)
-    made: Any = whole_sentences.machine.__wrapped__("Heart", (("George", 0.25),))
-    assert made.tensors["style"] == pytest.approx(np.full(256, 1.5))

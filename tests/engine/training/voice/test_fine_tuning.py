@@ -11,13 +11,13 @@ from safetensors.torch import load_file
 from engine.errors import InvalidInput
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
-from engine.training.packing import begun_with, pack_folder
+from engine.training.packing import pack_folder
 from engine.training.recipe import UNTRAINED, Decoder, Recipe, read_recipe
 from engine.training.run import Run
 from engine.training.voice import fine_tuning
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
-from tests.engine.training.conftest import STAGES, TINY, Whole, finish
+from tests.engine.training.conftest import STAGES, TINY, finish
 
 pytestmark = pytest.mark.slow
 CPU = Target(torch.device("cpu"), torch.float32, threads=1)
@@ -26,7 +26,7 @@ CPU = Target(torch.device("cpu"), torch.float32, threads=1)
 @pytest.fixture
 def further(whole) -> Recipe:
     """The tiny recipe again, from its own pack, whose codes and speaker encoder it keeps."""
-    recipe = replace(whole.run.recipe, begin_with=str(pack_folder(whole.run)))
+    recipe = replace(whole.recipe, begin_with=str(pack_folder(whole)))
     return replace(
         recipe,
         codec=replace(recipe.codec, schedule=UNTRAINED),
@@ -34,9 +34,9 @@ def further(whole) -> Recipe:
     )
 
 
-def begun(further: Recipe, whole: Whole, folder: Path) -> Run:
+def begun(further: Recipe, whole: Run, folder: Path) -> Run:
     """A run with the corpus of the whole one and the pack's codec and speaker encoder."""
-    shutil.copytree(whole.run.folder / "corpus", folder / "corpus")
+    shutil.copytree(whole.folder / "corpus", folder / "corpus")
     run = Run(further, folder)
     assert all(fine_tuning.has_taken(run, stage) for stage in ("codec", "speaker"))
     return run
@@ -52,7 +52,7 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(further, whole
     assert fine_tuning.is_taken(recipe, "codec")
     run = begun(recipe, whole, tmp_path)
     decoder.train_decoder(run)
-    before = load_file(pack_folder(whole.run) / pack.CODEC_FILE)
+    before = load_file(pack_folder(whole) / pack.CODEC_FILE)
     after = load_file(run.stage("decoder") / "codec.safetensors")
     moved = {key for key, value in after.items() if not torch.equal(value, before[key].float())}
     assert any(key.startswith("decoder.") for key in moved)
@@ -61,13 +61,13 @@ def test_a_decoder_with_a_schedule_learns_on_with_the_packs_codes(further, whole
         assert torch.allclose(after[key], before[key].float(), atol=1e-3), key
 
 
-def without_schedules(whole: Whole, file: Path, *parts: str) -> None:
+def without_schedules(whole: Run, file: Path, *parts: str) -> None:
     """The tiny recipe that begins with the whole run's pack, without schedules of these parts."""
     text = TINY.read_text(encoding="utf-8")
     for part in parts:
         before, _, after = text.partition(f"[{part}.schedule]")
         text = before + after[after.index("[") :]
-    file.write_text(f'begin_with = "{pack_folder(whole.run)}"\n{text}', encoding="utf-8")
+    file.write_text(f'begin_with = "{pack_folder(whole)}"\n{text}', encoding="utf-8")
 
 
 @pytest.mark.parametrize("other", ["codec", "speaker"])
@@ -77,15 +77,6 @@ def test_what_a_pack_brings_along_does_not_learn(whole, tmp_path, other):
         read_recipe(tmp_path / "learns.toml")
 
 
-def test_the_card_says_what_is_an_earlier_packs(further):
-    still = replace(further.voice, schedule=replace(further.voice.schedule, steps=0))
-    assert "keeps that pack's codes and speaker encoder." in begun_with(further)
-    without_voice = begun_with(replace(further, voice=still))
-    assert "keeps that pack's codes, speaker encoder and voice." in without_voice
-    assert "used to train its decoder further" in without_voice
-    assert begun_with(replace(further, begin_with="")) == ""
-
-
 def test_all_stages_from_the_command_line(whole, tmp_path):
     """With no schedule for what is taken, and a voice that hardly moves from where it was."""
     file, folder = tmp_path / "further.toml", tmp_path / "run"
@@ -93,8 +84,8 @@ def test_all_stages_from_the_command_line(whole, tmp_path):
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("learning_rate = 1e-3", "learning_rate = 1e-9"), encoding="utf-8")
     assert read_recipe(file).codec.schedule == UNTRAINED
-    finish(file, STAGES[1 : STAGES.index("export") + 1], whole.run.folder / "corpus", folder)
-    there, here = (place / "export" / "pack" for place in (whole.run.folder, folder))
+    finish(file, STAGES[1 : STAGES.index("export") + 1], whole.folder / "corpus", folder)
+    there, here = (place / "export" / "pack" for place in (whole.folder, folder))
     assert "earlier pack" in (here / "CARD.md").read_text(encoding="utf-8")
     before, after = (load_file(place / pack.VOICE_FILE) for place in (there, here))
     for key, value in before.items():
@@ -125,7 +116,7 @@ def test_a_pack_of_another_shape_is_refused(further, whole, tmp_path):
         (replace(further, speaker=replace(further.speaker, bands=32)), "another speaker"),
     ):
         run = Run(other, tmp_path / named)
-        shutil.copytree(whole.run.folder / "corpus", run.folder / "corpus")
+        shutil.copytree(whole.folder / "corpus", run.folder / "corpus")
         with pytest.raises(InvalidInput, match=named):
             fine_tuning.has_taken(run, "codec")
         assert not run.is_done("codec")

@@ -1,6 +1,7 @@
 """What the voice is trained on is what a session of the product feeds its model."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord
 from engine.training.codec.decoder import PAUSED, UNTOLD, said, told
+from engine.training.stages import VOXTREAM
 from engine.training.voice.model import (
     fresh_model,
     model_config,
@@ -16,13 +18,15 @@ from engine.training.voice.model import (
     temporal_hidden,
 )
 from engine.training.voice.stage import collated, corrupted, dropped
-from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence
+from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence, stretch
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids, own_table
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.network.phones import extend
 from engine.tts.voxtream.prompt import prepare, rotary_tables
 from engine.tts.voxtream.script import Script
+from engine.tts.voxtream.voxtream1 import prompt as prompts
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 PHONES = ("h", "ə", "l", "ˈoʊ", "w", "ˈɜː", "l", "d")
@@ -57,7 +61,6 @@ WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): all e
 
 
 def closed_lesson() -> Lesson:
-    """A lesson whose text ends."""
     lessons = (
         sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
         for seed in range(200)
@@ -169,3 +172,67 @@ def test_of_some_frames_nothing_is_told_and_a_pause_may_hold_the_last_phone():
         assert torch.equal(
             each[:, :speech][:, known[:speech]], phones[:, :speech][:, known[:speech]]
         )
+
+
+# -------------------------------------------------------------------------- VoXtream's own lessons
+
+
+FRAMES = 8  # of the prompt
+
+
+@pytest.fixture(scope="module")
+def original(tiny) -> VoxtreamModel:
+    torch.manual_seed(3)
+    config = model_config(tiny.voice, tiny.codec, tiny.speaker, VOXTREAM)
+    return fresh_model(config, Generation(speaker_weight=1.0)).eval()
+
+
+def of_nine(seed: int) -> Encoded:
+    made = encoded(WALK, 3, seed)
+    dice = np.random.default_rng(seed)
+    return replace(
+        made,
+        phones=dice.integers(0, 60, 9).astype(np.int16),
+        nuclei=np.append(made.nuclei, np.int8(1)),
+        marks=made.marks[:1],
+    )
+
+
+def closed_stretch() -> Lesson:
+    lessons = (stretch([of_nine(1), of_nine(2)], random.Random(n), 36) for n in range(200))
+    return next(made for made in lessons if int(made.text[-1]) == EOS)
+
+
+def test_a_stretch_is_learnt_whole_and_has_no_marks():
+    lesson = closed_stretch()
+    assert lesson.text[0] == BOS
+    assert lesson.text[-2:].tolist() == [SILENCE, EOS]
+    assert (lesson.tokens >= 0).all()
+    assert lesson.text.max() == EOS
+    assert not {117, 118, 119, 121} & set(lesson.text.tolist())
+    assert len(lesson.rows) == len(lesson.tokens) == lesson.codes.shape[1]
+    assert lesson.rows[0].tolist() == [0, 0]
+
+
+@torch.no_grad()
+def test_hidden_states_of_its_lesson_are_those_of_its_session(original):
+    lesson, tables = closed_stretch(), rotary_tables(original)
+    batch, ahead = collated([lesson], original.config), original.config.max_look_ahead
+    wanted = temporal_hidden(original, batch, phone_rows(original, batch, ahead), 0.0)[0]
+    text, places = torch.from_numpy(lesson.text), torch.from_numpy(lesson.rows)
+    codes, known = torch.from_numpy(lesson.codes), int(places[FRAMES].max()) + 1
+    prompt = prompts.Prompt(
+        codes[:, :FRAMES], text[1:known], places[1 : FRAMES + 1] - 1, torch.zeros(192)
+    )
+    prepared = prompts.prepare(original, tables, prompt)
+    fresh = original.phone_embeddings(text[None, known:])
+    rows = extend(prepared.rows, fresh, original.phone, tables.phone)
+    opened = prepared.open(rows)
+    assert torch.allclose(opened.hidden[0], wanted[FRAMES], atol=1e-4)
+    for column in range(FRAMES + 1, codes.shape[1]):
+        vector = rows.row(int(places[column, 0])) + rows.row(int(places[column, 1]))
+        heard = torch.cat((codes[:1, column - 1], codes[1:, column - 2]))
+        x = original.columns(vector[:, None], heard[None, :, None])
+        hidden = original.advance(x, tables.temporal.slice(column, column + 1), opened.cache, None)
+        opened.cache.advance(1)
+        assert torch.allclose(hidden[0], wanted[column], atol=1e-4)

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from engine.tts.base import Starved
+from engine.tts.base import Pcm, Starved
+from engine.tts.espeak.joining import Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
-from engine.tts.utterance import PIECE_MS
 from tests.benchmarks.formant_rates import TEXTS, measure
-from tests.engine.tts.utterances import drain, say, speak
+from tests.engine.tts.utterances import drain, say
 
 
 @pytest.fixture
@@ -32,13 +32,6 @@ def test_the_first_word_does_not_wait_and_a_reply_ends_without_a_pause(model):
         assert np.abs(session.step().pcm).max() > 0.01
     pcm = say(model, [["It", "is", "late."]]).pcm
     assert len(pcm) - np.flatnonzero(np.abs(pcm) > 0.002)[-1] < SAMPLE_RATE // 10
-
-
-def test_frames_have_eighty_milliseconds_and_the_last_what_is_left(model):
-    with model.open(model.voices()[0], seed=1) as session:
-        lengths = [len(frame.pcm) for frame in speak(session, TEXTS["short"].split())]
-    assert set(lengths[:-1]) == {SAMPLE_RATE * PIECE_MS // 1000}
-    assert 0 < lengths[-1] <= SAMPLE_RATE * PIECE_MS // 1000
 
 
 def test_nothing_of_a_closed_word_waits_for_the_next_word(model):
@@ -96,3 +89,42 @@ def test_joins_do_not_click(model, rate):
     for sample in joins:
         near[max(0, sample - 130) : sample + 130] = True
     assert steepness[near].max() <= steepness[~near].max()
+
+
+# ------------------------------------------------------------------------------------------- joins
+
+
+def tone(frequency: float, samples: int, phase: float = 0.0) -> Pcm:
+    angle = 2 * np.pi * frequency / SAMPLE_RATE * np.arange(samples) + phase
+    return (0.5 * np.sin(angle)).astype(np.float32)
+
+
+def largest_step(pcm: Pcm) -> float:
+    return float(np.abs(np.diff(pcm)).max())
+
+
+def test_very_short_pieces_and_pauses_do_no_harm():
+    joiner = Joiner()
+    pcm = tone(150, 300)
+    lengths = [len(joiner.append(Span(pcm, 299, 300))), len(joiner.pause(1))]
+    lengths += [len(joiner.append(Span(pcm, 0, 3), 1.5)), len(joiner.append(Span(pcm, 298, 300)))]
+    assert all(0 < length < 300 for length in lengths)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.1, 1.37, 1.6, 2.0])
+def test_stretching_makes_it_longer_by_that_factor(factor):
+    pcm = tone(120, 9000)
+    made = stretch(Span(pcm, 1000, 7000), factor)
+    assert made.end == round(6000 * factor)
+    assert factor > 1 or np.array_equal(made.pcm[: made.end], pcm[1000:7000])
+
+
+@pytest.mark.parametrize("frequency", [70.0, 120.0, 233.0])
+def test_stretching_keeps_the_pitch_and_the_level(frequency):
+    pcm = tone(frequency, 12_000)
+    slow = stretch(Span(pcm, 0, 11_000), 1.5)
+    body = slow.pcm[: slow.end]
+    spectrum = np.abs(np.fft.rfft(body * np.hanning(len(body))))
+    assert np.argmax(spectrum) * SAMPLE_RATE / len(body) == pytest.approx(frequency, abs=2)
+    assert np.std(body) == pytest.approx(np.std(pcm), rel=0.05)
+    assert largest_step(body) < 1.3 * largest_step(pcm)

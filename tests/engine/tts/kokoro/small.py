@@ -38,7 +38,6 @@ def scratch(name: str) -> Path:
 
 @cache
 def small_parts() -> Parts:
-    """The made-up graph, cut as the published one is."""
     folder = scratch("cut")
     write_small(folder / "small.onnx")
     cut(folder / "small.onnx", folder)
@@ -191,7 +190,6 @@ class _Graph:
         return x
 
     def spectrum(self) -> str:
-        """Harmonics of the pitch, as magnitudes and angles."""
         pitch = self.stretched(self.add("Unsqueeze", PITCH, [1]), STEP)
         multiples = np.arange(1, 10, dtype=np.float32).reshape(1, 9, 1) / SAMPLE_RATE
         turns = self.add("Mul", pitch, multiples)

@@ -1,12 +1,120 @@
-"""Plans of a sentence: the whole has the rate asked for, and pauses where it has them."""
+"""Frames of every symbol: a sentence has its rate to a frame, and edges stay."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from engine.text.phonemes import PhonedWord
+from engine.tts.kokoro.durations import (
+    PAUSING_BELOW,
+    PER_SECOND,
+    SHORTEST_LEAD,
+    Pace,
+    Script,
+    fitted,
+    lateness,
+    make_script,
+    pauses_after,
+)
+from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from tests.engine.tts.kokoro.words import phoned, planned, wish
 
-WORDS = phoned("Of the many people who asked, only one was right: it is late.")
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+from engine.tts.kokoro.symbols import LONGEST, ids, symbols
+from tests.engine.tts.kokoro.words import phoned, planned, sentences, wish
+
+NONE = np.zeros(0, np.int64)
+AROUND = 1.5  # frames that sound around a sentence's symbols
+SYLLABLES = ["tˈæ", "bə", "stˈɪk", "lˈA", "ɪn", "dˈɔɹ"]
+WORDS = st.builds(
+    lambda syllables, mark: PhonedWord(tuple("".join(syllables)), mark),
+    st.lists(st.sampled_from(SYLLABLES), min_size=1, max_size=3),
+    st.sampled_from(["", "", "", ","]),
+)
+SENTENCES = st.lists(WORDS, min_size=5, max_size=25)
+RATES = st.floats(1.0, 7.0)
+
+
+def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> Script:
+    pauses = pauses_after(words, [rate] * len(words), ())
+    return make_script(words, pauses, closed=closed, british=False)
+
+
+def natural_of(script: Script, seed: int) -> np.ndarray:
+    """Frames such as Kokoro gives: some for a sound, more for a mark, many at the edges."""
+    sounds = np.random.default_rng(seed).uniform(1.2, 3.5, 1000)
+    marks = [5.0 * (symbol in ",.?!") for symbol in script.text]
+    each = [sounds[ord(symbol)] + mark for symbol, mark in zip(script.text, marks, strict=True)]
+    return np.array([9.0, *each, 11.0])
+
+
+def pace_of(words: list[PhonedWord], rate: float | None, seed: int) -> Pace:
+    """The voice's own pace is that of its frames."""
+    script = script_of(words, None)
+    own = script.nuclei.sum() * PER_SECOND / natural_of(script, seed)[1:-2].sum()
+    return Pace(rate, (1.0,) * len(words), float(own))
+
+
+def too_late(words: list[PhonedWord], rate: float, seed: int) -> float:
+    """Frames by which a sentence is longer than its syllables over the rate."""
+    script = script_of(words, rate)
+    pace = pace_of(words, rate, seed)
+    frames = fitted(script, natural_of(script, seed), NONE, pace, closed=True)
+    assert frames.min() >= 1
+    return lateness(script, frames, 0, len(script.text) - 1, pace) + AROUND
+
+
+@settings(max_examples=40)
+@given(SENTENCES, st.floats(PAUSING_BELOW, 6.0), st.integers(0, 9))
+def test_a_sentence_lasts_as_its_rate_says(words, rate, seed):
+    assert abs(too_late(words, rate, seed)) <= 1
+
+
+@settings(max_examples=40)
+@given(SENTENCES, st.floats(1.5, PAUSING_BELOW), st.integers(0, 9))
+def test_it_does_so_with_pauses(words, rate, seed):
+    """With a last word like the first one, which is taken for it before it is known."""
+    assert abs(too_late([*words, replace(words[0], mark="")], rate, seed)) <= 1.5
+
+
+@settings(max_examples=40)
+@given(SENTENCES, RATES, RATES, st.sampled_from([9.0, 21.0]))
+def test_edges_keep_at_every_rate(words, one, other, lead):
+    """The lead is as long as the voice makes it, but not shorter than the shortest."""
+    for rate in (one, other, None):
+        script = script_of(words, rate)
+        natural = natural_of(script, 1)
+        natural[0], natural[-1] = lead, 11.0
+        frames = fitted(script, natural, NONE, pace_of(words, rate, 1), closed=True)
+        assert frames[0] == max(SHORTEST_LEAD, lead)
+        assert abs(frames[-1] - 11) <= 1
+
+
+@pytest.mark.parametrize("rate", [2.0, 4.0, 6.0])
+@pytest.mark.parametrize("slowed", [1.0, 0.5])
+def test_a_slow_word_takes_its_time_from_no_other(rate, slowed):
+    """A pace of one half makes a word twice as long; the others keep their rate."""
+    words = [PhonedWord(tuple("kˈæt"))] * 12
+    script = script_of(words, None)
+    pace = Pace(rate, (1.0,) * 6 + (slowed,) * 6, pace_of(words, rate, 2).own)
+    frames = fitted(script, natural_of(script, 2), NONE, pace, closed=True)
+    first, second = (
+        frames[1 + script.firsts[begin] : 1 + script.firsts[end]].sum()
+        for begin, end in ((0, 5), (6, 11))
+    )
+    assert first / second == pytest.approx(slowed, rel=0.25)
+
+
+# ------------------------------------------------------------------------------------- whole plans
+
+
+SAID = phoned("Of the many people who asked, only one was right: it is late.")
 SECONDS = FRAME / SAMPLE_RATE
 
 
@@ -14,29 +122,99 @@ SECONDS = FRAME / SAMPLE_RATE
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_sentence_planned_bit_by_bit_has_its_rate(rate, share):
     """To a frame, however much of each plan was rendered before the next."""
-    plan = planned(wish(WORDS[:2], rate, closed=False))
+    plan = planned(wish(SAID[:2], rate, closed=False))
     done = plan.first
-    for known in (4, 7, 10, len(WORDS)):
+    for known in (4, 7, 10, len(SAID)):
         done += int(share * (plan.limit - done))
-        plan = planned(wish(WORDS[:known], rate, closed=known == len(WORDS)), plan, done)
-    syllables = sum(word.syllables for word in WORDS)
+        plan = planned(wish(SAID[:known], rate, closed=known == len(SAID)), plan, done)
+    syllables = sum(word.syllables for word in SAID)
     spoken = plan.edges[-2] - plan.edges[0]  # to the last mark
     assert spoken * SECONDS == pytest.approx(syllables / rate, abs=3 * SECONDS)
 
 
 def test_only_silence_is_behind_the_limit_and_a_last_word_waits_for_what_follows():
-    whole, begun = planned(wish(WORDS, 4.0)), planned(wish(WORDS[:4], 4.0, closed=False))
+    whole, begun = planned(wish(SAID, 4.0)), planned(wish(SAID[:4], 4.0, closed=False))
     assert whole.edges[-2] <= whole.limit < whole.edges[-2] + 8
     assert begun.first < begun.limit < begun.onsets[-1]
 
 
 def test_silences_are_between_the_words_and_as_long_as_their_pauses():
-    plan = planned(wish(WORDS, 1.5))
+    plan = planned(wish(SAID, 1.5))
     assert len(plan.silences) >= 3
     starts = plan.edges[np.array(plan.script.ends, np.int64)]
     for frame in plan.silences:
         word = int(np.searchsorted(plan.onsets, frame)) - 1
         assert starts[word] <= frame <= plan.onsets[word + 1]
-    syllables = sum(word.syllables for word in WORDS)
+    syllables = sum(word.syllables for word in SAID)
     total = plan.edges[-2] - plan.edges[0] + sum(plan.silences.values())
     assert total * SECONDS == pytest.approx(syllables / 1.5, rel=0.05)
+
+
+# ----------------------------------------------------------------------------- where sentences end
+
+
+Planned = list[tuple[tuple[PhonedWord, ...], bool]]
+
+
+def plans(words: Sequence[PhonedWord]) -> Planned:
+    """Every plan as a session asks for them."""
+    made: Planned = []
+    first = planned = 0
+    while more := next_words(words[first:], planned, all_known=True):
+        made.append(more)
+        first, planned = (first + len(more[0]), 0) if more[1] else (first, len(more[0]))
+    return made
+
+
+def closed(made: Planned) -> list[tuple[PhonedWord, ...]]:
+    return [words for words, whole in made if whole]
+
+
+def length(words: Sequence[PhonedWord]) -> int:
+    return sum(1 + sum(map(len, word.phones)) for word in words)
+
+
+def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word():
+    word = PhonedWord(tuple("kæts"))  # five symbols with the gap
+    long = [word] * 200
+    (first, *_) = closed(plans(long))
+    assert length(first[:-1]) <= LONGEST < length(first)
+    assert first[-1].mark == ","
+    with_comma = [word] * 60 + [PhonedWord(word.phones, ",")] + long
+    assert len(closed(plans(with_comma))[0]) == 61
+    early = [word] * 20 + [PhonedWord(word.phones, ",")] + long
+    assert len(closed(plans(early))[0]) == len(first)
+
+
+def test_the_first_plan_knows_two_words_with_a_sound():
+    word, silent = PhonedWord(tuple("kæt")), PhonedWord(())
+    assert [len(known) for known, _ in plans([word] * 9)] == [2, 4, 7, 9]
+    assert [len(known) for known, _ in plans([silent, word, silent, word, word])] == [4, 5]
+
+
+# ------------------------------------------------------------------------------- phones in symbols
+
+
+TEXT = " ".join(sentences(150))
+STRESSES = "ˈˌ"
+
+
+@pytest.mark.parametrize("language", ["en-us", "en-gb"])
+def test_every_phone_of_english_has_symbols_and_a_word_keeps_its_syllables(language):
+    """Or its rate would be another one than was asked for."""
+    british, words = language == "en-gb", phoned(TEXT, language)
+    phones = {phone for word in words for phone in word.phones}
+    assert len(phones) > 40
+    for phone in phones:
+        spelt = symbols(phone, british=british)
+        assert spelt.strip(STRESSES), phone
+        assert ids(spelt)[1:-1], phone
+        assert set(spelt) & set(STRESSES) == set(phone) & set(STRESSES)
+    for word in words:
+        script = make_script([word], [0.0], closed=False, british=british)
+        assert int(script.nuclei.sum()) == word.syllables, (word, script.text)
+
+
+def test_diphthongs_and_affricates_are_one_symbol():
+    assert symbols("ˈaɪ") + symbols("dʒ") + symbols("tʃ") == "ˈIʤʧ"
+    assert symbols("oʊ") + symbols("əʊ", british=True) == "OQ"

@@ -139,7 +139,6 @@ class Listener:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_words_stay_in_order_however_often_it_is_taken_back(seed):
-    """Words, steps, rates and rewinds in any order."""
     draw = random.Random(seed)
     waiting = list(FEW)
     with laws.open_session(kokoro()) as session:

@@ -12,7 +12,7 @@ from engine.training.corpus.grammar import test_sentence as draw_sentence
 from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.statistics import Statistics, statistics
-from tests.engine.text.phoned import phoned as phoned_words
+from tests.engine.text.cases import phoned as phoned_words
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
 
 TEXT = "We will meet the others at seven, by the old river."

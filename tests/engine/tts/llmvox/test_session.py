@@ -10,12 +10,10 @@ from engine.tts.base import Starved
 from engine.tts.llmvox.config import ENTRY, Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.phones import MARKS, own_ids
-from tests.engine.nn.prenets import kept, passed
-from tests.engine.nn.stacks import at_once
-from tests.engine.text.phoned import phoned
+from tests.engine.nn.stacks import at_once, kept, passed
+from tests.engine.text.cases import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, small
-from tests.engine.tts.recorder import Recorder
-from tests.engine.tts.utterances import drain, push, say
+from tests.engine.tts.utterances import Recorder, drain, push, say
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
 SECOND = ["Did", "nobody", "see", "it?"]
@@ -122,15 +120,3 @@ def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_change
     assert len(torch.cat(ears.pieces)) == known
     one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
     assert torch.equal(one[:known], other[:known])
-
-
-@pytest.mark.parametrize(
-    ("growth", "largest", "sizes"),
-    [(1, 99, [4, 4, 4, 4, 4, 4]), (2, 99, [4, 8, 16]), (3, 99, [4, 12]), (2, 8, [4, 8, 8])],
-)
-def test_chunks_grow_as_the_algorithm_and_its_server_have_it(growth, largest, sizes):
-    ears = Recorder()
-    generation = replace(GENERATION, growth=growth, largest_chunk=largest)
-    words = ["One", "hundred", "and", "twenty", "seven", "boats", "left", "harbour"]
-    say(small(generation, vocoder=ears), [words])
-    assert [len(piece) for piece in ears.pieces][: len(sizes)] == sizes

@@ -56,7 +56,6 @@ def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelPart
 
 
 def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
-    """A random prompt that begins with silence."""
     dice = np.random.default_rng(seed)
     phones = dice.integers(0, SHAPE.phones, steps)
     phones[:lead] = SHAPE.begin

@@ -12,9 +12,9 @@ from torch import Tensor
 from engine.codec.mel import BANDS, LEVELS
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speakstream.model import SpeakStreamModel
-from tests.engine.nn.prenets import kept, passed
-from tests.engine.nn.stacks import at_once
-from tests.engine.text.phoned import phoned
+from engine.tts.speakstream.tempo import FASTEST, LEAST, MOST, SLOWEST, Tempo, step_for
+from tests.engine.nn.stacks import at_once, kept, passed
+from tests.engine.text.cases import phoned
 from tests.engine.tts import laws
 from tests.engine.tts.speakstream.small_model import GENERATION, SHAPE, small
 
@@ -23,12 +23,10 @@ WORD_MARK, SPEAKER, BEGIN, END = 120, 122, 123, 124
 
 
 def hidden_of(model: SpeakStreamModel, rows: list[Tensor]) -> Tensor:
-    """The last position's hidden vector."""
     return at_once(model.stack, torch.stack(rows)[None])[0, -1]
 
 
 def texts_of(words: Iterable[str]) -> list[list[int]]:
-    """Phones and marks of every word."""
     ids = own_ids()
     return [
         [ids[phone] for phone in word.phones] + [MARKS[mark] for mark in word.mark]
@@ -87,3 +85,35 @@ def test_a_session_says_what_the_slow_loop_says(seed):
     assert [onset.sample for onset in utterance.onsets] == [480 * place for place in begins]
     assert np.allclose(utterance.pcm[: len(pcm)], pcm, atol=2e-3)
     assert len(utterance.pcm) - len(pcm) == 1_200  # in which the end dies away
+
+
+# ------------------------------------------------------------------------ spectra at another tempo
+
+
+COLUMNS = torch.randn(200, 3, generator=torch.Generator().manual_seed(1))
+
+
+def pushed(step: float, sizes: int) -> torch.Tensor:
+    tempo = Tempo()
+    return torch.stack(
+        [given for piece in COLUMNS.split(sizes) for given in tempo.push(piece, step)]
+    )
+
+
+@pytest.mark.parametrize("step", [0.5, 0.8, 1.0, 1.3, 1.8])
+def test_as_many_columns_come_out_as_the_step_says_however_they_came(step):
+    made = pushed(step, 2)
+    assert len(made) == pytest.approx(len(COLUMNS) / step, abs=1.5)
+    assert torch.equal(made, pushed(step, 7))
+    assert step != 1.0 or torch.equal(made, COLUMNS)
+    line = torch.cat([*Tempo().push(torch.arange(20.0)[:, None], step)])  # what lies between
+    assert torch.allclose(line.diff()[2:], torch.tensor(step))
+
+
+def test_a_rate_is_reached_by_what_was_measured_within_bounds():
+    assert step_for(4.0, 4.0, None) == 1.0
+    assert step_for(4.0, 4.0, 4.4) == pytest.approx(4.0 / 4.4)
+    assert step_for(4.0, 4.0, 40.0) == LEAST
+    assert step_for(4.0, 4.0, 0.4) == MOST
+    assert step_for(40.0, 4.0, 4.0) == FASTEST
+    assert step_for(0.4, 4.0, 4.0) == SLOWEST

@@ -9,7 +9,7 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.pending import Pending
 from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.attention_window import BATCH, LAST_BATCHES, TemporalMemory, causal_mask
+from engine.tts.voxtream.attention_window import BATCH, TemporalMemory, causal_mask
 from engine.tts.voxtream.config import FULL, GENERATION
 from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -24,7 +24,6 @@ def model() -> VoxtreamModel:
 
 
 def plain(model: VoxtreamModel, columns: Tensor, cache: KvCache | None = None) -> Tensor:
-    """Hidden state of the last column when all are computed at once."""
     length = columns.shape[1]
     cache = cache or KvCache(SMALL.temporal, 2, CPU, torch.float32)
     rotation = RotaryTable(SMALL.temporal.head_width, CPU).slice(0, length)
@@ -101,10 +100,3 @@ def test_what_is_computed_together_does_not_depend_on_how_long_it_takes(question
     # Of 120 columns that survive a turn; the last one is computed by the frame that needs it.
     assert [size for size in delayed.batches if size > 1] == 3 * [BATCH, BATCH, BATCH, 18, 5]
     assert delayed.batches[-2:] == [1, 1]
-
-
-def test_a_batch_is_not_waited_for_before_the_window_is_nearly_full():
-    memory, delayed = filled(240 - max(LAST_BATCHES) - 1 - 40, 1_000_000)
-    memory.settle()
-    assert set(delayed.batches) == {1}
-    assert delayed.given_up == 1

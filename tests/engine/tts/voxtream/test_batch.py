@@ -63,7 +63,6 @@ def alone(model: VoxtreamSynthesiser, speaker: Speaker) -> Pcm:
 
 
 def together(batch: SlotBatch, speakers: Sequence[Speaker]) -> None:
-    """Everybody speaks until all have finished or left."""
     waiting, speaking = list(speakers), list[Speaker]()
     step = 0
     while waiting or speaking:
@@ -106,17 +105,6 @@ def test_who_joins_leaves_or_waits_changes_no_other_session(model):
             expected = expected[: len(speaker.pcm)]
             assert len(expected)
         assert np.array_equal(speaker.pcm, expected), f"speaker {speaker.number}"
-
-
-def test_randomness_is_the_sessions_own():
-    batch = small().batch(3)
-    sessions = [batch.open(voice_of(0), seed=seed) for seed in (5, 5, 6)]
-    for session in sessions:
-        push(session, ["Nobody"])
-    rows = zip(*(batch.step(sessions) for _ in range(3)), strict=True)
-    first, second, third = (np.concatenate([made.pcm for made in row]) for row in rows)
-    assert np.array_equal(first, second)
-    assert not np.array_equal(first, third)
 
 
 def test_a_session_keeps_its_slot_from_passage_to_passage_and_gives_it_back_once():

@@ -7,18 +7,23 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
+from engine.codec.mimi import random_mimi
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.tts.phones import EOS, SILENCE
+from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
 from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
-from tests.engine.tts.voxtream.reference import random_redimnet, some_sound
-from tests.parity.freeze_voxtream import LOGIT_STRIDE, RATES, ROW_STRIDE
-from tests.parity.voxtream_parity import Prompt, controls, text_of
+from tests.engine.tts.voxtream.small_model import SMALL, small_mimi
+from tests.parity import free_running
+from tests.parity.free_running import KEPT, OF_SIZE, SCENARIOS, Ours
+from tests.parity.reference import SoundingWeights
+from tests.parity.voxtream_parity import LOGIT_STRIDE, RATES, ROW_STRIDE, Prompt, controls, text_of
 
 CPU = torch.device("cpu")
 FULL_SIZE = Path(__file__).parents[3] / "parity" / "full_size.json"
@@ -50,7 +55,7 @@ def test_the_full_size_voice_says_what_its_authors_code_says():
 
 
 def _said() -> Iterator[Any]:
-    """As `frozen` of tests/parity/freeze_voxtream.py, by our model: the row, then every step."""
+    """As `frozen` of tests/parity/voxtream_parity.py, by our model: the row, then every step."""
     target = Target(CPU, torch.float32, threads=1)
     weights = RandomWeights(VOXTREAM2_SHAPE, 0)
     model = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, FULL, target)
@@ -89,3 +94,71 @@ def _phone_rows(model: VoxtreamModel, tokens: torch.Tensor) -> torch.Tensor:
     table = RotaryTable(model.config.phone.head_width, CPU)
     rows = PhoneRows(3, model.config.phone_window)
     return extend(rows, model.phone_embeddings(tokens), model.phone, table).rows
+
+
+# -------------------------------------------------------------------- weights and a sound for both
+
+# Functions of seeds alone, of torch\'s random numbers on the processor.
+
+
+def random_redimnet() -> ReDimNet:
+    """Size M; also what begins as 0 or 1 has values, so that it shows where it is used."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = ReDimNet(SpeakerConfig()).eval().requires_grad_(False)
+        for key, tensor in model.state_dict().items():
+            if tensor.is_floating_point() and not key.startswith("spec."):
+                tensor += 0.05 * torch.randn(tensor.shape)
+                if key.endswith("running_var"):
+                    tensor.abs_()
+    return model
+
+
+def some_sound() -> Tensor:
+    """A second and a half of noise that grows, [S] at 16 kHz."""
+    noise = torch.randn(24_000, generator=torch.Generator().manual_seed(0))
+    return noise * 0.1 * torch.linspace(0, 1, 24_000)
+
+
+# -------------------------------------------------------------------------------- whole utterances
+
+
+THEIRS = json.loads(
+    (Path(__file__).parents[3] / "parity" / "free_running.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[Ours]:
+    with torch.inference_mode():
+        yield Ours(SoundingWeights(SMALL, 0), SMALL, small_mimi())
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_small_voice_says_what_its_authors_code_says(small, name):
+    assert small.codes.tolist() == THEIRS["small"]["prompt"]
+    assert_same(small, name, THEIRS["small"])
+
+
+@pytest.fixture(scope="module")
+def full() -> Iterator[Ours]:
+    """Needs 4 GB of memory."""
+    with torch.inference_mode():
+        weights, mimi = SoundingWeights(VOXTREAM2_SHAPE, 0), random_mimi(16, 0)
+        yield Ours(weights, VOXTREAM2_SHAPE, mimi)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1200)  # a frame takes a second and more
+@pytest.mark.parametrize("name", OF_SIZE["full"])
+def test_the_full_size_voice_running_freely_says_what_its_authors_code_says(full, name):
+    assert full.codes.tolist() == THEIRS["full"]["prompt"]
+    assert_same(full, name, THEIRS["full"])
+
+
+def assert_same(ours: Ours, name: str, theirs: dict[str, Any]) -> None:
+    frames, logits = ours.run(SCENARIOS[name])
+    found = [[frame.token, frame.semantic, frame.acoustic] for frame in frames]
+    assert found == theirs[name]["frames"]
+    for at, wanted in zip(KEPT, theirs[name]["logits"], strict=True):
+        assert logits[at][:: free_running.LOGIT_STRIDE].tolist() == pytest.approx(wanted, abs=1e-5)

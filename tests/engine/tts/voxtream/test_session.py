@@ -1,17 +1,32 @@
 """What an utterance of VoXtream2 does beside the laws, on a small model with random weights."""
 
-from dataclasses import replace
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
+from engine.codec.mimi import NOTHING, Mimi, MimiStream
 from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Pcm, Starved
-from engine.tts.voxtream.alignment import Span
+from engine.nn.pending import Pending
+from engine.tts.base import AudioFrame, Finished, Pcm, Starved
+from engine.tts.phones import EOS, SILENCE, own_table
+from engine.tts.voxtream.config import INT8, NEVER
+from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.files.place import VOXTREAM2_1
+from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.utterances import drain, push, say, speak
-from tests.engine.tts.voxtream.small_model import small
+from tests.engine.text.cases import phoned
+from tests.engine.tts.utterances import WORDS as MANY
+from tests.engine.tts.utterances import assert_same, drain, push, say, speak
+from tests.engine.tts.voxtream.small_model import SMALL, small
+from tests.engine.tts.voxtream.voxtream1 import small_voxtream1
 
 WORDS = ["Hello", "world,", "this", "is", "the", "apple", "of", "my", "eye.", "Really?!"]
 
@@ -103,13 +118,215 @@ def test_the_codec_begins_behind_the_prompt(synthesiser):
     assert np.allclose(warm, said(small(frames_heard=6, graphs=True), 4.0), atol=1e-5)
 
 
-def test_it_may_linger_on_the_prompt_s_last_phone(synthesiser, voice):
-    with synthesiser.open(voice, seed=1) as session:
-        script, last = session._script, session._prompt.length - 1
-        for text in WORDS:
-            for word in session._phonemizer.push(text):
-                script.add(word)
-        script.close()
-        before = script.vector(Span(last, last))
-        script.forget_before(last)
-        assert torch.equal(script.vector(Span(last, last)), before)
+# ---------------------------------------------------------------------------------------- passages
+
+
+FIRST = ["Hello", "world,", "this", "is", "it."]
+LONG = [*FIRST, "Now", "(really", "so!)", "A", "last", "one."]
+
+
+@pytest.fixture(scope="module")
+def short() -> VoxtreamSynthesiser:
+    """Every sentence a passage of its own."""
+    return small(passage_frames=5)
+
+
+def test_the_first_passage_is_its_sentence_alone(short):
+    alone, long = (say(short, [words], seed=3).pcm for words in (FIRST, LONG))
+    one_piece = say(small(passage_frames=NEVER), [LONG], seed=3).pcm
+    assert len(alone) < len(long)
+    assert np.array_equal(alone, long[: len(alone)])
+    assert not np.array_equal(one_piece[: len(long)], long[: len(one_piece)])
+
+
+def test_without_a_sentences_end_there_is_one_passage(short):
+    commas = [word.strip(".!)") + "," for word in LONG]
+    one_piece = say(small(passage_frames=NEVER), [commas], seed=3)
+    assert_same(say(short, [commas], seed=3), one_piece)
+
+
+def test_between_passages_it_waits_and_keeps_its_rate(short, voice):
+    with short.open(voice, seed=3) as session:
+        session.rate = 4.0
+        push(session, FIRST, ended=False)
+        assert drain(session)[-1].rate is not None
+        assert isinstance(session.step(), Starved)
+        session.push_word("More", 0.8)
+        push(session, ["words"])
+        assert drain(session)[0].rate is not None  # measured over the passages' border
+        assert isinstance(session.step(), Finished)
+
+
+# --------------------------------------------------------------------------------- a second thread
+
+
+TWO_CORES = ["Two", "cores", "share", "the", "work,", "and", "nobody", "hears", "it."]
+
+
+@pytest.fixture(scope="module")
+def two_threads() -> VoxtreamSynthesiser:
+    return small(INT8, threads=2)
+
+
+def heard(session: VoxtreamSession, words: list[str]) -> np.ndarray:
+    """Samples when each word comes only once it is asked for, the rate changing on the way."""
+    waiting, frames = iter(words), []
+    while not isinstance(step := session.step(), Finished):
+        if isinstance(step, Starved):
+            word = next(waiting, None)
+            session.end_input() if word is None else session.push_word(word)
+        else:
+            frames.append(step.pcm)
+            session.rate = 2.0 + len(frames) % 5
+    return np.concatenate(frames)
+
+
+def test_it_sounds_as_on_one_thread(two_threads, voice):
+    with small(INT8).open(voice, seed=3) as session:
+        expected = heard(session, TWO_CORES)
+    with two_threads.open(voice, seed=3) as session:
+        assert np.array_equal(heard(session, TWO_CORES), expected)
+
+
+def test_closing_waits_for_the_frame_begun_on(two_threads, voice, monkeypatch):
+    settled: list[str] = []
+    begun = Pending(lambda: torch.zeros(2, SMALL.width), lambda: settled.append("settled"))
+    monkeypatch.setattr(two_threads._parts.model, "start", lambda *arguments: begun)
+    with two_threads.open(voice, seed=3) as session:
+        push(session, TWO_CORES, ended=False)
+        while not session._begun:
+            assert isinstance(session.step(), AudioFrame)
+        assert settled == []
+    assert settled == ["settled"]
+
+
+def test_a_fault_of_the_second_thread_is_raised_by_the_step_and_the_session_can_be_closed(
+    two_threads, voice, monkeypatch
+):
+    def fail(*arguments: object) -> Pending[Any]:
+        raise RuntimeError("the worker found no memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(two_threads._parts.model, "start", lambda *_: Pending(fail, lambda: None))
+        with two_threads.open(voice, seed=3) as session:
+            push(session, TWO_CORES, ended=False)
+            with pytest.raises(RuntimeError, match="no memory"):
+                session.step()
+    with two_threads.open(voice, seed=3) as session:
+        push(session, TWO_CORES, ended=False)
+        assert isinstance(session.step(), AudioFrame)
+
+
+# ----------------------------------------------------------------------------------- reading ahead
+
+
+@dataclass(frozen=True)
+class Said:
+    """Bytes of the samples, places of words, and how many words were known behind every step."""
+
+    pcm: bytes
+    onsets: tuple[tuple[int, int], ...]
+    known: tuple[int, ...]
+
+
+@pytest.fixture(scope="module")
+def ahead() -> VoxtreamSynthesiser:
+    return small(edition=EDITIONS[VOXTREAM2_1], passage_frames=20)
+
+
+def opened(ahead: VoxtreamSynthesiser) -> VoxtreamSession:
+    session = ahead.open(ahead.voices()[0], seed=3)
+    session.rate = 5.0
+    return session
+
+
+def traced(ahead: VoxtreamSynthesiser, steps: Sequence[int]) -> Said:
+    """`steps`: before which step each word comes; with the last one the input ends."""
+    frames: list[AudioFrame] = []
+    known: list[int] = []
+    coming = list(zip(steps, MANY, strict=True))
+    with opened(ahead) as session:
+        while True:
+            while coming and coming[0][0] <= len(known):
+                session.push_word(coming.pop(0)[1])
+            if not coming:
+                session.end_input()
+            step = session.step()
+            known.append(session.taken)
+            if isinstance(step, AudioFrame):
+                frames.append(step)
+            elif isinstance(step, Finished):
+                break
+    onsets = tuple((onset.word, onset.sample) for frame in frames for onset in frame.onsets)
+    return Said(b"".join(frame.pcm.tobytes() for frame in frames), onsets, tuple(known))
+
+
+def test_the_same_words_at_the_same_steps_repeat(ahead):
+    draw = random.Random(1)
+    as_a_model_writes = sorted(draw.randrange(24) for _ in MANY)
+    one = traced(ahead, as_a_model_writes)
+    assert traced(ahead, as_a_model_writes) == one
+    assert [word for word, _ in one.onsets] == list(range(len(MANY)))
+
+
+def test_words_that_come_when_they_are_taken_up_sound_the_same(ahead):
+    """What lies beyond the look-ahead is not known yet, whether it was pushed or not."""
+    whole = traced(ahead, [0] * len(MANY))
+    assert len(set(whole.known)) > 5
+    when_taken = [
+        next(step for step, known in enumerate(whole.known) if known > word)
+        for word in range(len(MANY))
+    ]
+    again = traced(ahead, when_taken)
+    assert (again.pcm, again.onsets) == (whole.pcm, whole.onsets)
+
+
+def test_what_was_pushed_is_known_as_far_as_the_masks_see(ahead, synthesiser):
+    """The last word taken may be long; without a look-ahead none is known before it is needed."""
+    assert (ahead.info.reads_ahead, synthesiser.info.reads_ahead) == (True, False)
+    for speaker, least in ((ahead, SMALL.look_ahead), (synthesiser, 0)):
+        with opened(speaker) as session:
+            push(session, MANY, ended=False)
+            for _ in range(8):
+                assert isinstance(session.step(), AudioFrame)
+                assert least <= session._ahead() < max(3, least) + 12
+
+
+# -------------------------------------------------------------------------- what the codec is told
+
+
+FIVE = ["Seven", "boats", "cross", "many", "floods"]
+
+
+@pytest.mark.parametrize("chunks", [[FIVE], [[word] for word in FIVE]], ids=["whole", "words"])
+@pytest.mark.parametrize(
+    "make",
+    [small, partial(small, graphs=True), small_voxtream1.small],
+    ids=["voxtream2", "voxtream2, graph", "voxtream"],
+)
+def test_the_codec_is_told_each_frame_s_phones(make, chunks, monkeypatch):
+    """A frame in which a word begins is told that word's first phone; the phones are those of the
+    text in order, of which some may be skipped and none is said twice.
+    """
+    told: list[tuple[int, ...]] = []
+    decode = Mimi.decode_frame
+
+    def keep(mimi: Mimi, stream: MimiStream, codes: Tensor, phones: Tensor | None = None) -> Tensor:
+        if phones is not None:
+            told.append(tuple(phones[0, :, 0].tolist()))
+        return decode(mimi, stream, codes, phones)
+
+    model = make()
+    monkeypatch.setattr(Mimi, "decode_frame", keep)
+    frames = say(model, chunks, seed=3, rate=3.0 if model.info.rate_range else None).frames
+    del told[: len(told) - len(frames)]  # what a graph is tried with
+    table, said = own_table(), phoned(FIVE)
+    begun = [(onset.word, at) for at, frame in enumerate(frames) for onset in frame.onsets]
+    assert [word for word, _ in begun] == list(range(len(FIVE)))
+    assert all(table.ids(said[word].phones[0])[0] in told[at] for word, at in begun)
+    assert SILENCE in told[-1] or EOS in told[-1]
+    text = [number for word in said for phone in word.phones for number in table.ids(phone)]
+    left = iter([*text, SILENCE, EOS])
+    spoken = [each for each, _ in groupby(one for frame in told for one in dict.fromkeys(frame))]
+    assert all(phone in left for phone in spoken if phone != NOTHING)
+    assert len(set(spoken) & set(text)) > 0.5 * len(set(text))

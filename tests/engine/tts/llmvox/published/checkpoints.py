@@ -61,14 +61,12 @@ def pin(file: Path) -> None:
 
 
 def saved(table: Table) -> bytes:
-    """As torch.save writes it."""
     stream = io.BytesIO()
     torch.save(table, stream)
     return stream.getvalue()
 
 
 def pickles(size: Size = SMALL) -> dict[str, Table]:
-    """What each asset's file holds."""
     return {
         place.NETWORK: {
             "model": {f"_orig_mod.{key}": tensor for key, tensor in network(size).items()},
@@ -91,7 +89,6 @@ def pickles(size: Size = SMALL) -> dict[str, Table]:
 
 
 def network(size: Size) -> dict[str, Tensor]:
-    """Of the public GPT."""
     draw, width = _Draw(4), size.width
     tensors = {"transformer.wpe.weight": draw(size.positions, width, deviation=0.02)}
     for layer in range(size.layers):
@@ -150,8 +147,6 @@ def text(size: Size) -> dict[str, Tensor]:
 
 
 class _Draw:
-    """Tensors from one generator."""
-
     def __init__(self, seed: int) -> None:
         self._generator = torch.Generator().manual_seed(seed)
 

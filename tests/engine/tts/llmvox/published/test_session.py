@@ -1,7 +1,10 @@
 """What only the published LLMVoX does: its sentences go to two replicas, and end with one entry."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 import torch
 
 from engine.tts.base import AudioFrame, Starved
@@ -10,9 +13,18 @@ from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
 from engine.tts.llmvox.published.session import SentenceBytes
 from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
 from tests.engine.tts import laws
+from tests.engine.tts.llmvox.published.checkpoints import FULL, SMALL
+from tests.engine.tts.llmvox.published.reference import (
+    LOGIT_STRIDE,
+    SAMPLE_STRIDE,
+    STEP_STRIDE,
+    STEPS,
+)
+from tests.engine.tts.llmvox.published.reference import (
+    said as said_by_reference,
+)
 from tests.engine.tts.llmvox.published.small_model import SHORT, small
-from tests.engine.tts.recorder import Recorder
-from tests.engine.tts.utterances import push
+from tests.engine.tts.utterances import Recorder, push
 
 FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
 
@@ -58,21 +70,6 @@ def test_each_replica_has_chunks_of_its_own_that_double():
     assert set(third[:-1]) | set(fourth[:-1]) == {8}  # they go on where they were
 
 
-def test_the_replica_behind_works_while_the_first_is_heard():
-    model = endless(replace(SHORT, first_chunk=4, longest_unit=8), Recorder(320))
-    with model.open(model.voices()[0], seed=0) as session:
-        push(session, [*FIRST, *SECOND], ended=False)
-        front, behind = session._lanes
-        assert isinstance(session.step(), AudioFrame)
-        assert not behind.tokens  # the first sound does not wait for it
-        while session._front == 0 and len(behind.tokens) < behind.chunk:
-            session.step()
-        assert session._front == 0
-        assert not front.ended
-        session.step()
-        assert len(behind.tokens) == behind.chunk  # its first chunk and no more
-
-
 def test_words_begin_where_their_bytes_let_expect_it():
     replica = PublishedReplica(small().parts.model)
     units = [*b"Hello", WORD, *b"you", WORD, *[0] * 40]
@@ -103,3 +100,22 @@ def test_a_sentence_never_has_more_positions_than_the_weights():
         while isinstance(session.step(), AudioFrame):
             lengths.append(session._lanes[0].replica.length)
     assert max(lengths) < model.parts.model.shape.positions
+
+
+# ----------------------------------------------------------------------- what the public code made
+
+
+KEPT = Path(__file__).parents[4] / "parity" / "llmvox.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("small", SMALL), pytest.param("full", FULL, marks=pytest.mark.long)]
+)
+def test_it_says_what_its_authors_code_says(name, size):
+    theirs = json.loads(KEPT.read_text(encoding="utf-8"))[name]
+    ours = said_by_reference(size)
+    assert len(theirs["codes"]) == STEPS
+    assert ours.codes == theirs["codes"]
+    for found, wanted in zip(ours.logits[::STEP_STRIDE], theirs["logits"], strict=True):
+        assert found[::LOGIT_STRIDE].tolist() == pytest.approx(wanted, abs=1e-5)
+    assert ours.samples[::SAMPLE_STRIDE].tolist() == pytest.approx(theirs["samples"], abs=1e-4)

@@ -24,12 +24,11 @@ from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.synthesiser import random_voice
+from tests.engine.nn.stacks import with_codebooks
 
 
 @dataclass(frozen=True)
 class PackShape:
-    """How large the networks of a pack are."""
-
     voice: ModelConfig
     codec: SmallCodecConfig
     speaker: SmallSpeakerConfig
@@ -52,11 +51,7 @@ def write_pack(
         torch.manual_seed(seed)
         model = fresh_model(shape.voice, Generation())
         codec, speaker = small.build(shape.codec), SmallSpeaker(shape.speaker)
-        for key, buffer in codec.named_buffers():
-            if key.endswith("embedding_sum"):  # moshi leaves the codebooks at zero
-                buffer.normal_()
-            elif key.endswith("cluster_usage"):
-                buffer.fill_(1.0)
+        with_codebooks(codec)
     save_file(published_tensors(model), folder / pack.VOICE_FILE)
     save_file(codec.state_dict(), folder / pack.CODEC_FILE, shape_metadata(shape.codec))
     about = shape_metadata(shape.speaker)

@@ -2,31 +2,38 @@
 
 import json
 import math
+import tomllib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
 
 from engine.errors import ModelError
-from engine.tts.phones import SPECIAL, SpecialPhones
+from engine.nn.stored_weights import in_int8
+from engine.tts.phones import SPECIAL, SpecialPhones, own_table, read_table
 from engine.tts.speaker.recording import making
-from engine.tts.voxtream.config import VOXTREAM2_SHAPE
+from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.edition import EDITIONS
+from engine.tts.voxtream.files.checkpoint import (
+    PublishedFile,
+    RandomWeights,
+    load_weights,
+    published_shapes,
+)
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import Published, espeak_of, read_published
 from engine.tts.voxtream.rate import RateTarget
+from tests.engine.tts.voxtream.small_model import SMALL, TARGET
 
 NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]
 TABLE = {".": 117, ",": 118, "?": 119, "!": 121, "unk": 122, "sil": 120, "b": 0, "s": 1}
-# The published config.json.
-CONFIG = {
-    "phone_former": "phone_former", "temp_former": "temp_former", "dep_former": "dep_former_csm",
-    "phone_vocab_size": 125, "audio_vocab_size": 2050, "audio_pad_size": 0, "embedding_dim": 1024,
-    "spk_embedding_dim": 192, "num_codebooks": 16, "num_phone_states": 6,
-    "amortization_divisor": 16, "max_look_ahead": 5, "audio_window_size": 625,
-    "phone_window_size": 625,
-}  # fmt: skip
+CASES = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))
+CONFIG = CASES["config"]  # the published config.json
 # A fine-tune's: phones of another language, and special ids behind them.
 HEBREW = {
     **{f"h{number}": number for number in range(172)},
@@ -113,30 +120,9 @@ def test_special_ids_of_the_settings_go_before_those_of_the_table(tmp_path):
 @pytest.mark.parametrize(
     ("name", "entries", "message"),
     [
-        ("config", {"num_phone_states": 8}, "'num_phone_states' is 8, expected 6"),
-        ("config", {"audio_vocab_size": 1026}, "'audio_vocab_size' is 1026, expected 2050"),
-        ("config", {"spk_embedding_dim": 256}, "'spk_embedding_dim' is 256, expected 192"),
-        ("config", {"temp_former": "giant"}, "'temp_former' is giant, expected phone_former"),
+        *CASES["nonsense"],
         ("config", {"num_codebooks": None}, "lacks the key 'num_codebooks'"),
-        ("config", {"num_codebooks": "16"}, "'num_codebooks' is '16', expected int"),
-        ("config", {"num_codebooks": True}, "'num_codebooks' is True, expected int"),
-        ("config", {"num_codebooks": 0}, "'codebooks' is 0, expected 2 to 32"),
-        ("config", {"embedding_dim": 512}, "'embedding_dim' is 512, expected 1024"),
-        ("config", {"max_look_ahead": 999_999}, "'max_look_ahead' is 999999, expected 1 to 25"),
-        ("config", {"audio_vocab_size": -1}, "'audio_vocab"),
         ("config", {"audio_window_size": 10**9}, "'audio_window' is 1000000000"),
-        ("generator", {"temperature": 0}, r"generator\.json: 'temperature' is 0"),
-        ("generator", {"topk": 2.5}, r"generator\.json: 'topk' is 2\.5, expected int"),
-        ("generator", {"spk_rate_window_sec": 1e300}, r"'rate_window_frames' is"),
-        ("generator", {"prompt_loudness_lufs": 12}, "'prompt_loudness_lufs' is 12"),
-        ("generator", {"audio_delay_frames": 2}, "'acoustic_delay' is 2"),
-        ("generator", {"phoneme_index_map": {"0": [3, 1]}}, "'phoneme_index_map' is"),
-        ("speaking_rate", {"fast": {}}, r"speaking_rate\.json: "),
-        (
-            "speaking_rate",
-            {"3": {"duration_state": [1], "weight": 1, "cfg_gamma": 1}},
-            "'3' has 1 counts",
-        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_file(tmp_path, name, entries, message):
@@ -166,3 +152,113 @@ def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong():
 def test_voices_of_the_two_editions_are_made_differently():
     assert (OLD.loudness, NEW.loudness) == (None, -23.0)
     assert making(OLD.loudness) != making(NEW.loudness) == "3 at -23 LUFS"
+
+
+# ------------------------------------------------------------------------------------- the weights
+
+
+def written(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> Path:
+    tensors = dict(RandomWeights(SMALL, 0).items())
+    change(tensors)
+    file = folder / "model.safetensors"
+    save_file(tensors, file)
+    return file
+
+
+def load(file: Path) -> Any:
+    with PublishedFile(file, SMALL) as source:
+        return load_weights(source, SMALL, GENERATION, FULL, TARGET)
+
+
+def test_the_full_size_model_has_the_published_number_of_parameters():
+    shapes = published_shapes(VOXTREAM2_SHAPE).values()
+    assert sum(int(torch.tensor(shape).prod()) for shape in shapes) == 462_870_528
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_any_float_on_disk_is_cast_to_the_target_s(tmp_path, dtype):
+    file = written(
+        tmp_path, lambda tensors: tensors.update({k: v.to(dtype) for k, v in tensors.items()})
+    )
+    expected = RandomWeights(SMALL, 0).take("sem_head.weight").to(dtype).float()
+    assert torch.equal(load(file).semantic_head.weight, expected)
+
+
+DOWN = "temp_former.layers.1.mlp.w2.weight"
+WRONG: dict[str, Callable[[dict[str, Tensor]], object]] = {
+    r"'audio_head' holds I8 without its scales": lambda all: all.update(
+        audio_head=in_int8(all)["audio_head"]
+    ),
+    r"lacks 'temp_former\.layers\.1\.mlp\.w2.*\[64, 64\]": lambda all: all.pop(DOWN),
+    r"'audio_head' has shape \[3, 64, 9\].*\[3, 64, 2050\]": lambda all: all.update(
+        audio_head=torch.zeros(3, 64, 9)
+    ),
+    r"holds 'lm_head\.weight'": lambda all: all.update({"lm_head.weight": torch.zeros(2)}),
+    r"'audio_head' holds I32, expected F32": lambda all: all.update(
+        audio_head=all["audio_head"].to(torch.int32)
+    ),
+    r"'temp_former\.layers\.1\.mlp\.w2\.weight' holds NaN": lambda all: all[DOWN].fill_(math.inf),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_is_not_the_published_file_is_refused_by_key(tmp_path, message):
+    with pytest.raises(ModelError, match=message):
+        load(written(tmp_path, WRONG[message]))
+
+
+@pytest.mark.parametrize("size", [None, 0, 7, 4000])
+def test_a_missing_or_truncated_file_is_refused_by_name(tmp_path, size):
+    file = written(tmp_path, lambda tensors: None)
+    content = file.read_bytes()
+    file.unlink()
+    if size is not None:
+        file.write_bytes(content[:size])
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        load(file)
+
+
+NO_OBJECT = {
+    "": "cannot be read",
+    "[]": "not a JSON object",
+    "{": "cannot be read",
+    "\x00": "cannot be read",
+    '{"a": NaN}': "holds NaN",
+    '{"a": -Infinity}': "holds -Infinity",
+    '{"a":' * 100_000: "nested too deeply",
+    " " * 1_024_001: "larger than 1000 kB",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), NO_OBJECT.items(), ids=range(len(NO_OBJECT)))
+def test_what_is_not_a_configuration_is_refused(tmp_path, text, message):
+    for name, read in (
+        ("config.json", read_config),
+        ("phoneme_to_token.json", lambda file: read_table(file, 125)),
+    ):
+        file = tmp_path / name
+        file.write_text(text)
+        with pytest.raises(ModelError, match=rf"{name} .*{message}"):
+            read(file)
+
+
+def table_file(folder: Path, **changes: Any) -> Path:
+    file = folder / "phoneme_to_token.json"
+    plain = {".": 117, ",": 118, "?": 119, "!": 121, "unk": 122, "sil": 120, "b": 0, "ˈiː": 1}  # noqa: RUF001
+    file.write_text(json.dumps(plain | changes), encoding="utf-8")
+    return file
+
+
+def test_phones_become_the_published_ids_and_never_the_unknown_one(tmp_path):
+    table = read_table(table_file(tmp_path), 125)
+
+    # one of them with another stress of the same vowel
+    for phone, ids in (("b", (0,)), ("ˌiː", (1,)), ("bq", (0,)), ("q", ()), ("unk", ())):  # noqa: RUF001
+        assert table.ids(phone) == ids
+    assert all(number < 117 for phone in "sˈɛtʃ" for number in own_table().ids(phone))  # noqa: RUF001
+
+
+@pytest.mark.parametrize("change", [{"a": 125}, {"a": -1}, {"a": "3"}, {".": 3}])
+def test_a_table_of_another_model_is_refused(tmp_path, change):
+    with pytest.raises(ModelError, match=r"phoneme_to_token\.json"):
+        read_table(table_file(tmp_path, **change), 125)

@@ -1,6 +1,5 @@
 """The voice that comes with the program, from a small pack where the program looks for one."""
 
-import math
 import shutil
 from pathlib import Path
 
@@ -98,12 +97,12 @@ def test_weights_or_the_decoder_alone_may_change_and_voices_stay(data):
     assert edited(place.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
 
 
-def edited(weights: Path, name: str, more: float = 0.5) -> str:
+def edited(weights: Path, name: str) -> str:
     """Add to one tensor of a file of weights; what voices are then made for."""
     with safe_open(str(weights), framework="pt") as file:
         about = file.metadata()
     tensors = load_file(weights)
-    tensors[name] = tensors[name] + more
+    tensors[name] = tensors[name] + 0.5
     save_file(tensors, weights, about)
     return loaded().info.voice_model
 
@@ -129,19 +128,6 @@ def test_a_damaged_pack_is_named_and_the_way_out_too(data, broken, how):
     with pytest.raises(ModelError, match=broken) as failure:
         loaded()
     assert str(place.own_folder()) in failure.value.hint
-
-
-@pytest.mark.parametrize(
-    ("broken", "key"),
-    [
-        (pack.VOICE_FILE, "sem_head.weight"),
-        (pack.CODEC_FILE, "decoder.leave.bias"),
-        (pack.SPEAKER_FILE, "linear.bias"),
-    ],
-)
-def test_a_weight_that_is_no_number_is_refused_by_name(data, broken, key):
-    with pytest.raises(ModelError, match=rf"{broken}.*'{key}' holds NaN"):
-        edited(place.own_folder() / broken, key, math.nan)
 
 
 def test_a_pack_with_a_damaged_voice_is_refused(data):

@@ -1,6 +1,8 @@
 """Frames from buffers that stay in place equal frames from plain calls."""
 
+import sys
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,14 @@ from torch.utils._pytree import tree_leaves
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.tts.base import Voice
 from engine.tts.voxtream import synthesiser as synthesiser_file
+from engine.tts.voxtream.config import FULL, GENERATION, INT4, INT8, Profile
+from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
 from engine.tts.voxtream.network.frames import GraphFrames
+from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.utterances import speak
-from tests.engine.tts.voxtream.small_model import SMALL, small, small_mimi
+from tests.engine.tts.voxtream.small_model import SMALL, TARGET, small, small_mimi
 
 WORDS = ["One", "buffer", "for", "every", "number,", "and", "nothing", "moves."]
 
@@ -62,8 +67,12 @@ def test_a_window_of_any_size_turns_over_alike(voice, window):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_nothing_that_is_captured_touches_the_host():
+def test_nothing_that_is_captured_touches_the_host(monkeypatch):
     """On a device without data: reading a value there, or meeting a tensor of the host, raises."""
+    # For operators there torch would load its compiler, seconds, only to switch it off.
+    compiler = ModuleType("torch._dynamo")
+    compiler.disable = lambda function, *_, **__: function  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch._dynamo", compiler)
     assert torch._meta_registrations.activate_meta, "what operators give there, see engine.deferred"
     model, mimi, nowhere = small()._parts.model, small_mimi(), torch.device("meta")
     model.to(nowhere)
@@ -104,3 +113,51 @@ def test_on_cuda_an_utterance_is_captured_and_repeats():
     model = load_random(1, profile=FULL, target=target)
     said = [samples(model, model.voices()[0], 3) for _ in range(2)]
     assert np.array_equal(said[0], said[1])
+
+
+# ---------------------------------------------------------------------------------- acoustic steps
+
+
+WIDE = replace(
+    SMALL,
+    temporal=replace(SMALL.temporal, width=256),
+    depth=replace(SMALL.depth, width=256, hidden=256),
+    phone=replace(SMALL.phone, width=256, hidden=256),
+)
+
+
+def wide_model(profile: Profile) -> VoxtreamModel:
+    weights = RandomWeights(WIDE, 0)
+    return load_weights(weights, WIDE, GENERATION, profile, TARGET)
+
+
+def hidden(seed: int) -> torch.Tensor:
+    return torch.randn(2, WIDE.width, generator=torch.Generator().manual_seed(seed))
+
+
+def logits(profile: Profile) -> torch.Tensor:
+    made = wide_model(profile)
+    codes = torch.tensor([7, 8, 9, 2047])
+    return made.acoustic_logits(hidden(1), codes, rotary_tables(made).depth, made.acoustic_memory())
+
+
+@pytest.mark.parametrize(
+    ("profile", "loss"),
+    [(INT8, 0.03), (replace(INT8, depth=INT4.depth), 0.3)],
+    ids=["8 bits", "4 bits"],
+)
+def test_packed_logits_follow_the_plain_ones(profile, loss):
+    found, expected = logits(profile), logits(FULL)
+    assert found.shape == expected.shape == (3, WIDE.codes)
+    assert (found - expected).norm() / expected.norm() < loss
+
+
+@pytest.mark.parametrize("profile", [FULL, INT8], ids=["plain", "packed"])
+def test_every_code_is_the_best_given_those_before(profile):
+    made = wide_model(profile)
+    table, memory = rotary_tables(made).depth, made.acoustic_memory()
+    for seed in (1, 2):
+        found = made.acoustic_codes(hidden(seed), torch.tensor([[5]]), table, memory)
+        codes = torch.cat((torch.tensor([5]), found[0]))
+        best = made.acoustic_logits(hidden(seed), codes, table, memory).argmax(-1)
+        assert best.tolist() == found[0].tolist()

@@ -34,7 +34,6 @@ def shape() -> ModelConfig:
 
 @pytest.fixture
 def pack(tmp_path, shape) -> Path:
-    """A pack without what is frozen."""
     codec = SmallCodecConfig(Decoder.SOURCE, 8, 512, 32, 1, 1)
     save_file(build(codec).state_dict(), tmp_path / CODEC_FILE, shape_metadata(codec))
     own = {k: v for k, v in RandomWeights(shape, 1).items() if not k.startswith(FROZEN)}

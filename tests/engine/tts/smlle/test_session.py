@@ -1,17 +1,51 @@
-"""SMLLE as one slow loop: nothing is kept between decisions or steps, the text is known from the
-start, and alignment and mechanism are lists. It shares the weights with the product, and how an
-utterance's dice are thrown.
-"""
+"""A session against one slow loop, and the limits that keep its decisions moving."""
 
+from dataclasses import replace
+from functools import cache
+
+import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from engine.tts.base import Voice
-from engine.tts.smlle.config import MARKS
+from engine.tts.smlle.aligned import Aligned
+from engine.tts.smlle.config import MARKS, Generation
 from engine.tts.smlle.session import ModelParts
+from engine.tts.smlle.transducer import Decisions, Unit
 from tests.engine.nn.stacks import at_once
-from tests.engine.text.phoned import phoned
+from tests.engine.text.cases import phoned
+from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_voice, speaking
+from tests.engine.tts.utterances import Recorder, say
+
+
+def test_restored_is_what_was_normalised():
+    net = small_parts().spectrum
+    net.get_buffer("centre").fill_(-3.0)
+    net.get_buffer("spread").fill_(2.0)
+    mel = torch.randn(5, SHAPE.bands)
+    assert torch.allclose(net.restored(net.normalised(mel)), mel, atol=1e-6)
+    assert net.normalised(torch.full((1, SHAPE.bands), -1.0)).eq(1.0).all()
+
+
+WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_the_session_makes_the_spectrum_of_the_slow_loop(seed):
+    kept, voice = Recorder(), small_voice(3)
+    unguarded = replace(GENERATION, most_unspoken=1000)  # the loop has no such limits
+    parts = replace(small_parts(unguarded), vocoder=kept)
+    say(speaking(parts, voice), [WORDS], seed=seed)
+    expected = log_mel(parts, voice, WORDS, seed)
+    assert len(expected) > 15
+    assert torch.allclose(torch.cat(kept.pieces), expected, atol=1e-4)
+
+
+# ------------------------------------------------------------------------------- the slow loop
+
+# Nothing is kept between decisions or steps, the text is known from the start, alignment and
+# mechanism are lists. It shares the weights with the product, and how dice are thrown.
 
 
 def units(parts: ModelParts, words: list[str]) -> tuple[Tensor, Tensor]:
@@ -86,3 +120,58 @@ def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Ten
             y = layer(y).relu() if number < 2 else layer(y)
         columns = torch.cat((columns, (latent + y)[:, None]), dim=1)
     return columns[0, steps:].reshape(-1, shape.bands)
+
+
+# --------------------------------------------------------------------------------------- decisions
+
+
+PARTS = cache(small_parts)
+UNITS = [Unit(SHAPE.begin), *(Unit(phone) for phone in (3, 14, 15, 9, 2, 6)), Unit(SHAPE.end)]
+
+
+def decided(
+    units: list[Unit], *, bias: float = 0.0, generation: Generation = GENERATION, seed: int = 1
+) -> list[list[int]]:
+    parts = PARTS()
+    dice = torch.Generator().manual_seed(seed)
+    decisions = Decisions(parts.transducer, parts.text_rotation, generation, dice)
+    spoken = []
+    with torch.inference_mode():
+        for unit in units:
+            decisions.read(unit)
+            spoken.append([])
+            while (token := decisions.decide(bias)) is not None:
+                spoken[-1].append(token)
+    return spoken
+
+
+def test_a_phone_that_never_waits_is_left_and_one_that_only_waits_must_speak():
+    """The first unit after four silent ones, and then every fifth."""
+    limited = replace(GENERATION, most_tokens=7)
+    assert [len(tokens) for tokens in decided(UNITS, bias=-50, generation=limited)] == [7] * 8
+    spoken = decided(UNITS * 2, bias=50)
+    assert [place for place, tokens in enumerate(spoken) if tokens] == [4, 9, 14]
+
+
+def test_a_temperature_of_the_tokens_leaves_the_lengths_of_the_phones_as_they_are():
+    """Among labels of which most are tokens, a low one would prefer the single blank."""
+    lengths = {}
+    for temperature in (1.0, 0.05):
+        cool = replace(GENERATION, temperature=temperature)
+        said = [decided(UNITS, generation=cool, seed=seed) for seed in range(12)]
+        lengths[temperature] = sum(len(tokens) for each in said for tokens in each)
+    assert lengths[0.05] == pytest.approx(lengths[1.0], rel=0.25)
+
+
+B, E = 100, 101  # begin and end
+
+
+def test_a_step_is_known_as_soon_as_the_phone_it_hears_has_spoken():
+    aligned = Aligned(B, E, delete_bos=True)
+    for token, phone in enumerate((B, B)):
+        aligned.add(token, phone)
+        assert not aligned.has(0)
+    aligned.add(2, 7)
+    assert aligned.has(0)
+    assert not aligned.has(1)
+    assert aligned.phone(0) == 7
