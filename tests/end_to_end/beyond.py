@@ -16,14 +16,13 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app import program
+from app.presence import tray
 from app.window import Window
 from engine.api import ChangeSetting, Command, Event, Failed, Notice, Part, SendText, Settings
 from engine.settings import change
 from tests.fakes_engine import READY, FakeEngine, spoken_turn
 
 LOOK_MS = 50
-
-
 FAULT = Failed("device", "The microphone was unplugged.", "Plug it in.", part=Part.MICROPHONE)
 SCRIPT = (*READY, *spoken_turn(1, "What time is it?", "It is noon."))
 
@@ -49,6 +48,7 @@ def say(what: object) -> None:
 
 
 def main() -> int:
+    tray._LOOK_MS = LOOK_MS  # no test waits for five seconds
     application = program.make_application()
     shown: list[str] = [""]
 

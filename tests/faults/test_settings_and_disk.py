@@ -14,6 +14,7 @@ from engine.api import ChangeSetting, Failed, Notice, Part, SettingChanged, load
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
+from engine.runtime.host import preferences
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
 
 MINE = "# mine\n[speech]\nseed = 5\n"
@@ -23,8 +24,9 @@ FULL_KB = 64
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The person's settings file, in a folder of the test's own."""
+    """The person's settings file, in a folder of the test's own; a change is written at once."""
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    monkeypatch.setattr(preferences, "SAVE_AFTER_S", 0.0)
     return tmp_path / "settings.toml"
 
 
@@ -119,7 +121,7 @@ def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_wo
     factories = Devices().in_place_of(standard_factories())
     factories = replace(factories, loudspeaker=lambda name: next(offered))
     with whole(factories=factories) as engine:
-        ended = engine.ask("what can you do")
+        ended = engine.ask("spell necessary")
         assert ended.ending is Ending.COMPLETE
         assert "could not be written" in engine.failed(Part.LOUDSPEAKER)[0].message
         assert engine.works()

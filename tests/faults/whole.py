@@ -24,6 +24,7 @@ from tests.fakes import FakeRecogniser, HandMicrophone, NothingChanges
 
 E = TypeVar("E", bound=Event)
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
+LOOK_S = 0.005  # at what is no event, such as how much a loudspeaker has
 RATE = 48_000  # Hz of the loudspeaker
 HURRY = 8.0  # replies are heard this many times faster than a person would want
 THREADS = {"conductor", "listener", "transcriber", "language model", "speaker", "background"}
@@ -66,8 +67,6 @@ class Devices:
 class Whole:
     """A started engine, and everything it said."""
 
-    look_s = 0.02
-
     def __init__(self, settings: Settings, factories: Factories, path: Path | None = None) -> None:
         self.events: list[Event] = []
         self._changed = threading.Condition()
@@ -82,7 +81,7 @@ class Whole:
         while not condition():
             assert time.monotonic() < deadline, self.events[-30:]
             with self._changed:
-                self._changed.wait(self.look_s)
+                self._changed.wait(LOOK_S)
 
     def ended(self, turn: int) -> TurnEnded:
         self.wait(lambda: any(event.turn == turn for event in self.of(TurnEnded)))

@@ -7,28 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.presence import bus as bus_file
 from app.presence.bus import Address, Bus
 from app.presence.desktop_entry import APP_ID
 from app.presence.notifications import SERVICE, SETTINGS, Notifications, Stillness
-from tests.private_bus import Message, Refused, Service, member_of, private_bus
+from tests.private_bus import Message, Service, member_of, private_bus
 
 NAME = "org.rubato.Test"
 ECHO = Address("/echo", NAME, NAME)
-
-
-def refuse(message: Message) -> tuple[str, tuple[str, ...]]:
-    raise Refused("Not today.")
-
-
-@pytest.fixture
-def service(bus_address: str):
-    made = Service(
-        bus_address,
-        NAME,
-        {f"{NAME}.Echo": lambda message: ("s", message.body), f"{NAME}.Refuse": refuse},
-    )
-    yield made
-    made.leave()
 
 
 def test_a_service_that_goes_before_it_answers_is_an_error(qtbot, bus, bus_address):
@@ -61,6 +47,7 @@ def test_a_bus_that_goes_is_told_once_and_calls_do_nothing(qtbot, qapp, runtime,
 
 
 def test_without_a_bus_or_with_one_that_says_nothing_there_is_none(qapp, runtime, monkeypatch):
+    monkeypatch.setattr(bus_file, "_GREETING_S", 0.1)
     nobody = f"unix:path={runtime}/silent"
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(os.fspath(runtime / "silent"))

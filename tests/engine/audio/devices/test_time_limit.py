@@ -62,7 +62,7 @@ def test_what_libraries_print_is_silenced_and_what_we_print_is_not():
 # In a process of its own, as it can never look for devices again.
 _GOES_MEANWHILE = f"""
 import subprocess, rtmixer
-from engine.audio.devices import portaudio
+from engine.audio.devices import portaudio, time_limit
 from engine.errors import DeviceError
 
 class Mixer(rtmixer.Mixer):
@@ -72,11 +72,12 @@ class Mixer(rtmixer.Mixer):
 
 kept, rtmixer.Mixer = rtmixer.Mixer, Mixer
 other = portaudio.open_microphone()
+usual_s, time_limit._LIMIT_S = time_limit._LIMIT_S, 2.0  # of a call that never returns
 try:
     portaudio.open_loudspeaker({HEADSET!r})
 except DeviceError as error:
     print(error)
-rtmixer.Mixer = kept
+rtmixer.Mixer, time_limit._LIMIT_S = kept, usual_s
 subprocess.run(["pactl", "load-module", "module-null-sink", "sink_name={SPEAKER}"], check=True)
 speaker = portaudio.open_loudspeaker({SPEAKER!r})
 print(speaker.name)
