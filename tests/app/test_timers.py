@@ -20,17 +20,10 @@ def clock() -> SteppedClock:
 
 
 @pytest.fixture
-def above(qtbot) -> QWidget:
-    made = QWidget()
-    qtbot.addWidget(made)
-    made.show()
-    return made
-
-
-@pytest.fixture
-def panel(
-    above: QWidget, theme: Theme, posted: list[api.Command], clock: SteppedClock
-) -> TimersPanel:
+def panel(qtbot, theme: Theme, posted: list[api.Command], clock: SteppedClock) -> TimersPanel:
+    above = QWidget()
+    qtbot.addWidget(above)
+    above.show()
     return TimersPanel(posted.append, theme, above, clock=clock)
 
 

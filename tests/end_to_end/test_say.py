@@ -1,8 +1,5 @@
 """`rubato say` from the command line to the WAV, with the real voice."""
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,19 +110,10 @@ BAD = {
 }
 
 
-@pytest.fixture
-def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """main() may run in this process: the same as a process of its own, but at once."""
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_input_gives_a_sentence_and_no_file(bad, tmp_path, monkeypatch, capsys):
     for name, value in own_environment(tmp_path).items():
         monkeypatch.setenv(name, value)
-    interval = sys.getswitchinterval()
-    yield
-    sys.setswitchinterval(interval)
-
-
-@pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize("bad", BAD)
-def test_bad_input_gives_a_sentence_and_no_file(bad, tmp_path, capsys):
     text = tmp_path / "letter.txt"
     text.write_text("Dear all,\n")
     out = tmp_path / "out.wav"

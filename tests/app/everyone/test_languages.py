@@ -116,17 +116,13 @@ def plain_letters(text: str) -> list[str]:
 
 
 @pytest.fixture
-def made_up() -> Iterator[None]:
+def made_up() -> None:
     words.use(Pseudo())
-    yield
-    words.choose("en")
 
 
 @pytest.fixture(params=[code for code in LANGUAGES if code != "en"])
-def foreign(request: pytest.FixtureRequest) -> Iterator[None]:
+def foreign(request: pytest.FixtureRequest) -> None:
     words.choose(request.param)
-    yield
-    words.choose("en")
 
 
 @pytest.mark.usefixtures("made_up")

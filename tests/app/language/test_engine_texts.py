@@ -3,7 +3,6 @@ values. That each has its German and its French, test_catalogues.py says.
 """
 
 import ast
-from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
@@ -201,15 +200,8 @@ def test_every_kind_of_fault_is_known_to_the_collector():
     assert derived - makers() == set()
 
 
-@pytest.fixture
-def german() -> Iterator[None]:
-    words.choose("de")
-    yield
-    words.choose("en")
-
-
-@pytest.mark.usefixtures("german")
 def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
+    words.choose("de")
     fetched = Notice(Translatable("{name} was fetched.", name="Clara {x}"))
     assert told(fetched) == Notice("Clara {x} wurde geholt.")
     assert told(Notice("Settings")) == Notice("Settings")  # a key of the window's
@@ -217,8 +209,8 @@ def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
     assert told(Failed.of(error)).message == "Das Sprachmodell ist gescheitert: Settings {0} {x}"
 
 
-@pytest.mark.usefixtures("german")
 def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english():
+    words.choose("de")
     about = kokoro.ABOUT["Heart"]
     entries = tuple(VoiceEntry("x", description=each) for each in (about, str.__str__(about)[:]))
     listed = told(VoicesListed(entries))
@@ -228,7 +220,6 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     assert german.startswith("Amerikanerin, warm, ")
 
 
-@pytest.mark.usefixtures("german")
 @pytest.mark.parametrize(
     "why",
     [
@@ -239,6 +230,7 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     ],
 )
 def test_why_something_was_chosen_is_translated(why):
+    words.choose("de")
     ready = told(Ready(Part.SYNTHESISER, "x", why=why))
     assert isinstance(ready, Ready)
     assert ready.why not in ("", why)

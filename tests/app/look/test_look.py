@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, pixmap
 from app.look.file_dialogs import prefer_the_systems
 from app.look.page import Returning
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
-from app.look.theme import FAMILY, Theme, load_fonts, palettes
+from app.look.theme import FAMILY, load_fonts, palettes
 from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
 
 TEXT_ON = {
@@ -89,19 +88,14 @@ def test_every_icon_shows_something(qapp):
         assert seen > 8, path.stem
 
 
-@pytest.fixture
-def meter(qtbot, theme: Theme) -> Iterator[LevelMeter]:
-    parent = QWidget()
-    qtbot.addWidget(parent)
-    yield LevelMeter("Microphone", theme, parent)
-    parent.close()
-
-
 @pytest.mark.parametrize(
     ("level_db", "fraction"),
     [(-120.0, 0.0), (QUIET_DB, 0.0), ((QUIET_DB + LOUD_DB) / 2, 0.5), (LOUD_DB, 1.0), (0.0, 1.0)],
 )
-def test_the_bar_is_as_long_as_it_is_loud(meter, level_db, fraction):
+def test_the_bar_is_as_long_as_it_is_loud(qtbot, theme, level_db, fraction):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    meter = LevelMeter("Microphone", theme, parent)
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"

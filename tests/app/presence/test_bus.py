@@ -125,11 +125,6 @@ ANIMATED = {GNOME[0]: {GNOME[1]: ("b", True)}, "org.other": {"x": ("i", 3)}}
 
 
 @pytest.fixture
-def told() -> list[bool]:
-    return []
-
-
-@pytest.fixture
 def portal(bus_address: str) -> Iterator[Service]:
     def read_all(message: object) -> tuple[str, tuple[object, ...]]:
         return "a{sa{sv}}", (ANIMATED,)
@@ -152,7 +147,8 @@ def change(portal: Service, key: tuple[str, str], value: tuple[str, object]) -> 
     ],
     ids=["gnome", "kde", "portal"],
 )
-def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, told, key, values):
+def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, key, values):
+    told: list[bool] = []
     Stillness(bus, told.append)
     qtbot.waitUntil(lambda: told == [False])
     change(portal, ("org.other", "x"), ("i", 4))
