@@ -8,21 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.base import (
-    ChangeRate,
-    ChangeVolume,
-    ChooseVoice,
-    Delta,
-    Message,
-    RememberName,
-    Role,
-    Situation,
-    StartTimer,
-    StopSpeaking,
-    TextDelta,
-    Timer,
-    Unanswered,
-)
+from engine.llm import base as llm
 from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
 from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
@@ -30,12 +16,12 @@ from engine.messages.timers import CancelTimers
 from tests.engine.llm.skills.asking import ELSEWHERE, HERE, asked
 
 TABLE = Path(__file__).with_name("utterances.txt")
-SITUATION = Situation(
+SITUATION = llm.Situation(
     rate=None,
     volume=0.5,
     voice="Anna",
     voices=("Anna", "Bruno", "Clara Deep"),
-    timers=(Timer("tea", 250.4, 1, seconds=300), Timer("", 10, 2, seconds=60)),
+    timers=(llm.Timer("tea", 250.4, 1, seconds=300), llm.Timer("", 10, 2, seconds=60)),
     capabilities={"recogniser": "sphinx"},
 )
 
@@ -45,27 +31,27 @@ def rows():
     return [tuple(line.split(" => ")) for line in lines if line and not line.startswith("#")]
 
 
-def in_words(deltas: list[Delta]) -> str:
+def in_words(deltas: list[llm.Delta]) -> str:
     """A reply in the table's notation."""
-    text = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+    text = "".join(delta.text for delta in deltas if isinstance(delta, llm.TextDelta))
     if text.startswith("I can't answer that without a language model. Try:"):
-        assert deltas[0] == Unanswered()
+        assert deltas[0] == llm.Unanswered()
         text = "?"
-    actions = [delta for delta in deltas if not isinstance(delta, TextDelta | Unanswered)]
+    actions = [delta for delta in deltas if not isinstance(delta, llm.TextDelta | llm.Unanswered)]
     return "".join([text, *(f" | {notation(action)}" for action in actions)])
 
 
 def notation(action) -> str:
     match action:
-        case ChangeRate(by, to):
+        case llm.ChangeRate(by, to):
             return "rate=own" if by is None and to is None else f"rate{change(by, to)}"
-        case ChangeVolume(by, to):
+        case llm.ChangeVolume(by, to):
             return f"volume{change(by, to)}"
-        case ChooseVoice(name):
+        case llm.ChooseVoice(name):
             return f"voice={name}"
-        case StopSpeaking():
+        case llm.StopSpeaking():
             return "stop"
-        case StartTimer(seconds, label, text):
+        case llm.StartTimer(seconds, label, text):
             return f"timer={seconds:g}/{label}/{text}"
         case CancelTimers(numbers):
             return f"cancel={','.join(map(str, numbers))}"
@@ -77,7 +63,7 @@ def change(by: float | None, to: float | None) -> str:
 
 @pytest.mark.parametrize(("said", "expected"), rows())
 def test_an_utterance_gets_its_answer(skills, said, expected):
-    reply = skills.reply([Message(Role.USER, said)], lambda: SITUATION)
+    reply = skills.reply([llm.Message(llm.Role.USER, said)], lambda: SITUATION)
     assert in_words(list(reply)) == expected
 
 
@@ -128,19 +114,19 @@ def test_a_name_is_told_back_in_private_and_forgotten():
     known = asked("what's my name", here=MARTIN)
     assert known == Answer("Your name is Martin.", private=True)
     assert "haven't told me" in asked("what's my name").text
-    assert asked("forget my name", here=MARTIN).actions == (RememberName(""),)
+    assert asked("forget my name", here=MARTIN).actions == (llm.RememberName(""),)
     assert asked("forget my name") == Answer("I don't know your name.")
 
 
 WISHES = [
-    ("slower please", ChangeRate(by=-STEP)),
-    ("Could you speak a bit slower, please?", ChangeRate(by=-BIT)),
-    ("slow down", ChangeRate(by=-STEP)),
-    ("faster", ChangeRate(by=STEP)),
-    ("much faster", ChangeRate(by=LOT)),
-    ("normal speed", ChangeRate()),
-    ("as fast as you can", ChangeRate(to=FASTEST)),
-    ("five syllables per second", ChangeRate(to=5.0)),
+    ("slower please", llm.ChangeRate(by=-STEP)),
+    ("Could you speak a bit slower, please?", llm.ChangeRate(by=-BIT)),
+    ("slow down", llm.ChangeRate(by=-STEP)),
+    ("faster", llm.ChangeRate(by=STEP)),
+    ("much faster", llm.ChangeRate(by=LOT)),
+    ("normal speed", llm.ChangeRate()),
+    ("as fast as you can", llm.ChangeRate(to=FASTEST)),
+    ("five syllables per second", llm.ChangeRate(to=5.0)),
 ]
 
 

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from engine.asr.completeness import Completeness
 from engine.asr.pick import SLOWEST_MS
-from engine.runtime.turn.endpointing import (
-    LONGEST_S,
-    NEVER_MS,
-    OVERLAP_MS,
-    PAUSE_MS,
-    Patience,
-    Speech,
-)
+from engine.runtime.turn import endpointing
 from engine.runtime.turn.floor import (
     COMMAND_MS,
     LONG_MS,
@@ -80,8 +73,8 @@ def test_own_words_are_the_last_ones():
 FROM_OPEN = (Completeness.OPEN, Completeness.UNSURE, Completeness.WHOLE, Completeness.SETTLED)
 PATIENCE = ("quick", "balanced", "patient")
 SPEECH = st.builds(
-    Speech,
-    st.floats(0.0, 2 * LONGEST_S),
+    endpointing.Speech,
+    st.floats(0.0, 2 * endpointing.LONGEST_S),
     st.sampled_from([None, *Completeness]),
     st.booleans(),
     st.booleans(),
@@ -89,7 +82,9 @@ SPEECH = st.builds(
 
 
 def after(completeness: Completeness | None, patience: str) -> int:
-    return Patience.of(patience).silence_ms(Speech(completeness=completeness))
+    return endpointing.Patience.of(patience).silence_ms(
+        endpointing.Speech(completeness=completeness)
+    )
 
 
 def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_silence():
@@ -100,7 +95,7 @@ def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_s
         silences = [after(completeness, patience) for completeness in FROM_OPEN]
         assert silences == sorted(silences, reverse=True)
         assert after(None, patience) == silences[0]
-        assert silences[-1] > PAUSE_MS
+        assert silences[-1] > endpointing.PAUSE_MS
     for completeness in Completeness:
         silences = [after(completeness, patience) for patience in PATIENCE]
         assert all(less < more for less, more in pairwise(silences))
@@ -111,18 +106,18 @@ def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_s
 def test_who_speaks_for_too_long_has_ended_at_once_and_who_holds_the_talk_key_never(
     speech, patience
 ):
-    silence_ms = Patience.of(patience).silence_ms(speech)
-    assert (silence_ms == NEVER_MS) == speech.key_held
-    assert (silence_ms == 0) == (speech.spoken_s >= LONGEST_S and not speech.key_held)
+    silence_ms = endpointing.Patience.of(patience).silence_ms(speech)
+    assert (silence_ms == endpointing.NEVER_MS) == speech.key_held
+    assert (silence_ms == 0) == (speech.spoken_s >= endpointing.LONGEST_S and not speech.key_held)
 
 
 @pytest.mark.parametrize("completeness", [None, *Completeness])
 def test_what_is_said_into_a_reply_ends_soon(completeness):
-    speech = Speech(1.0, completeness, overlapping=True)
-    assert Patience.of("patient").silence_ms(speech) == OVERLAP_MS
+    speech = endpointing.Speech(1.0, completeness, overlapping=True)
+    assert endpointing.Patience.of("patient").silence_ms(speech) == endpointing.OVERLAP_MS
 
 
 def test_the_slowest_ears_that_auto_chooses_are_waited_for():
-    slowest_s = (OVERLAP_MS + SLOWEST_MS) / 1000
+    slowest_s = (endpointing.OVERLAP_MS + SLOWEST_MS) / 1000
     assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
     assert slowest_s < TRANSCRIPT_S

@@ -12,14 +12,9 @@ from engine.asr.phrase_model import PhraseModel
 from engine.llm.base import Message, Role, Situation, TextDelta, Timer
 from engine.llm.skills import sentences
 from engine.llm.skills.clock.days import WEEKDAYS
+from engine.llm.skills.matching import quantities
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.corpus import MAX_SENTENCES, beginning, expand
-from engine.llm.skills.matching.quantities import (
-    duration_phrase,
-    figure,
-    parse_duration,
-    parse_number,
-)
 from engine.text.unit_table import UNITS
 
 
@@ -102,7 +97,7 @@ def test_canonical_text_is_its_own_canonical_form(parts):
     ],
 )  # fmt: skip
 def test_a_number_is_understood(words, number):
-    assert parse_number(words) == number
+    assert quantities.parse_number(words) == number
 
 
 @pytest.mark.parametrize(
@@ -115,12 +110,12 @@ def test_a_number_is_understood(words, number):
     ],
 )  # fmt: skip
 def test_a_duration_is_understood(words, seconds):
-    assert parse_duration(words) == seconds
+    assert quantities.parse_duration(words) == seconds
 
 
 @given(st.integers(1, 10**6))
 def test_a_duration_phrase_means_the_same_seconds(seconds):
-    assert parse_duration(duration_phrase(seconds)) == seconds
+    assert quantities.parse_duration(quantities.duration_phrase(seconds)) == seconds
 
 
 @pytest.mark.parametrize(
@@ -132,10 +127,10 @@ def test_a_duration_phrase_means_the_same_seconds(seconds):
     ],
 )  # fmt: skip
 def test_a_figure_is_short_enough_to_be_heard(value, written):
-    assert figure(value) == written
+    assert quantities.figure(value) == written
 
 
 @given(st.floats(-1e14, 1e14))
 def test_a_figure_is_close_to_its_value(value):
-    shown = float(figure(value).replace(",", ""))
+    shown = float(quantities.figure(value).replace(",", ""))
     assert math.isclose(shown, value, rel_tol=1e-3, abs_tol=1e-12)
