@@ -29,21 +29,16 @@ def played(part: str, folder: Path) -> tuple[int, dict[str, Any]]:
     return done.returncode, facts
 
 
-def let_pass(path: Path, seconds: float) -> dict[str, float]:
-    """As if so long had passed since: everything is due so much earlier; when, by label."""
-    file = json.loads(path.read_text())
-    for timer in file["timers"]:
-        timer["due"] -= seconds
-    path.write_text(json.dumps(file))
-    return {timer["label"]: timer["due"] for timer in file["timers"]}
-
-
 def test_talk_is_killed_found_heard_again_and_deleted(tmp_path):
     status, talked = played("talk", tmp_path)
     assert status == 128 + signal.SIGKILL
     kept = tmp_path / NAME
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    due = let_pass(tmp_path / "timers.json", PASSED_S)
+    timers = json.loads((tmp_path / "timers.json").read_text())["timers"]
+    for timer in timers:  # as if so long had passed since
+        timer["due"] -= PASSED_S
+    (tmp_path / "timers.json").write_text(json.dumps({"timers": timers}))
+    due = {timer["label"]: timer["due"] for timer in timers}
     status, found = played("find", tmp_path)
     assert (status, found["status"]) == (0, 0)
     first, second, *_ = talked["replies"]

@@ -85,27 +85,6 @@ def test_what_comes_along_is_not_run_and_all_of_it_can_be_had_by_who_asks():
     assert prints(COMES_ALONG).split() == ["_Unrun", "False", "False", *torch, *moshi]
 
 
-COMPILERS = """
-import sys, engine
-import torch
-import torch._prims.rng_prims
-twice = torch.compile(lambda x: 2 * x, backend="eager")
-print(twice(torch.ones(1)).item())
-print(torch.vmap(lambda x: 2 * x)(torch.ones(1)).item())
-print(torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (torch.ones(1),)).item())
-from torch.utils.checkpoint import checkpoint
-print(checkpoint(lambda x: 2 * x, torch.ones(1), use_reentrant=False).item())
-print(torch.rand(1, generator=torch.Generator().manual_seed(1)).numel())
-print(torch.compiler.is_compiling())
-print(*{type(sys.modules[name]).__name__ for name in ("torch.func", "torch._meta_registrations")})
-"""
-
-
-@pytest.mark.long  # torch.compile imports for seconds, and the engine never asks for it
-def test_compilers_of_torch_find_it_whole_whatever_is_asked_for_first():
-    assert prints(COMPILERS).split() == [*["2.0"] * 4, "1", "False", "module"]
-
-
 OLDER = """
 from importlib import metadata
 found = metadata.version

@@ -16,11 +16,6 @@ SENTENCES = st.lists(
 )
 
 
-@pytest.fixture(scope="module")
-def model() -> PhraseModel:
-    return PhraseModel(PHRASES)
-
-
 @settings(max_examples=40)
 @given(SENTENCES, st.lists(st.sampled_from(["a", "b", "zebra", START]), max_size=2))
 def test_what_may_follow_a_history_has_probability_one(phrases, history):
@@ -38,10 +33,10 @@ def test_phrases_that_are_not_plain_words_are_left_out(odd):
     assert (model.size, model.words) == (1, ("stop",))
 
 
-def test_pocketsphinx_reads_the_probabilities_we_meant(model, tmp_path):
+def test_pocketsphinx_reads_the_probabilities_we_meant(tmp_path):
     from pocketsphinx import LogMath, NGramModel
 
-    file = tmp_path / "phrases.lm"
+    model, file = PhraseModel(PHRASES), tmp_path / "phrases.lm"
     model.write(file)
     log = LogMath()
     read = NGramModel(None, log, str(file))

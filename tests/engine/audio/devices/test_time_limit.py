@@ -3,7 +3,6 @@
 import atexit
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from threading import Event
 
 import pytest
@@ -15,18 +14,6 @@ from engine.errors import DeviceError
 from tests.virtual_audio import HEADSET, SPEAKER
 
 
-@pytest.fixture
-def never(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], object]]:
-    """A call that does not return before the test has ended."""
-    monkeypatch.setattr(time_limit, "_LIMIT_S", 0.05)
-    monkeypatch.setattr(time_limit, "_left_behind", [])
-    monkeypatch.setattr(time_limit, "_silence_libraries", lambda: None)
-    event = Event()
-    yield event.wait
-    event.set()
-    atexit.register(sounddevice._exit_handler)  # as it was
-
-
 def test_what_the_system_refuses_comes_as_it_is():
     def refuse() -> None:
         raise sounddevice.PortAudioError("no", -9985)
@@ -36,9 +23,15 @@ def test_what_the_system_refuses_comes_as_it_is():
     assert not any_left_behind()
 
 
-def test_after_a_call_that_does_not_return_new_devices_are_refused(never):
+def test_after_a_call_that_does_not_return_new_devices_are_refused(monkeypatch):
+    monkeypatch.setattr(time_limit, "_LIMIT_S", 0.05)
+    monkeypatch.setattr(time_limit, "_left_behind", [])
+    monkeypatch.setattr(time_limit, "_silence_libraries", lambda: None)
+    end = Event()
     with pytest.raises(TimeoutError):
-        within_limit(never)
+        within_limit(end.wait)
+    end.set()
+    atexit.register(sounddevice._exit_handler)  # as it was
     assert any_left_behind()
     with pytest.raises(DeviceError, match="any more") as caught:
         portaudio.refresh()

@@ -269,15 +269,9 @@ ENDLESS = [
 ]
 
 
-@pytest.fixture
-def few_bytes(monkeypatch):
-    """Of many small lines every one costs time."""
-    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)
-
-
 @pytest.mark.parametrize(("begins", "piece"), ENDLESS)
-@pytest.mark.usefixtures("few_bytes")
-def test_an_endless_answer_is_not_read_to_its_end(scripted, answer_to, begins, piece):
+def test_an_endless_answer_is_not_read_to_its_end(answer_to, monkeypatch, begins, piece):
+    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)  # every small line costs time
     sent = []
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         answer_to(floods(begins, piece, sent), scripts.says("William."))
@@ -296,17 +290,11 @@ def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, ask
     assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
 
 
-@pytest.fixture
-def unpacked(monkeypatch):
-    """One entry for each decompression that was begun."""
-    begun, real = [], zlib.decompressobj
-    monkeypatch.setattr(zlib, "decompressobj", lambda *args: begun.append(args) or real(*args))
-    return begun
-
-
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
-def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, unpacked, status, kind):
+def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, monkeypatch, status, kind):
+    unpacked, real = [], zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", lambda *args: unpacked.append(args) or real(*args))
     packed = gzip.compress(b"data: " + MEBIBYTE * 10)
     with pytest.raises(LanguageModelError, match="compressed it unasked"):
         answer_to(scripts.sends(packed, status=status, kind=kind, Content_Encoding="gzip"))

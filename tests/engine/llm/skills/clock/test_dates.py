@@ -1,5 +1,6 @@
 """Dates, hours and cities as people say them, and the alarms of a day or an hour."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -8,7 +9,18 @@ from hypothesis import strategies as st
 
 from engine.llm.skills.clock.hours import parse_moment
 from tests.engine.llm.cases import CASES
-from tests.engine.llm.skills.asking import asked
+from tests.engine.llm.skills.asking import asked, in_zone
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    yield from in_zone(monkeypatch, "Europe/Berlin")
+
+
+@pytest.mark.usefixtures("berlin")
+@pytest.mark.parametrize(("text", "answer"), CASES["elsewhere"])
+def test_the_time_elsewhere_is_seen_from_here(text, answer):
+    assert asked(text).text == answer
 
 
 @pytest.mark.parametrize(("hour", "minute", "face"), CASES["twelve_hours"])
