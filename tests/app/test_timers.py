@@ -1,5 +1,7 @@
 """Cards that count down, and what their buttons ask for."""
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtWidgets import QWidget
 
@@ -20,11 +22,13 @@ def clock() -> SteppedClock:
 
 
 @pytest.fixture
-def panel(qtbot, theme: Theme, posted: list[api.Command], clock: SteppedClock) -> TimersPanel:
+def panel(
+    qtbot, theme: Theme, posted: list[api.Command], clock: SteppedClock
+) -> Iterator[TimersPanel]:
     above = QWidget()
     qtbot.addWidget(above)
     above.show()
-    return TimersPanel(posted.append, theme, above, clock=clock)
+    yield TimersPanel(posted.append, theme, above, clock=clock)  # which lives as long as that
 
 
 def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clock):
