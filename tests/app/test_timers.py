@@ -28,7 +28,8 @@ def panel(
     above = QWidget()
     qtbot.addWidget(above)
     above.show()
-    yield TimersPanel(posted.append, theme, above, clock=clock)  # which lives as long as that
+    yield TimersPanel(posted.append, theme, above, clock=clock)
+    above.close()
 
 
 def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clock):
