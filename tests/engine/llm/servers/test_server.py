@@ -14,6 +14,7 @@ from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import bounds, server
 from tests.engine.llm import scripted_server as scripts
+from tests.engine.llm.cases import CASES
 from tests.engine.llm.replies import ask, text
 
 
@@ -129,17 +130,7 @@ def test_two_calls_under_one_index_are_two(answer_to):
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "told"),
-    [
-        ("set_timer", "{not json", "not a JSON object"),
-        ("set_timer", "[1, 2]", "not a JSON object"),
-        ("set_timer", "{}", "missing duration"),
-        ("set_timer", '{"duration": "banana"}', "not understood"),
-        ("set_timer", '{"duration": null}', "missing duration"),
-        ("launch_missiles", "{}", "no tool called"),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
 def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
     call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
     assert text(answer_to(scripts.calls(call), scripts.says("I see."))) == "I see."
