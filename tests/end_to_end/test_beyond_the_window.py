@@ -1,6 +1,4 @@
-"""A desktop with a window manager, a tray that comes late and no focus for Rubato: the program is
-reached by its tray, by the command line, by a second start, and after a crash.
-"""
+"""Reached by its tray, by the command line, by a second start, and after a crash."""
 
 import subprocess
 import sys

@@ -1,6 +1,4 @@
-"""What was talked about outlasts a kill; it is found, read, heard again from a word on, deleted. So
-do timers: they count on, and one that ended meanwhile is told.
-"""
+"""What was talked about outlasts a kill, is found, heard again and deleted; timers count on."""
 
 import json
 import signal

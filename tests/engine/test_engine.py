@@ -1,6 +1,4 @@
-"""What importing the engine does, and what the program is made of: switches before libraries,
-modules that wait, every package with its terms.
-"""
+"""What importing the engine does, and what the program is made of."""
 
 import os
 import subprocess

@@ -1,6 +1,4 @@
-"""Killed in the middle of a fetch, a rename, an import, a removal: the next start finds all that
-was there, and goes on.
-"""
+"""Killed in the middle of a change: the next start finds all that was there, and goes on."""
 
 import signal
 import subprocess

@@ -1,6 +1,4 @@
-"""Models that are missing or half there, and servers that fail: told, what needs neither stands in,
-and the conversation is kept.
-"""
+"""Models that are missing or half there, and servers that fail."""
 
 import socket
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""The library of voices in the whole engine: heard, recorded, renamed, removed, while it speaks and
-while things break.
-"""
+"""The library of voices in the whole engine, while it speaks and while things break."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

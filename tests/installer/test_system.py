@@ -1,6 +1,4 @@
-"""The first lines a person meets: the right Python, what the system must provide, and failures of
-other programs as the person reads them.
-"""
+"""The first lines a person meets: the right Python, what the system must provide, failures."""
 
 import subprocess
 import sys

@@ -1,6 +1,4 @@
-"""Files of the command line: conversations that are kept, and what bench, compare, converse,
-doctor, say and wake print and ask for.
-"""
+"""What the command line prints, asks for and keeps."""
 
 import json
 import sys

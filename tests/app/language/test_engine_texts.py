@@ -1,6 +1,4 @@
-"""What the engine says of itself: every sentence is a template that can be translated, and gets its
-values. That each has its German and its French, test_catalogues.py says.
-"""
+"""Every sentence of the engine's is a template that can be translated, and gets its values."""
 
 import ast
 from configparser import ConfigParser

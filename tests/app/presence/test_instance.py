@@ -1,6 +1,4 @@
-"""One instance and the messages to it: two starts at once, hostile clients, folders where others
-may write, rubbish.
-"""
+"""One instance: two starts at once, hostile clients, folders where others may write, rubbish."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""Beyond the window: what is asked of it from outside, closing, what is notified; and the icon in
-the tray.
-"""
+"""Beyond the window: orders from outside, closing, notifications, the icon in the tray."""
 
 import os
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""The page of voices: what is asked of the engine, and what is shown of its answers; two of them
-are mixed.
-"""
+"""The page of voices: what is asked of the engine, and what is shown of its answers."""
 
 from pathlib import Path
 

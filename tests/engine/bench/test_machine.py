@@ -1,6 +1,4 @@
-"""The benchmark measures what is there and says why the rest is not measured: profiles one at a
-time, each in a process that is gone afterwards; hearing on a clock stepped by hand.
-"""
+"""The benchmark measures what is there and says why the rest is not measured."""
 
 import subprocess
 import sys

@@ -1,6 +1,4 @@
-"""The doctor looks at everything and survives what is broken; its checks of the machine and of the
-parts of the loop, each seen well and seen broken.
-"""
+"""The doctor's checks, each seen well and seen broken."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator

@@ -1,6 +1,4 @@
-"""The text, Markdown, JSON and subtitles of a conversation; cues are short, in order, and say only
-what was heard.
-"""
+"""The text, Markdown, JSON and subtitles of a conversation."""
 
 import json
 import re

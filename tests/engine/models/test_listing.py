@@ -1,6 +1,4 @@
-"""The list of all models, which of them are in use, which fit the machine, and files of the
-person's own, remembered where they lie.
-"""
+"""All models: which are in use, which fit the machine, and files of the person's own."""
 
 import stat
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""Killed between any two things it does to the disk, or on a disk that is really full, an
-installation or update leaves a program that starts, and the next run completes what was begun.
-"""
+"""Killed anywhere, or on a full disk: a program that starts, and the next run completes it."""
 
 import os
 import shutil

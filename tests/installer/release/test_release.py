@@ -1,6 +1,4 @@
-"""A release: hashes that can be checked, archives that come out the same, nothing in halves, and
-the list of its parts.
-"""
+"""A release: hashes, archives that come out the same, nothing in halves, a list of its parts."""
 
 import json
 import subprocess

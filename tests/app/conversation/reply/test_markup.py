@@ -1,6 +1,4 @@
-"""Markdown becomes paragraphs whose characters know where they come from, written into the document
-piece by piece.
-"""
+"""Markdown becomes paragraphs whose characters know where they come from, piece by piece."""
 
 import random
 import sys

@@ -1,6 +1,4 @@
-"""A head that was taught: what it finds in which windows, and how it is kept; and teaching it, with
-people who whistle: each letter is a tone.
-"""
+"""A head and its training, by people who whistle: each letter is a tone."""
 
 import random
 

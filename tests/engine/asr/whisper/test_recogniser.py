@@ -1,6 +1,4 @@
-"""The Whisper recogniser around a real model that says SENTENCE to everything, and what of
-Whisper's output is believed.
-"""
+"""The recogniser around a real model that says SENTENCE to everything; what is believed of it."""
 
 import math
 import shutil

@@ -1,6 +1,4 @@
-"""Plugging in and pulling out is noticed without ever waiting; a device that stopped is told from a
-machine that slept.
-"""
+"""Plugging in and pulling out is noticed without waiting; a machine that slept lost no device."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""What is asked of the skills: the table of utterances, draws of chance, the person's name, wishes
-about the pace.
-"""
+"""What is asked of the skills: a table, draws of chance, a name, wishes about the pace."""
 
 from collections.abc import Iterator
 from dataclasses import replace

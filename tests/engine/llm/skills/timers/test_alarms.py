@@ -1,5 +1,4 @@
-"""The alarms of a day or of a time of day; an alarm or a reminder that was just set, at another
-time."""
+"""The alarms of a day or hour, and one that was just set, at another time."""
 
 from dataclasses import replace
 from datetime import timedelta
