@@ -6,10 +6,11 @@ conversations are held at once: most of their time they wait.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -72,32 +73,20 @@ def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
     return end - start
 
 
-@dataclass(frozen=True)
-class Talks:
-    """They all start before the first test; whoever asks for a result waits for it."""
-
-    slower: Future[Conversation]
-    cut: Future[Conversation]
-    demonstration: Future[tuple[Done, Path]]
-
-
 @pytest.fixture(scope="module")
-def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """They all start before the first test; whoever asks for a result waits for it."""
     with ThreadPoolExecutor() as pool:
         new = tmp_path_factory.mktemp
-        yield Talks(
-            pool.submit(conversation, new("slower"), SLOWER, TIMER),
-            pool.submit(conversation, new("cut"), ABILITIES, AGAIN),
-            pool.submit(demonstration, new("demonstration")),
+        yield SimpleNamespace(
+            slower=pool.submit(conversation, new("slower"), SLOWER, TIMER),
+            cut=pool.submit(conversation, new("cut"), ABILITIES, AGAIN),
+            demonstration=pool.submit(demonstration, new("demonstration")),
         )
 
 
-@pytest.fixture(scope="module")
-def slower(talks: Talks) -> Conversation:
-    return talks.slower.result()
-
-
-def test_two_spoken_questions_are_heard_and_answered_with_the_promised_keys(slower):
+def test_two_spoken_questions_are_heard_and_answered_with_the_promised_keys(talks):
+    slower = talks.slower.result()
     assert [turn["heard"] for turn in slower.turns] == [SLOWER, TIMER]
     assert [turn["reply"] for turn in slower.turns] == [SLOWER_ANSWER, TIMER_ANSWER]
     for turn in slower.turns:
@@ -110,7 +99,8 @@ def test_two_spoken_questions_are_heard_and_answered_with_the_promised_keys(slow
         assert (turn["ending"], turn["underruns"]) == ("complete", 0)
 
 
-def test_the_answers_can_be_understood_and_the_second_is_slower(slower, tmp_path):
+def test_the_answers_can_be_understood_and_the_second_is_slower(talks, tmp_path):
+    slower = talks.slower.result()
     timers = (f"Timer set for {n} minutes." for n in (2, 3, 5, 10, 12, 15, 20, 22, 30, 45))
     ear = Ear(map(as_spoken, [SLOWER_ANSWER, "Speaking faster.", *timers]))
     assert len(slower.replies) == 2

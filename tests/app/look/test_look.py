@@ -46,20 +46,16 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
 @pytest.mark.parametrize("mode", ["dark", "light"])
 @pytest.mark.parametrize(
     ("table", "least"), [(TEXT_ON, 4.5), (SHAPES_ON, 3.0)], ids=["text", "shapes"]
 )
 def test_text_and_shapes_that_mean_something_can_be_seen_on_their_ground(mode, table, least):
     colours = palettes()[mode]
-    pairs = [(shown, ground) for ground, all_of in table.items() for shown in all_of.split()]
-    faint = [pair for pair in pairs if contrast(*(colours[each] for each in pair)) < least]
-    assert faint == []
+    pairs = [(ground, shown) for ground, all_of in table.items() for shown in all_of.split()]
+    for ground, shown in pairs:
+        low, high = sorted((luminance(colours[ground]), luminance(colours[shown])))
+        assert (high + 0.05) / (low + 0.05) >= least, (shown, ground)
 
 
 def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):

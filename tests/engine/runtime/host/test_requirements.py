@@ -12,7 +12,9 @@ from engine.runtime.host.requirements import RANDOM_FLAG, check, size_bytes
 from engine.tts.voxtream.files import loading
 
 
-def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(tmp_path, monkeypatch):
+def test_a_model_is_as_big_as_its_files_and_what_comes_along_or_is_not_there_takes_nothing(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     model = tmp_path / "a.gguf"
     model.write_bytes(bytes(1_000))
@@ -26,11 +28,7 @@ def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(tmp_path, monkeypatc
         (tmp_path / "models" / asset).mkdir(parents=True)
         (tmp_path / "models" / asset / "weights").write_bytes(bytes(500))
     assert size_bytes(voice) == 1_000
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
+    for unsized in (
         rules.LanguageModelSettings(),
         rules.LanguageModelSettings(engine="llama"),
         rules.LanguageModelSettings(engine="llama", model="/nowhere/a.gguf"),
@@ -40,10 +38,8 @@ def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(tmp_path, monkeypatc
         rules.RecogniserSettings(model="/etc"),
         rules.SpeechSettings(),
         rules.SpeechSettings(engine="espeak"),
-    ],
-)
-def test_what_comes_along_or_is_not_there_takes_nothing(settings):
-    assert size_bytes(settings) == 0
+    ):
+        assert size_bytes(unsized) == 0
 
 
 DEVICES = Devices(("USB headset",), ("Built-in", "USB headset"))
