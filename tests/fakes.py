@@ -167,8 +167,6 @@ FORMANT = Settings(speech=SpeechSettings(engine="espeak"))
 
 
 class FakeVoiceModel:
-    """A synthesiser of FakeSessions."""
-
     def __init__(self, *, fail_at: int | None = None, can_clone: bool = False) -> None:
         self.info = TtsInfo("fake", RATE, RateRange(1.0, 7.0), can_clone=can_clone)
         self.sessions: list[FakeSession] = []

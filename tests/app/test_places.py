@@ -89,7 +89,6 @@ def large_text(qapp: QApplication) -> Iterator[None]:
 
 
 def move_to(window: Window, name: str) -> None:
-    """Move the window to the screen of this name."""
     screen = next(each for each in QGuiApplication.screens() if each.name() == name)
     window.move(screen.geometry().topLeft())
     settle()
@@ -98,7 +97,6 @@ def move_to(window: Window, name: str) -> None:
 
 @pytest.fixture
 def small_screen(window: Window) -> Window:
-    """The window, on the screen of 800 by 480."""
     move_to(window, "small")
     return window
 

@@ -26,8 +26,6 @@ SCRIPT = (*READY, *spoken_turn(1, "What time is it?", "It is noon."))
 
 
 class WritingEngine(FakeEngine):
-    """Says what it is told."""
-
     def __init__(self, settings: Settings, emit: Callable[[Event], None]) -> None:
         super().__init__(settings, emit, script=SCRIPT)
 

@@ -45,7 +45,6 @@ def conversation(folder: Path, *questions: str) -> "Conversation":
 
 
 def demonstration(folder: Path) -> tuple[Done, Path]:
-    """And the folder of its recordings."""
     return rubato(folder, "demo", "--out", folder / "out"), folder / "out"
 
 
@@ -66,7 +65,6 @@ class Conversation:
 
 
 def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
-    """How long the voice speaks a text at a rate."""
     out = folder / "alone.wav"
     say(text, replace(FORMANT, speech=replace(FORMANT.speech, rate=rate)), Manner(out=out))
     start, end = stretches(*recording(out), apart_s=APART_S)[0]

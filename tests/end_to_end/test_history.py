@@ -18,7 +18,6 @@ PASSED_S = 66.0  # after the kill, as the timers see it: one of 60 s has ended
 
 
 def played(part: str, folder: Path) -> tuple[int, dict[str, Any]]:
-    """Exit status and facts of one part."""
     done = play("tests.end_to_end.history_story", part, folder)
     told = folder / f"{part}.json"
     assert told.exists(), done.stderr[-4000:]

@@ -110,13 +110,11 @@ def deeds_of(folder: Path, name: str) -> Deeds:
 
 
 def namespaces() -> list[str]:
-    """The command that gives another its own network and mounts."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     return ["unshare", "--net", "--mount", *user]
 
 
 def reason_not_to() -> str:
-    """Why this machine cannot do it; empty when it can."""
     if not sys.platform.startswith("linux"):
         return "only Linux has network namespaces"
     if missing := [*alone.missing_programs(), *spoken.missing_programs(), *missing_programs()]:
@@ -127,8 +125,6 @@ def reason_not_to() -> str:
 
 @dataclass(frozen=True)
 class Stay:
-    """Where these programs ran and left their traces."""
-
     names: tuple[str, ...]
     folder: Path
 

@@ -170,8 +170,6 @@ Act = Callable[[Trial], None]
 
 @dataclass(frozen=True)
 class Post:
-    """A command, or a report of a part."""
-
     message: object
 
     def __call__(self, trial: Trial) -> None:
@@ -343,7 +341,6 @@ def any_story(moments: st.SearchStrategy[int]) -> st.SearchStrategy[list[Scene]]
 
 
 def acts(story: list[Scene]) -> Iterator[tuple[Act, int]]:
-    """Each act, and the moment until the next."""
     for scene in story:
         yield from zip(scene[::2], scene[1::2], strict=True)  # type: ignore[misc]
 

@@ -71,7 +71,6 @@ def partial_bytes(data: Path) -> int:
 
 
 def wait(condition: Callable[[], T | None]) -> T:
-    """What the condition gives, once that is true."""
     deadline = time.monotonic() + PATIENCE_S
     while not (outcome := condition()):
         assert time.monotonic() < deadline

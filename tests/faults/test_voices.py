@@ -67,11 +67,9 @@ class Home(Whole):
         self.becomes(name)
 
     def becomes(self, name: str) -> None:
-        """Wait for the voice to be chosen."""
         self.wait(lambda: self.of(api.VoicesChanged)[-1].selected == name)
 
     def hear(self, name: str, text: str = LONG) -> None:
-        """Until a preview is heard."""
         before = self.states().count(SPEAKING)
         self.post(api.PreviewVoice(name, text))
         self.wait(lambda: self.states().count(SPEAKING) > before)

@@ -139,7 +139,6 @@ def test_german_and_french_fit_into_the_smallest_window(name, window):
 
 
 def cut_at(window: Window, name: str, size: tuple[int, int]) -> list[str]:
-    """What is cut off on a page of a window of this size."""
     resize(window, size)
     root = PAGES[name](window)
     resize(window, size)
@@ -187,7 +186,6 @@ _FILL = "łóñğ "
 
 
 def pseudo(text: str) -> str:
-    """The text in that language."""
     parts = _KEPT.split(text)
     accented = [each if _KEPT.fullmatch(each) else each.translate(_TABLE) for each in parts]
     more = int(len(re.sub(r"\{\w*\}", "", text).strip()) * _LONGER + 0.999)
@@ -204,8 +202,6 @@ def pseudo(text: str) -> str:
 
 
 class Pseudo(NullTranslations):
-    """As gettext gives it."""
-
     def gettext(self, message: str) -> str:
         return pseudo(message)
 

@@ -65,7 +65,6 @@ NUMBER = 7
 
 @pytest.fixture
 def fallen_back() -> list[tuple[str, str]]:
-    """What went to the tray instead."""
     return []
 
 

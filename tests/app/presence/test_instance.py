@@ -54,7 +54,6 @@ def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(runtime,
 
 @pytest.fixture
 def told() -> list[Message]:
-    """What the listening instance was told."""
     return []
 
 

@@ -58,7 +58,6 @@ def make(window, theme) -> Iterator[Make]:
 
 
 def teach(qtbot, lesson: Lesson) -> None:
-    """The whole of a lesson that ends by itself."""
     with qtbot.waitSignal(lesson._job.ended, timeout=20_000):
         lesson.act.click()
 

@@ -38,8 +38,6 @@ from tests.fakes_tts import FakeTts
 
 
 class Machine:
-    """A clock on which every spoken word costs 10 ms, and a memory that grows by 1 MB a look."""
-
     def __init__(self) -> None:
         self.seconds = 0.0
         self.megabytes = 0.0

@@ -17,7 +17,6 @@ from installer.commands import SetupError
 
 
 def told(home: Home, name: str, *words: str) -> str:
-    """What the program of an environment says when it is run."""
     command = [str(home.python(name)), str(home.env(name) / payload.BOOTSTRAPPER), "start", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return done.stdout.strip()
@@ -28,8 +27,6 @@ def in_force(home: Home) -> str:
 
 
 class Seen(list[tuple[float, str, str]]):
-    """A view that remembers."""
-
     def show(self, *shown: float | str) -> None:
         self.append(shown)
 

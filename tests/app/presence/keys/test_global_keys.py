@@ -13,8 +13,6 @@ from engine.errors import InvalidInput
 
 
 class FakeKeys(KeySource):
-    """Takes every key."""
-
     def __init__(self) -> None:
         super().__init__()
         self.chords: dict[Action, Chord] = {}

@@ -94,7 +94,6 @@ def portal(portals) -> FakePortal:
 
 @pytest.fixture
 def told(qtbot, portal, keys, hear):
-    """What is told after the portal gave the keys."""
     told = hear(keys)
     keys.grab(WANTED)
     qtbot.waitUntil(lambda: len(told.bound) == 1)

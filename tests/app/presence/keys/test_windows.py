@@ -13,8 +13,6 @@ from app.presence.keys.windows import WindowsKeys
 
 
 class FakeUser32:
-    """The three functions, and a keyboard."""
-
     def __init__(self) -> None:
         self.registered: dict[int, tuple[int, int]] = {}
         self.held: set[int] = set()

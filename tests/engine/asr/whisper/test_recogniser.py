@@ -31,8 +31,6 @@ def recogniser(loaded) -> WhisperRecogniser:
 
 
 class CountingModel:
-    """Stands before the real model and counts how often it decodes."""
-
     def __init__(self, model) -> None:
         self.model = model.model
         self.beams: list[int] = []

@@ -223,8 +223,6 @@ def test_a_name_that_is_no_text_is_read_and_can_be_told(tmp_path):
 
 
 class _Counted(io.FileIO):
-    """Counts what is read."""
-
     taken = 0
 
     def read(self, size: int | None = -1, /) -> bytes:

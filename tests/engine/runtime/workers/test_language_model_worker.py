@@ -32,7 +32,6 @@ def mind(monkeypatch: pytest.MonkeyPatch) -> Mind:
 
 
 def rest(mind: Mind) -> None:
-    """Until there is nothing left to do."""
     while mind.do() is not None:
         pass
 

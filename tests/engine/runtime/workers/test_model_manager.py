@@ -40,7 +40,6 @@ class Desk(Told):
         return [s for s in self.of(api.ModelSettled) if s.name == name][-1]
 
     def entry(self, name: str) -> api.ModelEntry:
-        """As the next list has it."""
         lists = len(self.of(api.ModelsListed))
         self.post(api.ListModels())
         self.wait(lambda: len(self.of(api.ModelsListed)) > lists)
@@ -93,7 +92,6 @@ class Gate:
         monkeypatch.setattr(storage, "fetch_all", held)
 
     def fetch(self, desk: Desk, *others: str) -> None:
-        """Come so far."""
         desk.post(api.FetchModels(("qwen3-4b", *others)))
         assert self.reached.wait(PATIENCE_S)
 
