@@ -64,11 +64,6 @@ def test_a_recording_can_be_left_at_any_time(area, posted, qtbot):
     qtbot.mouseClick(sheet.cancel, Qt.MouseButton.LeftButton)
     assert posted == [AddVoice(Path("/a/my_aunt.wav")), CancelClip()]
     assert not sheet.isVisible()
-    area.on_event(inspected())
-    assert sheet.consent.isVisible()
-    qtbot.mouseClick(sheet.cancel, Qt.MouseButton.LeftButton)
-    assert posted[2:] == [CancelClip()]
-    assert not sheet.isVisible()
 
 
 @pytest.mark.parametrize("size", [(480, 640), (1100, 780)])

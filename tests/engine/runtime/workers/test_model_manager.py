@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from engine.runtime.workers import model_manager as module
 from engine.runtime.workers.model_manager import ModelManager
 from engine.settings import Settings, change
 from tests.engine.assets.hub import Hub
-from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
+from tests.engine.models.small_catalogue import FILE_BYTES
 from tests.faults.whole import PATIENCE_S, Told
 
 
@@ -44,17 +43,6 @@ class Desk(Told):
         self.post(api.ListModels())
         self.wait(lambda: len(self.of(api.ModelsListed)) > lists)
         return next(e for e in self.of(api.ModelsListed)[-1].entries if e.name == name)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with small_hub(data, monkeypatch) as served:
-        yield served
 
 
 @contextmanager
