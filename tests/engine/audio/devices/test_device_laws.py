@@ -115,16 +115,6 @@ def test_a_cut_drops_what_was_not_played(stage):
     assert speaker.underruns == 0
 
 
-def test_what_follows_a_cut_is_heard_at_once(stage):
-    speaker = stage.loudspeaker
-    speaker.write(stage.tone(0.6))
-    stage.pass_until(lambda: speaker.samples_played > 0)
-    speaker.cut()
-    speaker.write(stage.tone(0.05))
-    stage.pass_time(0.3)  # less than the first one would have lasted
-    assert speaker.samples_played == speaker.samples_written
-
-
 @dataclass(frozen=True)
 class MicrophoneStage:
     microphone: Microphone
