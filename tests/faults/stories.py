@@ -6,7 +6,7 @@ Every turn ends once, quiet returns, the next question is answered, and nothing 
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 
@@ -93,13 +93,11 @@ class BrittleParts(FakeParts):
 
             return loading
 
-        return Factories(
-            **{
-                **vars(good),
-                "recogniser": refusing(Part.RECOGNISER, good.recogniser),
-                "language_model": refusing(Part.LANGUAGE_MODEL, good.language_model),
-                "synthesiser": refusing(Part.SYNTHESISER, good.synthesiser),
-            }
+        return replace(
+            good,
+            recogniser=refusing(Part.RECOGNISER, good.recogniser),
+            language_model=refusing(Part.LANGUAGE_MODEL, good.language_model),
+            synthesiser=refusing(Part.SYNTHESISER, good.synthesiser),
         )
 
 

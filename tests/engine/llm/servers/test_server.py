@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import socket
 import time
 import zlib
 from contextlib import suppress
@@ -16,6 +15,7 @@ from engine.llm.servers import bounds, server
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.cases import CASES
 from tests.engine.llm.replies import ask, text
+from tests.loopback import free_port
 
 
 def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
@@ -178,9 +178,7 @@ def test_a_fault_is_told_once_and_the_next_reply_works(scripted, answer_to, answ
 
 
 def test_no_server_is_told_with_its_address(connect, asked, situation):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    address = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(LanguageModelError, match=rf"no language-model server at {address}"):
         ask(connect(address), asked, situation)
 
