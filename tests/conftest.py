@@ -16,6 +16,7 @@ from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_sched
 
 if TYPE_CHECKING:
     from tests.engine.assets.hub import Hub
+    from tests.virtual_audio import VirtualAudio
 
 # Dozens of tests start the program in a process of its own. Where Python is told to keep no
 # bytecode, each would compile all that it imports again, which takes longer than most tests.
@@ -55,6 +56,17 @@ def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator["Hub"]:
 
     with small_hub(data, monkeypatch) as served:
         yield served
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Iterator["VirtualAudio"]:
+    """A virtual sound card of the test's own, to be broken; new devices are found at once."""
+    from engine.audio.devices import portaudio
+    from tests.needed import own_card
+
+    monkeypatch.setattr(portaudio._HOST, "looked_at", -1e9)
+    with own_card() as running:
+        yield running
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -225,11 +225,6 @@ def faults(widget: QtWidgets.QWidget) -> Iterator[str]:
     return iter(())
 
 
-def _of_nothing(widget: QtWidgets.QWidget) -> Iterator[str]:
-    """One line, the rest in a tool tip."""
-    return iter(())
-
-
 def _of_button(button: QtWidgets.QAbstractButton) -> Iterator[str]:
     needs = button.minimumSizeHint() if button.text() else button.size()
     if needs.width() > button.width() + SLACK or needs.height() > button.height() + SLACK:
@@ -280,7 +275,7 @@ def _line(widget: QtWidgets.QWidget, text: str, beside: int) -> Iterator[str]:
 
 
 _LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ...] = (
-    ((FoldingLabel, NoticeLine, StatusRow), _of_nothing),
+    ((FoldingLabel, NoticeLine, StatusRow), lambda widget: iter(())),  # the rest in a tool tip
     (QtWidgets.QLabel, _of_label),
     (QtWidgets.QAbstractButton, _of_button),
     (QtWidgets.QComboBox, _of_list),

@@ -34,7 +34,7 @@ def modules() -> dict[str, ast.Module]:
     return {
         path: ast.parse(file.read_text(encoding="utf-8"))
         for path, file in files.items()
-        if file.name not in ("translatable.py", "errors.py") and not is_left_out(path)
+        if file.name not in ("translatable.py", "errors.py") and not path.startswith(left_out())
     }
 
 
@@ -44,10 +44,6 @@ def left_out() -> tuple[str, ...]:
     config.read(ROOT / "installer" / "babel.cfg")
     patterns = [each.partition(":")[2].strip() for each in config.sections() if "ignore" in each]
     return tuple(each.removesuffix("**.py") for each in patterns)
-
-
-def is_left_out(path: str) -> bool:
-    return path.startswith(left_out())
 
 
 def name_of(call: ast.Call) -> str:

@@ -137,10 +137,13 @@ ANY = st.text(st.characters(codec=None), max_size=60)
 
 
 @given(ANY)
-def test_nothing_that_steers_is_left_and_every_character_keeps_its_place(text):
+def test_nothing_that_steers_is_left_every_character_keeps_its_place_and_a_name_takes_one_line(
+    text,
+):
     assert not ORDERS.search(plain(text))
     assert len(plain(text)) == len(text)
     assert plain(plain(text)) == plain(text)
+    assert len(one_line(text).splitlines()) <= 1
 
 
 @pytest.mark.parametrize(
@@ -149,11 +152,6 @@ def test_nothing_that_steers_is_left_and_every_character_keeps_its_place(text):
 )
 def test_text_of_every_language_is_left_as_it_is(text):
     assert plain(text) == text
-
-
-@given(ANY)
-def test_a_name_takes_one_line(text):
-    assert len(one_line(text).splitlines()) <= 1
 
 
 def test_a_tool_tip_shows_markup_instead_of_obeying_it():
