@@ -45,7 +45,7 @@ def main():
         desk.model_manager.stop(0.1)
         return 0
 
-program.main = main
+program.main, program.LAST_WAIT_S = main, 0.1
 program.start()
 """
 
