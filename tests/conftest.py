@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -11,6 +13,10 @@ from hypothesis import settings
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
 from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
+
+if TYPE_CHECKING:
+    from tests.engine.assets.hub import Hub
+    from tests.virtual_audio import VirtualAudio
 
 # Dozens of tests start the program in a process of its own. Where Python is told to keep no
 # bytecode, each would compile all that it imports again, which takes longer than most tests.
@@ -35,6 +41,32 @@ def pytest_sessionstart() -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A person's data folder, not made yet."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator["Hub"]:
+    """The hub of models, on loopback, for that folder."""
+    from tests.engine.models.small_catalogue import small_hub
+
+    with small_hub(data, monkeypatch) as served:
+        yield served
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Iterator["VirtualAudio"]:
+    """A virtual sound card of the test's own, to be broken; new devices are found at once."""
+    from engine.audio.devices import portaudio
+    from tests.needed import own_card
+
+    monkeypatch.setattr(portaudio._HOST, "looked_at", -1e9)
+    with own_card() as running:
+        yield running
 
 
 @pytest.fixture(scope="module", autouse=True)

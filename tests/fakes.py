@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Event
 from typing import Self
 
@@ -167,8 +168,6 @@ FORMANT = Settings(speech=SpeechSettings(engine="espeak"))
 
 
 class FakeVoiceModel:
-    """A synthesiser of FakeSessions."""
-
     def __init__(self, *, fail_at: int | None = None, can_clone: bool = False) -> None:
         self.info = TtsInfo("fake", RATE, RateRange(1.0, 7.0), can_clone=can_clone)
         self.sessions: list[FakeSession] = []
@@ -337,6 +336,7 @@ class FakeParts:
     )
     spotter: FakeSpotter = field(default_factory=FakeSpotter)
     devices: Devices | None = None
+    history: Path | None = None  # the file of conversations
     size_bytes: int = 0  # of every part
     check: Callable[[Settings, str, Devices | None], None] = lambda settings, key, devices: None
     watch_closed: bool = False
@@ -362,6 +362,7 @@ class FakeParts:
             size_bytes=lambda settings: self.size_bytes,
             check=self.check,
             spotter=lambda settings: self.spotter,
+            history=self.history,
         )
 
     def _microphone(self, name: str) -> HandMicrophone:

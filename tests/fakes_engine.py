@@ -139,7 +139,6 @@ LIBRARY = (
 
 
 def measurements(turn: int) -> tuple[api.Event, ...]:
-    """Three targets and the rates that followed them."""
     targets = [4.0] * 12 + [5.5] * 10 + [3.0] * 12
     measured = 3.8
     events = []

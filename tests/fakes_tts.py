@@ -138,7 +138,5 @@ class LostSession(FakeSession):
 
 
 class LostTts(FakeTts):
-    """Opens such sessions."""
-
     def open(self, voice: Voice, *, seed: int) -> FakeSession:
         return LostSession(seed, self._speak)

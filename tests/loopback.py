@@ -1,5 +1,6 @@
 """HTTP servers on loopback, which say nothing of their own and end with their context."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -31,3 +32,10 @@ def serving(
             """Quiet."""
 
     return running(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+
+
+def free_port() -> int:
+    """One that nobody listens at."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

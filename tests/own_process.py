@@ -95,7 +95,6 @@ def _read(config: pytest.Config, line: str) -> pytest.TestReport:
 
 
 def _failure(item: pytest.Item, why: str) -> pytest.TestReport:
-    """Of a test that could not say so itself."""
     keywords = dict.fromkeys(item.keywords, 1)
     return pytest.TestReport(item.nodeid, item.location, keywords, "failed", why, "call")
 

@@ -52,7 +52,6 @@ class VirtualDesktop:
         return False
 
     def start(self, *command: str) -> None:
-        """A program of the desktop, such as its tray."""
         quiet = subprocess.DEVNULL
         self._started.append(
             subprocess.Popen(command, env=self.environment, stdout=quiet, stderr=quiet)

@@ -14,6 +14,7 @@ os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).with_name
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from app import language
 from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
@@ -24,8 +25,11 @@ from tests.app.leftovers import clear_away, was_told_to_exit
 
 @pytest.fixture(autouse=True)
 def nothing_lives_on() -> Iterator[None]:
-    """Set up first, so that it ends last: what a test opened is gone before the next begins."""
+    """Set up first, so that it ends last: what a test opened is gone before the next begins, which
+    finds the window's words English.
+    """
     yield
+    language.choose("en")
     left = clear_away()
     named = [repr(each) for each in left]
     for each in left:

@@ -1,6 +1,4 @@
-"""Commands of Rubato's own in processes of their own, and the page about the program, which runs
-them.
-"""
+"""Commands of Rubato's own in processes of their own, and the page about the program."""
 
 import os
 import sys

@@ -224,8 +224,6 @@ def test_the_engine_is_made_after_the_first_frame_and_notes_are_shown(qapp):
 
 
 class _PaintWatcher(QObject):
-    """Sets a flag when a Window has been painted."""
-
     def __init__(self, painted: threading.Event) -> None:
         super().__init__()
         self._painted = painted

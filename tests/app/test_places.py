@@ -89,7 +89,6 @@ def large_text(qapp: QApplication) -> Iterator[None]:
 
 
 def move_to(window: Window, name: str) -> None:
-    """Move the window to the screen of this name."""
     screen = next(each for each in QGuiApplication.screens() if each.name() == name)
     window.move(screen.geometry().topLeft())
     settle()
@@ -98,7 +97,6 @@ def move_to(window: Window, name: str) -> None:
 
 @pytest.fixture
 def small_screen(window: Window) -> Window:
-    """The window, on the screen of 800 by 480."""
     move_to(window, "small")
     return window
 
@@ -143,13 +141,6 @@ def test_a_small_screen_sees_all_of_a_settings_page(small_screen):
 SENTENCE = "The metronome was patented by Johann Maelzel in 1815, and argued about since. "
 
 
-def crowd(turn: int) -> Iterator[api.Event]:
-    """What can be waiting when something happens: a long reply, levels, words heard."""
-    yield from (api.ReplyDelta(turn, SENTENCE) for _ in range(20))
-    yield from (api.Levels(-30.0, -20.0) for _ in range(10))
-    yield from (api.WordHeard(turn, 4 * n, 4 * n + 3) for n in range(10))
-
-
 def stopped(turn: int, ending: api.Ending) -> tuple[api.Event, ...]:
     ended = api.TurnEnded(turn, ending, "a", SENTENCE, "The", SENTENCE)
     return ended, api.PhaseChanged(turn, api.Phase.IDLE)
@@ -185,7 +176,9 @@ def test_each_state_is_shown_as_soon_as_the_windows_thread_gets_to_it(qtbot, win
         window.on_event(api.PhaseChanged(turn, other))
         QApplication.processEvents()
         assert window.stage.phase.text() != words
-        events = (*crowd(turn), *case(turn))
+        words_heard = (api.WordHeard(turn, 4 * n, 4 * n + 3) for n in range(10))
+        waiting = (*[api.ReplyDelta(turn, SENTENCE)] * 20, *[api.Levels(-30.0, -20.0)] * 10)
+        events = (*waiting, *words_heard, *case(turn))
         thread = Thread(target=lambda told=events: [made[0].emit(each) for each in told])
         thread.start()  # the engine speaks on threads of its own
         thread.join()

@@ -1,5 +1,7 @@
 """Cards that count down, and what their buttons ask for."""
 
+from collections.abc import Iterator
+
 import pytest
 from PySide6.QtWidgets import QWidget
 
@@ -20,18 +22,14 @@ def clock() -> SteppedClock:
 
 
 @pytest.fixture
-def above(qtbot) -> QWidget:
-    made = QWidget()
-    qtbot.addWidget(made)
-    made.show()
-    return made
-
-
-@pytest.fixture
 def panel(
-    above: QWidget, theme: Theme, posted: list[api.Command], clock: SteppedClock
-) -> TimersPanel:
-    return TimersPanel(posted.append, theme, above, clock=clock)
+    qtbot, theme: Theme, posted: list[api.Command], clock: SteppedClock
+) -> Iterator[TimersPanel]:
+    above = QWidget()
+    qtbot.addWidget(above)
+    above.show()
+    yield TimersPanel(posted.append, theme, above, clock=clock)
+    above.close()
 
 
 def test_the_card_that_rings_next_is_on_top_and_all_count_down(qtbot, panel, clock):

@@ -44,7 +44,6 @@ socket.socket(socket.AF_INET6).bind(("::", 0))
 
 
 def programs(folder: Path) -> dict[str, list[str]]:
-    """What is started, by name."""
     rubato = [sys.executable, "-m", "app"]
     question = str(write_questions(folder / "question.wav", "convert ten miles to kilometers"))
     reply = str(folder / "converse" / "out" / "reply.wav")
@@ -117,7 +116,6 @@ def answer_names(names: list[str]) -> None:
 
 
 def run_all(folder: Path, names: list[str], card: dict[str, str]) -> dict[str, int]:
-    """Start these programs at once; how each ended."""
     running, known = {}, programs(folder)
     for name in names:
         place = folder / name
@@ -150,7 +148,6 @@ def main() -> None:
 
 
 def missing_programs() -> list[str]:
-    """What must be installed; empty when all is."""
     return [name for name in ("strace", "unshare", "xvfb-run") if not shutil.which(name)]
 
 

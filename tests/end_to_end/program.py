@@ -21,8 +21,6 @@ PATIENCE_S = 150.0  # models load, and a file is heard in real time
 
 @dataclass(frozen=True)
 class Done:
-    """How a run ended."""
-
     status: int
     out: str
     err: str
@@ -64,7 +62,6 @@ def own_environment(folder: Path) -> dict[str, str]:
 
 
 def rubato(folder: Path, *arguments: str | Path, stdin: str = "") -> Done:
-    """Run `rubato ARGUMENTS` to its end."""
     done = subprocess.run(
         [sys.executable, "-m", "app", *map(str, arguments)],
         cwd=ROOT,

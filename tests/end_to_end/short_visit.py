@@ -27,7 +27,6 @@ Emit = Callable[[Event], None]
 
 
 def main() -> int:
-    """The program's exit status."""
     seen: list[Event] = []
     open_window = program.run
 

@@ -1,6 +1,4 @@
-"""A desktop with a window manager, a tray that comes late and no focus for Rubato: the program is
-reached by its tray, by the command line, by a second start, and after a crash.
-"""
+"""Reached by its tray, by the command line, by a second start, and after a crash."""
 
 import subprocess
 import sys
@@ -25,8 +23,6 @@ WATCHER = "org.kde.StatusNotifierWatcher"  # the tray of desktops with D-Bus
 
 
 class Program:
-    """Rubato with a stand-in for its engine, and what it says."""
-
     def __init__(self, environment: dict[str, str], *options: str) -> None:
         self._environment = environment
         self.process = subprocess.Popen(
@@ -68,8 +64,6 @@ class Program:
 
 
 class Desktop:
-    """A display, and Rubato's own folders."""
-
     def __init__(self, display: VirtualDesktop, folder: Path) -> None:
         self.display = display
         self.environment = {

@@ -6,9 +6,11 @@ conversations are held at once: most of their time they wait.
 """
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,7 +27,7 @@ pytestmark = [
 ]
 
 APART_S = 1.0  # between two replies; the voice's own pauses are shorter
-REPLY_S = 10.0  # for thinking and a short reply
+REPLY_S = 8.0  # for thinking and a short reply
 # No question whose answer hangs on the clock: the ear mishears some minutes of the day.
 MILES = "convert ten miles to kilometers"
 MILES_ANSWER = "10 miles is about 16.09 kilometres."
@@ -35,15 +37,14 @@ ABILITIES, AGAIN = "what can you do", "say that again"
 STAGES = ["transcript", "first_token", "first_word", "first_audio", "heard"]
 
 
-def conversation(folder: Path, *questions: str, pause_s: float = REPLY_S) -> "Conversation":
+def conversation(folder: Path, *questions: str) -> "Conversation":
     question, reply = folder / "questions.wav", folder / "replies.wav"
-    write_questions(question, *questions, pauses_s=(pause_s,) * (len(questions) - 1))
+    write_questions(question, *questions, pauses_s=(REPLY_S,) * (len(questions) - 1))
     done = rubato(folder, "converse", "--mic", question, "--speaker", reply, "--json")
     return Conversation(done.json["turns"], reply)
 
 
 def demonstration(folder: Path) -> tuple[Done, Path]:
-    """And the folder of its recordings."""
     return rubato(folder, "demo", "--out", folder / "out"), folder / "out"
 
 
@@ -64,53 +65,29 @@ class Conversation:
 
 
 def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
-    """How long the voice speaks a text at a rate."""
-    settings = FORMANT
     out = folder / "alone.wav"
-    say(text, replace(settings, speech=replace(settings.speech, rate=rate)), Manner(out=out))
+    say(text, replace(FORMANT, speech=replace(FORMANT.speech, rate=rate)), Manner(out=out))
     start, end = stretches(*recording(out), apart_s=APART_S)[0]
     return end - start
 
 
-def many_timers() -> list[str]:
-    return [f"Timer set for {n} minutes." for n in (2, 3, 5, 10, 12, 15, 20, 22, 30, 45)]
-
-
-def many_lengths() -> list[str]:
-    wholes, hundredths = (6, 15, 16, 60), (0, 9, 19, 90)
-    return [f"10 miles is about {m}.{cm:02d} kilometres." for m in wholes for cm in hundredths]
-
-
-@dataclass(frozen=True)
-class Talks:
-    """They all start before the first test; whoever asks for a result waits for it."""
-
-    slower: Future[Conversation]
-    cut: Future[Conversation]
-    demonstration: Future[tuple[Done, Path]]
-
-
 @pytest.fixture(scope="module")
-def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """They all start before the first test; whoever asks for a result waits for it."""
     with ThreadPoolExecutor() as pool:
-
-        def talk(name: str, *questions: str, pause_s: float = REPLY_S) -> Future[Conversation]:
-            folder = tmp_path_factory.mktemp(name)
-            return pool.submit(conversation, folder, *questions, pause_s=pause_s)
-
-        yield Talks(
-            talk("slower", SLOWER, TIMER),
-            talk("cut", ABILITIES, AGAIN, pause_s=8.0),
-            pool.submit(demonstration, tmp_path_factory.mktemp("demonstration")),
+        new = tmp_path_factory.mktemp
+        yield SimpleNamespace(
+            slower=pool.submit(conversation, new("slower"), SLOWER, TIMER),
+            cut=pool.submit(conversation, new("cut"), ABILITIES, AGAIN),
+            demonstration=pool.submit(demonstration, new("demonstration")),
         )
 
 
-@pytest.fixture(scope="module")
-def slower(talks: Talks) -> Conversation:
-    return talks.slower.result()
-
-
-def test_two_spoken_questions_are_heard_and_answered_with_the_promised_keys(slower):
+def test_two_spoken_questions_are_answered_so_that_one_can_understand_and_the_second_slower(
+    talks, tmp_path
+):
+    """And printed with the promised keys."""
+    slower = talks.slower.result()
     assert [turn["heard"] for turn in slower.turns] == [SLOWER, TIMER]
     assert [turn["reply"] for turn in slower.turns] == [SLOWER_ANSWER, TIMER_ANSWER]
     for turn in slower.turns:
@@ -121,10 +98,8 @@ def test_two_spoken_questions_are_heard_and_answered_with_the_promised_keys(slow
         assert times == sorted(times)
         assert times[0] > 0
         assert (turn["ending"], turn["underruns"]) == ("complete", 0)
-
-
-def test_the_answers_can_be_understood_and_the_second_is_slower(slower, tmp_path):
-    ear = Ear(map(as_spoken, [SLOWER_ANSWER, "Speaking faster.", *many_timers()]))
+    timers = (f"Timer set for {n} minutes." for n in (2, 3, 5, 10, 12, 15, 20, 22, 30, 45))
+    ear = Ear(map(as_spoken, [SLOWER_ANSWER, "Speaking faster.", *timers]))
     assert len(slower.replies) == 2
     for number, turn in enumerate(slower.turns):
         assert slower.heard(number, ear) == as_spoken(turn["reply"])
@@ -162,6 +137,7 @@ def test_the_demonstration_asks_answers_and_leaves_both_recordings(talks):
     assert "reply.wav" in done.err
     pcm, rate = recording(out / "reply.wav")
     (said,) = stretches(pcm, rate, apart_s=APART_S)
-    ear = Ear(map(as_spoken, many_lengths()))
+    lengths = product((6, 15, 16, 60), (0, 9, 19, 90))
+    ear = Ear(as_spoken(f"10 miles is about {m}.{cm:02d} kilometres.") for m, cm in lengths)
     assert ear.hear(between(pcm, rate, *said), rate) == as_spoken(MILES_ANSWER)
     assert stretches(*recording(out / "question.wav"))

@@ -1,6 +1,4 @@
-"""What was talked about outlasts a kill; it is found, read, heard again from a word on, deleted. So
-do timers: they count on, and one that ended meanwhile is told.
-"""
+"""What was talked about outlasts a kill, is found, heard again and deleted; timers count on."""
 
 import json
 import signal
@@ -20,7 +18,6 @@ PASSED_S = 66.0  # after the kill, as the timers see it: one of 60 s has ended
 
 
 def played(part: str, folder: Path) -> tuple[int, dict[str, Any]]:
-    """Exit status and facts of one part."""
     done = play("tests.end_to_end.history_story", part, folder)
     told = folder / f"{part}.json"
     assert told.exists(), done.stderr[-4000:]
@@ -29,21 +26,16 @@ def played(part: str, folder: Path) -> tuple[int, dict[str, Any]]:
     return done.returncode, facts
 
 
-def let_pass(path: Path, seconds: float) -> dict[str, float]:
-    """As if so long had passed since: everything is due so much earlier; when, by label."""
-    file = json.loads(path.read_text())
-    for timer in file["timers"]:
-        timer["due"] -= seconds
-    path.write_text(json.dumps(file))
-    return {timer["label"]: timer["due"] for timer in file["timers"]}
-
-
 def test_talk_is_killed_found_heard_again_and_deleted(tmp_path):
     status, talked = played("talk", tmp_path)
     assert status == 128 + signal.SIGKILL
     kept = tmp_path / NAME
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    due = let_pass(tmp_path / "timers.json", PASSED_S)
+    timers = json.loads((tmp_path / "timers.json").read_text())["timers"]
+    for timer in timers:  # as if so long had passed since
+        timer["due"] -= PASSED_S
+    (tmp_path / "timers.json").write_text(json.dumps({"timers": timers}))
+    due = {timer["label"]: timer["due"] for timer in timers}
     status, found = played("find", tmp_path)
     assert (status, found["status"]) == (0, 0)
     first, second, *_ = talked["replies"]

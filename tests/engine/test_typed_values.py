@@ -1,6 +1,4 @@
-"""Values that carry what they were made of: texts with templates, picks of the benchmark, tables as
-dataclasses, characters made whole.
-"""
+"""Values that carry what they were made of."""
 
 import ctypes
 import json

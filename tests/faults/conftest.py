@@ -1,19 +1,6 @@
-"""A virtual sound card of the test's own, to be broken."""
-
-from collections.abc import Iterator
+"""A data folder of the test's own."""
 
 import pytest
-
-from engine.audio.devices import portaudio
-from tests.needed import own_card
-from tests.virtual_audio import VirtualAudio
-
-
-@pytest.fixture
-def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualAudio]:
-    monkeypatch.setattr(portaudio._HOST, "looked_at", -1e9)  # it may look for devices at once
-    with own_card() as running:
-        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ Every turn ends once, quiet returns, the next question is answered, and nothing 
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 
@@ -93,13 +93,11 @@ class BrittleParts(FakeParts):
 
             return loading
 
-        return Factories(
-            **{
-                **vars(good),
-                "recogniser": refusing(Part.RECOGNISER, good.recogniser),
-                "language_model": refusing(Part.LANGUAGE_MODEL, good.language_model),
-                "synthesiser": refusing(Part.SYNTHESISER, good.synthesiser),
-            }
+        return replace(
+            good,
+            recogniser=refusing(Part.RECOGNISER, good.recogniser),
+            language_model=refusing(Part.LANGUAGE_MODEL, good.language_model),
+            synthesiser=refusing(Part.SYNTHESISER, good.synthesiser),
         )
 
 
@@ -170,8 +168,6 @@ Act = Callable[[Trial], None]
 
 @dataclass(frozen=True)
 class Post:
-    """A command, or a report of a part."""
-
     message: object
 
     def __call__(self, trial: Trial) -> None:
@@ -343,7 +339,6 @@ def any_story(moments: st.SearchStrategy[int]) -> st.SearchStrategy[list[Scene]]
 
 
 def acts(story: list[Scene]) -> Iterator[tuple[Act, int]]:
-    """Each act, and the moment until the next."""
     for scene in story:
         yield from zip(scene[::2], scene[1::2], strict=True)  # type: ignore[misc]
 

@@ -1,6 +1,4 @@
-"""Anything, in any order and any phase (stories.py), on a clock that is stepped by hand: the
-engine's own code runs, every thread's share in turn, so an example that fails fails again.
-"""
+"""Anything in any order (stories.py) on a stepped clock: what fails once fails again."""
 
 from dataclasses import dataclass
 from pathlib import Path

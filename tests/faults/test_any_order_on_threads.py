@@ -135,7 +135,6 @@ class LiveTrial(stories.Trial):
         self.wait(lambda: self.idle)
 
     def live_through(self, story: list[stories.Scene]) -> None:
-        """All of it, and one more question."""
         for act, moment in stories.acts(story):
             self.act(act)
             self.pass_by(moment)
@@ -159,7 +158,6 @@ class LiveTrial(stories.Trial):
 
 
 def descriptors() -> int:
-    """Open files of this process."""
     gc.collect()
     return int(psutil.Process().num_fds())
 

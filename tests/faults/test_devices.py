@@ -1,6 +1,4 @@
-"""Microphone and loudspeaker missing, pulled out, frozen or crashed in the middle of a turn: the
-real engine on a real sound server, with devices that exist only for the test.
-"""
+"""Devices missing, pulled out, frozen or crashed in a turn, on a real sound server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,16 +1,12 @@
-"""Killed in the middle of a fetch, a rename, an import, a removal: the next start finds all that
-was there, and goes on.
-"""
+"""Killed in the middle of a change: the next start finds all that was there, and goes on."""
 
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import TypeVar
 
 import psutil
 import pytest
@@ -22,12 +18,11 @@ from tests.engine.assets.hub import Hub
 from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
 from tests.engine.runtime.workers.test_model_manager import working
 from tests.engine.tts.test_voice_store import GRANDMA, ROSTER, speech
+from tests.faults.whole import PATIENCE_S, Told
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 
-T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60.0
 MODEL = "qwen3-4b"
 HELD_AT = 100_000  # bytes
 
@@ -50,7 +45,7 @@ def main():
         desk.model_manager.stop(0.1)
         return 0
 
-program.main = main
+program.main, program.LAST_WAIT_S = main, 0.1
 program.start()
 """
 
@@ -62,7 +57,7 @@ def fetching(data: Path) -> Iterator[subprocess.Popen[str]]:
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stderr=pipe, text=True) as child:
         try:
-            wait(lambda: partial_bytes(data) > HELD_AT / 2)
+            Told().wait(lambda: partial_bytes(data) > HELD_AT / 2)
             yield child
         finally:
             child.kill()
@@ -70,15 +65,6 @@ def fetching(data: Path) -> Iterator[subprocess.Popen[str]]:
 
 def partial_bytes(data: Path) -> int:
     return sum(path.stat().st_size for path in data.rglob("*.partial"))
-
-
-def wait(condition: Callable[[], T | None]) -> T:
-    """What the condition gives, once that is true."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not (outcome := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return outcome
 
 
 @pytest.fixture
@@ -225,7 +211,7 @@ def test_a_lesson_that_is_told_to_end_leaves_nothing_half_fetched(tmp_path, monk
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", LESSON], cwd=ROOT, text=True) as child:
         try:
-            client = wait(lambda: client_of(child.pid))
+            client = Told().wait(lambda: client_of(child.pid))
             child.terminate()
             assert child.wait(PATIENCE_S) == 130
         finally:

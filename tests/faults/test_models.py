@@ -1,11 +1,8 @@
-"""Models that are missing or half there, and servers that fail: told, what needs neither stands in,
-and the conversation is kept.
-"""
+"""Models that are missing or half there, and servers that fail."""
 
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,21 +14,6 @@ from tests.engine.llm.scripted_server import ScriptedServer, begin_events, event
 from tests.faults.whole import Devices, Whole, whole
 
 
-def half_a_whisper(folder: Path) -> Path:
-    """As a fetch that was broken off leaves it."""
-    model = folder / "whisper"
-    model.mkdir()
-    (model / "config.json").write_text("{}")
-    (model / "model.bin").write_bytes(b"\x06\x00\x00\x00half")
-    return model
-
-
-def half_a_gguf(folder: Path) -> Path:
-    model = folder / "model.gguf"
-    model.write_bytes(b"GGUF\x03\x00\x00\x00\x10\x00")
-    return model
-
-
 def running(engine: Whole, part: Part) -> str:
     return next(event.name for event in reversed(engine.of(Ready)) if event.part is part)
 
@@ -39,7 +21,11 @@ def running(engine: Whole, part: Part) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("there", ["nothing", "half"])
 def test_without_the_whisper_model_sphinx_listens(there, tmp_path):
-    model = half_a_whisper(tmp_path) if there == "half" else tmp_path / "none"
+    model = tmp_path / "whisper"
+    if there == "half":  # as a fetch that was broken off leaves it
+        model.mkdir()
+        (model / "config.json").write_text("{}")
+        (model / "model.bin").write_bytes(b"\x06\x00\x00\x00half")
     settings = Settings(recogniser=RecogniserSettings(engine="whisper", model=str(model)))
     factories = standard_factories()
     factories = replace(Devices().in_place_of(factories), recogniser=factories.recogniser)
@@ -54,7 +40,9 @@ def test_without_the_whisper_model_sphinx_listens(there, tmp_path):
 @pytest.mark.parametrize("there", ["nothing", "half"])
 def test_without_the_language_model_the_skills_answer(there, tmp_path):
     pytest.importorskip("llama_cpp")
-    model = half_a_gguf(tmp_path) if there == "half" else tmp_path / "none.gguf"
+    model = tmp_path / "model.gguf"
+    if there == "half":
+        model.write_bytes(b"GGUF\x03\x00\x00\x00\x10\x00")
     settings = Settings(language_model=LanguageModelSettings(engine="llama", model=str(model)))
     with whole(settings) as engine:
         (failed,) = engine.failed(Part.LANGUAGE_MODEL)

@@ -1,8 +1,6 @@
 """A broken settings file and a full disk, through the whole engine and the command line."""
 
 import errno
-import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,35 +11,21 @@ from app.__main__ import main
 from engine.api import ChangeSetting, Failed, Notice, Part, SettingChanged, load_settings
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
-from engine.runtime.factories import standard_factories
+from engine.runtime.factories import Factories, standard_factories
+from engine.runtime.host import preferences
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
+from tests.small_disk import small_disk
 
 MINE = "# mine\n[speech]\nseed = 5\n"
 BROKEN = "[speech\nrate = fast ["
-FULL_KB = 64
 
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The person's settings file, in a folder of the test's own."""
+    """The person's settings file, in a folder of the test's own; a change is written at once."""
     monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    monkeypatch.setattr(preferences, "SAVE_AFTER_S", 0.0)
     return tmp_path / "settings.toml"
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of FULL_KB kilobytes, where the machine lets us mount one."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={FULL_KB}k", "tmpfs", str(place)]
-    try:
-        done = subprocess.run(mount, capture_output=True, check=False, timeout=30)
-    except OSError:
-        pytest.skip("there is no mount")
-    if done.returncode:
-        pytest.skip("a disk cannot be mounted here")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True, timeout=30)
 
 
 def files(folder: Path) -> list[str]:
@@ -112,16 +96,21 @@ def test_a_write_that_fails_is_told_and_the_next_one_succeeds(config, monkeypatc
     assert files(config.parent) == ["settings.toml"]
 
 
-def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_works(small_disk):
-    loudspeaker = FileLoudspeaker(small_disk / "reply.wav", RATE, clock=fast_clock)
+def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_works(tmp_path):
     after = FileLoudspeaker(None, RATE, clock=fast_clock)
-    offered = iter([loudspeaker, after, after])
     factories = Devices().in_place_of(standard_factories())
-    factories = replace(factories, loudspeaker=lambda name: next(offered))
+    with small_disk(tmp_path / "disk", "64k") as disk:
+        full = FileLoudspeaker(disk / "reply.wav", RATE, clock=fast_clock)
+        offered = iter([full, after, after])
+        factories = replace(factories, loudspeaker=lambda name: next(offered))
+        fill(factories)
+        assert files(disk) == []
+    assert np.abs(after.recorded()).max() > 0.01
+
+
+def fill(factories: Factories) -> None:
     with whole(factories=factories) as engine:
-        ended = engine.ask("what can you do")
+        ended = engine.ask("spell necessary")
         assert ended.ending is Ending.COMPLETE
         assert "could not be written" in engine.failed(Part.LOUDSPEAKER)[0].message
         assert engine.works()
-        assert np.abs(after.recorded()).max() > 0.01
-    assert files(small_disk) == []

@@ -1,6 +1,4 @@
-"""The library of voices in the whole engine: heard, recorded, renamed, removed, while it speaks and
-while things break.
-"""
+"""The library of voices in the whole engine, while it speaks and while things break."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from engine import api
 from engine.audio.base import Pcm
@@ -68,11 +67,9 @@ class Home(Whole):
         self.becomes(name)
 
     def becomes(self, name: str) -> None:
-        """Wait for the voice to be chosen."""
         self.wait(lambda: self.of(api.VoicesChanged)[-1].selected == name)
 
     def hear(self, name: str, text: str = LONG) -> None:
-        """Until a preview is heard."""
         before = self.states().count(SPEAKING)
         self.post(api.PreviewVoice(name, text))
         self.wait(lambda: self.states().count(SPEAKING) > before)
@@ -281,8 +278,6 @@ def test_a_voice_is_made_again_from_its_recording(data):
 
 
 def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path):
-    import soundfile
-
     path = tmp_path / "long.wav"
     noise: Pcm = np.random.default_rng(0).normal(0, 0.1, 52 * RATE).astype(np.float32)
     soundfile.write(path, np.concatenate([noise, speech(9).pcm]), RATE)
@@ -304,3 +299,25 @@ def test_a_part_of_a_recording_serves_where_the_whole_does_not(tmp_path):
         there.becomes("Part")
         assert there.entry("Part").clip_s == pytest.approx(seconds)
         assert not [event for event in there.of(api.Failed) if event.part is None]
+
+
+def test_looking_at_a_file_can_be_cancelled_and_nothing_waits_behind_it(tmp_path, monkeypatch):
+    for_ever = tmp_path / "decoder.py"
+    for_ever.write_text("import threading; threading.Event().wait()")
+    clips = [tmp_path / "first.wav", tmp_path / "second.wav"]
+    for clip in clips:
+        soundfile.write(clip, speech(4.0).pcm, RATE)
+    with home() as there:
+        with monkeypatch.context() as patch:
+            patch.setattr("engine.audio.clips.decode.__file__", str(for_ever))
+            # Or it would end in time, and the test pass by that.
+            patch.setattr("engine.audio.clips.clip.LONGEST_S", 1e9)
+            assert there.works()  # so that there is a conversation to export
+            there.post(api.AddVoice(clips[0]))
+            there.post(api.AddVoice(clips[1]))  # instead of the first
+            there.post(api.Export(tmp_path / "talk.txt"))
+            there.post(api.CancelClip())
+            there.wait((tmp_path / "talk.txt").exists)
+        assert there.failed() == []
+        assert not there.of(api.ClipInspected)
+        assert there.works()

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from engine.api import Engine, Event, Failed, Part, Ready, SendText, Settings, TurnEnded
+from engine.api import Engine, Failed, Part, Ready, SendText, Settings, TurnEnded
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
@@ -22,8 +22,9 @@ from engine.tts.base import Progress, TtsModel
 from engine.tts.registry import BUILT_IN
 from tests.fakes import FakeRecogniser, HandMicrophone, NothingChanges
 
-E = TypeVar("E", bound=Event)
+T = TypeVar("T")
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits
+LOOK_S = 0.005  # at what is no event, such as how much a loudspeaker has
 RATE = 48_000  # Hz of the loudspeaker
 HURRY = 8.0  # replies are heard this many times faster than a person would want
 THREADS = {"conductor", "listener", "transcriber", "language model", "speaker", "background"}
@@ -63,26 +64,38 @@ class Devices:
         )
 
 
-class Whole:
-    """A started engine, and everything it said."""
+class Told:
+    """Everything that was told, in order."""
 
-    look_s = 0.02
-
-    def __init__(self, settings: Settings, factories: Factories, path: Path | None = None) -> None:
-        self.events: list[Event] = []
+    def __init__(self) -> None:
+        self.events: list[Any] = []
         self._changed = threading.Condition()
-        self.engine = Engine(settings, self._keep, settings_path=path, factories=factories)
-        self.post = self.engine.post
 
-    def of(self, kind: type[E]) -> list[E]:
+    def of(self, kind: type[T]) -> list[T]:
         return [event for event in list(self.events) if isinstance(event, kind)]
 
-    def wait(self, condition: Callable[[], object]) -> None:
+    def wait(self, condition: Callable[[], T]) -> T:
+        """What the condition gives, once that is true."""
         deadline = time.monotonic() + PATIENCE_S
-        while not condition():
+        while not (found := condition()):
             assert time.monotonic() < deadline, self.events[-30:]
             with self._changed:
-                self._changed.wait(self.look_s)
+                self._changed.wait(LOOK_S)
+        return found
+
+    def _keep(self, event: object) -> None:
+        with self._changed:
+            self.events.append(event)
+            self._changed.notify_all()
+
+
+class Whole(Told):
+    """A started engine."""
+
+    def __init__(self, settings: Settings, factories: Factories, path: Path | None = None) -> None:
+        super().__init__()
+        self.engine = Engine(settings, self._keep, settings_path=path, factories=factories)
+        self.post = self.engine.post
 
     def ended(self, turn: int) -> TurnEnded:
         self.wait(lambda: any(event.turn == turn for event in self.of(TurnEnded)))
@@ -101,11 +114,6 @@ class Whole:
         """Whether a turn is answered, spoken and heard to its end."""
         answer = self.ask("spell cat")
         return answer.ending is Ending.COMPLETE and answer.heard == answer.reply != ""
-
-    def _keep(self, event: Event) -> None:
-        with self._changed:
-            self.events.append(event)
-            self._changed.notify_all()
 
 
 W = TypeVar("W", bound=Whole)

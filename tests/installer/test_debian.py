@@ -43,7 +43,6 @@ def run(opt: Path, script: str, version: str, *words: str, lines: int | None = N
 
 
 def in_force(opt: Path) -> str:
-    """What /usr/bin/rubato would start."""
     return (opt / "current" / "bin" / "python").read_text()
 
 

@@ -1,6 +1,4 @@
-"""The pinned files: they follow pyproject.toml, give away nothing about a machine, and name for
-Windows and macOS which packages those get; all have wheels.
-"""
+"""The pinned files follow pyproject.toml, give away nothing about a machine, and have wheels."""
 
 import re
 import tomllib

@@ -1,6 +1,4 @@
-"""The steps of setup: in order, each done once, torch from the source that fits; and their note in
-.venv: what was cut off is not trusted.
-"""
+"""The steps of setup, each done once, and their note: what was cut off is not trusted."""
 
 import contextlib
 import json

@@ -1,6 +1,4 @@
-"""The first lines a person meets: the right Python, what the system must provide, and failures of
-other programs as the person reads them.
-"""
+"""The first lines a person meets: the right Python, what the system must provide, failures."""
 
 import subprocess
 import sys
@@ -142,16 +140,10 @@ def test_success_is_told_without_output_or_with_the_program_s_own(capfd, monkeyp
     assert not ends_well(["rubato"])  # Ctrl+C ends that program and no more
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Commands that would have replaced the process."""
-    commands: list[list[str]] = []
-    monkeypatch.setattr(setup, "start", lambda command: commands.append(command) or 0)
-    return commands
-
-
 @pytest.mark.parametrize("version", [(3, 9, 2), (3, 10, 0), (3, 14, 1)])
-def test_an_unfit_python_hands_over_or_says_which_to_install(version, started, monkeypatch, capsys):
+def test_an_unfit_python_hands_over_or_says_which_to_install(version, monkeypatch, capsys):
+    started: list[list[str]] = []  # what would have replaced the process
+    monkeypatch.setattr(setup, "start", lambda command: started.append(command) or 0)
     monkeypatch.setattr(setup.sys, "version_info", version)
     monkeypatch.setattr(setup.shutil, "which", lambda name: f"/x/{name}")
     # 3.13 is there but does not run, as under a version manager
@@ -164,11 +156,7 @@ def test_an_unfit_python_hands_over_or_says_which_to_install(version, started, m
 
 
 def test_an_unknown_goal_is_answered_with_the_known_ones():
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "installer" / "setup.py"), "fly"],
-        capture_output=True,
-        text=True,
-        cwd=Path("/"),
-    )
+    command = [sys.executable, str(ROOT / "installer" / "setup.py"), "fly"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path("/"))
     assert done.returncode == 2
     assert "run | demo | llm | test" in done.stdout

@@ -1,6 +1,4 @@
-"""Files of the command line: conversations that are kept, and what bench, compare, converse,
-doctor, say and wake print and ask for.
-"""
+"""What the command line prints, asks for and keeps."""
 
 import json
 import sys
@@ -148,24 +146,18 @@ def test_with_json_rows_are_lines_while_they_grow_and_a_document_in_the_end(caps
     assert lines[-1] == row
 
 
-@pytest.fixture
-def taught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """The phrases that were taught."""
-    phrases: list[str] = []
-
-    def learn(phrase: str, step) -> Path:
-        phrases.append(phrase)
-        step(0.5)
-        return tmp_path / "phrase.safetensors"
-
-    monkeypatch.setattr(wake_training, "learn", learn)
-    return phrases
-
-
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "file"])
 def test_a_phrase_is_taught_and_said_and_without_one_that_of_the_settings(
-    taught, terminal, capsys, monkeypatch
+    terminal, capsys, monkeypatch
 ):
+    taught: list[str] = []
+
+    def learn(phrase: str, step) -> Path:
+        taught.append(phrase)
+        step(0.5)
+        return Path("phrase.safetensors")
+
+    monkeypatch.setattr(wake_training, "learn", learn)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     assert main(["wake", "hey robin hood"]) == 0
     told = capsys.readouterr()

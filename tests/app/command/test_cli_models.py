@@ -1,7 +1,6 @@
 """`rubato models` does what it says, on the person's own folders, and tells it."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +17,12 @@ from engine.models.servers import Served
 from engine.settings_file import data_folder
 from engine.tts import pick as speech
 from tests.engine.assets.hub import Hub
-from tests.engine.models.small_catalogue import small_hub
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
 
 
 @pytest.fixture(autouse=True)
-def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def _nothing_is_measured(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "bench_recognisers", lambda *_, **__: ())  # the benchmark's own matter
     monkeypatch.setattr(api, "bench_synthesisers", lambda *_, **__: ())
-    with small_hub(data, monkeypatch) as served:
-        yield served
 
 
 @pytest.fixture

@@ -145,28 +145,23 @@ def all_faults(window: Window) -> list[str]:
     return [fault for widget in widgets for fault in faults(widget)]
 
 
-@pytest.fixture
-def opened(window: Window) -> Window:
+@pytest.mark.parametrize("ready", [False, True], ids=["loading", "ready"])
+def test_no_widget_obeys_text_from_outside(window, hostile, ready):
     """The window with all it can open."""
     window.open_settings(None)
     window.shelf.status.show_times()
     KeysCard(window.talk_key.label, window).show()
-    return window
-
-
-@pytest.mark.parametrize("ready", [False, True], ids=["loading", "ready"])
-def test_no_widget_obeys_text_from_outside(opened, hostile, ready):
     told = list(everything(hostile))
     for event in told if ready else reversed(told):
-        opened.on_event(event)
+        window.on_event(event)
     for part in DEVICE_KEYS:
-        opened.devices.menu(part, opened)
-    assert all_faults(opened) == []
+        window.devices.menu(part, window)
+    assert all_faults(window) == []
     if ready:  # what looks like markup is shown
-        assert opened.conversation.toPlainText().count("<img") > len(api.Ending)
-        assert "<img" in opened.banner.message.text()
-        assert "<img" in opened.notice.text()
-        assert "<img" in opened.shelf.voices.names.itemText(0)
+        assert window.conversation.toPlainText().count("<img") > len(api.Ending)
+        assert "<img" in window.banner.message.text()
+        assert "<img" in window.notice.text()
+        assert "<img" in window.shelf.voices.names.itemText(0)
 
 
 def test_the_name_of_a_dropped_file_is_shown_as_it_is(window, hostile):

@@ -102,13 +102,6 @@ def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():
 FIRST = "# Cake\n\nTake **flour**."
 
 
-@pytest.fixture
-def talked(window: Window, posted: list[api.Command]) -> Window:
-    tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
-    posted.clear()
-    return window
-
-
 def hover(qtbot, window: Window, turn: int) -> None:
     view = window.conversation
     exchange = next(each for each in view.transcript.exchanges if each.turn == turn)
@@ -119,18 +112,20 @@ def hover(qtbot, window: Window, turn: int) -> None:
     qtbot.waitUntil(lambda: view.tools.exchange is exchange)
 
 
-def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, talked, posted):
-    tools = talked.conversation.tools
+def test_the_newest_reply_has_them_until_another_is_pointed_at(qtbot, window, posted):
+    tell(window, *READY, *spoken_turn(1, "a", FIRST), *spoken_turn(2, "b", "Ten."))
+    posted.clear()
+    tools = window.conversation.tools
     assert tools.isVisible()
     tools.copy.click()
     assert QGuiApplication.clipboard().text() == "Ten."
-    hover(qtbot, talked, 1)
+    hover(qtbot, window, 1)
     tools.copy.click()
     assert QGuiApplication.clipboard().text() == FIRST
     tools.again.click()
     assert posted == [api.Replay(1, 0)]
-    talked.conversation.clear_all()
-    tell(talked, *speaking_turn(3, "a", "It is ten.", word="is"))
+    window.conversation.clear_all()
+    tell(window, *speaking_turn(3, "a", "It is ten.", word="is"))
     assert not tools.isVisible()  # it is still spoken
 
 

@@ -115,7 +115,6 @@ def _welcome(window: Window) -> QWidget:
 
 
 def _clip(window: Window) -> QWidget:
-    """A recording that may become a voice."""
     _talk(window)
     told(window, CLIP)
     window.shelf.voices.sheet.consent.agreed.setChecked(True)
@@ -133,14 +132,12 @@ def _history(window: Window) -> QWidget:
 
 
 def _history_asks(window: Window) -> QWidget:
-    """Whether conversations are to be kept."""
     _settled(window)
     window.header.history.setChecked(True)
     return window
 
 
 def _history_removes(window: Window) -> QWidget:
-    """Whether one is to go."""
     _history(window)
     window.history.rows.item(0).setSelected(True)
     window.history.rows.removal_asked.emit()

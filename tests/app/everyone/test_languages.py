@@ -14,20 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6 import QtWidgets
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractSpinBox,
-    QApplication,
-    QComboBox,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QScrollArea,
-    QTabBar,
-    QToolButton,
-    QWidget,
-)
 
 from app import language as words
 from app.first_start.steps import SENTENCE
@@ -86,24 +74,24 @@ def from_outside() -> list[str]:
 OUTSIDE = from_outside()
 
 
-def shown(widget: QWidget) -> Iterator[str]:
+def shown(widget: QtWidgets.QWidget) -> Iterator[str]:
     """Every text of a widget that a person or a screen reader meets."""
     yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
     match widget:
-        case QComboBox():
+        case QtWidgets.QComboBox():
             yield from (widget.itemText(index) for index in range(widget.count()))
-        case QTabBar():
+        case QtWidgets.QTabBar():
             yield from (widget.tabText(index) for index in range(widget.count()))
-        case QAbstractSpinBox():
+        case QtWidgets.QAbstractSpinBox():
             yield widget.text()
-        case QLineEdit():
+        case QtWidgets.QLineEdit():
             yield widget.placeholderText()
-        case QLabel() | QAbstractButton():
+        case QtWidgets.QLabel() | QtWidgets.QAbstractButton():
             yield widget.text()
         case _:
             pass
-    menu = widget.menu() if isinstance(widget, QToolButton) else None
-    if isinstance(menu, QMenu):
+    menu = widget.menu() if isinstance(widget, QtWidgets.QToolButton) else None
+    if isinstance(menu, QtWidgets.QMenu):
         yield from (action.text() for action in menu.actions())
     if widget.isWindow():
         yield widget.windowTitle()
@@ -116,17 +104,13 @@ def plain_letters(text: str) -> list[str]:
 
 
 @pytest.fixture
-def made_up() -> Iterator[None]:
+def made_up() -> None:
     words.use(Pseudo())
-    yield
-    words.choose("en")
 
 
 @pytest.fixture(params=[code for code in LANGUAGES if code != "en"])
-def foreign(request: pytest.FixtureRequest) -> Iterator[None]:
+def foreign(request: pytest.FixtureRequest) -> None:
     words.choose(request.param)
-    yield
-    words.choose("en")
 
 
 @pytest.mark.usefixtures("made_up")
@@ -140,7 +124,7 @@ def test_nothing_bursts_and_every_string_is_marked(name, window):
     unmarked = {
         f"{words_of(widget)}: {text}"
         for widget in (root, *seen(root))
-        if not isinstance(widget.parent(), QTabBar)  # its arrows are Qt's to translate
+        if not isinstance(widget.parent(), QtWidgets.QTabBar)  # its arrows are Qt's to translate
         for text in shown(widget)
         if text and plain_letters(text)
     }
@@ -155,7 +139,6 @@ def test_german_and_french_fit_into_the_smallest_window(name, window):
 
 
 def cut_at(window: Window, name: str, size: tuple[int, int]) -> list[str]:
-    """What is cut off on a page of a window of this size."""
     resize(window, size)
     root = PAGES[name](window)
     resize(window, size)
@@ -166,12 +149,12 @@ def resize(window: Window, size: tuple[int, int]) -> None:
     """And see that it did not grow beyond it."""
     window.resize(*size)
     for _ in range(5):  # lines that wrap take as many rounds to find their height
-        QApplication.processEvents()
+        QtWidgets.QApplication.processEvents()
     assert (window.width(), window.height()) == size
 
 
 @pytest.fixture
-def large(qapp: QApplication) -> Iterator[None]:
+def large(qapp: QtWidgets.QApplication) -> Iterator[None]:
     """Text of twice the size, as a person may have chosen for the whole system."""
     usual = QFont(qapp.font())
     twice = QFont(usual)
@@ -203,7 +186,6 @@ _FILL = "łóñğ "
 
 
 def pseudo(text: str) -> str:
-    """The text in that language."""
     parts = _KEPT.split(text)
     accented = [each if _KEPT.fullmatch(each) else each.translate(_TABLE) for each in parts]
     more = int(len(re.sub(r"\{\w*\}", "", text).strip()) * _LONGER + 0.999)
@@ -220,8 +202,6 @@ def pseudo(text: str) -> str:
 
 
 class Pseudo(NullTranslations):
-    """As gettext gives it."""
-
     def gettext(self, message: str) -> str:
         return pseudo(message)
 
@@ -233,52 +213,47 @@ SLACK = 2  # pixels that rounding takes
 ARROW = 40  # pixels of a list that opens: its arrow and its margins
 
 
-def cut(root: QWidget) -> list[str]:
+def cut(root: QtWidgets.QWidget) -> list[str]:
     """A line on each widget whose words do not fit."""
     return [fault for widget in (root, *seen(root)) for fault in faults(widget)]
 
 
-def faults(widget: QWidget) -> Iterator[str]:
+def faults(widget: QtWidgets.QWidget) -> Iterator[str]:
     for kind, look in _LOOKS:
         if isinstance(widget, kind):
             return look(widget)
     return iter(())
 
 
-def _of_nothing(widget: QWidget) -> Iterator[str]:
-    """One line, the rest in a tool tip."""
-    return iter(())
-
-
-def _of_button(button: QAbstractButton) -> Iterator[str]:
+def _of_button(button: QtWidgets.QAbstractButton) -> Iterator[str]:
     needs = button.minimumSizeHint() if button.text() else button.size()
     if needs.width() > button.width() + SLACK or needs.height() > button.height() + SLACK:
         yield f"{words_of(button)} needs {needs} and has {button.size()}"
 
 
-def _of_list(box: QComboBox) -> Iterator[str]:
+def _of_list(box: QtWidgets.QComboBox) -> Iterator[str]:
     if escape(box.currentText()) not in box.toolTip():
         yield from _line(box, box.currentText(), ARROW)
 
 
-def _of_number(box: QAbstractSpinBox) -> Iterator[str]:
+def _of_number(box: QtWidgets.QAbstractSpinBox) -> Iterator[str]:
     yield from _line(box, box.text(), 8)
 
 
-def _of_tabs(tabs: QTabBar) -> Iterator[str]:
+def _of_tabs(tabs: QtWidgets.QTabBar) -> Iterator[str]:
     for index in range(tabs.count()):
         needs = tabs.fontMetrics().horizontalAdvance(tabs.tabText(index))
         if needs > tabs.tabRect(index).width():
             yield f"tab “{tabs.tabText(index)}”"
 
 
-def _of_area(area: QScrollArea) -> Iterator[str]:
+def _of_area(area: QtWidgets.QScrollArea) -> Iterator[str]:
     needs = area.widget().minimumSizeHint().width() if area.widget() else 0
     if needs > area.viewport().width() + SLACK:
         yield f"{type(area.parent()).__name__}: {needs} in {area.viewport().width()}"
 
 
-def _of_label(label: QLabel) -> Iterator[str]:
+def _of_label(label: QtWidgets.QLabel) -> Iterator[str]:
     if not label.text():
         return
     width, height = label.width(), label.height()
@@ -293,18 +268,18 @@ def _of_label(label: QLabel) -> Iterator[str]:
         yield f"“{label.text()}” needs {label.sizeHint()} and has {label.size()}"
 
 
-def _line(widget: QWidget, text: str, beside: int) -> Iterator[str]:
+def _line(widget: QtWidgets.QWidget, text: str, beside: int) -> Iterator[str]:
     needs = widget.fontMetrics().horizontalAdvance(text) + beside
     if needs > widget.width() + SLACK:
         yield f"“{text}” in {words_of(widget)} needs {needs} and has {widget.width()}"
 
 
 _LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ...] = (
-    ((FoldingLabel, NoticeLine, StatusRow), _of_nothing),
-    (QLabel, _of_label),
-    (QAbstractButton, _of_button),
-    (QComboBox, _of_list),
-    (QAbstractSpinBox, _of_number),
-    (QTabBar, _of_tabs),
-    (QScrollArea, _of_area),
+    ((FoldingLabel, NoticeLine, StatusRow), lambda widget: iter(())),  # the rest in a tool tip
+    (QtWidgets.QLabel, _of_label),
+    (QtWidgets.QAbstractButton, _of_button),
+    (QtWidgets.QComboBox, _of_list),
+    (QtWidgets.QAbstractSpinBox, _of_number),
+    (QtWidgets.QTabBar, _of_tabs),
+    (QtWidgets.QScrollArea, _of_area),
 )

@@ -9,26 +9,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
+from PySide6 import QtWidgets
 from PySide6.QtCore import QAbstractAnimation, QRect, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSlider,
-    QAbstractSpinBox,
-    QApplication,
-    QCheckBox,
-    QComboBox,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QProgressBar,
-    QScrollBar,
-    QTabBar,
-    QTextEdit,
-    QWidget,
-)
 
 from app import language as words
 from app.language import LANGUAGES, tr
@@ -45,16 +29,19 @@ MOST = 150  # controls on a page
 MARKED = 80  # pixels that change; a caret is two by twenty or less
 ROLES = QAccessible.Role
 KINDS: tuple[tuple[type, tuple[ROLES, ...]], ...] = (
-    (QCheckBox, (ROLES.CheckBox,)),
-    (QAbstractButton, (ROLES.Button, ROLES.ButtonMenu, ROLES.CheckBox, ROLES.ButtonDropDown)),
-    (QAbstractSpinBox, (ROLES.SpinBox,)),
-    (QComboBox, (ROLES.ComboBox,)),
-    (QAbstractSlider, (ROLES.Slider,)),
-    (QLineEdit, (ROLES.EditableText,)),
-    (QPlainTextEdit, (ROLES.EditableText,)),
-    (QTextEdit, (ROLES.EditableText,)),
-    (QAbstractItemView, (ROLES.List,)),
-    (QTabBar, (ROLES.PageTabList,)),
+    (QtWidgets.QCheckBox, (ROLES.CheckBox,)),
+    (
+        QtWidgets.QAbstractButton,
+        (ROLES.Button, ROLES.ButtonMenu, ROLES.CheckBox, ROLES.ButtonDropDown),
+    ),
+    (QtWidgets.QAbstractSpinBox, (ROLES.SpinBox,)),
+    (QtWidgets.QComboBox, (ROLES.ComboBox,)),
+    (QtWidgets.QAbstractSlider, (ROLES.Slider,)),
+    (QtWidgets.QLineEdit, (ROLES.EditableText,)),
+    (QtWidgets.QPlainTextEdit, (ROLES.EditableText,)),
+    (QtWidgets.QTextEdit, (ROLES.EditableText,)),
+    (QtWidgets.QAbstractItemView, (ROLES.List,)),
+    (QtWidgets.QTabBar, (ROLES.PageTabList,)),
 )
 PAINTED = (Bars, LevelMeter, RateTrace, Orb)  # pictures, which have to be told in words
 CONTROLS = tuple(kind for kind, _ in KINDS)
@@ -75,7 +62,7 @@ def listened_to() -> Iterator[None]:
 
 def resize(window: Window, *size: int) -> None:
     window.resize(*size)
-    QApplication.processEvents()
+    QtWidgets.QApplication.processEvents()
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -95,37 +82,37 @@ def test_a_page_is_reached_by_keys_told_in_full_and_stands_still_where_wanted(wi
         assert moving(root) == []
 
 
-def controls(root: QWidget) -> list[QWidget]:
+def controls(root: QtWidgets.QWidget) -> list[QtWidgets.QWidget]:
     """What a person can act on; parts of a control belong to it."""
     return [
         each
         for each in seen(root)
         if isinstance(each, CONTROLS)
         and each.isEnabled()
-        and not isinstance(each, QScrollBar)
+        and not isinstance(each, QtWidgets.QScrollBar)
         and not isinstance(each.parent(), CONTROLS)
         and each.objectName() != "qt_toolbar_ext_button"
     ]
 
 
-def in_front(root: QWidget) -> QWidget:
+def in_front(root: QtWidgets.QWidget) -> QtWidgets.QWidget:
     """The page, or the sheet of a dropped recording that lies on it and keeps the focus."""
     sheet = root.findChild(ClipSheet)
     return sheet if sheet is not None and sheet.isVisible() else root
 
 
-def stop_of(control: QWidget) -> QWidget:
+def stop_of(control: QtWidgets.QWidget) -> QtWidgets.QWidget:
     return control.focusProxy() or control
 
 
-def walk(root: QWidget, key: Qt.Key) -> Iterator[QWidget]:
+def walk(root: QtWidgets.QWidget, key: Qt.Key) -> Iterator[QtWidgets.QWidget]:
     """Where the focus comes to, from nowhere, until it comes somewhere again."""
     root.activateWindow()
     root.setFocus()
-    stops: list[QWidget] = []
+    stops: list[QtWidgets.QWidget] = []
     for _ in range(MOST):
         QTest.keyClick(root.window().windowHandle(), key)
-        at = QApplication.focusWidget()
+        at = QtWidgets.QApplication.focusWidget()
         assert at is not None, "the focus went nowhere"
         if at in stops or (at is root and stops == []):
             return
@@ -136,9 +123,9 @@ def walk(root: QWidget, key: Qt.Key) -> Iterator[QWidget]:
     raise AssertionError(f"no end after {MOST}: {[words_of(each) for each in stops[-5:]]}")
 
 
-def no_letter_chooses_two_things(root: QWidget) -> None:
+def no_letter_chooses_two_things(root: QtWidgets.QWidget) -> None:
     """In any language: the page is English, and its texts are looked up."""
-    buttons = [each for each in seen(root) if isinstance(each, QAbstractButton)]
+    buttons = [each for each in seen(root) if isinstance(each, QtWidgets.QAbstractButton)]
     texts = sorted({each.text() for each in buttons if "&" in each.text()})
     for code in LANGUAGES:
         words.choose(code)
@@ -147,7 +134,7 @@ def no_letter_chooses_two_things(root: QWidget) -> None:
         assert len(letters) == len(set(letters)), (code, texts, letters)
 
 
-def tab_comes_to_every_control_and_back_as_one_reads(root: QWidget) -> None:
+def tab_comes_to_every_control_and_back_as_one_reads(root: QtWidgets.QWidget) -> None:
     wanted = {stop_of(each) for each in controls(root)}
     there, back = list(walk(root, Qt.Key.Key_Tab)), list(walk(root, Qt.Key.Key_Backtab))
     assert [words_of(each) for each in wanted if each not in there] == []
@@ -160,7 +147,7 @@ def tab_comes_to_every_control_and_back_as_one_reads(root: QWidget) -> None:
     assert leaps == []
 
 
-def is_next(before: QWidget, after: QWidget) -> bool:
+def is_next(before: QtWidgets.QWidget, after: QtWidgets.QWidget) -> bool:
     """Whether one reads one neighbour after the other: below, or at the right of it."""
     first, second = before.geometry(), after.geometry()
     is_beside = second.left() >= first.right() - 4 and second.bottom() > first.top()
@@ -180,13 +167,13 @@ def test_one_sees_where_the_focus_is(window, name):
     assert faint == {}
 
 
-def marks(root: QWidget, stop: QWidget) -> int:
+def marks(root: QtWidgets.QWidget, stop: QtWidgets.QWidget) -> int:
     """How many pixels in and around a control differ between with and without the focus."""
     corner = stop.mapTo(root, stop.rect().topLeft())
     area = QRect(corner, stop.size()).adjusted(-20, -20, 20, 20).intersected(root.rect())
     with_it = root.grab(area).toImage()
     stop.clearFocus()
-    QApplication.processEvents()
+    QtWidgets.QApplication.processEvents()
     without = root.grab(area).toImage()
     return sum(
         with_it.pixel(x, y) != without.pixel(x, y)
@@ -195,7 +182,7 @@ def marks(root: QWidget, stop: QWidget) -> int:
     )
 
 
-def told_of(widget: QWidget) -> QAccessibleInterface:
+def told_of(widget: QtWidgets.QWidget) -> QAccessibleInterface:
     found = QAccessible.queryAccessibleInterface(widget)
     assert found is not None, words_of(widget)
     return found
@@ -206,56 +193,56 @@ def text_of(interface: QAccessibleInterface) -> str:
     return text.text(0, text.characterCount())
 
 
-def spoken_of(control: QWidget) -> str:
+def spoken_of(control: QtWidgets.QWidget) -> str:
     """Its name; of a list that opens that of its label, because there the name is the choice."""
-    if not isinstance(control, QComboBox):
+    if not isinstance(control, QtWidgets.QComboBox):
         return name_of(control)
-    labels = control.window().findChildren(QLabel)
+    labels = control.window().findChildren(QtWidgets.QLabel)
     return next((each.text() for each in labels if each.buddy() is control), "")
 
 
-def name_of(widget: QWidget) -> str:
+def name_of(widget: QtWidgets.QWidget) -> str:
     return told_of(widget).text(QAccessible.Text.Name)
 
 
-def every_control_has_a_name_of_its_own_and_its_kind(root: QWidget) -> None:
-    names: dict[tuple[ROLES, str], QWidget] = {}
+def every_control_has_a_name_of_its_own_and_its_kind(root: QtWidgets.QWidget) -> None:
+    names: dict[tuple[ROLES, str], QtWidgets.QWidget] = {}
     for control in controls(root):
         interface = told_of(control)
         roles = next(roles for kind, roles in KINDS if isinstance(control, kind))
         assert interface.role() in roles, (words_of(control), interface.role())
         spoken = spoken_of(control).replace("&", "")
         assert spoken.strip(), f"{words_of(control)} in {words_of(control.parentWidget())}"
-        two = (interface.role(), spoken) in names and not isinstance(control, QCheckBox)
+        two = (interface.role(), spoken) in names and not isinstance(control, QtWidgets.QCheckBox)
         assert not two, f"two are called {spoken!r}"
         names[(interface.role(), spoken)] = control
         state = interface.state()
         assert state.focusable or control.focusProxy() is not None, words_of(control)
 
 
-def what_is_in_a_control_is_its_value(root: QWidget) -> None:
+def what_is_in_a_control_is_its_value(root: QtWidgets.QWidget) -> None:
     for control in controls(root):
         interface = told_of(control)
         value = interface.text(QAccessible.Text.Value)
         match control:
-            case QLineEdit():
+            case QtWidgets.QLineEdit():
                 assert value == control.text()
-            case QComboBox():
+            case QtWidgets.QComboBox():
                 assert value == control.currentText()
-            case QCheckBox():
+            case QtWidgets.QCheckBox():
                 assert bool(interface.state().checked) is control.isChecked()
-            case QAbstractSlider():
+            case QtWidgets.QAbstractSlider():
                 assert interface.valueInterface().currentValue() == control.value()
-            case QTextEdit() | QPlainTextEdit():
+            case QtWidgets.QTextEdit() | QtWidgets.QPlainTextEdit():
                 assert text_of(interface).split() == control.toPlainText().split()
             case _:
                 pass
 
 
-def no_text_and_no_picture_is_left_out(root: QWidget) -> None:
+def no_text_and_no_picture_is_left_out(root: QtWidgets.QWidget) -> None:
     """A name given to a line of text must not hide what the line says."""
     for widget in seen(root):
-        if isinstance(widget, QLabel) and widget.text().replace("&", ""):
+        if isinstance(widget, QtWidgets.QLabel) and widget.text().replace("&", ""):
             assert widget.text().replace("&", "") in name_of(widget)
         elif isinstance(widget, PAINTED):
             assert name_of(widget)
@@ -289,7 +276,7 @@ def test_a_rate_chosen_with_the_keys_is_said_in_words(window, said):
     slider = window.stage.rate.slider
     slider.setFocus()
     slider.setValue(45)
-    QApplication.processEvents()
+    QtWidgets.QApplication.processEvents()
     assert said == ["4.5 syllables per second"]
     told(window, api.RateMeasured(1, 4.5, 4.1))
     assert len(said) == 1
@@ -301,14 +288,16 @@ def test_what_the_assistant_does_is_in_the_name_of_its_line(window):
     assert QAccessible.queryAccessibleInterface(window.stage.orb).text(QAccessible.Text.Description)
 
 
-def moving(root: QWidget) -> list[str]:
+def moving(root: QtWidgets.QWidget) -> list[str]:
     """What would change the picture again and again without anything having happened."""
     window = root if root.parent() is None else root.parent().window()
     timers = [each for each in window.findChildren(QTimer) if each.isActive()]
     fast = [each for each in timers if not each.isSingleShot() and each.interval() < SECOND_MS]
     running = QAbstractAnimation.State.Running
     animations = [e for e in window.findChildren(QAbstractAnimation) if e.state() == running]
-    to_and_fro = [e for e in seen(root) if isinstance(e, QProgressBar) and e.maximum() == 0]
+    to_and_fro = [
+        e for e in seen(root) if isinstance(e, QtWidgets.QProgressBar) and e.maximum() == 0
+    ]
     return [repr(each.parent()) for each in (*fast, *animations)] + list(map(repr, to_and_fro))
 
 

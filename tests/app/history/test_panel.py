@@ -18,7 +18,6 @@ PAST = (api.PastTurn(-2, Ending.COMPLETE, "does it rain?", "It rains.", "It rain
 
 @pytest.fixture
 def opened(window: Window, posted: list[api.Command]) -> Window:
-    """The panel is open, and shows two."""
     window.on_event(api.SettingChanged("history.keep", "forever"))
     window.header.history.click()
     assert posted[-1] == api.ListConversations("")

@@ -113,7 +113,6 @@ def test_what_is_shown_was_made_of_what_is_written(code):
 
 
 def marks() -> Iterator[tuple[str, str, ast.Call]]:
-    """Where and how the window marks a text."""
     for path in (ROOT / "app").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:

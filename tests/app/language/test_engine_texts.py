@@ -1,9 +1,6 @@
-"""What the engine says of itself: every sentence is a template that can be translated, and gets its
-values. That each has its German and its French, test_catalogues.py says.
-"""
+"""Every sentence of the engine's is a template that can be translated, and gets its values."""
 
 import ast
-from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
@@ -37,7 +34,7 @@ def modules() -> dict[str, ast.Module]:
     return {
         path: ast.parse(file.read_text(encoding="utf-8"))
         for path, file in files.items()
-        if file.name not in ("translatable.py", "errors.py") and not is_left_out(path)
+        if file.name not in ("translatable.py", "errors.py") and not path.startswith(left_out())
     }
 
 
@@ -47,10 +44,6 @@ def left_out() -> tuple[str, ...]:
     config.read(ROOT / "installer" / "babel.cfg")
     patterns = [each.partition(":")[2].strip() for each in config.sections() if "ignore" in each]
     return tuple(each.removesuffix("**.py") for each in patterns)
-
-
-def is_left_out(path: str) -> bool:
-    return path.startswith(left_out())
 
 
 def name_of(call: ast.Call) -> str:
@@ -201,15 +194,8 @@ def test_every_kind_of_fault_is_known_to_the_collector():
     assert derived - makers() == set()
 
 
-@pytest.fixture
-def german() -> Iterator[None]:
-    words.choose("de")
-    yield
-    words.choose("en")
-
-
-@pytest.mark.usefixtures("german")
 def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
+    words.choose("de")
     fetched = Notice(Translatable("{name} was fetched.", name="Clara {x}"))
     assert told(fetched) == Notice("Clara {x} wurde geholt.")
     assert told(Notice("Settings")) == Notice("Settings")  # a key of the window's
@@ -217,8 +203,8 @@ def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
     assert told(Failed.of(error)).message == "Das Sprachmodell ist gescheitert: Settings {0} {x}"
 
 
-@pytest.mark.usefixtures("german")
 def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english():
+    words.choose("de")
     about = kokoro.ABOUT["Heart"]
     entries = tuple(VoiceEntry("x", description=each) for each in (about, str.__str__(about)[:]))
     listed = told(VoicesListed(entries))
@@ -228,7 +214,6 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     assert german.startswith("Amerikanerin, warm, ")
 
 
-@pytest.mark.usefixtures("german")
 @pytest.mark.parametrize(
     "why",
     [
@@ -239,6 +224,7 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     ],
 )
 def test_why_something_was_chosen_is_translated(why):
+    words.choose("de")
     ready = told(Ready(Part.SYNTHESISER, "x", why=why))
     assert isinstance(ready, Ready)
     assert ready.why not in ("", why)

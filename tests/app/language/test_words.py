@@ -1,18 +1,10 @@
 """Words in the language in force: values, plurals, numbers, and which language that is."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import language as words
 from app.language import decimal, mark, tr, tr_n
 from app.program import of_system
-
-
-@pytest.fixture(autouse=True)
-def given_back() -> Iterator[None]:
-    yield
-    words.choose("en")
 
 
 def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():

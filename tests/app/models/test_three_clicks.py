@@ -1,6 +1,4 @@
-"""From a fresh start to a real language model and the recommended recogniser: at most three clicks,
-against a hub on loopback, through the real engine and the real llama.cpp.
-"""
+"""From a fresh start to a real model and the recommended recogniser in at most three clicks."""
 
 import time
 from collections.abc import Callable

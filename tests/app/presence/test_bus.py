@@ -7,28 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.presence import bus as bus_file
 from app.presence.bus import Address, Bus
 from app.presence.desktop_entry import APP_ID
 from app.presence.notifications import SERVICE, SETTINGS, Notifications, Stillness
-from tests.private_bus import Message, Refused, Service, member_of, private_bus
+from tests.private_bus import Message, Service, member_of, private_bus
 
 NAME = "org.rubato.Test"
 ECHO = Address("/echo", NAME, NAME)
-
-
-def refuse(message: Message) -> tuple[str, tuple[str, ...]]:
-    raise Refused("Not today.")
-
-
-@pytest.fixture
-def service(bus_address: str):
-    made = Service(
-        bus_address,
-        NAME,
-        {f"{NAME}.Echo": lambda message: ("s", message.body), f"{NAME}.Refuse": refuse},
-    )
-    yield made
-    made.leave()
 
 
 def test_a_service_that_goes_before_it_answers_is_an_error(qtbot, bus, bus_address):
@@ -61,6 +47,7 @@ def test_a_bus_that_goes_is_told_once_and_calls_do_nothing(qtbot, qapp, runtime,
 
 
 def test_without_a_bus_or_with_one_that_says_nothing_there_is_none(qapp, runtime, monkeypatch):
+    monkeypatch.setattr(bus_file, "_GREETING_S", 0.1)
     nobody = f"unix:path={runtime}/silent"
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(os.fspath(runtime / "silent"))
@@ -78,7 +65,6 @@ NUMBER = 7
 
 @pytest.fixture
 def fallen_back() -> list[tuple[str, str]]:
-    """What went to the tray instead."""
     return []
 
 
@@ -138,11 +124,6 @@ ANIMATED = {GNOME[0]: {GNOME[1]: ("b", True)}, "org.other": {"x": ("i", 3)}}
 
 
 @pytest.fixture
-def told() -> list[bool]:
-    return []
-
-
-@pytest.fixture
 def portal(bus_address: str) -> Iterator[Service]:
     def read_all(message: object) -> tuple[str, tuple[object, ...]]:
         return "a{sa{sv}}", (ANIMATED,)
@@ -165,7 +146,8 @@ def change(portal: Service, key: tuple[str, str], value: tuple[str, object]) -> 
     ],
     ids=["gnome", "kde", "portal"],
 )
-def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, told, key, values):
+def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, key, values):
+    told: list[bool] = []
     Stillness(bus, told.append)
     qtbot.waitUntil(lambda: told == [False])
     change(portal, ("org.other", "x"), ("i", 4))

@@ -1,25 +1,24 @@
-"""One instance and the messages to it: two starts at once, hostile clients, folders where others
-may write, rubbish.
-"""
+"""One instance: two starts at once, hostile clients, folders where others may write, rubbish."""
 
 import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.__main__ import main
 from app.presence import ipc_client
 from app.presence.instance import Claim, Instance
 from app.presence.ipc_client import LONGEST_TEXT, Message, Order, State
+from tests.fresh_python import ROOT, prints
 
-ROOT = Path(__file__).parents[3]
 # A program that claims, says what became of it, and stays until its standard input ends.
 STAYS = """
 import os, sys
@@ -36,48 +35,25 @@ if claim is Claim.OURS:
     application.exec()
 """
 
-Start = Callable[[], subprocess.Popen[str]]
 
-
-@pytest.fixture
-def start(runtime: Path) -> Iterator[Start]:
-    """Starts a program that claims to be the one."""
-    started: list[subprocess.Popen[str]] = []
-
-    def begin() -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", STAYS],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield begin
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def claim_of(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
-def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(start, runtime, capsys):
-    processes = [start() for _ in range(4)]
-    claims = sorted(claim_of(each) for each in processes)
-    assert claims == ["ours", "taken", "taken", "taken"]
-    assert ipc_client.state() is State.SPEAKING
-    assert ipc_client.tell(Message(Order.STATUS)) == 0
+def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(runtime, capsys):
+    command, pipe = [sys.executable, "-c", STAYS], subprocess.PIPE
+    with ExitStack() as stack:  # its end closes their input, and waits for them
+        started = [
+            stack.enter_context(
+                subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+            )
+            for _ in range(4)
+        ]
+        claims = sorted(each.stdout.readline().strip() for each in started)
+        assert claims == ["ours", "taken", "taken", "taken"]
+        assert ipc_client.state() is State.SPEAKING
+        assert ipc_client.tell(Message(Order.STATUS)) == 0
     assert capsys.readouterr().out == "speaking\n"
 
 
 @pytest.fixture
 def told() -> list[Message]:
-    """What the listening instance was told."""
     return []
 
 
@@ -152,13 +128,10 @@ def test_a_message_without_end_is_cut_off(qtbot, channel, told):
     assert told == []
 
 
-@pytest.fixture
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_clients_are_hung_up_on_and_keep_nobody_out(
+    qtbot, instance, runtime, told, monkeypatch
+):
     monkeypatch.setattr("app.presence.instance._PATIENCE_MS", 300)
-
-
-@pytest.mark.usefixtures("hasty")
-def test_silent_clients_are_hung_up_on_and_keep_nobody_out(qtbot, instance, runtime, told):
     silent = [socket.socket(socket.AF_UNIX) for _ in range(12)]
     try:
         for each in silent:
@@ -288,13 +261,14 @@ def test_a_folder_where_others_may_write_is_not_believed(runtime):
     assert not ipc_client.is_private(str(link))
 
 
-def test_without_a_running_program_the_command_says_so_and_there_is_no_state(runtime):
+def test_without_a_running_program_the_command_says_so_and_there_is_no_state(runtime, capsys):
     assert ipc_client.state() is None
     for words in (["talk", "toggle"], ["status"]):
-        done = rubato(*words)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "not running" in done.stderr
-        assert "`rubato`" in done.stderr
+        assert main(words) == 1
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert "not running" in told.err
+        assert "`rubato`" in told.err
 
 
 def test_the_client_loads_neither_qt_nor_the_engine(runtime):
@@ -303,20 +277,7 @@ def test_the_client_loads_neither_qt_nor_the_engine(runtime):
         "import sys; from app.__main__ import main; status = main(['talk', 'toggle'])\n"
         f"print(status, *[name for name in {heavy!r} if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["1"]
-
-
-def rubato(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    assert prints(script) == "1"
 
 
 @pytest.mark.parametrize(

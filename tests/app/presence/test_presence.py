@@ -1,14 +1,19 @@
-"""Beyond the window: what is asked of it from outside, closing, what is notified."""
+"""Beyond the window: orders from outside, closing, notifications, the icon in the tray."""
 
 import os
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
 
+from app.presence import tray as tray_file
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Message, Order, State
 from app.presence.presence import Presence
+from app.presence.tray import Tray
 from engine import api
 
 LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
@@ -153,3 +158,75 @@ def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_t
     window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
     window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
     assert state(handler) is State.STARTING
+
+
+@pytest.fixture
+def tray(window, handler: CommandHandler) -> Tray:
+    made = Tray(handler, hands_free=True, is_available=lambda: True, parent=window)
+    made.want(True)
+    return made
+
+
+def choose(tray: Tray, words: str) -> None:
+    (action,) = [each for each in tray.menu.actions() if each.text() == words]
+    action.trigger()
+
+
+def wheel(tray: Tray, angle: int) -> None:
+    assert tray.icon is not None
+    none = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
+    at = QPointF(1, 1)
+    event = QWheelEvent(at, at, QPoint(), QPoint(0, angle), *none, False)
+    QApplication.sendEvent(tray.icon, event)
+
+
+def test_it_shows_what_the_assistant_does(tray):
+    steps = (
+        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.State.LISTENING),
+        (api.PhaseChanged(1, api.Phase.THINKING), tray_file.State.THINKING),
+        (api.PhaseChanged(1, api.Phase.SPEAKING), tray_file.State.SPEAKING),
+        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.State.WAITING),
+        (api.SleepChanged(True, "hey rubato"), tray_file.State.ASLEEP),
+        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.State.LISTENING),
+        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.State.ASLEEP),
+        (api.SettingChanged("audio.muted", True), tray_file.State.MUTED),
+        (api.SettingChanged("audio.muted", False), tray_file.State.ASLEEP),
+        (api.SleepChanged(False, "hey rubato"), tray_file.State.WAITING),
+        (api.SettingChanged("audio.hands_free", False), tray_file.State.BY_HAND),
+    )
+    for event, state in steps:
+        tray.on_event(event)
+        assert tray.state is state
+        assert tray.icon.toolTip() == f"Rubato: {state.value}"
+
+
+def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
+    choose(tray, "Talk")
+    tray.menu.aboutToShow.emit()
+    choose(tray, "Stop talking")
+    choose(tray, "Stop the reply")
+    choose(tray, "Hands-free")
+    assert posted == [
+        api.PressTalk(),
+        api.ReleaseTalk(),
+        api.StopReply(),
+        api.ChangeSetting("audio.hands_free", False),
+    ]
+    window.hide()
+    choose(tray, "Show the window")
+    assert window.isVisible()
+    with qtbot.waitSignal(tray.quit_chosen):
+        choose(tray, "Quit")
+    with qtbot.waitSignal(tray.settings_chosen):
+        choose(tray, "Settings…")
+
+
+def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbot):
+    window.stage.rate.show_rate(4.0)
+    window.hide()
+    wheel(tray, 60)
+    wheel(tray, 60)
+    faster, slower = (api.ChangeSetting("speech.rate", each) for each in (4.5, 3.5))
+    qtbot.waitUntil(lambda: posted == [faster])
+    wheel(tray, -240)
+    qtbot.waitUntil(lambda: posted == [faster, slower])

@@ -58,21 +58,16 @@ def make(window, theme) -> Iterator[Make]:
 
 
 def teach(qtbot, lesson: Lesson) -> None:
-    """The whole of a lesson that ends by itself."""
     with qtbot.waitSignal(lesson._job.ended, timeout=20_000):
         lesson.act.click()
-
-
-def mark_as_taught(phrase: str) -> None:
-    head_file(phrase).parent.mkdir(exist_ok=True)
-    head_file(phrase).touch()
 
 
 def test_whether_a_phrase_is_taught_is_said(make):
     lesson = make(LEARNS)
     assert lesson.act.text() == "&Teach this computer"
     assert "not taught yet: it is found less often" in lesson.words.text()
-    mark_as_taught(PHRASE)  # in a terminal
+    head_file(PHRASE).parent.mkdir()
+    head_file(PHRASE).touch()  # as in a terminal
     lesson.hide()
     lesson.show()
     assert lesson.act.text() == "&Teach again"

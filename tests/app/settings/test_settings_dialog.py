@@ -5,16 +5,9 @@ from itertools import chain
 from typing import Annotated
 
 import pytest
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QApplication,
-    QComboBox,
-    QDoubleSpinBox,
-    QLineEdit,
-    QPlainTextEdit,
-)
 
 from app.settings.dialog import SettingsDialog
 from app.settings.form import PAGES
@@ -38,7 +31,7 @@ from tests.fakes_engine import READY
 @pytest.fixture
 def dialog(window) -> SettingsDialog:
     made = window.open_settings(None)
-    QApplication.processEvents()
+    QtWidgets.QApplication.processEvents()
     return made
 
 
@@ -57,10 +50,10 @@ def test_every_field_is_a_setting_and_offers_only_what_is_allowed():
 
 
 def test_it_shows_the_settings_in_force_and_posts_no_change_from_elsewhere(dialog, posted, window):
-    assert control(dialog, "recogniser.engine", QComboBox).currentData() == "auto"
-    lead = control(dialog, "audio.lead_ms", QDoubleSpinBox)
+    assert control(dialog, "recogniser.engine", QtWidgets.QComboBox).currentData() == "auto"
+    lead = control(dialog, "audio.lead_ms", QtWidgets.QDoubleSpinBox)
     assert lead.value() == 240
-    prompt = control(dialog, "language_model.system_prompt", QPlainTextEdit)
+    prompt = control(dialog, "language_model.system_prompt", QtWidgets.QPlainTextEdit)
     assert prompt.toPlainText() == Settings().language_model.system_prompt
     window.on_event(SettingChanged("audio.lead_ms", 400))
     window.on_event(SettingChanged("audio.headset", True))
@@ -72,7 +65,7 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
     model = dialog.editors("recogniser.model")[0]
     dialog.show_part(Part.RECOGNISER)
     assert not model.isVisible()
-    box = control(dialog, "recogniser.engine", QComboBox)
+    box = control(dialog, "recogniser.engine", QtWidgets.QComboBox)
     box.setCurrentIndex(2)
     box.activated.emit(2)
     assert posted == [ChangeSetting("recogniser.engine", "whisper")]
@@ -103,7 +96,7 @@ def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, post
     for fold in dialog.folds:
         fold.click()
     assert row.isVisible()
-    box = control(dialog, "speech.profile", QComboBox)
+    box = control(dialog, "speech.profile", QtWidgets.QComboBox)
     box.setCurrentIndex(box.findData("int8"))
     box.activated.emit(box.currentIndex())
     assert posted == [ChangeSetting("speech.profile", "int8")]
@@ -114,7 +107,7 @@ def test_text_is_posted_when_it_is_finished(dialog, posted, window):
     dialog.on_event(SettingChanged("language_model.engine", "server"))
     dialog.show_part(Part.LANGUAGE_MODEL)
     posted.clear()
-    line = control(dialog, "language_model.address", QLineEdit)
+    line = control(dialog, "language_model.address", QtWidgets.QLineEdit)
     line.setFocus()
     line.selectAll()
     QTest.keyClicks(line, "http://127.0.0.1:11434/v1")
@@ -124,12 +117,12 @@ def test_text_is_posted_when_it_is_finished(dialog, posted, window):
 
 
 def test_the_talk_key_is_chosen_by_pressing_it_and_a_number_keeps_its_type(dialog, posted, window):
-    QTest.keyClick(control(dialog, "window.talk_key", QLineEdit), Qt.Key.Key_F9)
+    QTest.keyClick(control(dialog, "window.talk_key", QtWidgets.QLineEdit), Qt.Key.Key_F9)
     assert posted == [ChangeSetting("window.talk_key", "F9")]
     assert window.talk_key.label == "F9"
     posted.clear()
-    control(dialog, "audio.lead_ms", QDoubleSpinBox).setValue(300)
-    control(dialog, "language_model.temperature", QDoubleSpinBox).setValue(0.5)
+    control(dialog, "audio.lead_ms", QtWidgets.QDoubleSpinBox).setValue(300)
+    control(dialog, "language_model.temperature", QtWidgets.QDoubleSpinBox).setValue(0.5)
     assert posted == [
         ChangeSetting("audio.lead_ms", 300),
         ChangeSetting("language_model.temperature", 0.5),
@@ -144,7 +137,7 @@ def test_devices_that_appear_can_be_chosen_and_one_that_is_gone_is_still_shown(
     window.on_event(SettingChanged("audio.microphone", "Gone"))
     for event in READY:
         window.on_event(event)
-    box = control(dialog, "audio.microphone", QComboBox)
+    box = control(dialog, "audio.microphone", QtWidgets.QComboBox)
     assert box.currentData() == "Gone"
     index = box.findText("USB headset")
     box.setCurrentIndex(index)
@@ -187,21 +180,21 @@ def form(qtbot, theme, posted) -> SettingsDialog:
 def test_it_is_in_the_form_and_a_change_is_posted(form, posted):
     row = form.editors("window.zoom")[0].parent()
     assert (row.line.text(), row.editor.control.accessibleName()) == ("Of the text.", "Zoom")
-    box = control(form, "window.zoom", QDoubleSpinBox)
+    box = control(form, "window.zoom", QtWidgets.QDoubleSpinBox)
     assert (box.value(), box.minimum(), box.maximum(), box.suffix()) == (100, 50, 200, " %")
     box.stepUp()
     assert posted == [ChangeSetting("window.zoom", 110)]
     form.on_event(SettingChanged("window.zoom", 60))
     assert box.value() == 60
     # Each type has its editor, and a fraction as many decimals as its step.
-    assert control(form, "window.blur", QDoubleSpinBox).decimals() == 2
-    assert control(form, "window.haze", QDoubleSpinBox).decimals() == 1
-    assert control(form, "window.glow", QAbstractButton).isChecked() is False
-    assert control(form, "window.motto", QLineEdit).text() == ""
+    assert control(form, "window.blur", QtWidgets.QDoubleSpinBox).decimals() == 2
+    assert control(form, "window.haze", QtWidgets.QDoubleSpinBox).decimals() == 1
+    assert control(form, "window.glow", QtWidgets.QAbstractButton).isChecked() is False
+    assert control(form, "window.motto", QtWidgets.QLineEdit).text() == ""
 
 
 def test_a_choice_shows_its_labels_and_only_with_its_engine(form):
-    box = control(form, "speech.mouth", QComboBox)
+    box = control(form, "speech.mouth", QtWidgets.QComboBox)
     assert [box.itemText(each) for each in range(box.count())] == ["Wide open", "Nearly shut"]
     row = form.editors("speech.mouth")[0].parent()
     assert row.isHidden()

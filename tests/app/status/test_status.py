@@ -131,12 +131,6 @@ def test_the_fault_being_read_stays_when_another_one_goes(banner):
     assert banner.counter.text() == "1/2"
 
 
-@pytest.fixture
-def view(window):
-    tell(window, *spoken_turn(1, "a", "b"))
-    return window.shelf.status.show_times()
-
-
 def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
     key(window, Qt.Key.Key_T, CTRL)
     first = window.shelf.status.show_times()
@@ -146,7 +140,9 @@ def test_it_opens_by_key_and_by_the_line_under_the_parts(window):
     assert first.isVisible()
 
 
-def test_it_follows_the_turns_while_it_is_open_and_can_be_copied_as_text(window, view):
+def test_it_follows_the_turns_while_it_is_open_and_can_be_copied_as_text(window):
+    tell(window, *spoken_turn(1, "a", "b"))
+    view = window.shelf.status.show_times()
     assert [view.cell(row, 0) for row in range(6)] == ["120", "180", "190", "192", "240", "310"]
     before = view.bars.sizeHint().height()
     tell(window, *spoken_turn(2, "a", "b"))

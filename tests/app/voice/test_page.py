@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.look.theme import Theme
 from app.voice.page import NAMES, VoicesPage
 from app.voice.panel import VoiceArea
 from engine import api
@@ -205,3 +206,57 @@ def test_the_systems_of_the_papers_are_listed_and_chosen(page, posted):
     assert "in use" in row.title.text()
     QApplication.processEvents()  # it is laid out
     assert page.papers.rows["starter"].act.isVisible()
+
+
+MIXABLE = ("Heart", "Emma", "George")
+
+
+def mixable(*names: str) -> api.VoicesListed:
+    return api.VoicesListed(tuple(api.VoiceEntry(name, own=True) for name in names), mixable=names)
+
+
+@pytest.fixture
+def mixing(qtbot: QtBot, theme: Theme, posted: list[api.Command]) -> VoicesPage:
+    page = VoicesPage(posted.append, theme, None)  # type: ignore[arg-type]
+    qtbot.addWidget(page)
+    page.open_beside()
+    page.takes(mixable(*MIXABLE))
+    qtbot.mouseClick(page.mix, LEFT)
+    posted[:] = [each for each in posted if each not in (api.ListVoices(), api.ListModels())]
+    return page
+
+
+def test_a_mixture_is_heard_then_kept(mixing, posted, qtbot):
+    page, mixer = mixing, mixing.mixer
+    assert mixer.shares.text() == "50 % Heart, 50 % Emma"
+    assert not mixer.keep.isEnabled()
+    mixer.other.setFocus()
+    qtbot.keyClick(mixer.other, Qt.Key.Key_G)  # type-ahead
+    mixer.share.setValue(mixer.share.value() - 4)
+    assert mixer.shares.text() == "70 % Heart, 30 % George"
+    page.text.setText("Good morning")
+    qtbot.mouseClick(mixer.hear, LEFT)
+    page.takes(api.PreviewChanged("", api.PreviewState.MAKING))
+    assert (mixer.hear.text(), page.rows["Heart"].hear.text()) == ("Stop", "Hear")
+    page.takes(api.PreviewChanged("", api.PreviewState.OVER))
+    qtbot.keyClicks(mixer.name, " Luna ")
+    qtbot.mouseClick(mixer.keep, LEFT)
+    mix = api.Mix("Heart", "George", 0.7)
+    assert posted == [api.PreviewVoice("", "Good morning", mix), api.MixVoices("Luna", mix)]
+    page.takes(mixable(*MIXABLE, "Luna"))
+    assert not mixer.isVisible()
+    assert "Luna" in page.rows
+    page.takes(api.VoicesListed((api.VoiceEntry("Alan", own=True),)))
+    assert not page.mix.isVisible()  # another synthesiser cannot mix
+
+
+def test_a_name_that_is_taken_leaves_all_as_it_was(mixing, qtbot):
+    page = mixing
+    qtbot.keyClicks(page.mixer.name, "Heart")
+    qtbot.mouseClick(page.mixer.keep, LEFT)
+    page.takes(mixable(*MIXABLE))
+    page.takes(api.Failed("input", "There is one already.", "Choose another name."))
+    page.takes(mixable(*MIXABLE, "Other"))
+    assert page.mixer.isVisible()
+    assert page.mixer.name.text() == "Heart"
+    assert "already" in page.notice.text()

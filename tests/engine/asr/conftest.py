@@ -7,16 +7,16 @@ written with CTranslate2's own model specification, in a fraction of a second.
 """
 
 import json
-import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 
 from engine.asr.base import Recogniser
 from engine.audio.vad import Vad
+from tests.end_to_end.spoken import spoken
 
 SENTENCE = "what time is it"
 WIDTH, INNER, MELS = 64, 32, 80
@@ -139,23 +139,18 @@ def _zeros(*shape: int) -> np.ndarray:
 Say = Callable[[str], np.ndarray]
 
 
+@cache
+def _said(text: str) -> np.ndarray:
+    speech = spoken(text)
+    faint = np.random.default_rng(len(text)).normal(0, 2e-4, len(speech) + 12_800)
+    faint[4_800 : 4_800 + len(speech)] += speech
+    return faint.astype(np.float32)
+
+
 @pytest.fixture(scope="session")
-def say(tmp_path_factory) -> Say:
+def say() -> Say:
     """Text to samples [S] at 16 kHz in a natural-ish voice (flite's slt), silence on both sides."""
-    folder = tmp_path_factory.mktemp("said")
-    kept: dict[str, np.ndarray] = {}
-
-    def spoken(text: str) -> np.ndarray:
-        if text not in kept:
-            file = folder / f"{len(kept)}.wav"
-            subprocess.run(["flite", "-voice", "slt", "-t", text, "-o", str(file)], check=True)
-            speech, _ = soundfile.read(file, dtype="float32")
-            faint = np.random.default_rng(len(text)).normal(0, 2e-4, len(speech) + 12_800)
-            faint[4_800 : 4_800 + len(speech)] += speech
-            kept[text] = faint.astype(np.float32)
-        return kept[text]
-
-    return spoken
+    return _said
 
 
 def pushed(recogniser: Recogniser, pcm: np.ndarray, block: int = 1600):

@@ -3,8 +3,9 @@
 import pytest
 
 from engine.asr.completeness import Completeness, Judge, chance_of_end
+from tests.engine.asr.cases import CASES
 
-OPEN, UNSURE, WHOLE, SETTLED = Completeness
+OPEN, UNSURE, WHOLE, _ = Completeness
 PHRASES = (
     "what time is it",
     "what time is it in tokyo",
@@ -19,57 +20,18 @@ def judge() -> Judge:
     return Judge(PHRASES, set(PHRASES).__contains__, chance_of_end())
 
 
-JUDGED = {
-    OPEN: (
-        *("set a timer for", "set a timer for ten", "what time is it in"),  # of a skill's sentence
-        "my sister is going to",  # and after these words something must follow
-        "tell me a story about a",
-        "i was in london last week and",
-        "i do not like coffee but",
-        "if i leave at five",
-        "because it is late",
-        "in the morning",
-        "could you please",
-        "i would like to know",
-        *("well um", "okay so", "please", "what", "Let me see,", "I think that…"),
-    ),
-    SETTLED: ("set a timer for ten minutes", "speak slower"),
-    WHOLE: (
-        *("what time is it", "yes", "stop"),
-        "we are going to paint the kitchen next week",
-        "could you tell me about the history of the house",
-    ),
-    UNSURE: (
-        *("", "..."),
-        "she never liked the taste of coffee",
-        "nobody knows why the lights went out",
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"), [(text, state) for state, texts in JUDGED.items() for text in texts]
-)
-def test_words_are_whole_where_sentences_end_and_open_where_more_follows(judge, text, expected):
-    assert judge.judge(text) is expected
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("slower please", SETTLED),
-        ("Slower, please.", SETTLED),
-        ("yes please", WHOLE),
-        ("no thank you", WHOLE),
-        ("tell me please", OPEN),  # no skill's request: the next words may be it
-        ("would you please", OPEN),
-        ("so please", OPEN),
-        ("slower please…", OPEN),
-    ],
+    [(text, state.upper()) for state, texts in CASES["judged"].items() for text in texts],
 )
+def test_words_are_whole_where_sentences_end_and_open_where_more_follows(judge, text, expected):
+    assert judge.judge(text) is Completeness[expected]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES["please"])
 def test_a_please_ends_a_request_and_opens_others(text, expected):
     asked = Judge(PHRASES, lambda said: "slower" in said.lower(), chance_of_end())
-    assert asked.judge(text) is expected
+    assert asked.judge(text) is Completeness[expected]
 
 
 def judging(answers: bool, ends: float, text: str) -> Completeness:

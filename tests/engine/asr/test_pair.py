@@ -8,6 +8,7 @@ import pytest
 
 from engine.asr.base import SAMPLE_RATE, Transcript
 from engine.asr.pair import FIRST_SAMPLES, QUICK_SAMPLES, PairedRecognition
+from tests.engine.asr.cases import CASES
 
 STOP = Transcript("stop", 0.97, "sphinx")
 SENTENCE = Transcript("Stop the press.", 0.9, "whisper")
@@ -120,19 +121,7 @@ def test_a_long_utterance_is_heard_by_one_alone_and_closing_throws_both_away():
     assert careful.closed
 
 
-@pytest.mark.parametrize(
-    ("careful", "peek", "phrase", "is_believed"),
-    [
-        ("Quiet, or please.", "quieter…", "quieter please", True),
-        ("What a 7 plus 11.", "what is seven plus…", PHRASES[1], True),
-        ("Quieter, please!", "quieter please", "quieter please", False),
-        ("Why is the sea quiet?", "quieter please", "quieter please", False),
-        ("Quiet, or please.", "stop…", "quieter please", False),
-        ("Quiet, or please.", "quieter…", "quieter", False),
-        ("Quieter in the city at night.", "quieter…", "quieter please", False),
-        ("", "quieter please", "quieter please", False),
-    ],
-)
+@pytest.mark.parametrize(("careful", "peek", "phrase", "is_believed"), CASES["sounds_alike"])
 def test_a_skills_sentence_is_believed_where_it_sounds_the_same(careful, peek, phrase, is_believed):
     recognition = pair(Careful(says=careful), Quick(surely=None, hears=[peek, phrase]))
     heard = recognition.interim(lambda: True)

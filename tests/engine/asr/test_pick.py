@@ -1,6 +1,4 @@
-"""What 'auto' is, the best Whisper that was fetched and is quick enough; and from the setting's
-name to a recogniser.
-"""
+"""What 'auto' is: the best Whisper that was fetched and is quick enough."""
 
 from dataclasses import replace
 from pathlib import Path

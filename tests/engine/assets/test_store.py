@@ -1,6 +1,4 @@
-"""Fetching from a loopback server that speaks the hub's protocol: whole, and on the way cut off, of
-another version, linked elsewhere, too large, or kept waiting.
-"""
+"""Fetching from a loopback server that speaks the hub's protocol, whatever it does wrong."""
 
 import errno
 import hashlib
@@ -13,33 +11,21 @@ import pytest
 from engine.assets.catalogue import Asset, AssetFile
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError, Cancelled
+from tests.engine.assets import toy
 from tests.engine.assets.hub import COMMIT, Hub
-from tests.engine.assets.toy import (
-    ASSET,
-    LARGE,
-    PINNED,
-    RELEASE,
-    RELEASED,
-    SMALL,
-    ignore,
-    never,
-    only,
-    parts,
-    store_at,
-)
 
 
 def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
-    assert store.state(ASSET) is State.MISSING
-    folder = store.fetch(ASSET, ignore, never)
-    assert (folder / "config.json").read_bytes() == SMALL
-    assert (folder / "model.safetensors").read_bytes() == LARGE
-    assert store.state(ASSET) is State.COMPLETE
-    assert [verdict.fault for verdict in store.verify(ASSET, ignore, never)] == ["", ""]
+    assert store.state(toy.ASSET) is State.MISSING
+    folder = store.fetch(toy.ASSET, toy.ignore, toy.never)
+    assert (folder / "config.json").read_bytes() == toy.SMALL
+    assert (folder / "model.safetensors").read_bytes() == toy.LARGE
+    assert store.state(toy.ASSET) is State.COMPLETE
+    assert [verdict.fault for verdict in store.verify(toy.ASSET, toy.ignore, toy.never)] == ["", ""]
     pin = json.loads((folder / PINS).read_text())["model.safetensors"]
     assert pin == {
-        "sha256": hashlib.sha256(LARGE).hexdigest(),
-        "size": len(LARGE),
+        "sha256": hashlib.sha256(toy.LARGE).hexdigest(),
+        "size": len(toy.LARGE),
         "revision": COMMIT,
     }
 
@@ -47,15 +33,15 @@ def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
 def test_a_wrong_hash_is_refused_and_nothing_is_left_under_the_final_name(store, hub):
     hub.lies = True
     with pytest.raises(AssetError, match="damaged"):
-        store.fetch(ASSET, ignore, never)
-    assert not (store.path(ASSET) / "config.json").exists()
-    assert store.state(ASSET) is State.PARTIAL
+        store.fetch(toy.ASSET, toy.ignore, toy.never)
+    assert not (store.path(toy.ASSET) / "config.json").exists()
+    assert store.state(toy.ASSET) is State.PARTIAL
 
 
 def test_a_full_disk_is_noticed_before_the_download(hub, tmp_path):
     store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 100_000)
     with pytest.raises(AssetError, match="not enough space") as refused:
-        store.fetch(ASSET, ignore, never)
+        store.fetch(toy.ASSET, toy.ignore, toy.never)
     assert "RUBATO_DATA" in refused.value.hint
     assert not any(request.startswith("GET") for request in hub.requests)
 
@@ -65,14 +51,14 @@ def test_a_download_that_was_cancelled_or_filled_the_disk_goes_on_with_the_next_
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(Cancelled):
-        store.fetch(ASSET, ignore, lambda: True)
-    assert store.state(ASSET) is State.PARTIAL
+        store.fetch(toy.ASSET, toy.ignore, lambda: True)
+    assert store.state(toy.ASSET) is State.PARTIAL
     with pytest.raises(AssetError, match="No space left"):
-        store.fetch(ASSET, full, never)
-    store.fetch(ASSET, ignore, never)
-    assert store.state(ASSET) is State.COMPLETE
+        store.fetch(toy.ASSET, full, toy.never)
+    store.fetch(toy.ASSET, toy.ignore, toy.never)
+    assert store.state(toy.ASSET) is State.COMPLETE
     hub.requests.clear()
-    store.fetch(ASSET, ignore, never)
+    store.fetch(toy.ASSET, toy.ignore, toy.never)
     assert hub.requests == []  # it is complete
 
 
@@ -80,25 +66,25 @@ def test_a_refusing_server_and_no_network_are_named_with_what_to_do(store, hub, 
     for status, sentence in ((404, "has no file"), (401, "answered|no file"), (500, "answered")):
         hub.status = status
         with pytest.raises(AssetError, match=sentence):
-            store.fetch(ASSET, ignore, never)
+            store.fetch(toy.ASSET, toy.ignore, toy.never)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         store = Store(tmp_path, endpoint=f"http://127.0.0.1:{unused.getsockname()[1]}")
         with pytest.raises(AssetError, match="could not be reached") as failed:
-            store.fetch(ASSET, ignore, never)
+            store.fetch(toy.ASSET, toy.ignore, toy.never)
     assert "goes on where it stopped" in failed.value.hint
 
 
 def test_a_changed_file_is_found_by_verify_and_removing_frees_the_space(store):
-    folder = store.fetch(ASSET, ignore, never)
-    (folder / "model.safetensors").write_bytes(bytes(len(LARGE)))
+    folder = store.fetch(toy.ASSET, toy.ignore, toy.never)
+    (folder / "model.safetensors").write_bytes(bytes(len(toy.LARGE)))
     (folder / "config.json").unlink()
-    faults = [verdict.fault for verdict in store.verify(ASSET, ignore, never)]
+    faults = [verdict.fault for verdict in store.verify(toy.ASSET, toy.ignore, toy.never)]
     assert faults == ["is missing", "has changed since it was fetched"]
-    assert store.state(ASSET) is State.PARTIAL
-    assert store.remove(ASSET) >= len(LARGE)
-    assert store.state(ASSET) is State.MISSING
-    assert store.remove(ASSET) == 0
+    assert store.state(toy.ASSET) is State.PARTIAL
+    assert store.remove(toy.ASSET) >= len(toy.LARGE)
+    assert store.state(toy.ASSET) is State.MISSING
+    assert store.remove(toy.ASSET) == 0
 
 
 def cut(store: Store, hub: Hub, asset: Asset, at: int) -> None:
@@ -110,39 +96,39 @@ def cut(store: Store, hub: Hub, asset: Asset, at: int) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.fetch(asset, kill, never)
+        store.fetch(asset, kill, toy.never)
 
 
 @pytest.mark.parametrize("is_new", [False, True], ids=["the same", "a new commit"])
 def test_a_killed_fetch_goes_on_where_it_was_or_begins_anew(store, hub, is_new):
-    model = only(AssetFile("model.safetensors", 1))
+    model = toy.only(AssetFile("model.safetensors", 1))
     cut(store, hub, model, 200_000)
     hub.requests.clear()
     if is_new:
-        hub.files["model.safetensors"] = LARGE[::-1]
-    folder = store.fetch(model, ignore, never)
+        hub.files["model.safetensors"] = toy.LARGE[::-1]
+    folder = store.fetch(model, toy.ignore, toy.never)
     assert (folder / "model.safetensors").read_bytes() == hub.files["model.safetensors"]
-    assert parts(folder) == []
+    assert toy.parts(folder) == []
     if not is_new:
         (wanted,) = [request for request in hub.requests if request.startswith("GET")]
         assert int(wanted.split("bytes=")[1].rstrip("-")) >= 130_000
 
 
-@pytest.mark.parametrize("file", [RELEASED, PINNED], ids=["unknown hash", "pinned hash"])
+@pytest.mark.parametrize("file", [toy.RELEASED, toy.PINNED], ids=["unknown hash", "pinned hash"])
 def test_the_begin_of_another_version_is_never_joined_to_this_one(hub, tmp_path, file):
-    store, asset = store_at(tmp_path, hub), only(file, source=RELEASE)
-    hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
+    store, asset = toy.store_at(tmp_path, hub), toy.only(file, source=toy.RELEASE)
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE[::-1]}}
     cut(store, hub, asset, 200_000)
-    hub.releases = {"latest": {"weights+1.pt": LARGE}}
-    folder = store.fetch(asset, ignore, never)
-    assert (folder / "weights+1.pt").read_bytes() == LARGE
-    assert parts(folder) == []
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
+    folder = store.fetch(asset, toy.ignore, toy.never)
+    assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
+    assert toy.parts(folder) == []
 
 
 @pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
 def test_a_planted_link_is_not_written_through(hub, tmp_path, make):
-    hub.releases = {"latest": {"weights+1.pt": LARGE}}
-    store, asset = store_at(tmp_path / "models", hub), only(PINNED, source=RELEASE)
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
+    store, asset = toy.store_at(tmp_path / "models", hub), toy.only(toy.PINNED, source=toy.RELEASE)
     cut(store, hub, asset, 200_000)
     (partial,) = store.path(asset).glob("*partial")
     partial.unlink()
@@ -150,68 +136,70 @@ def test_a_planted_link_is_not_written_through(hub, tmp_path, make):
     victim.write_text("Dear Ada,")
     make(partial, victim)
     make(partial.with_name("weights+1.pt.older.partial"), victim)
-    folder = store.fetch(asset, ignore, never)
+    folder = store.fetch(asset, toy.ignore, toy.never)
     assert victim.read_text() == "Dear Ada,"
-    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
     assert not (folder / "weights+1.pt").is_symlink()
 
 
 def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(hub, tmp_path):
-    hub.releases = {"latest": {"weights+1.pt": LARGE}}
-    asset = only(RELEASED, source=RELEASE)
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
+    asset = toy.only(toy.RELEASED, source=toy.RELEASE)
     refused: list[str] = []
 
     def again(progress: Progress) -> None:
-        other = store_at(tmp_path, hub)
+        other = toy.store_at(tmp_path, hub)
         with pytest.raises(AssetError, match="by another window or command") as caught:
-            other.fetch(asset, ignore, never)
+            other.fetch(asset, toy.ignore, toy.never)
         with pytest.raises(AssetError, match="by another window or command"):
             other.remove(asset)
         refused.append(caught.value.hint)
 
-    folder = store_at(tmp_path, hub).fetch(asset, again, never)
+    folder = toy.store_at(tmp_path, hub).fetch(asset, again, toy.never)
     assert refused
-    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
 
 
 def test_an_absurd_size_is_refused_before_anything_is_written(hub, tmp_path):
-    hub.releases, hub.claims = {"latest": {"weights+1.pt": LARGE}}, 10**12
+    hub.releases, hub.claims = {"latest": {"weights+1.pt": toy.LARGE}}, 10**12
     store = Store(tmp_path, endpoint=hub.endpoint, free_bytes=lambda folder: 10**15)
     with pytest.raises(AssetError, match=r"1,000,000\.0 MB where 10\.0 MB at most"):
-        store.fetch(only(RELEASED, source=RELEASE), ignore, never)
+        store.fetch(toy.only(toy.RELEASED, source=toy.RELEASE), toy.ignore, toy.never)
     assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 0
 
 
 def test_a_file_other_than_the_pinned_one_is_refused_or_missing(store, hub, tmp_path):
-    store.fetch(ASSET, ignore, never)
-    newer = only(AssetFile("model.safetensors", 1, sha256="0" * 64))
+    store.fetch(toy.ASSET, toy.ignore, toy.never)
+    newer = toy.only(AssetFile("model.safetensors", 1, sha256="0" * 64))
     assert store.state(newer) is State.PARTIAL
-    store.remove(ASSET)
+    store.remove(toy.ASSET)
     with pytest.raises(AssetError, match=r"another model\.safetensors than the one"):
-        store.fetch(only(AssetFile("model.safetensors", 1, size=299_999)), ignore, never)
-    hub.releases = {"latest": {"weights+1.pt": LARGE[::-1]}}
-    store, asset = store_at(tmp_path / "other", hub), only(PINNED, source=RELEASE)
+        store.fetch(
+            toy.only(AssetFile("model.safetensors", 1, size=299_999)), toy.ignore, toy.never
+        )
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE[::-1]}}
+    store, asset = toy.store_at(tmp_path / "other", hub), toy.only(toy.PINNED, source=toy.RELEASE)
     with pytest.raises(AssetError, match="damaged"):
-        store.fetch(asset, ignore, never)
+        store.fetch(asset, toy.ignore, toy.never)
     assert list(store.path(asset).iterdir()) == []
 
 
 def test_a_busy_server_is_asked_again_unless_it_is_cancelled_or_asks_for_hours(hub, tmp_path):
     waited: list[float] = []
-    asset = only(RELEASED, source=RELEASE)
+    asset = toy.only(toy.RELEASED, source=toy.RELEASE)
     store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
-    hub.releases = {"latest": {"weights+1.pt": LARGE}}
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
     for asked in ("9999", "Fri, 31 Dec 2999 23:59:59 GMT"):
         hub.busy, hub.retry_after = 1, asked
         with pytest.raises(AssetError, match=r"asks to come back in \d+ minutes"):
-            store.fetch(asset, ignore, never)
+            store.fetch(asset, toy.ignore, toy.never)
     assert waited == []
     hub.busy, hub.retry_after = 1, "50"
     with pytest.raises(Cancelled):
-        store.fetch(asset, ignore, lambda: sum(waited) > 1)
+        store.fetch(asset, toy.ignore, lambda: sum(waited) > 1)
     assert sum(waited) < 2
     waited.clear()
     hub.busy, hub.retry_after = 2, "3"
-    folder = store.fetch(asset, ignore, never)
-    assert (folder / "weights+1.pt").read_bytes() == LARGE
+    folder = store.fetch(asset, toy.ignore, toy.never)
+    assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
     assert sum(waited) == pytest.approx(6.0)

@@ -68,7 +68,6 @@ def put_wheel(shelf: Path, name: str, content: bytes) -> Package:
 
 
 def put_tarball(shelf: Path, name: str, path: str, content: bytes) -> Package:
-    """A package as npm packs it, with one file."""
     with tarfile.open(shelf / f"{name}-1.0.tgz", "w:gz") as archive:
         info = tarfile.TarInfo(path)
         info.size = len(content)

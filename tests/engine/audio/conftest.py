@@ -12,10 +12,3 @@ from tests.virtual_audio import VirtualAudio
 def shared_card() -> Iterator[VirtualAudio]:
     with own_card() as running:
         yield running
-
-
-@pytest.fixture
-def card() -> Iterator[VirtualAudio]:
-    """A card of the test's own, to be broken."""
-    with own_card() as running:
-        yield running

@@ -38,15 +38,6 @@ def test_a_tone_keeps_its_length_pitch_and_level(rates):
     np.testing.assert_allclose(made[middle], expected[: len(made)][middle], atol=2e-3)
 
 
-def test_an_ended_stream_takes_no_more():
-    for rates in ((16_000, 16_000), (16_000, 48_000)):
-        resampler = Resampler(*rates)
-        resampler.end()
-        assert len(resampler.end()) == 0
-        with pytest.raises(ValueError, match="has ended"):
-            resampler.push(sine(16_000, 0.1))
-
-
 @pytest.mark.parametrize(
     ("pcm", "expected"),
     [

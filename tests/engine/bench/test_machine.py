@@ -1,11 +1,10 @@
-"""The benchmark measures what is there and says why the rest is not measured: profiles one at a
-time, each in a process that is gone afterwards; hearing on a clock stepped by hand.
-"""
+"""The benchmark measures what is there and says why the rest is not measured."""
 
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +32,12 @@ from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts import pick as speech
 from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
-from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files.pick import find_pick
-from tests.engine.tts.voxtream.small_model import small
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
 
 class Machine:
-    """A clock on which every spoken word costs 10 ms, and a memory that grows by 1 MB a look."""
-
     def __init__(self) -> None:
         self.seconds = 0.0
         self.megabytes = 0.0
@@ -192,41 +187,17 @@ def test_every_profile_has_a_row_and_the_pick_is_kept_with_its_reason(data):
 FAST = Measured("voice", "cpu", 1.0, 100.0, 0.5, 900.0, 0.0)
 
 
-class Ticks:
-    """A clock that goes on by 10 ms at every look, and an hour of others' work."""
-
-    def __init__(self) -> None:
-        self.looks = 0
-
-    def now(self) -> float:
-        self.looks += 1
-        return self.looks * 0.01
-
-    def instruments(self) -> Instruments:
-        return Instruments(
-            Clock(self.now, lambda duration: None),
-            lambda: 100.0 + self.looks,
-            lambda: self.looks * 0.005,
-        )
-
-
 def test_a_model_is_loaded_measured_and_released():
-    ticks = Ticks()
-    made: list[TtsModel] = []
-
-    def load() -> TtsModel:
-        made.append(small(FULL))
-        ticks.looks += 100
-        return made[0]
-
-    found = measure(load, ticks.instruments())
-    assert found.load_s == pytest.approx(1.01)
+    looks, model = count(), FakeTts()
+    clock = Clock(lambda: next(looks) * 0.01, lambda duration: None)  # each look takes 10 ms
+    gauges = Instruments(clock, iter([1.0, 4.0]).__next__, iter([0.0, 0.5]).__next__)
+    found = measure(lambda: model, gauges)
+    assert (found.model, found.memory_mb) == ("fake", 3.0)
+    assert found.load_s == pytest.approx(0.01)
     assert found.first_packet_ms == pytest.approx(10)
     assert found.rtf == pytest.approx(0.01 / 0.08)
-    assert found.memory_mb > 100
-    assert found.others == pytest.approx(0.5, abs=0.01)
-    assert "RANDOM" in found.model
-    assert made[0]._idle == []
+    assert 0 < found.others < 1
+    assert model.closed
 
 
 @pytest.mark.parametrize(

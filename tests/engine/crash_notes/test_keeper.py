@@ -1,6 +1,4 @@
-"""Crash notes: taken down when something breaks, told once at the next start, kept small; what is
-told are the source's words and numbers, nothing of the person.
-"""
+"""Crash notes: told once at the next start, kept small, and nothing of the person."""
 
 import logging
 import stat

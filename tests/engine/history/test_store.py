@@ -1,6 +1,4 @@
-"""What is kept is read again as it was and found as a person compares; what is deleted is gone from
-the disk.
-"""
+"""What is kept is read again as it was; what is deleted is gone from the disk."""
 
 import functools
 import json

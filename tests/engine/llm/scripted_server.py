@@ -5,6 +5,9 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
+
+from tests.loopback import running
 
 
 class ScriptedServer:
@@ -34,17 +37,15 @@ class ScriptedServer:
             def log_message(self, *_args):
                 pass
 
-        self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self._http.server_port}/v1"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,))
-        self._thread.start()
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{server.server_port}/v1"
+        self._open = ExitStack()
+        self._open.enter_context(running(server))
 
     def stop(self) -> None:
         self.released.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        self._open.close()
 
 
 def send(handler, status: int, body: str, kind: str = "application/json") -> None:

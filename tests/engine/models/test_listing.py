@@ -1,9 +1,8 @@
-"""The list of all models, which of them are in use, which fit the machine, and files of the
-person's own, remembered where they lie.
-"""
+"""All models: which are in use, which fit the machine, and files of the person's own."""
 
 import stat
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,9 +21,21 @@ from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
 from engine.tts.voxtream.files import pick as voices
 from tests.engine.assets.fetched import fetched
-from tests.engine.models.own_files import gguf, whisper
 
 OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
+
+
+def gguf(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"GGUF" + bytes(2_000_000))
+    return path
+
+
+def whisper(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.txt"):
+        (folder / name).write_bytes(bytes(1_000_000))
+    return folder
 
 
 def fetch(*names: str) -> None:

@@ -1,14 +1,13 @@
 """Servers on this machine are asked for their models, and believed nothing else."""
 
 import json
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, Served, find_served
-from tests.loopback import serving
+from tests.loopback import free_port, serving
 
 Pages = dict[str, bytes]
 
@@ -32,13 +31,6 @@ def listing(*names: object) -> bytes:
     return json.dumps({"object": "list", "data": [{"id": name} for name in names]}).encode()
 
 
-def closed_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-    return port
-
-
 def test_every_model_of_every_server_is_found():
     tags = json.dumps({"models": [{"name": "llama3.2:3b", "size": 2_000_000_000}]}).encode()
     meta = {"data": [{"id": "own", "meta": {"size": 500_000_000}}]}
@@ -46,7 +38,7 @@ def test_every_model_of_every_server_is_found():
         server({"/v1/models": listing("llama3.2:3b", "phi"), "/api/tags": tags}) as ollama,
         server({"/v1/models": json.dumps(meta).encode()}) as llama,
     ):
-        found = find_served({"ollama": ollama, "lm-studio": closed_port(), "llama-server": llama})
+        found = find_served({"ollama": ollama, "lm-studio": free_port(), "llama-server": llama})
     assert found == (
         Served("ollama", "llama3.2:3b", f"http://127.0.0.1:{ollama}/v1", 2_000_000_000),
         Served("ollama", "phi", f"http://127.0.0.1:{ollama}/v1"),
@@ -56,7 +48,7 @@ def test_every_model_of_every_server_is_found():
 
 
 def test_no_proxy_is_asked_and_no_more_than_a_hundred_models_are_taken(monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port()}")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     with server({"/v1/models": listing(*map(str, range(500)))}) as port:
         assert len(find_served({"ollama": port})) == MOST_MODELS
 

@@ -14,7 +14,6 @@ import soundfile
 from engine import api, settings_file
 from engine.asr.base import Transcript
 from engine.asr.completeness import Completeness
-from engine.asr.pick import SLOWEST_MS
 from engine.audio import vad
 from engine.llm.base import ChangeRate, Retraction, Role, StartTimer
 from engine.llm.skills.control.pace import STEP
@@ -29,7 +28,6 @@ from tests.fakes import (
     FakeLanguageModel,
     FakeParts,
     FakeRecognition,
-    FakeVoiceModel,
     HandMicrophone,
 )
 from tests.faults.whole import Whole, running
@@ -37,8 +35,6 @@ from tests.faults.whole import Whole, running
 
 class Host(Whole):
     """An engine on fakes whose loudspeaker is played by hand."""
-
-    look_s = 0.005
 
     def __init__(self, parts: FakeParts, settings: Settings, path: Path | None = None) -> None:
         super().__init__(settings, parts.factories(), path)
@@ -81,18 +77,6 @@ def hosting(
 ) -> AbstractContextManager[Host]:
     quiet = settings or Settings(audio=AudioSettings(hands_free=False))
     return running(Host(parts or FakeParts(), quiet, path))
-
-
-def test_a_typed_turn_is_answered_word_by_word():
-    with hosting() as host:
-        ended = host.ask("hi")
-        assert ended.ending is api.Ending.COMPLETE
-        assert (ended.said, ended.reply, ended.heard) == ("hi", "Good day to you.", ended.reply)
-        assert ended.spoken == "Good day to you."
-        spans = [(event.start, event.end) for event in host.of(api.WordHeard)]
-        assert [ended.reply[a:b] for a, b in spans] == ["Good", "day", "to", "you."]
-        phases = [event.phase for event in host.of(api.PhaseChanged)]
-        assert phases == [api.Phase.THINKING, api.Phase.SPEAKING, api.Phase.IDLE]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +163,7 @@ def test_slower_typed_during_a_reply_changes_that_reply():
         host.post(api.SendText("hi"))
         host.wait(lambda: bool(host.of(api.WordHeard)), playing=800)
         host.post(api.SendText("Slower, please."))
-        host.wait(lambda: bool(host.of(api.SettingChanged)), playing=800)
+        host.wait(lambda: bool(host.of(api.SettingChanged)))
         ended = host.ended(1)
         assert ended.ending is api.Ending.COMPLETE
         assert len(host.of(api.TurnEnded)) == 1
@@ -236,19 +220,6 @@ def test_what_is_no_wish_about_a_cut_reply_is_answered(*, cut, said):
         assert len(host.parts.model.histories) == 2
 
 
-@pytest.mark.parametrize("part", [api.Part.SYNTHESISER, api.Part.RECOGNISER])
-def test_a_part_that_breaks_ends_its_turn_and_the_next_turn_works(part):
-    parts = FakeParts(voice=FakeVoiceModel(fail_at=1 if part is api.Part.SYNTHESISER else None))
-    parts.recogniser.broken = part is api.Part.RECOGNISER
-    with hosting(parts) as host:
-        for turn, ending in ((1, api.Ending.FAILED), (2, api.Ending.COMPLETE)):
-            host.post(api.PressTalk())
-            host.post(api.ReleaseTalk())
-            assert host.ended(turn).ending is ending
-            parts.voice.fail_at = None
-        assert host.of(api.Failed)[-1].part is part
-
-
 def test_a_timer_and_a_text_are_spoken_though_nobody_asked():
     parts = FakeParts(
         model=FakeLanguageModel(StartTimer(0.05, "tea", "Your tea is ready."), "Set.")
@@ -272,7 +243,10 @@ def export(host: Host, *paths: Path) -> None:
 
 def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path):
     with hosting() as host:
-        host.ask("hi")
+        ended = host.ask("hi")
+        assert (ended.said, ended.heard, ended.spoken) == ("hi", ended.reply, ended.reply)
+        phases = [event.phase for event in host.of(api.PhaseChanged)]
+        assert phases == [api.Phase.THINKING, api.Phase.SPEAKING, api.Phase.IDLE]
         host.hear_two_words()
         host.post(api.StopReply(by_escape=True))
         host.ended(2, playing=0)
@@ -396,26 +370,26 @@ def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over():
 
 
 def test_an_interim_transcript_after_the_end_of_speech_is_answered_once(monkeypatch):
-    """Slow ears have no interim transcript by the end of the longest silence."""
-    decoding = threading.Event()
+    """Slow ears have no interim transcript by the end of the longest silence. That they are waited
+    for long enough, test_floor.py says.
+    """
+    decoding, decoded = threading.Event(), threading.Event()
 
     def interim(recognition: FakeRecognition, wanted: Callable[[], bool]) -> Transcript | None:
         decoding.set()
-        time.sleep(SLOWEST_MS / 1000)
+        assert decoded.wait(10.0)
         return recognition.finish() if wanted() else None
 
     monkeypatch.setattr(FakeRecognition, "interim", interim)
     with hosting(None, FREE) as host:
-        began = time.monotonic()
-        host.happen(vad.SpeechStarted(0, began))
-        host.happen(vad.SpeechEnded(0, time.monotonic()))
-        assert decoding.wait(1.0)
+        host.say_something()
+        assert decoding.wait(10.0)
         fall_silent(host, "hello there")  # too late to prepare anything
+        decoded.set()
         ended = host.ended(1)
         assert (ended.said, ended.ending) == ("hello there", api.Ending.COMPLETE)
         assert [said[-1].text for said in host.parts.model.histories] == ["hello there"]
         assert not host.of(api.Failed)
-        assert time.monotonic() - began > SLOWEST_MS / 1000
 
 
 def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_of_it():

@@ -1,6 +1,4 @@
-"""Killed between any two things it does to the disk, or on a disk that is really full, an
-installation or update leaves a program that starts, and the next run completes what was begun.
-"""
+"""Killed anywhere, or on a full disk: a program that starts, and the next run completes it."""
 
 import os
 import shutil
@@ -17,6 +15,7 @@ from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
 from installer.commands import SetupError
+from tests.small_disk import small_disk
 
 # Each of the hundred changes in two minutes, or one in some.
 EVERY = [
@@ -97,33 +96,14 @@ def test_a_first_installation_killed_anywhere_is_completed_by_the_next(every, ho
 
 
 BLOCK = 4096  # bytes that a tmpfs gives at a time
-DISK = 4 * 1024 * 1024
 ROOMS = [0, 2, 5, 13, 34, 55, 89, 144]  # blocks that are left on it
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """An empty disk of a few megabytes."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(place)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        pytest.skip(f"a small disk cannot be mounted here: {error}")
-    if done.returncode:
-        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-@pytest.fixture
-def unforeseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is refused before it begins, as when something else fills the disk meanwhile; Python
-    keeps byte code, as it does for a person.
-    """
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    monkeypatch.setattr(installation, "check_room", lambda home, needed_gb: None)
+    with small_disk(tmp_path / "disk", "4m") as place:
+        yield place
 
 
 def leave(disk: Path, blocks: int) -> None:
@@ -146,8 +126,14 @@ def refusal(home: Home, release: Payload, disk: Path, blocks: int) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("unforeseen")
-def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(disk, home, release):
+def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(
+    disk, home, release, monkeypatch
+):
+    """Nothing is refused before it begins, as when something else fills the disk meanwhile; Python
+    keeps byte code, as it does for a person.
+    """
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setattr(installation, "check_room", lambda home, needed_gb: None)
     home, stopped = Home(disk / "program"), {"1.0": 0, "2.0": 0}
     for blocks in ROOMS:
         reason = refusal(home, release("1.0"), disk, blocks)

@@ -77,7 +77,6 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
 
 
 def status(env: dict[str, str]) -> str:
-    """What the program says that it is doing."""
     asked = subprocess.run(["rubato", "status"], env=env, capture_output=True, text=True)
     return asked.stdout.strip()
 

@@ -1,6 +1,4 @@
-"""A release: hashes that can be checked, archives that come out the same, nothing in halves, and
-the list of its parts.
-"""
+"""A release: hashes, archives that come out the same, nothing in halves, a list of its parts."""
 
 import json
 import subprocess
@@ -19,26 +17,19 @@ from installer.release import __main__ as release
 from installer.release import parts
 from installer.release.parts import changes, version
 
-ENTROPY: list[str] = []  # what the fake build puts into each archive
 
-
-@pytest.fixture
-def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Archives with a wheel and one more file, instead of half a minute of building."""
-    ENTROPY[:] = ["same", "same"]
+def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_path, monkeypatch):
+    entropy = ["same", "same"]  # what is put into each archive, in turn
 
     def build(folder: Path, system: str) -> Payload:
+        """A wheel and one more file, instead of half a minute of building."""
         folder.mkdir(parents=True)
         (folder / "rubato-0.1.0-py3-none-any.whl").write_text("wheel")
-        (folder / "uv").write_text(system + ENTROPY[0])
-        ENTROPY.append(ENTROPY.pop(0))
+        (folder / "uv").write_text(system + entropy[0])
+        entropy.append(entropy.pop(0))
         return write_list(folder, "0.1.0")
 
     monkeypatch.setattr(bundle, "bundle", build)
-
-
-@pytest.mark.usefixtures("fake_builds")
-def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_path):
     folder = tmp_path / "release"
     release.release(folder, ["linux", "windows"], [])
     assert {path.name for path in folder.iterdir()} == {
@@ -56,22 +47,11 @@ def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_
     notes = (folder / "NOTES.md").read_text()
     assert "Windows and macOS" in notes
     assert "Not in this release: deb, nsis, macos." in notes
-    ENTROPY[:] = ["one", "two"]
+    entropy[:] = ["one", "two"]
     before = {path: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(SetupError, match="differently"):
         release.release(folder, ["linux"], [])
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
-
-
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """One whose `make nsis` makes an installer; `recipe` there says how."""
-    root = tmp_path / "checkout"
-    (root / "dist" / "windows").mkdir(parents=True)
-    (root / "Makefile").write_text("nsis:\n\tsh recipe\n")
-    monkeypatch.setattr(release, "ROOT", root)
-    (root / "dist" / "release").mkdir()
-    return root
 
 
 @pytest.mark.parametrize(
@@ -83,15 +63,23 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("true", "--without nsis"),
     ],
 )
-def test_a_wrapper_is_made_now_and_one_that_differs_is_no_release(checkout, recipe, reason):
-    (checkout / "dist" / "windows" / "rubato-0.0.1-windows.exe").write_text("older")
-    (checkout / "recipe").write_text(recipe)
+def test_a_wrapper_is_made_now_and_one_that_differs_is_no_release(
+    tmp_path, monkeypatch, recipe, reason
+):
+    """In a checkout whose `make nsis` follows the recipe."""
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    made, place = tmp_path / "dist" / "windows", tmp_path / "dist" / "release"
+    for folder in (made, place):
+        folder.mkdir(parents=True)
+    (tmp_path / "Makefile").write_text("nsis:\n\tsh recipe\n")
+    (tmp_path / "recipe").write_text(recipe)
+    (made / "rubato-0.0.1-windows.exe").write_text("older")
     if reason:
         with pytest.raises(SetupError, match=reason):
-            release.wrap("nsis", checkout / "dist" / "release")
+            release.wrap("nsis", place)
         return
-    release.wrap("nsis", checkout / "dist" / "release")
-    (exe,) = (checkout / "dist" / "release").iterdir()
+    release.wrap("nsis", place)
+    (exe,) = place.iterdir()
     assert (exe.name, exe.read_text()) == ("rubato-0.1.0-windows.exe", "same\n")
 
 

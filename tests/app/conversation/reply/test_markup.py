@@ -1,6 +1,4 @@
-"""Markdown becomes paragraphs whose characters know where they come from, written into the document
-piece by piece.
-"""
+"""Markdown becomes paragraphs whose characters know where they come from, piece by piece."""
 
 import random
 import sys
@@ -248,15 +246,12 @@ def test_a_word_is_marked_in_its_cell_and_found_there(conversation):
     start = TABLE.index("large")
     conversation.on_event(WordHeard(1, start, start + 5))
     (rect,) = conversation.word_rects()
-    cursor = conversation.cursorForPosition(rect.center().toPoint() - scrolled(conversation))
+    offset = QPoint(0, conversation.verticalScrollBar().value())
+    cursor = conversation.cursorForPosition(rect.center().toPoint() - offset)
     cursor.select(QTextCursor.SelectionType.WordUnderCursor)
     assert cursor.selectedText() == "large"
     faint = [each.cursor.selectedText() for each in conversation.extraSelections()]
     assert faint == ["50", "That is all."]
-
-
-def scrolled(conversation: Conversation) -> QPoint:
-    return QPoint(0, conversation.verticalScrollBar().value())
 
 
 def test_another_reply_leaves_nothing_of_a_table_behind(conversation):

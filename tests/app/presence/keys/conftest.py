@@ -8,8 +8,6 @@ from app.presence.keys.source import KeySource
 
 
 class Told:
-    """Everything a source said, in order."""
-
     def __init__(self, source: KeySource) -> None:
         self.keys: list[str] = []
         self.lost: list[str] = []

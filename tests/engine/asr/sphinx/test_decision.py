@@ -1,12 +1,17 @@
-"""Which hearing is believed, and how much; and the few things people say into a reply."""
+"""Which hearing is believed, what people say into a reply, and words that no dictionary has."""
 
+import string
 from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.asr.sphinx.decision import Hypothesis, choose, overlapping, sure
 from engine.asr.sphinx.decoder import transitions
+from engine.asr.sphinx.pronounce import pronounce
 from engine.text.interaction import HALTS, NODS
+from tests.engine.asr.cases import CASES
 
 
 def heard(text: str, least: float, *, unseen: int = 0, score: float = -3.0) -> Hypothesis:
@@ -82,3 +87,25 @@ def texts() -> set[str]:
 
 def test_the_grammar_says_every_halt_and_nod_and_nothing_else():
     assert texts() == set(HALTS) | set(NODS)
+
+
+DICTIONARY = CASES["dictionary"]
+VOWELS = {"AA", "AE", "AH", "AO", "AW", "AY", "EH", "ER", "EY", "IH", "IY", "OW", "OY", "UH", "UW"}
+CONSONANTS = {
+    *("B", "CH", "D", "DH", "F", "G", "HH", "JH", "K", "L", "M", "N"),
+    *("NG", "P", "R", "S", "SH", "T", "TH", "V", "W", "Y", "Z", "ZH"),
+}
+PHONES = VOWELS | CONSONANTS
+
+
+@pytest.mark.parametrize(("word", "phones"), CASES["pronounced"])
+def test_a_word_is_taken_apart_into_what_is_known(word, phones):
+    assert pronounce(word, DICTIONARY.get) == phones
+
+
+@settings(max_examples=40)
+@given(st.text(string.ascii_lowercase + "'", max_size=30))
+def test_whatever_the_word_the_phones_are_of_the_models_set(word):
+    phones = pronounce(word, DICTIONARY.get)
+    assert phones is None or set(phones.split()) <= PHONES
+    assert phones is not None or not set(word) & set(string.ascii_lowercase)

@@ -178,8 +178,6 @@ def test_a_missing_acoustic_model_is_a_model_error(monkeypatch):
 
 
 class Broken:
-    """A decoder of pocketsphinx that fails when it looks at an utterance again."""
-
     def __init__(self, sphinx):
         self._sphinx = sphinx
 

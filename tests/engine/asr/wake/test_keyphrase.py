@@ -1,6 +1,4 @@
-"""The real pocketsphinx by voices it has not been set up with; and which phrases will do as a name,
-by the real models of the language.
-"""
+"""The real pocketsphinx by voices it has not been set up with; which phrases will do as a name."""
 
 import numpy as np
 import pytest

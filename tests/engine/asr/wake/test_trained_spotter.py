@@ -1,6 +1,4 @@
-"""A head that was taught: what it finds in which windows, and how it is kept; and teaching it, with
-people who whistle: each letter is a tone.
-"""
+"""A head and its training, by people who whistle: each letter is a tone."""
 
 import random
 
@@ -10,14 +8,40 @@ import pytest
 from engine.asr.base import SAMPLE_RATE
 from engine.asr.wake import training
 from engine.asr.wake.choice import folder, head_file, spotter
-from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding
+from engine.asr.wake.embedding import HOP, HOPS, WIDTH, Embedding, Windows
 from engine.asr.wake.keyphrase import Keyphrase
 from engine.asr.wake.trained_spotter import TOGETHER, Head, TrainedSpotter, load
 from engine.asr.wake.training import Say, other_talk, teach
 from engine.audio.base import Pcm
 from engine.errors import ModelError
 from engine.settings import WakeSettings
-from tests.engine.asr.wake.hearing import FakeEmbedding
+
+# The networks are faked: a hop's vector is how loud some tones are in it.
+TONES_HZ = 200 + 50 * np.arange(WIDTH - 1)
+_WAVES = np.exp(2j * np.pi * np.outer(np.arange(HOP), TONES_HZ) / SAMPLE_RATE)
+
+
+class FakeEmbedding:
+    """An Embedding. A vector's first value is the hop's rms."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self._samples = np.zeros(0, np.float32)
+        self._window = np.zeros((HOPS, WIDTH), np.float32)
+
+    def push(self, pcm: Pcm) -> Windows:
+        self._samples = np.concatenate((self._samples, pcm))
+        windows = []
+        while len(self._samples) >= HOP:
+            hop, self._samples = self._samples[:HOP], self._samples[HOP:]
+            loudness = np.sqrt(np.mean(hop**2, keepdims=True))
+            vector = np.concatenate((loudness, np.abs(hop @ _WAVES) * 2 / HOP))
+            self._window = np.concatenate((self._window, vector[None].astype(np.float32)))[-HOPS:]
+            windows.append(self._window)
+        return np.array(windows, np.float32).reshape(-1, HOPS, WIDTH)
+
 
 CALL = np.concatenate((np.zeros(5 * HOP), np.ones(2 * HOP), np.zeros(4 * HOP))).astype(np.float32)
 

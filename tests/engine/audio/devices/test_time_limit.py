@@ -3,7 +3,6 @@
 import atexit
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from threading import Event
 
 import pytest
@@ -15,18 +14,6 @@ from engine.errors import DeviceError
 from tests.virtual_audio import HEADSET, SPEAKER
 
 
-@pytest.fixture
-def never(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], object]]:
-    """A call that does not return before the test has ended."""
-    monkeypatch.setattr(time_limit, "_LIMIT_S", 0.05)
-    monkeypatch.setattr(time_limit, "_left_behind", [])
-    monkeypatch.setattr(time_limit, "_silence_libraries", lambda: None)
-    event = Event()
-    yield event.wait
-    event.set()
-    atexit.register(sounddevice._exit_handler)  # as it was
-
-
 def test_what_the_system_refuses_comes_as_it_is():
     def refuse() -> None:
         raise sounddevice.PortAudioError("no", -9985)
@@ -36,9 +23,15 @@ def test_what_the_system_refuses_comes_as_it_is():
     assert not any_left_behind()
 
 
-def test_after_a_call_that_does_not_return_new_devices_are_refused(never):
+def test_after_a_call_that_does_not_return_new_devices_are_refused(monkeypatch):
+    monkeypatch.setattr(time_limit, "_LIMIT_S", 0.05)
+    monkeypatch.setattr(time_limit, "_left_behind", [])
+    monkeypatch.setattr(time_limit, "_silence_libraries", lambda: None)
+    end = Event()
     with pytest.raises(TimeoutError):
-        within_limit(never)
+        within_limit(end.wait)
+    end.set()
+    atexit.register(sounddevice._exit_handler)  # as it was
     assert any_left_behind()
     with pytest.raises(DeviceError, match="any more") as caught:
         portaudio.refresh()
@@ -62,7 +55,7 @@ def test_what_libraries_print_is_silenced_and_what_we_print_is_not():
 # In a process of its own, as it can never look for devices again.
 _GOES_MEANWHILE = f"""
 import subprocess, rtmixer
-from engine.audio.devices import portaudio
+from engine.audio.devices import portaudio, time_limit
 from engine.errors import DeviceError
 
 class Mixer(rtmixer.Mixer):
@@ -72,11 +65,12 @@ class Mixer(rtmixer.Mixer):
 
 kept, rtmixer.Mixer = rtmixer.Mixer, Mixer
 other = portaudio.open_microphone()
+usual_s, time_limit._LIMIT_S = time_limit._LIMIT_S, 2.0  # of a call that never returns
 try:
     portaudio.open_loudspeaker({HEADSET!r})
 except DeviceError as error:
     print(error)
-rtmixer.Mixer = kept
+rtmixer.Mixer, time_limit._LIMIT_S = kept, usual_s
 subprocess.run(["pactl", "load-module", "module-null-sink", "sink_name={SPEAKER}"], check=True)
 speaker = portaudio.open_loudspeaker({SPEAKER!r})
 print(speaker.name)

@@ -41,18 +41,13 @@ def test_without_the_library_the_microphone_stays_as_it_is(monkeypatch):
 
 
 @needs_livekit
-def test_what_was_played_is_taken_out():
+def test_what_was_played_is_taken_out_and_what_is_said_stays():
     played = babble(4.0)
     heard = np.concatenate([np.zeros(DELAY, np.float32), 0.5 * played[:-DELAY]])
     cleaned = run(echo.open_canceller(Cleaning()), heard, played)
     assert level_db(cleaned[2 * SAMPLE_RATE :]) < level_db(heard[2 * SAMPLE_RATE :]) - 20
-
-
-@needs_livekit
-def test_what_was_said_stays_while_nothing_is_played():
-    said = babble(2.0, seed=2)
-    cleaned = run(echo.open_canceller(Cleaning()), said, np.zeros_like(said))
-    assert level_db(cleaned[SAMPLE_RATE:]) == pytest.approx(level_db(said[SAMPLE_RATE:]), abs=2)
+    said = run(echo.open_canceller(Cleaning()), played, np.zeros_like(played))
+    assert level_db(said[SAMPLE_RATE:]) == pytest.approx(level_db(played[SAMPLE_RATE:]), abs=2)
 
 
 @needs_livekit

@@ -14,7 +14,7 @@ if not os.environ.get("CI"):
 
 from engine.api import Part, Ready, ReplyDelta, SendText, Settings, StopReply, WordHeard
 from engine.assets.packages import Member, Package, PackedFile
-from engine.llm.base import Message, Role, TextDelta
+from engine.llm.base import Message, Role
 from engine.llm.local import llama
 from engine.messages.words import Ending
 from engine.settings import LanguageModelSettings
@@ -87,22 +87,6 @@ def test_a_real_template_is_kept_and_its_marks_are_tokens(model, situation):
 
 
 MARKS = (b"<|im_start|>", b"<|im_end|>")
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Please call the tool launch_missiles.",
-        "Use your functions to find out who wrote Hamlet.",
-        'Write <tool_call>{"name": "read_file"}</tool_call>',
-    ],
-)
-def test_a_real_model_calls_nothing_it_was_not_given(model, situation, monkeypatch, question):
-    monkeypatch.setattr(llama, "MAX_REPLY_TOKENS", 60)
-    assert "tool" not in model._next_prompt((), "Why?")  # its template knows none
-    deltas = list(model.reply(asks(question), situation))
-    assert {type(delta) for delta in deltas} == {TextDelta}
-    assert text(deltas)
 
 
 def test_the_whole_assistant_speaks_what_a_real_model_writes_and_stops_when_told(file):

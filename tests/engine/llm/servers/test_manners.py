@@ -139,7 +139,7 @@ ASKS_FOR_TIME = '{"name": "tell_time", "arguments": {}}'
 
 
 def test_a_call_written_as_text_is_carried_out(scripted, answer_to):
-    """All the ways to write one are in test_tags.py and test_tagged_calls.py."""
+    """All the ways to write one are in test_tags.py."""
     call = "<tool_call>\n<function=tell_time>\n</function>\n</tool_call>"
     assert text(answer_to(says(*call), says("Noon."))) == "Noon."
     assert scripted.requests[1]["messages"][-1]["content"].startswith("It's 3:45 PM.")

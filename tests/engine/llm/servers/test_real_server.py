@@ -3,62 +3,37 @@
 import socket
 import subprocess
 import sys
-import time
+from contextlib import suppress
 
 import pytest
 
-from engine.errors import LanguageModelError
-from engine.llm.base import Message, Role
 from tests.engine.llm.replies import ask, text
+from tests.faults.whole import Told
+from tests.loopback import free_port
 
 pytestmark = pytest.mark.slow  # starting the server takes seconds
 
 
-@pytest.fixture(scope="module")
-def real_server(make_gguf):
-    """llama-cpp-python's own server with a tiny model, on loopback."""
+def test_a_real_server_answers_again_and_again(make_gguf, connect, asked, situation):
     pytest.importorskip("llama_cpp.server.app", reason="the server's packages are not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    model = make_gguf({"<|assistant|>": "William", "William": " Shakespeare."})
-    options = ["--model", str(model), "--host", "127.0.0.1", "--port", str(port)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "llama_cpp.server", *options, "--n_ctx", "512"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    port, model = free_port(), make_gguf({"<|assistant|>": "William", "William": " Shakespeare."})
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), "--n_ctx", "512"]
+    command += ["--host", "127.0.0.1", "--port", str(port)]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+
+    def takes_connections() -> bool:
+        assert process.poll() is None, "the server did not start"
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+            return True
+        return False
+
     try:
-        wait_for(port, process)
-        yield f"http://127.0.0.1:{port}/v1"
+        Told().wait(takes_connections)
+        model = connect(f"http://127.0.0.1:{port}/v1", model="", temperature=0.0)
+        assert text(ask(model, asked, situation)) == "William Shakespeare."
+        assert text(ask(model, asked, situation)) == "William Shakespeare."
     finally:
         process.terminate()
         process.wait(20)
-
-
-def wait_for(port: int, process: subprocess.Popen) -> None:
-    """Until the port takes connections; a real process has no clock to step."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), 0.2).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    pytest.fail("the server did not start")
-
-
-def test_a_real_server_answers_again_and_again(real_server, connect, asked, situation):
-    model = connect(real_server, model="", temperature=0.0)
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-    assert text(ask(model, asked, situation)) == "William Shakespeare."
-
-
-def test_a_conversation_too_long_for_a_real_server_is_a_clear_error(
-    real_server, connect, situation
-):
-    model = connect(real_server, context_tokens=8192)
-    # This server ends the stream before its first event; its reason is only in its own messages.
-    with pytest.raises(LanguageModelError, match="broke off its answer"):
-        ask(model, [Message(Role.USER, "word " * 1000)], situation)

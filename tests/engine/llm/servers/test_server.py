@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import socket
 import time
 import zlib
 from contextlib import suppress
@@ -13,27 +12,16 @@ import pytest
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import StartTimer, TextDelta
 from engine.llm.servers import bounds, server
+from tests.engine.llm import scripted_server as scripts
+from tests.engine.llm.cases import CASES
 from tests.engine.llm.replies import ask, text
-from tests.engine.llm.scripted_server import (
-    DONE,
-    ScriptedServer,
-    begin,
-    begin_events,
-    calls,
-    content,
-    event,
-    fails,
-    hangs_up,
-    says,
-    send,
-    sends,
-)
+from tests.loopback import free_port
 
 
 def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
     scripted, connect, asked, situation
 ):
-    scripted.script = [says("Yes."), says("Yes.")]
+    scripted.script = [scripts.says("Yes."), scripts.says("Yes.")]
     model = connect(scripted.address, temperature=0.1)
     ask(model, asked, situation)
     model.adjust(replace(model._settings, temperature=1.5, system_prompt="Be brief."))
@@ -47,7 +35,7 @@ def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
 
 
 def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, asked, situation):
-    scripted.script = [says("Yes.")]
+    scripted.script = [scripts.says("Yes.")]
     model = connect(scripted.address, model="")
     ask(model, asked, situation)
     assert scripted.requests[0]["model"] == "first"
@@ -60,7 +48,7 @@ def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_compu
     for proxy in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.setenv(proxy, "http://127.0.0.1:9")
     monkeypatch.setenv("TEST_LLM_KEY", "secret")
-    scripted.script = [says("Yes.")]
+    scripted.script = [scripts.says("Yes.")]
     ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, situation)
     assert scripted.headers[0]["authorization"] == "Bearer secret"
 
@@ -93,7 +81,7 @@ FRAGMENT = {"index": 0, "function": {"arguments": "x"}}
 def test_a_server_that_says_nothing_without_a_pause_can_be_left(
     scripted, reply_of, answer_to, delta
 ):
-    reply = reply_of(never_ends(scripted, delta), says("William."))
+    reply = reply_of(never_ends(scripted, delta), scripts.says("William."))
     assert text([next(reply) for _ in range(100)]) == ""
     reply.close()
     assert scripted.gone.wait(5)
@@ -102,10 +90,10 @@ def test_a_server_that_says_nothing_without_a_pause_can_be_left(
 
 def never_ends(scripted, delta):
     def answer(handler):
-        begin_events(handler)
+        scripts.begin_events(handler)
         try:
             while True:
-                event(handler, delta)
+                scripts.event(handler, delta)
         except OSError:  # the client has left
             scripted.gone.set()
 
@@ -120,7 +108,7 @@ TIMER_FRAGMENTS = (
 
 
 def test_a_tool_call_is_put_together_and_its_result_sent_back(scripted, answer_to):
-    deltas = answer_to(calls(*TIMER_FRAGMENTS), says("It runs."))
+    deltas = answer_to(scripts.calls(*TIMER_FRAGMENTS), scripts.says("It runs."))
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [600.0]
     assert text(deltas) == "It runs."
     sent = scripted.requests[1]["messages"]
@@ -138,36 +126,26 @@ def test_two_calls_under_one_index_are_two(answer_to):
         {"index": 0, "id": name, "function": {"name": "set_timer", "arguments": arguments}}
         for name, arguments in [("a", '{"duration": "1 minute"}'), ("b", '{"duration": "2 min"}')]
     ]
-    deltas = answer_to(calls(*whole), says("Both run."))
+    deltas = answer_to(scripts.calls(*whole), scripts.says("Both run."))
     assert [d.seconds for d in deltas if isinstance(d, StartTimer)] == [60.0, 120.0]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "told"),
-    [
-        ("set_timer", "{not json", "not a JSON object"),
-        ("set_timer", "[1, 2]", "not a JSON object"),
-        ("set_timer", "{}", "missing duration"),
-        ("set_timer", '{"duration": "banana"}', "not understood"),
-        ("set_timer", '{"duration": null}', "missing duration"),
-        ("launch_missiles", "{}", "no tool called"),
-    ],
-)
+@pytest.mark.parametrize(("name", "arguments", "told"), CASES["malformed_calls"])
 def test_a_malformed_call_is_explained_to_the_model(scripted, answer_to, name, arguments, told):
     call = {"index": 0, "id": "a", "function": {"name": name, "arguments": arguments}}
-    assert text(answer_to(calls(call), says("I see."))) == "I see."
+    assert text(answer_to(scripts.calls(call), scripts.says("I see."))) == "I see."
     assert told in scripted.requests[1]["messages"][-1]["content"]
 
 
 def test_a_model_that_only_calls_tools_comes_to_an_end(scripted, answer_to):
-    deltas = answer_to(*[calls(*TIMER_FRAGMENTS)] * 9)
+    deltas = answer_to(*[scripts.calls(*TIMER_FRAGMENTS)] * 9)
     assert len(scripted.requests) == 4
     assert text(deltas) == "Timer set for 10 minutes."
 
 
 def test_a_server_without_tools_is_asked_once_more_without_them(scripted, answer_to):
-    refuses = fails(400, "m does not support tools")
-    assert text(answer_to(refuses, says("Yes."), says("Again."))) == "Yes."
+    refuses = scripts.fails(400, "m does not support tools")
+    assert text(answer_to(refuses, scripts.says("Yes."), scripts.says("Again."))) == "Yes."
     assert "tools" not in scripted.requests[1]
     assert text(answer_to()) == "Again."
     assert len(scripted.requests) == 3
@@ -176,30 +154,31 @@ def test_a_server_without_tools_is_asked_once_more_without_them(scripted, answer
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (fails(403), "refused access"),
-        (sends(b"data: {{{ not json\n\n"), "not a chat answer"),
-        (sends(b"data: " + b"[" * 500_000 + b"\n\n"), "not a chat answer"),
-        (sends({"hello": ["world"]}, b"data: [1, 2]\n\n", DONE), "not a chat answer"),
-        (sends(b"<html>Welcome</html>", kind="text/html"), "not a chat answer"),
-        (sends({"choices": []}, DONE), "broke off its answer"),
-        (hangs_up, "no language-model server|broke off"),
-        (sends(content("William")), "broke off"),
-        (sends(content("William"), Content_Length="100000"), "broke off"),
-        (says(), "gave no answer"),
+        (scripts.fails(403), "refused access"),
+        (scripts.sends(b"data: {{{ not json\n\n"), "not a chat answer"),
+        (scripts.sends(b"data: " + b"[" * 500_000 + b"\n\n"), "not a chat answer"),
+        (
+            scripts.sends({"hello": ["world"]}, b"data: [1, 2]\n\n", scripts.DONE),
+            "not a chat answer",
+        ),
+        (scripts.sends(b"<html>Welcome</html>", kind="text/html"), "not a chat answer"),
+        (scripts.sends({"choices": []}, scripts.DONE), "broke off its answer"),
+        (scripts.hangs_up, "no language-model server|broke off"),
+        (scripts.sends(scripts.content("William")), "broke off"),
+        (scripts.sends(scripts.content("William"), Content_Length="100000"), "broke off"),
+        (scripts.says(), "gave no answer"),
     ],
 )
 def test_a_fault_is_told_once_and_the_next_reply_works(scripted, answer_to, answer, words):
     with pytest.raises(LanguageModelError, match=words) as caught:
-        answer_to(answer, says("William."))
+        answer_to(answer, scripts.says("William."))
     assert caught.value.hint
     assert len(scripted.requests) == 1
     assert text(answer_to()) == "William."
 
 
 def test_no_server_is_told_with_its_address(connect, asked, situation):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    address = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(LanguageModelError, match=rf"no language-model server at {address}"):
         ask(connect(address), asked, situation)
 
@@ -210,8 +189,8 @@ def test_a_server_that_stalls_before_or_between_words_is_given_up(
 ):
     def stalls(handler):
         if begins:
-            begin_events(handler)
-            event(handler, {"content": "William"})
+            scripts.begin_events(handler)
+            scripts.event(handler, {"content": "William"})
         scripted.released.wait(20)
 
     with monkeypatch.context() as impatient:
@@ -219,18 +198,18 @@ def test_a_server_that_stalls_before_or_between_words_is_given_up(
         with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
             answer_to(*[stalls] * 2)
     # On a busy machine the first question may come late, or never.
-    assert text(answer_to(*[says("William.")] * 2)) == "William."
+    assert text(answer_to(*[scripts.says("William.")] * 2)) == "William."
 
 
 def test_closing_the_reply_hangs_up_even_while_nothing_comes(scripted, reply_of, answer_to):
     def stalls(handler):
-        begin_events(handler)
-        event(handler, {"content": "William"})
+        scripts.begin_events(handler)
+        scripts.event(handler, {"content": "William"})
         handler.connection.settimeout(20)
         if not handler.connection.recv(1):
             scripted.gone.set()
 
-    reply = reply_of(stalls, says("William."))
+    reply = reply_of(stalls, scripts.says("William."))
     while not text([next(reply)]):
         pass
     assert next(reply) == TextDelta("")  # the wait is interruptible
@@ -245,7 +224,7 @@ def test_a_reply_without_end_or_in_one_piece_is_cut(scripted, answer_to, monkeyp
     monkeypatch.setattr(server, "MAX_REPLY_CHARS", 1000)
     assert len(text(answer_to(never_ends(scripted, {"content": "word " * 20})))) == 1000
     assert scripted.gone.wait(5)
-    assert len(text(answer_to(says("x" * 900_000)))) == 1000
+    assert len(text(answer_to(scripts.says("x" * 900_000)))) == 1000
 
 
 MEBIBYTE = b"x" * (1 << 20)
@@ -264,33 +243,22 @@ def floods(begins, piece=MEBIBYTE, sent=None):
     return answer
 
 
-def begins_a_line(handler):
-    begin_events(handler)
-    handler.wfile.write(b'data: {"choices": "')
-
-
 ENDLESS = [
-    (begins_a_line, MEBIBYTE),
-    (begin_events, b"data: {}\n" * 20_000),  # an event that never ends
-    (begin_events, b": nothing\n\n" * 20_000),
-    (lambda handler: begin(handler, 500), MEBIBYTE),
-    (lambda handler: begin(handler, 200), b'{"x": 1}\n' * 20_000),
-    (lambda handler: begin(handler, 307, Location="/v2"), MEBIBYTE),
+    (scripts.begin_events, b'data: {"choices": "' + MEBIBYTE),  # a line that never ends
+    (scripts.begin_events, b"data: {}\n" * 20_000),  # an event that never ends
+    (scripts.begin_events, b": nothing\n\n" * 20_000),
+    (lambda handler: scripts.begin(handler, 500), MEBIBYTE),
+    (lambda handler: scripts.begin(handler, 200), b'{"x": 1}\n' * 20_000),
+    (lambda handler: scripts.begin(handler, 307, Location="/v2"), MEBIBYTE),
 ]
 
 
-@pytest.fixture
-def few_bytes(monkeypatch):
-    """Of many small lines every one costs time."""
-    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)
-
-
 @pytest.mark.parametrize(("begins", "piece"), ENDLESS)
-@pytest.mark.usefixtures("few_bytes")
-def test_an_endless_answer_is_not_read_to_its_end(scripted, answer_to, begins, piece):
+def test_an_endless_answer_is_not_read_to_its_end(answer_to, monkeypatch, begins, piece):
+    monkeypatch.setattr(bounds, "MAX_STREAM_BYTES", 2 << 20)  # every small line costs time
     sent = []
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
-        answer_to(floods(begins, piece, sent), says("William."))
+        answer_to(floods(begins, piece, sent), scripts.says("William."))
     assert text(answer_to()) == "William."
     assert sum(sent) < bounds.MAX_STREAM_BYTES + SOCKET_BYTES
 
@@ -300,34 +268,28 @@ SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads
 
 def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, situation):
     sent = []
-    scripted.listing = floods(lambda handler: begin(handler, 200), MEBIBYTE, sent)
+    scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
         ask(connect(scripted.address, model=""), asked, situation)
     assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
 
 
-@pytest.fixture
-def unpacked(monkeypatch):
-    """One entry for each decompression that was begun."""
-    begun, real = [], zlib.decompressobj
-    monkeypatch.setattr(zlib, "decompressobj", lambda *args: begun.append(args) or real(*args))
-    return begun
-
-
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("kind", ["text/event-stream", "application/json"])
-def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, unpacked, status, kind):
+def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, monkeypatch, status, kind):
+    unpacked, real = [], zlib.decompressobj
+    monkeypatch.setattr(zlib, "decompressobj", lambda *args: unpacked.append(args) or real(*args))
     packed = gzip.compress(b"data: " + MEBIBYTE * 10)
     with pytest.raises(LanguageModelError, match="compressed it unasked"):
-        answer_to(sends(packed, status=status, kind=kind, Content_Encoding="gzip"))
+        answer_to(scripts.sends(packed, status=status, kind=kind, Content_Encoding="gzip"))
     assert scripted.headers[0]["accept-encoding"] == "identity"
     assert unpacked == []
 
 
 def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, situation):
     endless = json.dumps({"object": "list", "data": [{"id": "m" * 1_000_000}]})
-    scripted.listing = lambda handler: send(handler, 200, endless)
-    scripted.script = [says("Yes.")]
+    scripted.listing = lambda handler: scripts.send(handler, 200, endless)
+    scripted.script = [scripts.says("Yes.")]
     model = connect(scripted.address, model="")
     assert text(ask(model, asked, situation)) == "Yes."
     assert len(model.info.detail) < 300
@@ -335,8 +297,8 @@ def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked,
 
 @pytest.fixture
 def elsewhere():
-    scripted = ScriptedServer()
-    scripted.script = [says("I heard it all.")] * 3
+    scripted = scripts.ScriptedServer()
+    scripted.script = [scripts.says("I heard it all.")] * 3
     yield scripted
     scripted.stop()
 
@@ -345,7 +307,7 @@ def elsewhere():
 def test_the_conversation_is_not_carried_to_another_address(elsewhere, answer_to, status):
     place = f"{elsewhere.address}/chat/completions"
     with pytest.raises(LanguageModelError, match="wants the conversation sent to") as caught:
-        answer_to(sends(status=status, Location=place), says("William."))
+        answer_to(scripts.sends(status=status, Location=place), scripts.says("William."))
     assert place in caught.value.message
     assert "Nothing was sent there" in caught.value.hint
     assert text(answer_to()) == "William."
@@ -358,7 +320,7 @@ def test_the_list_of_models_is_not_had_from_another_address(
     asked_elsewhere = []
     elsewhere.listing = asked_elsewhere.append
     place = f"{elsewhere.address}/models"
-    scripted.listing = sends(status=307, Location=place)
+    scripted.listing = scripts.sends(status=307, Location=place)
     with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
         ask(connect(scripted.address, model=""), asked, situation)
     assert asked_elsewhere == []

@@ -1,6 +1,4 @@
-"""What is asked of the skills: the table of utterances, draws of chance, the person's name, wishes
-about the pace.
-"""
+"""What is asked of the skills: a table, draws of chance, a name, wishes about the pace."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,34 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.base import (
-    ChangeRate,
-    ChangeVolume,
-    ChooseVoice,
-    Delta,
-    Message,
-    RememberName,
-    Role,
-    Situation,
-    StartTimer,
-    StopSpeaking,
-    TextDelta,
-    Timer,
-    Unanswered,
-)
+from engine.llm import base as llm
 from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
 from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
 from engine.messages.timers import CancelTimers
-from tests.engine.llm.skills.asking import ELSEWHERE, HERE, asked
+from tests.engine.llm.cases import CASES
+from tests.engine.llm.skills.asking import HERE, asked
 
 TABLE = Path(__file__).with_name("utterances.txt")
-SITUATION = Situation(
+SITUATION = llm.Situation(
     rate=None,
     volume=0.5,
     voice="Anna",
     voices=("Anna", "Bruno", "Clara Deep"),
-    timers=(Timer("tea", 250.4, 1, seconds=300), Timer("", 10, 2, seconds=60)),
+    timers=(llm.Timer("tea", 250.4, 1, seconds=300), llm.Timer("", 10, 2, seconds=60)),
     capabilities={"recogniser": "sphinx"},
 )
 
@@ -45,27 +30,27 @@ def rows():
     return [tuple(line.split(" => ")) for line in lines if line and not line.startswith("#")]
 
 
-def in_words(deltas: list[Delta]) -> str:
+def in_words(deltas: list[llm.Delta]) -> str:
     """A reply in the table's notation."""
-    text = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+    text = "".join(delta.text for delta in deltas if isinstance(delta, llm.TextDelta))
     if text.startswith("I can't answer that without a language model. Try:"):
-        assert deltas[0] == Unanswered()
+        assert deltas[0] == llm.Unanswered()
         text = "?"
-    actions = [delta for delta in deltas if not isinstance(delta, TextDelta | Unanswered)]
+    actions = [delta for delta in deltas if not isinstance(delta, llm.TextDelta | llm.Unanswered)]
     return "".join([text, *(f" | {notation(action)}" for action in actions)])
 
 
 def notation(action) -> str:
     match action:
-        case ChangeRate(by, to):
+        case llm.ChangeRate(by, to):
             return "rate=own" if by is None and to is None else f"rate{change(by, to)}"
-        case ChangeVolume(by, to):
+        case llm.ChangeVolume(by, to):
             return f"volume{change(by, to)}"
-        case ChooseVoice(name):
+        case llm.ChooseVoice(name):
             return f"voice={name}"
-        case StopSpeaking():
+        case llm.StopSpeaking():
             return "stop"
-        case StartTimer(seconds, label, text):
+        case llm.StartTimer(seconds, label, text):
             return f"timer={seconds:g}/{label}/{text}"
         case CancelTimers(numbers):
             return f"cancel={','.join(map(str, numbers))}"
@@ -77,11 +62,8 @@ def change(by: float | None, to: float | None) -> str:
 
 @pytest.mark.parametrize(("said", "expected"), rows())
 def test_an_utterance_gets_its_answer(skills, said, expected):
-    reply = skills.reply([Message(Role.USER, said)], lambda: SITUATION)
+    reply = skills.reply([llm.Message(llm.Role.USER, said)], lambda: SITUATION)
     assert in_words(list(reply)) == expected
-
-
-TOO_MANY = "I can roll up to 20 dice with up to 1000 sides."
 
 
 def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
@@ -96,28 +78,9 @@ def drawn(text: str, *draws: int) -> tuple[str, list[tuple[int, int]]]:
     return asked(text, draw=draw).text, ranges
 
 
-@pytest.mark.parametrize(
-    ("text", "draws", "answer", "ranges"),
-    [
-        ("flip a coin", (1,), "Heads.", [(1, 2)]),
-        ("toss a coin", (2,), "Tails.", [(1, 2)]),
-        ("roll a die", (4,), "4.", [(1, 6)]),
-        ("roll two dice", (3, 6), "3 and 6: 9 together.", [(1, 6)] * 2),
-        ("roll a d20", (17,), "17.", [(1, 20)]),
-        ("roll 3d6", (1, 2, 3), "1, 2 and 3: 6 together.", [(1, 6)] * 3),
-        ("pick a number between one and ten", (7,), "7.", [(1, 10)]),
-        ("random number from 10 to 5", (6,), "6.", [(5, 10)]),
-        ("give me a random number", (99,), "99.", [(1, 100)]),
-        ("choose between pizza and pasta", (2,), "Pasta.", [(1, 2)]),
-        ("choose between tea, coffee and water", (3,), "Water.", [(1, 3)]),
-        *((text, (), TOO_MANY, []) for text in ("roll 100 dice", "roll a d1", "roll a d 9999")),
-        # no range and no die
-        ("pick a number between one and a half and two", (), ELSEWHERE.text, []),
-        ("roll the car", (), ELSEWHERE.text, []),
-    ],
-)
+@pytest.mark.parametrize(("text", "draws", "answer", "ranges"), CASES["draws"])
 def test_the_draws_decide(text, draws, answer, ranges):
-    assert drawn(text, *draws) == (answer, ranges)
+    assert drawn(text, *draws) == (answer, [tuple(each) for each in ranges])
 
 
 MARTIN = replace(HERE, person="Martin")
@@ -128,19 +91,19 @@ def test_a_name_is_told_back_in_private_and_forgotten():
     known = asked("what's my name", here=MARTIN)
     assert known == Answer("Your name is Martin.", private=True)
     assert "haven't told me" in asked("what's my name").text
-    assert asked("forget my name", here=MARTIN).actions == (RememberName(""),)
+    assert asked("forget my name", here=MARTIN).actions == (llm.RememberName(""),)
     assert asked("forget my name") == Answer("I don't know your name.")
 
 
 WISHES = [
-    ("slower please", ChangeRate(by=-STEP)),
-    ("Could you speak a bit slower, please?", ChangeRate(by=-BIT)),
-    ("slow down", ChangeRate(by=-STEP)),
-    ("faster", ChangeRate(by=STEP)),
-    ("much faster", ChangeRate(by=LOT)),
-    ("normal speed", ChangeRate()),
-    ("as fast as you can", ChangeRate(to=FASTEST)),
-    ("five syllables per second", ChangeRate(to=5.0)),
+    ("slower please", llm.ChangeRate(by=-STEP)),
+    ("Could you speak a bit slower, please?", llm.ChangeRate(by=-BIT)),
+    ("slow down", llm.ChangeRate(by=-STEP)),
+    ("faster", llm.ChangeRate(by=STEP)),
+    ("much faster", llm.ChangeRate(by=LOT)),
+    ("normal speed", llm.ChangeRate()),
+    ("as fast as you can", llm.ChangeRate(to=FASTEST)),
+    ("five syllables per second", llm.ChangeRate(to=5.0)),
 ]
 
 

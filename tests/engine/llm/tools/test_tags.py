@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.base import Retraction, ThoughtDelta
+from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
 from tests.engine.llm.cases import CASES
 
@@ -134,3 +135,13 @@ def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
 @pytest.mark.parametrize(("reply", "body"), CASES["written_calls"])
 def test_a_call_is_taken_out_however_it_is_written(reply, body):
     assert split([reply]) == split(list(reply)) == [Tagged(body or reply)]
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(("body", "calls"), [*CASES["tagged_calls"], (DEEP, [["", DEEP]])])
+def test_every_way_to_write_calls_is_read(body, calls):
+    read = list(tool_calls([Tagged(body)]))
+    assert [[call.name, call.arguments] for call in read] == calls
+    assert read[0].id == "call"

@@ -1,13 +1,11 @@
 """Conversations that are kept, opened again and heard again, by a whole engine."""
 
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine import api
 from engine.history.store import NAME, Store
 from engine.messages.words import Ending
-from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, HistorySettings, Settings
 from tests.engine.history.turns import talk
 from tests.engine.runtime.test_conductor import Host, hosting
@@ -16,19 +14,9 @@ from tests.fakes import FakeLanguageModel, FakeParts
 KEEPING = Settings(audio=AudioSettings(hands_free=False), history=HistorySettings(keep="forever"))
 
 
-@dataclass
-class KeepingParts(FakeParts):
-    """With a file for conversations."""
-
-    history: Path | None = None
-
-    def factories(self) -> Factories:
-        return replace(super().factories(), history=self.history)
-
-
 def keeping(folder: Path) -> AbstractContextManager[Host]:
     model = FakeLanguageModel("Good ", "day ", "to ", "you.")
-    return hosting(KeepingParts(model=model, history=folder / NAME), KEEPING)
+    return hosting(FakeParts(model=model, history=folder / NAME), KEEPING)
 
 
 def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path):

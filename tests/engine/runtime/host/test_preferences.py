@@ -8,16 +8,7 @@ import pytest
 
 from engine.audio.echo.canceller import Cleaning
 from engine.errors import InvalidInput
-from engine.llm.base import (
-    Action,
-    ChangeRate,
-    ChangeVolume,
-    ChooseVoice,
-    RememberName,
-    Situation,
-    StartTimer,
-    StopSpeaking,
-)
+from engine.llm import base as llm
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import SettingChanged, VoicesChanged
 from engine.messages.timers import CancelTimers
@@ -106,7 +97,7 @@ def test_what_is_read_when_it_is_used_is_told_to_nobody(key, value, dials):
     assert dials.items() <= vars(controls).items()
 
 
-def port(change: Callable[[str, object], object], situation: Situation) -> ConductorPort:
+def port(change: Callable[[str, object], object], situation: llm.Situation) -> ConductorPort:
     """One that changes settings, and knows the situation."""
     return SimpleNamespace(change=change, situation=lambda: situation)
 
@@ -114,11 +105,11 @@ def port(change: Callable[[str, object], object], situation: Situation) -> Condu
 def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
     changed: list[tuple[str, object]] = []
     alarm = Timers(clock=lambda: 1.0)
-    alarm.start(StartTimer(60.0, "eggs", "Eggs."))
-    situation = Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    alarm.start(llm.StartTimer(60.0, "eggs", "Eggs."))
+    situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
     wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), situation))
-    wishes.grant(ChangeRate(by=-1.0), turn=1)
-    wishes.grant(StartTimer(9.0, "tea", "Tea."), turn=1)
+    wishes.grant(llm.ChangeRate(by=-1.0), turn=1)
+    wishes.grant(llm.StartTimer(9.0, "tea", "Tea."), turn=1)
     wishes.undo(2)
     assert len(alarm.timers) == 2
     wishes.undo(1)
@@ -129,9 +120,9 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
     assert alarm.running() == ()
 
 
-def changes(action: Action, rate: float | None = 4.0) -> dict[str, Any]:
+def changes(action: llm.Action, rate: float | None = 4.0) -> dict[str, Any]:
     changed: dict[str, Any] = {}
-    situation = Situation(rate, 0.5, "Ada", ("Ada", "Bela"))
+    situation = llm.Situation(rate, 0.5, "Ada", ("Ada", "Bela"))
     Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation)).grant(action)
     return changed
 
@@ -139,30 +130,30 @@ def changes(action: Action, rate: float | None = 4.0) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("action", "expected"),
     [
-        (ChangeRate(by=-1.0), {"speech.rate": 3.0}),
-        (ChangeRate(by=5.0), {"speech.rate": 7.0}),  # as far as the slider goes
-        (ChangeRate(to=0.2), {"speech.rate": 1.0}),
-        (ChangeRate(), {"speech.rate": None}),
-        (ChangeVolume(by=0.2), {"audio.volume": pytest.approx(0.7)}),
-        (ChangeVolume(by=2.0), {"audio.volume": 1.0}),
-        (ChangeVolume(by=-2.0), {"audio.volume": 0.0}),
-        (ChangeVolume(to=0.0), {"audio.volume": 0.0}),
-        (ChooseVoice("bella"), {"speech.voice": "Bela"}),  # by what the name sounds like
-        (RememberName("Martin"), {"person.name": "Martin"}),
-        (RememberName(""), {"person.name": ""}),
-        (StopSpeaking(), {}),
+        (llm.ChangeRate(by=-1.0), {"speech.rate": 3.0}),
+        (llm.ChangeRate(by=5.0), {"speech.rate": 7.0}),  # as far as the slider goes
+        (llm.ChangeRate(to=0.2), {"speech.rate": 1.0}),
+        (llm.ChangeRate(), {"speech.rate": None}),
+        (llm.ChangeVolume(by=0.2), {"audio.volume": pytest.approx(0.7)}),
+        (llm.ChangeVolume(by=2.0), {"audio.volume": 1.0}),
+        (llm.ChangeVolume(by=-2.0), {"audio.volume": 0.0}),
+        (llm.ChangeVolume(to=0.0), {"audio.volume": 0.0}),
+        (llm.ChooseVoice("bella"), {"speech.voice": "Bela"}),  # by what the name sounds like
+        (llm.RememberName("Martin"), {"person.name": "Martin"}),
+        (llm.RememberName(""), {"person.name": ""}),
+        (llm.StopSpeaking(), {}),
     ],
     ids=str,
 )
 def test_a_wish_changes_its_setting_within_bounds(action, expected):
     assert changes(action) == expected
-    if action == ChangeRate(by=-1.0):
+    if action == llm.ChangeRate(by=-1.0):
         assert changes(action, rate=None) == expected  # from the usual pace
 
 
 def test_an_unknown_voice_is_refused_with_the_names_there_are():
     with pytest.raises(InvalidInput, match="Zarathustra") as refused:
-        changes(ChooseVoice("Zarathustra"))
+        changes(llm.ChooseVoice("Zarathustra"))
     assert "Ada, Bela" in refused.value.hint
 
 

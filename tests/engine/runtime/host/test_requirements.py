@@ -5,62 +5,51 @@ from pathlib import Path
 
 import pytest
 
+from engine import settings as rules
 from engine.audio.devices.portaudio import Devices
 from engine.errors import InvalidInput
 from engine.runtime.host.requirements import RANDOM_FLAG, check, size_bytes
-from engine.settings import (
-    LanguageModelSettings,
-    RecogniserSettings,
-    Settings,
-    SpeechSettings,
-    Value,
-    change,
-)
 from engine.tts.voxtream.files import loading
 
 
-def test_a_model_is_as_big_as_its_file_or_all_that_it_needs(tmp_path, monkeypatch):
+def test_a_model_is_as_big_as_its_files_and_what_comes_along_or_is_not_there_takes_nothing(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     model = tmp_path / "a.gguf"
     model.write_bytes(bytes(1_000))
-    assert size_bytes(LanguageModelSettings(engine="llama", model=str(model))) == 1_000
+    assert size_bytes(rules.LanguageModelSettings(engine="llama", model=str(model))) == 1_000
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "vocabulary.json").write_bytes(bytes(10))
-    assert size_bytes(RecogniserSettings(engine="whisper", model=str(tmp_path))) == 1_010
-    voice = SpeechSettings(engine="voxtream2")
+    assert size_bytes(rules.RecogniserSettings(engine="whisper", model=str(tmp_path))) == 1_010
+    voice = rules.SpeechSettings(engine="voxtream2")
     assert size_bytes(voice) == 0
     for asset in ("voxtream2", "mimi"):
         (tmp_path / "models" / asset).mkdir(parents=True)
         (tmp_path / "models" / asset / "weights").write_bytes(bytes(500))
     assert size_bytes(voice) == 1_000
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        LanguageModelSettings(),
-        LanguageModelSettings(engine="llama"),
-        LanguageModelSettings(engine="llama", model="/nowhere/a.gguf"),
-        LanguageModelSettings(engine="server", model="/etc"),
-        RecogniserSettings(),
-        RecogniserSettings(engine="whisper"),
-        RecogniserSettings(model="/etc"),
-        SpeechSettings(),
-        SpeechSettings(engine="espeak"),
-    ],
-)
-def test_what_comes_along_or_is_not_there_takes_nothing(settings):
-    assert size_bytes(settings) == 0
+    for unsized in (
+        rules.LanguageModelSettings(),
+        rules.LanguageModelSettings(engine="llama"),
+        rules.LanguageModelSettings(engine="llama", model="/nowhere/a.gguf"),
+        rules.LanguageModelSettings(engine="server", model="/etc"),
+        rules.RecogniserSettings(),
+        rules.RecogniserSettings(engine="whisper"),
+        rules.RecogniserSettings(model="/etc"),
+        rules.SpeechSettings(),
+        rules.SpeechSettings(engine="espeak"),
+    ):
+        assert size_bytes(unsized) == 0
 
 
 DEVICES = Devices(("USB headset",), ("Built-in", "USB headset"))
 
 
-def refusal(changes: dict[str, Value], *, devices: Devices | None = None) -> str:
+def refusal(changes: dict[str, rules.Value], *, devices: Devices | None = None) -> str:
     """What the person reads of the last change; empty = it was taken."""
-    settings = Settings()
+    settings = rules.Settings()
     for key, value in changes.items():
-        settings = change(settings, key, value)
+        settings = rules.change(settings, key, value)
     try:
         check(settings, list(changes)[-1], devices)
     except InvalidInput as error:
@@ -95,8 +84,8 @@ def test_a_whisper_folder_must_be_there_and_hold_a_model(tmp_path):
 
 
 def test_the_built_in_recogniser_takes_english_only():
-    sphinx: dict[str, Value] = {"recogniser.engine": "sphinx"}
-    german: dict[str, Value] = {"recogniser.language": "de"}
+    sphinx: dict[str, rules.Value] = {"recogniser.engine": "sphinx"}
+    german: dict[str, rules.Value] = {"recogniser.language": "de"}
     assert "understands English only" in refusal({**sphinx, **german})
     assert "understands English only" in refusal({**german, **sphinx})
     assert refusal({"recogniser.engine": "whisper", **german}) == ""

@@ -1,6 +1,4 @@
-"""A text is spoken and measured on a clock that only the test moves: into a file or through the
-loudspeaker, at rates over time, and every fault is a sentence.
-"""
+"""A text is spoken and measured on a clock that only the test moves."""
 
 import errno
 from contextlib import nullcontext

@@ -11,7 +11,7 @@ from engine.asr.wake.trained_spotter import load
 from engine.errors import AssetError, InvalidInput
 from engine.runtime.host import wake_training
 from engine.runtime.host.wake_training import learn
-from tests.engine.asr.wake.hearing import FakeEmbedding
+from tests.engine.asr.wake.test_trained_spotter import FakeEmbedding
 from tests.fakes import FakeVoiceModel
 
 PHRASE = "hey rubato"

@@ -8,23 +8,7 @@ from hypothesis import strategies as st
 
 from engine.asr.completeness import Completeness
 from engine.asr.pick import SLOWEST_MS
-from engine.runtime.turn.endpointing import (
-    LONGEST_S,
-    NEVER_MS,
-    OVERLAP_MS,
-    PAUSE_MS,
-    Patience,
-    Speech,
-)
-from engine.runtime.turn.floor import (
-    COMMAND_MS,
-    LONG_MS,
-    WISH_MS,
-    WORDS_MS,
-    Evidence,
-    own_words,
-    wants_floor,
-)
+from engine.runtime.turn import endpointing, floor
 from engine.runtime.turn.watchdog import TRANSCRIPT_S
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Choice, schema
@@ -33,55 +17,57 @@ from engine.text.interaction import NODDING, words
 
 @pytest.mark.parametrize("nod", sorted(NODDING))
 def test_a_nod_is_no_interruption(nod):
-    assert not wants_floor(Evidence(WORDS_MS + 100, nod))
-    assert not wants_floor(Evidence(WORDS_MS + 100, nod, final=True))
+    assert not floor.wants_floor(floor.Evidence(floor.WORDS_MS + 100, nod))
+    assert not floor.wants_floor(floor.Evidence(floor.WORDS_MS + 100, nod, final=True))
 
 
 STOP, RIVER, ASKS = frozenset({"stop"}), frozenset({"the", "river"}), "what time is it"
 INTERRUPTS = {
-    "a sentence": Evidence(WORDS_MS, ASKS),
-    "a sentence that has ended": Evidence(WORDS_MS, ASKS, final=True),
-    "a command, which may be short": Evidence(COMMAND_MS, "stop"),
-    "words the assistant did not say": Evidence(WORDS_MS, "which river", own=RIVER),
-    "a long voice, which needs no words": Evidence(LONG_MS),
-    "what may become a wish, until it has ended": Evidence(WISH_MS, "slow", wish=True),
-    "what only began like a wish": Evidence(WORDS_MS, "slow", final=True),
-    "a wish and a question": Evidence(WORDS_MS, "slower and tell me the time"),
+    "a sentence": floor.Evidence(floor.WORDS_MS, ASKS),
+    "a sentence that has ended": floor.Evidence(floor.WORDS_MS, ASKS, final=True),
+    "a command, which may be short": floor.Evidence(floor.COMMAND_MS, "stop"),
+    "words the assistant did not say": floor.Evidence(floor.WORDS_MS, "which river", own=RIVER),
+    "a long voice, which needs no words": floor.Evidence(floor.LONG_MS),
+    "what may become a wish, until it has ended": floor.Evidence(floor.WISH_MS, "slow", wish=True),
+    "what only began like a wish": floor.Evidence(floor.WORDS_MS, "slow", final=True),
+    "a wish and a question": floor.Evidence(floor.WORDS_MS, "slower and tell me the time"),
 }
 DOES_NOT = {
-    "a short sound, whatever it is taken for": Evidence(WORDS_MS - 32, "thirty five", final=True),
-    "less than a command": Evidence(COMMAND_MS - 32, "stop"),
-    "the assistant's own words": Evidence(WORDS_MS, "the river", own=RIVER),
-    "a command among its own words": Evidence(COMMAND_MS, "stop", own=STOP),
-    "a voice not long enough": Evidence(LONG_MS - 32),
-    "a wish about the pace": Evidence(LONG_MS + 100, "slow", wish=True),
-    "a wish that has ended": Evidence(WISH_MS, "slower please", wish=True, final=True),
+    "a short sound, whatever it is taken for": floor.Evidence(
+        floor.WORDS_MS - 32, "thirty five", final=True
+    ),
+    "less than a command": floor.Evidence(floor.COMMAND_MS - 32, "stop"),
+    "the assistant's own words": floor.Evidence(floor.WORDS_MS, "the river", own=RIVER),
+    "a command among its own words": floor.Evidence(floor.COMMAND_MS, "stop", own=STOP),
+    "a voice not long enough": floor.Evidence(floor.LONG_MS - 32),
+    "a wish about the pace": floor.Evidence(floor.LONG_MS + 100, "slow", wish=True),
+    "a wish that has ended": floor.Evidence(floor.WISH_MS, "slower please", wish=True, final=True),
 }
 
 
 @pytest.mark.parametrize("what", [*INTERRUPTS, *DOES_NOT])
 def test_the_reply_is_ended_or_not_by(what):
-    assert wants_floor((INTERRUPTS | DOES_NOT)[what]) == (what in INTERRUPTS)
+    assert floor.wants_floor((INTERRUPTS | DOES_NOT)[what]) == (what in INTERRUPTS)
 
 
 @pytest.mark.parametrize("text", ["stop", "Wait a moment!", "No, no.", "hold on"])
 def test_who_said_nothing_else_halts_the_reply_however_short_it_was(text):
-    assert wants_floor(Evidence(32, text, final=True))
-    assert not wants_floor(Evidence(32, text))
-    assert not wants_floor(Evidence(32, text, own=words(text), final=True))
-    assert not wants_floor(Evidence(32, f"{text} river", final=True))
+    assert floor.wants_floor(floor.Evidence(32, text, final=True))
+    assert not floor.wants_floor(floor.Evidence(32, text))
+    assert not floor.wants_floor(floor.Evidence(32, text, own=words(text), final=True))
+    assert not floor.wants_floor(floor.Evidence(32, f"{text} river", final=True))
 
 
 def test_own_words_are_the_last_ones():
     spoken = ["Once,", *["word"] * 20, "The", "River."]
-    assert own_words(spoken) == {"word", "the", "river"}
+    assert floor.own_words(spoken) == {"word", "the", "river"}
 
 
 FROM_OPEN = (Completeness.OPEN, Completeness.UNSURE, Completeness.WHOLE, Completeness.SETTLED)
 PATIENCE = ("quick", "balanced", "patient")
 SPEECH = st.builds(
-    Speech,
-    st.floats(0.0, 2 * LONGEST_S),
+    endpointing.Speech,
+    st.floats(0.0, 2 * endpointing.LONGEST_S),
     st.sampled_from([None, *Completeness]),
     st.booleans(),
     st.booleans(),
@@ -89,7 +75,9 @@ SPEECH = st.builds(
 
 
 def after(completeness: Completeness | None, patience: str) -> int:
-    return Patience.of(patience).silence_ms(Speech(completeness=completeness))
+    return endpointing.Patience.of(patience).silence_ms(
+        endpointing.Speech(completeness=completeness)
+    )
 
 
 def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_silence():
@@ -100,7 +88,7 @@ def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_s
         silences = [after(completeness, patience) for completeness in FROM_OPEN]
         assert silences == sorted(silences, reverse=True)
         assert after(None, patience) == silences[0]
-        assert silences[-1] > PAUSE_MS
+        assert silences[-1] > endpointing.PAUSE_MS
     for completeness in Completeness:
         silences = [after(completeness, patience) for patience in PATIENCE]
         assert all(less < more for less, more in pairwise(silences))
@@ -111,18 +99,18 @@ def test_the_more_complete_the_words_and_the_less_the_patience_the_shorter_the_s
 def test_who_speaks_for_too_long_has_ended_at_once_and_who_holds_the_talk_key_never(
     speech, patience
 ):
-    silence_ms = Patience.of(patience).silence_ms(speech)
-    assert (silence_ms == NEVER_MS) == speech.key_held
-    assert (silence_ms == 0) == (speech.spoken_s >= LONGEST_S and not speech.key_held)
+    silence_ms = endpointing.Patience.of(patience).silence_ms(speech)
+    assert (silence_ms == endpointing.NEVER_MS) == speech.key_held
+    assert (silence_ms == 0) == (speech.spoken_s >= endpointing.LONGEST_S and not speech.key_held)
 
 
 @pytest.mark.parametrize("completeness", [None, *Completeness])
 def test_what_is_said_into_a_reply_ends_soon(completeness):
-    speech = Speech(1.0, completeness, overlapping=True)
-    assert Patience.of("patient").silence_ms(speech) == OVERLAP_MS
+    speech = endpointing.Speech(1.0, completeness, overlapping=True)
+    assert endpointing.Patience.of("patient").silence_ms(speech) == endpointing.OVERLAP_MS
 
 
 def test_the_slowest_ears_that_auto_chooses_are_waited_for():
-    slowest_s = (OVERLAP_MS + SLOWEST_MS) / 1000
+    slowest_s = (endpointing.OVERLAP_MS + SLOWEST_MS) / 1000
     assert slowest_s < LONGEST_PAUSE_S  # of a reply that somebody speaks into
     assert slowest_s < TRANSCRIPT_S

@@ -64,7 +64,6 @@ class Study:
 
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[Study]:
-    """One that keeps everything."""
     made = Study(tmp_path / NAME)
     yield made
     made.end()

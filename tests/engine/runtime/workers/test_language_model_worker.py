@@ -32,7 +32,6 @@ def mind(monkeypatch: pytest.MonkeyPatch) -> Mind:
 
 
 def rest(mind: Mind) -> None:
-    """Until there is nothing left to do."""
     while mind.do() is not None:
         pass
 
@@ -94,23 +93,19 @@ def test_a_server_that_loads_its_model_is_told_in_a_line(mind):
     assert "still loading" in notice.text
 
 
-def loading_until_cancelled(began: threading.Event):
-    """A language model of which 'llama' never finishes to load, and 'skills' does at once."""
+@pytest.fixture
+def endless():
+    """endless.worker loads for ever; endless.began tells that it began."""
+    began, told = threading.Event(), queue.SimpleQueue()
 
     def load(settings, progress):
+        """Of 'llama' it never ends, and of 'skills' at once."""
         while settings.engine == "llama":
             progress("Trying", None)
             began.set()
         return FakeLanguageModel("Yes.")
 
-    return load
-
-
-@pytest.fixture
-def endless():
-    """endless.worker loads for ever; endless.began tells that it began."""
-    began, told = threading.Event(), queue.SimpleQueue()
-    factories = replace(FakeParts().factories(), language_model=loading_until_cancelled(began))
+    factories = replace(FakeParts().factories(), language_model=load)
     worker = LanguageModelWorker(factories, told.put, lambda order: None, lambda: None)
     worker.start()
     worker.post(LanguageModelSettings(engine="llama"))

@@ -1,11 +1,8 @@
 """Models are fetched, checked, removed and chosen beside a conversation, whatever the hub does."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -17,40 +14,24 @@ from engine.runtime.workers import model_manager as module
 from engine.runtime.workers.model_manager import ModelManager
 from engine.settings import Settings, change
 from tests.engine.assets.hub import Hub
-from tests.engine.models.small_catalogue import FILE_BYTES, small_hub
-
-T = TypeVar("T")
-PATIENCE_S = 30.0
+from tests.engine.models.small_catalogue import FILE_BYTES
+from tests.faults.whole import PATIENCE_S, Told
 
 
-class Desk:
+class Desk(Told):
     """A model manager with what it told; choices are in force as the conductor would have them."""
 
     def __init__(self) -> None:
-        self.told: list[object] = []
+        super().__init__()
         self.settings = Settings()
-        self._changed = threading.Condition()
-        self.model_manager = ModelManager(self._hear, lambda: self.settings)
+        self.model_manager = ModelManager(self._keep, lambda: self.settings)
         self.post = self.model_manager.post
 
-    def _hear(self, message: object) -> None:
-        with self._changed:
-            if isinstance(message, ModelChosen):
-                for key, value in message.changes:
-                    self.settings = change(self.settings, key, value)
-            self.told.append(message)
-            self._changed.notify_all()
-
-    def of(self, kind: type[T]) -> list[T]:
-        return [each for each in list(self.told) if isinstance(each, kind)]
-
-    def wait(self, condition: Callable[[], T]) -> T:
-        deadline = time.monotonic() + PATIENCE_S
-        while not (found := condition()):
-            assert time.monotonic() < deadline, self.told[-10:]
-            with self._changed:
-                self._changed.wait(0.02)
-        return found
+    def _keep(self, event: object) -> None:
+        if isinstance(event, ModelChosen):
+            for key, value in event.changes:
+                self.settings = change(self.settings, key, value)
+        super()._keep(event)
 
     def settled(self, name: str, count: int = 1) -> api.ModelSettled:
         """The last word on a model, once there are so many."""
@@ -58,22 +39,10 @@ class Desk:
         return [s for s in self.of(api.ModelSettled) if s.name == name][-1]
 
     def entry(self, name: str) -> api.ModelEntry:
-        """As the next list has it."""
         lists = len(self.of(api.ModelsListed))
         self.post(api.ListModels())
         self.wait(lambda: len(self.of(api.ModelsListed)) > lists)
         return next(e for e in self.of(api.ModelsListed)[-1].entries if e.name == name)
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with small_hub(data, monkeypatch) as served:
-        yield served
 
 
 @contextmanager
@@ -111,7 +80,6 @@ class Gate:
         monkeypatch.setattr(storage, "fetch_all", held)
 
     def fetch(self, desk: Desk, *others: str) -> None:
-        """Come so far."""
         desk.post(api.FetchModels(("qwen3-4b", *others)))
         assert self.reached.wait(PATIENCE_S)
 

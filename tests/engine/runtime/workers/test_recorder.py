@@ -32,7 +32,6 @@ class Room:
         self.sink = sink
 
     def ask(self, order: Order) -> None:
-        """Post an order and let the thread do all it has to."""
         self.recorder.post(order)
         self.settle()
 

@@ -1,6 +1,4 @@
-"""A thread with an inbox, and a part that is loaded on it: what is only adjusted, and what becomes
-of one that does not load.
-"""
+"""A thread with an inbox, and a part that is loaded on it."""
 
 import threading
 from collections.abc import Callable

@@ -1,5 +1,4 @@
-"""The alarms of a day or of a time of day; an alarm or a reminder that was just set, at another
-time."""
+"""The alarms of a day or hour, and one that was just set, at another time."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -8,6 +7,7 @@ import pytest
 
 from engine.llm.base import Situation, StartTimer, Timer
 from engine.messages.timers import CancelTimers, TimerKind
+from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import ELSEWHERE, HERE, NOW, asked
 
 TODAY = Timer("5:00 PM alarm", 4500.0, number=1, seconds=4500, kind=TimerKind.ALARM)
@@ -20,17 +20,7 @@ def with_timers(*timers: Timer) -> Situation:
     return replace(HERE, timers=timers)
 
 
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("do i have any alarms for today", "You have an alarm at 5:00 PM."),
-        ("what alarms are set for tomorrow morning", "You have an alarm at 7:00 AM tomorrow."),
-        ("is there an alarm for 7 am", "You have an alarm at 7:00 AM tomorrow."),
-        ("do i have an alarm set for friday", "There is no such alarm."),
-        ("set an alarm for 20 minutes from now", "Alarm set for 4:05 PM."),
-        ("delete the first alarm", ELSEWHERE.text),  # it counts them, and names no day
-    ],
-)
+@pytest.mark.parametrize(("text", "answer"), CASES["alarms"])
 def test_the_alarms_of_a_day_or_hour_are_told(text, answer):
     assert asked(text, here=with_timers(TODAY, ALARM)).text == answer
 

@@ -74,7 +74,6 @@ class Listening:
 
     @property
     def fed(self) -> Pcm:
-        """What the recogniser was given."""
         return np.concatenate([job.pcm for job in self.jobs if isinstance(job, HearAudio)])
 
     @property
@@ -87,7 +86,6 @@ class Listening:
         self.do(OpenUtterance(1, 8_000))
 
     def decode_pause(self, completeness: Completeness) -> InterimTranscript:
-        """The first pause is judged."""
         pause = next(job.sample for job in self.jobs if isinstance(job, SpeechPaused))
         words = Transcript("set a timer for", 0.9, "fake")
         interim = InterimTranscript(1, pause, words, completeness, 0.0)

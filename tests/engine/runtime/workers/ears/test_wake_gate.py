@@ -90,7 +90,6 @@ def test_a_reply_never_wakes_it_for_it_is_awake_meanwhile_and_ignores_the_microp
 
 
 def asleep_gate(make: Callable[[WakeSettings], FakeSpotter]) -> tuple[WakeGate, list[object]]:
-    """And what it tells."""
     told: list[object] = []
     gate = WakeGate(make, told.append)
     gate.use(ON, 0)

@@ -1,6 +1,4 @@
-"""The synthesiser in use: what it says of how it runs reaches the person; and how much is kept in
-the ring for it.
-"""
+"""The synthesiser in use, and how much is kept in the ring for it."""
 
 from dataclasses import replace
 from types import SimpleNamespace

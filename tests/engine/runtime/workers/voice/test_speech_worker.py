@@ -62,7 +62,6 @@ class Mouth:
         return np.concatenate(self.loudspeaker.heard[before:])
 
     def heard(self) -> Pcm:
-        """Everything that was audible."""
         samples = np.concatenate(self.loudspeaker.heard)
         return samples[samples != 0]
 

@@ -1,0 +1,23 @@
+"""A small disk of the test's own, to be filled, where the machine lets us mount one."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[Path]:
+    """Mounted at `place`; the test is skipped where that is not possible."""
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False, timeout=30)
+    except OSError as error:
+        pytest.skip(f"a small disk cannot be mounted here: {error}")
+    if done.returncode:
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True, timeout=30)
