@@ -1,9 +1,3 @@
-"""A data folder of the test's own."""
+from tests.own_data import own_data
 
-import pytest
-
-
-@pytest.fixture(autouse=True)
-def own_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Voices and recordings of these engines lie where nobody keeps theirs."""
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))
+__all__ = ["own_data"]

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,6 +12,7 @@ from app.settings.dialog import SettingsDialog
 from app.settings.other_rows import Lesson
 from engine.api import ChangeSetting, Event, Failed, Notice, SettingChanged
 from engine.asr.wake.choice import head_file
+from tests.own_data import own_data as own_data
 
 PHRASE = "hey rubato"
 OTHER = "good evening zaphod"
@@ -36,11 +36,6 @@ print('{"part": 0.25}', file=sys.stderr, flush=True)
 time.sleep(600)
 """
 Make = Callable[[str], Lesson]
-
-
-@pytest.fixture(autouse=True)
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
 
 
 @pytest.fixture
