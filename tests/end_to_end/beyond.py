@@ -1,8 +1,9 @@
-"""The program with a stand-in for its engine, for test_beyond_the_window.py; all else is real.
+"""The program with a stand-in for its engine, for test_beyond_the_window.py and for who reads the
+screen (test_screen_reader.py); all else is real.
 
     python -m tests.end_to_end.beyond [--start-hidden] [--talk-key]
 
-With --talk-key F9 talks whatever has the focus.
+With --talk-key F9 talks whatever has the focus. A typed line is answered by a notice and a fault.
 
 Commands that reach the engine are written to standard output, one a line, and so is every change
 of what can be seen.
@@ -17,11 +18,12 @@ from PySide6.QtWidgets import QApplication
 from app import program
 from app.presence import tray
 from app.window import Window
-from engine.api import ChangeSetting, Command, Event, Settings
+from engine.api import ChangeSetting, Command, Event, Failed, Notice, Part, SendText, Settings
 from engine.settings import change
 from tests.fakes_engine import READY, FakeEngine, spoken_turn
 
 LOOK_MS = 50
+FAULT = Failed("device", "The microphone was unplugged.", "Plug it in.", part=Part.MICROPHONE)
 SCRIPT = (*READY, *spoken_turn(1, "What time is it?", "It is noon."))
 
 
@@ -33,6 +35,9 @@ class WritingEngine(FakeEngine):
         super().post(command)
         changes = isinstance(command, ChangeSetting)
         say(f"{command.key} {command.value}" if changes else command)
+        if isinstance(command, SendText):
+            self.emit(Notice("Timer set."))
+            self.emit(FAULT)
 
 
 def say(what: object) -> None:

@@ -66,6 +66,13 @@ def test_int8_takes_half_the_room_and_leaves_what_is_small(tmp_path):
     assert torch.equal(in_int8(tensors(), full)["norm"], tensors()["norm"])
 
 
+def test_what_was_stored_in_int8_can_be_stored_so_again(tmp_path):
+    once = stored_weights.load(written(tmp_path / "once", in_int8(tensors())))
+    twice = stored_weights.load(written(tmp_path / "twice", in_int8(once)))
+    for name, tensor in once.items():
+        assert torch.allclose(twice[name], tensor, rtol=1e-5, atol=0), name
+
+
 def damaged() -> dict[str, Mapping[str, Tensor]]:
     good = in_int8({"weight": tensors()["product"]})
     scale = good["weight" + ROW_SCALE]

@@ -29,6 +29,8 @@ SECONDS = 7 / OWN_RATE  # of it
 
 @dataclass
 class House:
+    """A door, and what is behind it."""
+
     service: Service
     parts: FakeParts
     port: int
