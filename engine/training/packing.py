@@ -33,8 +33,8 @@ from engine.tts.phones import MARKS
 
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
 # Stages whose networks listen. Their batch norms stay in full precision, and all of them unless the
-# pack is in int8: voices and tokens are to be those that the others learnt from.
-LISTENING: Final = {"speaker", "semantic"}
+# pack is in int8: voices are to be those that the others learnt from.
+LISTENING: Final = {"speaker"}
 CARD_FILE: Final = "CARD.md"
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of

@@ -202,18 +202,10 @@ class LlmVox:
 
 
 @dataclass(frozen=True)
-class Semantic:
-    """SMLLE's tokens: 25 a second, of one codebook."""
+class Codebook:
+    """SMLLE's tokens: 25 a second."""
 
-    schedule: Schedule = UNTRAINED
-    tokens: int = 512
-    width: int = 192
-    blocks: int = 4
-    window_tokens: int = 64  # 2.56 s
-    hours: float = 4.0  # of the corpus held in memory
-    phones: float = 1.0
-    mel: float = 0.3
-    commitment: float = 0.25
+    shapes: int = 8  # of a phone, tokens
 
 
 @dataclass(frozen=True)
@@ -249,7 +241,6 @@ class Spectrum:
     flux_from: float = 0.2  # behind the KL: a reward needs something that holds it
     prompt_seconds: float = 3.0
     longest_seconds: float = 8.0
-    masked_prompts: float = 0.5  # share of lessons that do not know their prompt's text
     without_prompt: float = 0.1
     wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
     drawn: float = 0.0  # share of lessons whose tokens the transducer draws, which is trained first
@@ -305,9 +296,7 @@ class Export:
     limits: tuple[str, ...] = ()  # and why figures miss their targets
 
 
-Network = (
-    Codec | Decoder | Speaker | Voice | SpeakStream | LlmVox | Semantic | Transducer | Spectrum
-)
+Network = Codec | Decoder | Speaker | Voice | SpeakStream | LlmVox | Transducer | Spectrum
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,7 +311,7 @@ class Recipe:
     voice: Voice = field(default_factory=lambda: Voice(UNTRAINED))
     speakstream: SpeakStream = field(default_factory=SpeakStream)
     llmvox: LlmVox = field(default_factory=LlmVox)
-    semantic: Semantic = field(default_factory=Semantic)  # these three of SMLLE
+    codebook: Codebook = field(default_factory=Codebook)  # these three of SMLLE
     transducer: Transducer = field(default_factory=Transducer)
     spectrum: Spectrum = field(default_factory=Spectrum)
     evaluate: Evaluate = field(default_factory=Evaluate)

@@ -88,15 +88,15 @@ SYSTEMS: Final[Mapping[str, System]] = {
         },
     ),
     "smlle": System(
-        "A small SMLLE with its own tokeniser and vocoder. Unlike its paper's, it has a vector of "
-        "the speaker, prompts without text, tokens taught by phones, a band around the known "
-        "alignment, and a rate (a bias on the blank). It was",
+        "A small SMLLE with its own tokens and vocoder. Unlike its paper's, it has a vector of the "
+        "speaker, tokens made of phones, a band around the known alignment, and a rate (a bias on "
+        "the blank). It was",
         {
             **_CORPUS,
             # Early: it may need another system's pack.
             "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, "decoder"),
             **_SPEAKER,
-            "semantic": Stage("smlle.semantic:train_semantic", ("semantic",), "semantic"),
+            "codebook": Stage("codebook:make_codebook", ("codebook", "corpus.rare_phone")),
             "tokens": Stage("smlle.utterances:encode_tokens"),
             "transducer": Stage("smlle.transducer:train_transducer", ("transducer",), "transducer"),
             "spectrum": Stage("smlle.spectrum:train_spectrum", ("spectrum",), "spectrum"),

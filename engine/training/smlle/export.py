@@ -1,7 +1,7 @@
 """The stage `export` of SMLLE: its networks as one pack with named voices.
 
-A named voice's prompt is one utterance of its speaker with its text, as in the paper; for a
-recording the text stays unknown. Invariant: what is written is read back before the stage is done.
+A named voice's prompt is one utterance of its speaker with its text, as in the paper; a recording
+is the speaker's vector alone. Invariant: what is written is read back before the stage is done.
 """
 
 import random
@@ -37,7 +37,6 @@ _FILES: Final = {  # by the stage that writes a file of the same name
     "transducer": synthesiser.TRANSDUCER_FILE,
     "spectrum": synthesiser.SPECTRUM_FILE,
     "decoder": VOCODER_FILE,
-    "semantic": synthesiser.SEMANTIC_FILE,
     "speaker": SPEAKER_FILE,
 }
 
@@ -50,14 +49,14 @@ def export_pack(run: Run) -> None:
     sides = read_tokens(run)
     rate = own_rate(sides.utterances)
     config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
-    write_tables(run, config, "tokens")
+    write_tables(run, config, "codebook")
     names = _name_voices(run, sides.training, shape)
     seconds = run.recipe.export.tuning_seconds
     if seconds:
         # Drawn, the networks do not speak as fast as what they learnt from.
         heard = spoken_rate(synthesiser.load(folder), enough(sentences(), rate, seconds))
         rate = min(max(heard, SLOWEST), FASTEST)
-        write_tables(run, replace(config, generation=generation(run, rate)), "tokens")
+        write_tables(run, replace(config, generation=generation(run, rate)), "codebook")
     synthesiser.load(folder)
     finish(run, inputs, names)
 

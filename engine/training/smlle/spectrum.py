@@ -21,6 +21,7 @@ from torch.nn import functional
 from engine.codec.mel import BANDS, COLUMN, MelSpectrum
 from engine.codec.vocoder import VocoderConfig
 from engine.training import recipe as recipes
+from engine.training.codebook import Ints
 from engine.training.codec.vocoder import LEAD, train_vocoder
 from engine.training.loop import (
     Learner,
@@ -32,7 +33,7 @@ from engine.training.loop import (
 )
 from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, Draws, padded, read_draws, shape_of
-from engine.training.smlle.utterances import Encoded, Ints, Side, Sides, read_tokens
+from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.smlle.config import Shape
@@ -139,20 +140,18 @@ class SpectrumLearner(Learner):
         mel = utterance.mel[: shape.columns * longest]
         parts = [Piece(utterance.tokens[:longest], phones[:longest], mel)]
         if draw.random() >= recipe.without_prompt:
-            parts.insert(0, self._prompt(draw.choice(person), draw))
+            parts.insert(0, self._prompt(draw.choice(person)))
         tokens, aligned, mel = (np.concatenate(part) for part in zip(*parts, strict=True))
         columns = torch.from_numpy(mel.astype(np.float32))
         rows = columns.view(-1, shape.values)
         vector = torch.from_numpy(utterance.vector.astype(np.float32))
         return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector)
 
-    def _prompt(self, utterance: Encoded, draw: random.Random) -> Piece:
-        """The beginning of an utterance; its text is known, or masked."""
-        recipe, shape = self._recipe, self._shape
-        steps = min(utterance.steps, round(recipe.prompt_seconds * STEPS_PER_SECOND))
+    def _prompt(self, utterance: Encoded) -> Piece:
+        """The beginning of an utterance."""
+        shape = self._shape
+        steps = min(utterance.steps, round(self._recipe.prompt_seconds * STEPS_PER_SECOND))
         phones = utterance.aligned(shape.begin, shape.end)[:steps]
-        if draw.random() < recipe.masked_prompts:
-            phones = np.full_like(phones, shape.masked)
         return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
 
     def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:

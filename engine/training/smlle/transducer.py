@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training import recipe as recipes
+from engine.training.codebook import count_of
 from engine.training.loop import (
     Learner,
     Losses,
@@ -31,6 +32,7 @@ from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack, stack_config
+from engine.tts.pack_files import PHONES_FILE
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.transducer import Transducer
 
@@ -55,13 +57,13 @@ def train_transducer(run: Run) -> None:
 def shape_of(run: Run) -> Shape:
     """The shape a recipe asks for."""
     recipe = run.recipe
-    ids = read_json(run.stage("tokens") / "phones.json")
+    ids = read_json(run.stage("codebook") / PHONES_FILE)
     transducer, spectrum = recipe.transducer, recipe.spectrum
     return Shape(
         stack_config(transducer.width, transducer.encoder),
         stack_config(spectrum.width, spectrum.stack),
         phones=max(ids.values()) + 1,
-        tokens=recipe.semantic.tokens,
+        tokens=count_of(ids) * recipe.codebook.shapes,
         predictor_layers=transducer.layers,
         joint=transducer.joint,
         prenet=spectrum.prenet,
@@ -153,14 +155,22 @@ def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
 
 
 class Draws:
-    """A trained transducer, asked for one utterance at a time."""
+    """A trained transducer, asked for one utterance at a time. It draws once for each: at a pack's
+    low temperature the next draw would be nearly the same, and cost half a step of the spectrum's.
+    """
 
     def __init__(self, transducer: Transducer, temperature: float) -> None:
         self._transducer, self._temperature = transducer.eval(), temperature
+        self._drawn: dict[int, tuple[Encoded, npt.NDArray[np.int16]]] = {}  # by identity
 
-    @torch.no_grad()
     def tokens(self, utterance: Encoded) -> npt.NDArray[np.int16]:
         """Other tokens [T] for an utterance, from torch's generator."""
+        if id(utterance) not in self._drawn:
+            self._drawn[id(utterance)] = utterance, self._draw(utterance)
+        return self._drawn[id(utterance)][1]
+
+    @torch.no_grad()
+    def _draw(self, utterance: Encoded) -> npt.NDArray[np.int16]:
         model, shape = self._transducer, self._transducer.shape
         phones = torch.from_numpy(utterance.units(shape.begin, shape.end))[None]
         marks = torch.from_numpy(np.pad(utterance.marks, 1).astype(np.int64))[None]

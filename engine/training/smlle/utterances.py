@@ -11,22 +11,19 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from engine.codec.mel import MelSpectrum
-from engine.codec.semantic import TOKEN_SAMPLES, load_semantic
 from engine.training import encoded
+from engine.training.codebook import FILE, TOKEN_SAMPLES, Ints, load_codebook, steps_of
 from engine.training.corpus.shards import Entry, Shard
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Run, read_json
-from engine.training.voice.encode import aligned_phones, speaker_vector, write_phones
+from engine.training.voice.encode import speaker_vector
+from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import MARKS as MARK_IDS
-from engine.tts.phones import PhoneTable
 from engine.tts.smlle.config import MARKS
 from engine.tts.speaker.small import load_small_speaker
 
-CLOSING: Final = 5  # tokens of silence behind speech, 200 ms
-Ints = npt.NDArray[np.int64]
 _MARK_OF: Final = {number: MARKS[mark] for mark, number in MARK_IDS.items()}
 
 
@@ -63,55 +60,46 @@ Sides = encoded.Sides[Encoded]
 
 
 def encode_tokens(run: Run) -> None:
-    """Encode all shards that are not encoded yet, and the table of phones."""
-    inputs = run.require("corpus", "semantic", "speaker")
-    semantic, speaker = (
-        run.stage(name) / f"{name}.safetensors" for name in ("semantic", "speaker")
+    """Encode all shards that are not encoded yet."""
+    inputs = run.require("corpus", "codebook", "speaker")
+    files = (
+        run.stage("codebook") / FILE,
+        run.stage("speaker") / "speaker.safetensors",
+        run.stage("codebook") / PHONES_FILE,
     )
-    files = (semantic, speaker, write_phones(run, "tokens"))
     encoded.encode_shards(run, "tokens", _Encoder, files)
     run.finish("tokens", inputs)
 
 
 class _Encoder:
-    """Encodes shards with one tokeniser, one speaker encoder and one table."""
+    """Encodes shards with one codebook, one speaker encoder and one table."""
 
-    def __init__(self, semantic: str, speaker: str, table: str) -> None:
-        self._semantic = load_semantic(Path(semantic))
+    def __init__(self, codebook: str, speaker: str, table: str) -> None:
+        self._codebook = load_codebook(Path(codebook))
         self._speaker = load_small_speaker(Path(speaker))
-        self._table = PhoneTable(read_json(Path(table)))
+        self._ids = read_json(Path(table))
         self._mel = MelSpectrum()
 
     def encoded(self, shard: Shard) -> list[Encoded]:
         return [self._utterance(entry, pcm) for entry, pcm in shard.spoken()]
 
-    @torch.no_grad()
     def _utterance(self, entry: Entry, pcm: npt.NDArray[np.float32]) -> Encoded:
-        phones = aligned_phones(entry, self._table)
-        steps = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
-        samples = torch.from_numpy(pcm[: steps * TOKEN_SAMPLES])
-        marks = np.zeros(len(phones["ids"]), np.int8)
-        for before, number in phones["marks"]:
+        steps = steps_of(entry, pcm, self._ids, self._mel)
+        phones = steps.units[1:-1]
+        marks = np.zeros(len(phones), np.int8)
+        for before, number in steps.marks:
             if before:
                 marks[before - 1] = _MARK_OF[int(number)]
         return Encoded(
             entry.speaker,
-            self._semantic.encode(samples).numpy().astype(np.int16),
-            self._mel(samples[None])[0].numpy().astype(np.float16),
-            said_by(phones["starts"], entry.end, steps).astype(np.int16),
-            phones["ids"].astype(np.int16),
+            self._codebook.tokens(entry.speaker, steps),
+            steps.mel.astype(np.float16),
+            steps.said_by.astype(np.int16),
+            phones.astype(np.int16),
             marks,
             speaker_vector(self._speaker, pcm),
             entry.syllables,
         )
-
-
-def said_by(starts: Ints, end: int, steps: int) -> Ints:
-    """The unit of each token [steps]: 0 before the first phone's start, the last one from `end` on;
-    starts and end in samples.
-    """
-    middles = TOKEN_SAMPLES * np.arange(steps) + TOKEN_SAMPLES // 2
-    return np.searchsorted(np.append(starts, end), middles, side="right")
 
 
 def read_tokens(run: Run) -> Sides:

@@ -19,7 +19,7 @@ NAME: Final = "smlle"
 STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
 STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
 STEP_MS: Final = 40
-SPECIAL_PHONES: Final = 3  # after those of the table: begin, end, masked
+SPECIAL_PHONES: Final = 2  # after those of the table: begin, end
 MARKS: Final = {"": 0, ",": 1, ".": 2, "?": 3, "!": 4}  # behind a phone, read together with it
 NEVER: Final = 999_999
 
@@ -33,7 +33,7 @@ class Shape:
     encoder: TransformerConfig
     spectrum: TransformerConfig
     phones: Annotated[int, Range(1, VOCABULARY)]  # of the table; the special ids follow
-    # values of a semantic token; the paper's tokeniser has 1024
+    # values of a token; the paper's tokeniser has 1024
     tokens: Annotated[int, Range(2, 4096)] = 512
     predictor_layers: Annotated[int, Range(1, 16)] = 2  # LSTM (SMLLE, 3.2)
     joint: Annotated[int, Range(1, 16_384)] = 256
@@ -51,11 +51,6 @@ class Shape:
     @property
     def end(self) -> int:
         return self.phones + 1
-
-    @property
-    def masked(self) -> int:
-        """The phone of a prompt whose text is not known."""
-        return self.phones + 2
 
     @property
     def values(self) -> int:

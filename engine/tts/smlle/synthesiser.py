@@ -1,7 +1,7 @@
 """SMLLE behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
     config.json   shape, generation      phones.json   ids of phones      voices/   CARD.md
-    transducer, spectrum, vocoder, semantic, speaker .safetensors
+    transducer, spectrum, vocoder, speaker .safetensors
 
 Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
@@ -10,12 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-from engine.codec.mel import BANDS, MelSpectrum
-from engine.codec.semantic import SemanticTokeniser, load_semantic
+from engine.codec.mel import BANDS
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.vocoder import load_vocoder
 from engine.nn.transformer import RotaryTable
@@ -24,46 +21,35 @@ from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, named_voices, with_weights
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
-from engine.tts.smlle.config import NAME, STEP_SAMPLES, read_pack_config
+from engine.tts.smlle.config import NAME, read_pack_config
 from engine.tts.smlle.session import ModelParts, SmlleSession
 from engine.tts.smlle.spectrum import Inputs, Prompt, Spectrum, before, prepared
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder, resampled
+from engine.tts.speaker.recording import MAKING, SpeakerEncoder
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.system.synthesiser import SystemSynthesiser, Voices
 from engine.tts.system.voice_tensors import real_numbers, unfit, whole_numbers
 
 TRANSDUCER_FILE: Final = "transducer.safetensors"
 SPECTRUM_FILE: Final = "spectrum.safetensors"
-SEMANTIC_FILE: Final = "semantic.safetensors"
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 
 @dataclass(frozen=True)
 class PromptVoices:
-    """Voices that are prompts. Those in the paper have their text; that of a recording stays
-    unknown.
+    """Voices that are prompts with their text, as in the paper. A recording's text is not known, so
+    its voice is the speaker's vector alone.
     """
 
     own: tuple[Voice, ...]
     parts: ModelParts
-    semantic: SemanticTokeniser
     encoder: SpeakerEncoder
-    mel: MelSpectrum
 
     def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
         """See Voices."""
         recording = recordings.read(pcm, sample_rate)
-        clean = torch.from_numpy(resampled(recording.clean, sample_rate, SAMPLE_RATE))
-        tokens = self.semantic.encode(clean)
-        mel = self.mel(clean[None, : len(tokens) * STEP_SAMPLES])[0]
-        tensors: dict[str, npt.NDArray[np.generic]] = {
-            "tokens": tokens.numpy().astype(np.int16),
-            "phones": np.full(len(tokens), self.parts.spectrum.shape.masked, np.int16),
-            "mel": mel.numpy().astype(np.float16),
-            "speaker": recording.speaker(self.encoder),
-        }
+        tensors = {"speaker": recording.speaker(self.encoder)}
         return Voice(recording.name, made_for, tensors, recording.about)
 
     def prepared(self, voice: Voice) -> Prompt:
@@ -100,9 +86,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     voices = PromptVoices(
         named_voices(folder / VOICES_FOLDER, config.name),
         parts,
-        load_semantic(folder / SEMANTIC_FILE),
         load_small_speaker(folder / SPEAKER_FILE),
-        MelSpectrum(),
     )
     return SmlleSynthesiser(parts, voices, config.name)
 
@@ -111,11 +95,14 @@ def prompted(parts: ModelParts, voice: Voice) -> Prompt:
     """The prompt a voice gives on the network. InvalidInput for a voice that does not fit."""
     spectrum, generation = parts.spectrum, parts.generation
     shape = spectrum.shape
-    tokens = whole_numbers(voice, "tokens", shape.tokens)
-    phones = whole_numbers(voice, "phones", shape.masked + 1)
-    steps = len(tokens)
-    mel = real_numbers(voice, "mel", (steps * shape.columns, shape.bands))
     speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
+    tokens = phones = torch.zeros(0, dtype=torch.int64)
+    mel = torch.zeros(0, shape.bands)
+    if set(voice.tensors) != {"speaker"}:
+        tokens = whole_numbers(voice, "tokens", shape.tokens)
+        phones = whole_numbers(voice, "phones", shape.end + 1)
+        mel = real_numbers(voice, "mel", (len(tokens) * shape.columns, shape.bands))
+    steps = len(tokens)
     if len(phones) != steps or not steps <= LONGEST_STEPS:
         raise unfit(voice, f"{steps} tokens and {len(phones)} phones")
     columns = spectrum.normalised(mel).view(1, steps, shape.values)

@@ -77,4 +77,4 @@ def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
 
 def speaking(parts: ModelParts, *own: Voice) -> SmlleSynthesiser:
     nobody = cast(Any, None)  # no recording becomes a voice
-    return SmlleSynthesiser(parts, PromptVoices(own, parts, nobody, nobody, nobody))
+    return SmlleSynthesiser(parts, PromptVoices(own, parts, nobody))
