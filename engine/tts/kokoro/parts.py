@@ -11,7 +11,7 @@ import json
 import shutil
 import tempfile
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +36,7 @@ AGAIN: Final = Translatable(
 )
 _CODE: Final = ("published.py", "products.py", "decoder.py", "cutting.py")
 _CUT: Final = "cut-"
+_PLANNED: Final = 16  # texts of plans
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,20 @@ class Parts:
                 "{file} cannot be used: {error}.", hint=AGAIN, file=folder, error=error
             ) from error
         self._folder = folder
+        self._outlined = lru_cache(_PLANNED)(self._outline)
         harmonics = self.tables["harmonics"]
         bias = float(self.tables["harmonics bias"].item())
         self.source = Source(harmonics, bias, self.tables["taps"], self.tables["taps bias"])
 
     def outline(self, ids: list[int], style: Floats) -> Outline:
-        """Of symbols and edges, in a style [1, 256]."""
-        tokens = np.asarray([ids], np.int64)
-        natural, states = self._text.run(None, {"tokens": tokens, "style": style})
+        """Of symbols and edges, in a style [1, 256]. The last ones are kept: when the slider moves,
+        what was planned is planned once more, and the text is most of that work.
+        """
+        return self._outlined(tuple(ids), style.tobytes())
+
+    def _outline(self, ids: tuple[int, ...], style: bytes) -> Outline:
+        tokens, row = np.array([ids], np.int64), np.frombuffer(style, np.float32)[None]
+        natural, states = self._text.run(None, {"tokens": tokens, "style": row})
         return Outline(tokens, natural.reshape(-1).astype(np.float64), states)
 
     def features(

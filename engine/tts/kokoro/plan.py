@@ -135,10 +135,7 @@ def make_plan(
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
     pauses = pauses_after(wish.words, rates, decided, rated)
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
-    if before is not None and before.script.text == script.text:  # at another rate
-        outline = before.outline
-    else:
-        outline = parts.outline(ids(script.text), speaker.style)
+    outline = parts.outline(ids(script.text), speaker.style)
     pace = Pace(wish.rate, wish.paces, speaker.own_rate, late)
     frames = fitted(script, outline.natural, frozen, pace, closed=wish.closed)
     features, pitch, energy = parts.features(outline, speaker.style, frames)
