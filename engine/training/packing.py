@@ -140,13 +140,16 @@ def export_pack(
     config: Any,
     people: Mapping[int, Sequence[Heard]],
     load: Callable[[Path], object],
+    *,
+    phones: str = "encode",
 ) -> None:
     """Write the pack of a system whose named voices are only a speaker's vector, the mean over all
-    utterances; `load` reads it back. See write_networks() and write_tables().
+    utterances; `load` reads it back. See write_networks() and write_tables(); `phones`: the stage
+    that numbered them.
     """
     inputs, folder = run.require("corpus", "encode", *files), fresh_folder(run)
     write_networks(run, files)
-    write_tables(run, config)
+    write_tables(run, config, phones)
     vectors = _mean_vectors(people)
     called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
     for name, number in called.items():

@@ -81,7 +81,6 @@ class Codec:
     phones: float = 0.3  # cross-entropy of the phones from the first codebook
     all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
     commitment: float = 0.25
-    kept_from: float = 0.5  # of LLMVoX: share of the schedule after which tokens stay as they are
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ class SpeakStream:
 
 @dataclass(frozen=True)
 class LlmVox:
-    """The network of LLMVoX. Its tokeniser's sizes are the codec's: `codes`, `width`, `blocks`."""
+    """The network of LLMVoX."""
 
     schedule: Schedule = UNTRAINED
     units: str = "phones"  # or "bytes", as in the paper
@@ -203,7 +202,7 @@ class LlmVox:
 
 @dataclass(frozen=True)
 class Codebook:
-    """SMLLE's tokens: 25 a second."""
+    """Tokens of SMLLE and LLMVoX: 25 a second."""
 
     shapes: int = 8  # of a phone, tokens
 
@@ -226,7 +225,9 @@ class Transducer:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """SMLLE's second network. `flux`, `latents` and `delete_bos` are what the paper claims."""
+    """SMLLE's second network, and LLMVoX's decoder. `flux`, `latents` and `delete_bos` are what
+    SMLLE's paper claims.
+    """
 
     schedule: Schedule = UNTRAINED
     width: int = 256
@@ -311,7 +312,7 @@ class Recipe:
     voice: Voice = field(default_factory=lambda: Voice(UNTRAINED))
     speakstream: SpeakStream = field(default_factory=SpeakStream)
     llmvox: LlmVox = field(default_factory=LlmVox)
-    codebook: Codebook = field(default_factory=Codebook)  # these three of SMLLE
+    codebook: Codebook = field(default_factory=Codebook)
     transducer: Transducer = field(default_factory=Transducer)
     spectrum: Spectrum = field(default_factory=Spectrum)
     evaluate: Evaluate = field(default_factory=Evaluate)

@@ -43,6 +43,17 @@ _SPEAKER: Final = {
 }
 _DECODER: Final = ("begin_with", "codec", "decoder")
 _EXPORT: Final = ("export",)
+# Early: it may need another system's pack.
+_MEL_VOCODER: Final = {
+    "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, "decoder"),
+}
+_TOKENS: Final = {
+    "codebook": Stage("codebook:make_codebook", ("codebook", "corpus.rare_phone")),
+    "tokens": Stage("smlle.utterances:encode_tokens"),
+}
+_SPECTRUM: Final = {
+    "spectrum": Stage("smlle.spectrum:train_spectrum", ("spectrum",), "spectrum"),
+}
 _VOXTREAM: Final = {
     **_CORPUS,
     "codec": Stage("codec.stage:train_codec", ("begin_with", "codec"), "codec", can_be_taken=True),
@@ -75,13 +86,16 @@ SYSTEMS: Final[Mapping[str, System]] = {
         },
     ),
     "llmvox": System(
-        "A small LLMVoX with a tokeniser and a vocoder of its own. Unlike its paper's, it has a "
-        "vector of the speaker, which its vocoder is told too, phones instead of bytes, 50 tokens "
-        "a second and a label of its own for the end. Its rate cannot be changed. It was",
+        "A small LLMVoX whose tokens are made of phones, with SMLLE's network for their spectra "
+        "and a vocoder of its own. Unlike its paper's, it has a vector of the speaker, phones "
+        "instead of bytes, 25 tokens a second and a label of its own for the end. Its rate cannot "
+        "be changed. It was",
         {
             **_CORPUS,
+            **_MEL_VOCODER,
             **_SPEAKER,
-            "codec": Stage("llmvox.tokens:train_tokens", _DECODER, "codec"),
+            **_TOKENS,
+            **_SPECTRUM,
             "encode": Stage("llmvox.encode:encode_corpus", ("llmvox.units",)),
             "voice": Stage("llmvox.stage:train_voice", ("llmvox",), "llmvox"),
             "export": Stage("llmvox.stage:export_pack", _EXPORT),
@@ -93,13 +107,11 @@ SYSTEMS: Final[Mapping[str, System]] = {
         "the blank). It was",
         {
             **_CORPUS,
-            # Early: it may need another system's pack.
-            "decoder": Stage("smlle.spectrum:train_mel_vocoder", _DECODER, "decoder"),
+            **_MEL_VOCODER,
             **_SPEAKER,
-            "codebook": Stage("codebook:make_codebook", ("codebook", "corpus.rare_phone")),
-            "tokens": Stage("smlle.utterances:encode_tokens"),
+            **_TOKENS,
             "transducer": Stage("smlle.transducer:train_transducer", ("transducer",), "transducer"),
-            "spectrum": Stage("smlle.spectrum:train_spectrum", ("spectrum",), "spectrum"),
+            **_SPECTRUM,
             "export": Stage("smlle.export:export_pack", _EXPORT),
         },
     ),

@@ -21,6 +21,7 @@ from engine.typed_values import build, read_json
 
 PHONES_FILE: Final = "phones.json"
 VOICE_FILE: Final = "voice.safetensors"
+SPECTRUM_FILE: Final = "spectrum.safetensors"
 VOCODER_FILE: Final = "vocoder.safetensors"
 LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
 LONGEST_NAME: Final = 80

@@ -19,20 +19,21 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
+from engine.codec.mel import MelSpectrum
 from engine.text.phonemes import Espeak
+from engine.training.codebook import FILE, TOKEN_SAMPLES, load_codebook, steps_of
 from engine.training.corpus.shards import Entry, Shard
 from engine.training.corpus.speakers import cast
 from engine.training.encoded import encode_shards, every
-from engine.training.llmvox.tokens import FILE, load_tokeniser, person_vectors
-from engine.training.recipe import Codec
 from engine.training.run import Run, read_json
 from engine.training.stacks import places
-from engine.training.voice.encode import phoned_words, write_phones
-from engine.tts.llmvox.config import TOKEN_SAMPLES, WORD, Units
+from engine.training.voice.encode import phoned_words, speaker_vector
+from engine.tts.llmvox.config import WORD, Units
 from engine.tts.llmvox.units import reader
+from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import PhoneTable
+from engine.tts.speaker.small import load_small_speaker
 
 PARTS: Final = (3, 10)  # stretches of a splice, at least and at most
 LONGEST: Final = 3  # words of a stretch, but for the last, which ends a sentence
@@ -67,10 +68,10 @@ class Sides:
 
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
-    inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
-    files = (run.stage("codec") / FILE, write_phones(run, "encode"))
-    vectors = tuple((n, tuple(vector.tolist())) for n, vector in person_vectors(run).items())
-    encode_shards(run, "encode", _Work, files, recipe.codec, Units(recipe.llmvox.units), vectors)
+    inputs, codebook = run.require("corpus", "codebook", "speaker"), run.stage("codebook")
+    speaker = run.stage("speaker") / "speaker.safetensors"
+    files = (codebook / FILE, codebook / PHONES_FILE, speaker)
+    encode_shards(run, "encode", _Work, files, Units(run.recipe.llmvox.units))
     run.finish("encode", inputs)
 
 
@@ -88,18 +89,11 @@ def read_encoded(run: Run) -> Sides:
 class _Work:
     """Encodes utterances."""
 
-    def __init__(
-        self,
-        tokens: str,
-        table: str,
-        codec: Codec,
-        units: Units,
-        vectors: tuple[tuple[int, tuple[float, ...]], ...],
-    ) -> None:
-        self._tokeniser = load_tokeniser(Path(tokens), codec)
-        self._table = PhoneTable(read_json(Path(table)))
-        self._units, self._vectors = units, dict(vectors)
-        self._espeak = Espeak()
+    def __init__(self, codebook: str, table: str, speaker: str, units: Units) -> None:
+        self._codebook = load_codebook(Path(codebook))
+        self._ids = read_json(Path(table))
+        self._speaker = load_small_speaker(Path(speaker))
+        self._units, self._mel, self._espeak = units, MelSpectrum(), Espeak()
 
     def encoded(self, shard: Shard) -> list[Encoded]:
         sentences = (self._sentence(entry, pcm) for entry, pcm in shard.spoken())
@@ -107,21 +101,21 @@ class _Work:
 
     def _sentence(self, entry: Entry, pcm: npt.NDArray[np.float32]) -> Encoded | None:
         """None unless it has a token for every unit and its words agree with its phones."""
-        whole = pcm[: len(pcm) // TOKEN_SAMPLES * TOKEN_SAMPLES]
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None
-        tokens = self._tokeniser.encode(torch.from_numpy(whole)[None])[0].numpy()
+        steps = steps_of(entry, pcm, self._ids, self._mel)
+        tokens = self._codebook.tokens(entry.speaker, steps)
         onsets = [phones[0] for phones in words]
         if len(tokens) <= len(units) or onsets[-1] >= len(tokens):
             return None
         return Encoded(
             entry.speaker,
-            tokens.astype(np.int16),
+            tokens,
             np.asarray(units, np.int16),
             np.asarray(onsets, np.int32),
             np.asarray(_said(units, words, len(tokens)), np.int16),
-            np.asarray(self._vectors[entry.speaker], np.float32),
+            speaker_vector(self._speaker, pcm),
         )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
@@ -131,7 +125,7 @@ class _Work:
         phoned = phoned_words(entry, self._espeak)
         begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
         spoken = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
-        units = reader(self._units, self._espeak, self._table)
+        units = reader(self._units, self._espeak, PhoneTable(self._ids))
         words = [word for text in entry.text.split() for word in units.push(text)]
         words += units.finish()
         return [unit for word in words for unit in word.units], spoken

@@ -17,7 +17,6 @@ from torch.nn import functional
 
 from engine.training import packing
 from engine.training.llmvox.encode import Encoded, Sides, read_encoded, spliced
-from engine.training.llmvox.tokens import FILE, load_tokeniser
 from engine.training.loop import (
     LENGTHS,
     Learner,
@@ -28,8 +27,9 @@ from engine.training.loop import (
     on_device,
     train_and_save,
 )
-from engine.training.recipe import Recipe
+from engine.training.recipe import LlmVox
 from engine.training.run import Run
+from engine.training.smlle.transducer import spectrum_shape_of
 from engine.training.stacks import (
     Watch,
     around,
@@ -50,7 +50,7 @@ from engine.tts.llmvox.config import (
     Units,
 )
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
-from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
+from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
 from engine.tts.packs import SPEAKER_FILE
 
 UNKNOWN = -1  # a label that nothing is learnt from
@@ -70,36 +70,31 @@ class Batch:
 
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
-    inputs = run.require("encode", "codec")
-    tokeniser = load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
-    sides, vectors = read_encoded(run), tokeniser.vectors()
+    inputs, sides = run.require("encode"), read_encoded(run)
     seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
     train_and_save(
         run,
         run.stage("voice") / "voice.safetensors",
-        lambda device: LlmVoxLearner(run.recipe, sides, vectors, device),
+        lambda device: LlmVoxLearner(run.recipe.llmvox, shape_of(run), sides, device),
         inputs,
         hours=round(seconds / 3600, 3),
     )
 
 
-def shape_of(recipe: Recipe) -> Shape:
+def shape_of(run: Run) -> Shape:
     """The shape a recipe asks for."""
-    own = recipe.llmvox
-    config = stack_config(own.width, own.stack)
-    return Shape(config, Units(own.units), recipe.codec.codes, own.prenet, recipe.speaker.width)
+    own = run.recipe.llmvox
+    stack = stack_config(own.width, own.stack)
+    return Shape(stack, spectrum_shape_of(run), Units(own.units), own.prenet)
 
 
-def fresh_model(shape: Shape, vectors: Tensor) -> LlmVoxModel:
-    """The network with first weights drawn from torch's generator, ready to learn; the tokens'
-    vectors [tokens, ENTRY] never do.
-    """
+def fresh_model(shape: Shape) -> LlmVoxModel:
+    """The network with first weights drawn from torch's generator, ready to learn."""
     model = LlmVoxModel(shape)
     first_weights(model)
     calm(model.stack)
     model.leave.weight.data *= 0.3  # begin near an even choice
-    model.codebook.weight.data = torch.cat((vectors, vectors.new_zeros(1, vectors.shape[1])))
-    model.codebook.requires_grad_(requires_grad=False)
+    model.codebook.weight.data.normal_()  # near one another, tokens would all mean the same
     return model
 
 
@@ -142,11 +137,10 @@ class LlmVoxLearner(Learner):
     """The network and its losses."""
 
     averaged = "voice"
-    exact = ("codebook.",)
 
-    def __init__(self, recipe: Recipe, sides: Sides, vectors: Tensor, device: torch.device) -> None:
-        self._recipe, self._sides, self._people = recipe.llmvox, sides, sides.people
-        self._model = fresh_model(shape_of(recipe), vectors)
+    def __init__(self, recipe: LlmVox, shape: Shape, sides: Sides, device: torch.device) -> None:
+        self._recipe, self._sides, self._people = recipe, sides, sides.people
+        self._model = fresh_model(shape)
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
     def learn(self, context: StepContext) -> Losses:
@@ -221,7 +215,18 @@ class LlmVoxLearner(Learner):
 def export_pack(run: Run) -> None:
     """Write the pack."""
     export = run.recipe.export
-    generation = Generation(temperature=export.temperature, dropout=run.recipe.llmvox.forgotten)
-    config = PackConfig(export.name, shape_of(run.recipe), generation)
-    files = {"voice": VOICE_FILE, "codec": VOCODER_FILE, "speaker": SPEAKER_FILE}
-    packing.export_pack(run, files, config, read_encoded(run).people, synthesiser.load)
+    generation = Generation(
+        temperature=export.temperature,
+        dropout=run.recipe.llmvox.forgotten,
+        spectrum_dropout=run.recipe.spectrum.dropout,
+    )
+    config = PackConfig(export.name, shape_of(run), generation)
+    files = {
+        "voice": VOICE_FILE,
+        "spectrum": SPECTRUM_FILE,
+        "decoder": VOCODER_FILE,
+        "speaker": SPEAKER_FILE,
+    }
+    packing.export_pack(
+        run, files, config, read_encoded(run).people, synthesiser.load, phones="codebook"
+    )

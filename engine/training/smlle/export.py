@@ -25,7 +25,7 @@ from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
 from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
 from engine.training.voice.rate_table import enough
-from engine.tts.pack_files import VOCODER_FILE
+from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.packs import SPEAKER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation, PackConfig, Shape
@@ -35,7 +35,7 @@ MANY: Final = 200  # sentences to pick from
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
 _FILES: Final = {  # by the stage that writes a file of the same name
     "transducer": synthesiser.TRANSDUCER_FILE,
-    "spectrum": synthesiser.SPECTRUM_FILE,
+    "spectrum": SPECTRUM_FILE,
     "decoder": VOCODER_FILE,
     "speaker": SPEAKER_FILE,
 }

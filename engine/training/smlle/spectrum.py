@@ -32,12 +32,17 @@ from engine.training.loop import (
     train_and_save,
 )
 from engine.training.run import Run
-from engine.training.smlle.transducer import STEPS_PER_SECOND, Draws, padded, read_draws, shape_of
+from engine.training.smlle.transducer import (
+    STEPS_PER_SECOND,
+    Draws,
+    padded,
+    read_draws,
+    spectrum_shape_of,
+)
 from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack
 from engine.tts.smlle.aligned import delete_bos
-from engine.tts.smlle.config import Shape
-from engine.tts.smlle.spectrum import Inputs, Spectrum, before
+from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
@@ -68,7 +73,7 @@ def train_spectrum(run: Run) -> None:
     recipe = run.recipe.spectrum
     inputs = run.require("tokens", *(("transducer",) if recipe.drawn else ()))
     sides = read_tokens(run)
-    shape = shape_of(run)
+    shape = spectrum_shape_of(run)
     draws = read_draws(run) if recipe.drawn else None
     train_and_save(
         run,
@@ -87,7 +92,7 @@ class SpectrumLearner(Learner):
     def __init__(
         self,
         recipe: recipes.Spectrum,
-        shape: Shape,
+        shape: SpectrumShape,
         sides: Sides,
         device: torch.device,
         draws: Draws | None = None,

@@ -35,6 +35,7 @@ from engine.training.stacks import causal, first_weights, run_stack, stack_confi
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.transducer import Transducer
+from engine.tts.system.spectrum import SpectrumShape
 
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
 STEPS_PER_SECOND: Final = 25
@@ -56,16 +57,27 @@ def train_transducer(run: Run) -> None:
 
 def shape_of(run: Run) -> Shape:
     """The shape a recipe asks for."""
-    recipe = run.recipe
-    ids = read_json(run.stage("codebook") / PHONES_FILE)
-    transducer, spectrum = recipe.transducer, recipe.spectrum
+    transducer, spectrum = run.recipe.transducer, spectrum_shape_of(run)
     return Shape(
         stack_config(transducer.width, transducer.encoder),
-        stack_config(spectrum.width, spectrum.stack),
-        phones=max(ids.values()) + 1,
-        tokens=count_of(ids) * recipe.codebook.shapes,
+        spectrum.stack,
+        phones=spectrum.begin,
+        tokens=spectrum.tokens,
         predictor_layers=transducer.layers,
         joint=transducer.joint,
+        prenet=spectrum.prenet,
+        latent=spectrum.latent,
+        speaker_width=spectrum.speaker_width,
+    )
+
+
+def spectrum_shape_of(run: Run) -> SpectrumShape:
+    """The shape of the spectrum's network that a recipe asks for."""
+    spectrum, phones = run.recipe.spectrum, count_of(read_json(run.stage("codebook") / PHONES_FILE))
+    return SpectrumShape(
+        stack_config(spectrum.width, spectrum.stack),
+        phones,
+        phones * run.recipe.codebook.shapes,
         prenet=spectrum.prenet,
         latent=spectrum.latent,
         speaker_width=run.recipe.speaker.width,

@@ -12,10 +12,10 @@ from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts import phones
 from engine.tts.pack_files import read_config
+from engine.tts.system.spectrum import SpectrumShape
 
 NAME: Final = "llmvox"
-TOKEN_RATE: Final = 50  # Hz; the paper's is 75
-TOKEN_SAMPLES: Final = 480
+TOKEN_RATE: Final = 25  # Hz; the paper's is 75
 ENTRY: Final = 128  # width of a token's vector
 VOCABULARY: Final = 260  # of units, phones or bytes
 
@@ -33,16 +33,19 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one set of weights. `tokens` counts the codebook's entries; the end of the speech is
-    one more label behind them (ours: the paper uses an entry of the codebook).
+    """Shape of one set of weights. `spectrum` makes the tokens heard; the end of the speech is one
+    more label behind them (ours: the paper uses an entry of the codebook).
     """
 
     stack: TransformerConfig
+    spectrum: SpectrumShape
     units: Units = Units.PHONES
-    tokens: Annotated[int, Range(2, 65_536)] = 1024
     prenet: Annotated[int, Range(1, 16_384)] = 128
-    speaker_width: Annotated[int, Range(1, 4096)] = 192
     vocabulary: Annotated[int, Range(VOCABULARY, VOCABULARY)] = VOCABULARY
+
+    @property
+    def tokens(self) -> int:
+        return self.spectrum.tokens
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,17 @@ class Generation:
     a sentence is `growth` times as long (Alg. 1: 2; its published server: 3) up to `largest_chunk`.
     """
 
-    first_chunk: Annotated[int, Range(1, 1280)] = 4
+    first_chunk: Annotated[int, Range(1, 1280)] = 2
     growth: Annotated[int, Range(1, 16)] = 1  # the decoder here is causal, so chunks need not grow
     largest_chunk: Annotated[int, Range(1, 10_000)] = 1280
     # tokens for every unit of a sentence; then its end is forced
-    longest_unit: Annotated[int, Range(1, 1000)] = 20
+    longest_unit: Annotated[int, Range(1, 1000)] = 10
     # of one token in a row; then another is taken
-    most_repeats: Annotated[int, Range(1, 100_000)] = 40
+    most_repeats: Annotated[int, Range(1, 100_000)] = 20
     # of the tokens; 0 = the likeliest, as in the published server
     temperature: Annotated[float, Range(0, 100)] = 0.0
     dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the pre-net (ours)
+    spectrum_dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the spectrum's pre-net
 
 
 @dataclass(frozen=True)

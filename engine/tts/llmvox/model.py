@@ -28,7 +28,7 @@ class Predicted(NamedTuple):
 
 
 class LlmVoxModel(nn.Module):
-    """The weights, and the vectors of the tokens."""
+    """The weights."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -36,10 +36,9 @@ class LlmVoxModel(nn.Module):
         width = shape.stack.width
         half = width // 2
         self.unit = Embedding(shape.vocabulary, half)
-        # Of the tokeniser, with a row of zeros for the token before the first; it never learns.
         self.codebook = Embedding(shape.tokens + 1, ENTRY)
         self.token = Prenet(ENTRY, shape.prenet, width - half)
-        self.speaker = Linear(shape.speaker_width, width)
+        self.speaker = Linear(shape.spectrum.speaker_width, width)
         self.stack = Transformer(shape.stack)
         self.leave = Linear(width, shape.tokens + 1)
         self.onset = Linear(width, 1)

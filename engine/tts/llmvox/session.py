@@ -12,7 +12,7 @@ is here; closing the session frees it, and no other session sees it.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
-from engine.codec.vocoder import WaveStream
 from engine.nn.sampling import race_noise
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.llmvox.config import NOTHING, TEXT_END, Generation
@@ -82,15 +81,15 @@ class Lane:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a session is made of; all but `generation` belongs to it. `vectors` [tokens + 1, E] are
-    those of the tokens, the last one no token. `most_tokens` of a sentence.
+    """What a session is made of; all but `generation` belongs to it. `decode` makes the samples of
+    the next tokens; `no_token` stands before a sentence's first. `most_tokens` of a sentence.
     """
 
     generation: Generation
     reader: UnitReader
     replicas: Sequence[Replica]
-    vectors: Tensor
-    wave: WaveStream
+    decode: Callable[[list[int]], Tensor]
+    no_token: int
     token_samples: int
     dice: torch.Generator
     most_tokens: int | None = None  # None = only generation limits them
@@ -102,7 +101,7 @@ class ReplicaSession(FadingUtterance):
     def __init__(self, parts: Parts) -> None:
         super().__init__(SAMPLE_RATE)
         self._parts = parts
-        self._no_token = len(parts.vectors) - 1
+        self._no_token = parts.no_token
         first = parts.generation.first_chunk
         self._lanes = [Lane(replica, first, self._no_token) for replica in parts.replicas]
         self._front = 0  # the lane that is heard
@@ -234,9 +233,7 @@ class ReplicaSession(FadingUtterance):
         return torch.zeros(0)
 
     def _decoded(self, tokens: list[int]) -> Tensor:
-        if not tokens:
-            return torch.zeros(0)
-        return self._parts.wave.decode(self._parts.vectors[tokens]).cpu()
+        return self._parts.decode(tokens) if tokens else torch.zeros(0)
 
     def _frame(self, lane: Lane, samples: Tensor) -> AudioFrame | None:
         """The next samples, with the onsets that fall into them; None when there are none."""

@@ -1,34 +1,44 @@
 """LLMVoX behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
     config.json   shape, generation            phones.json   ids of phones
-    voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
+    voice, spectrum, vocoder, speaker .safetensors           voices/   CARD.md
 
 The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours),
-and there is one replica, whose decoder is causal.
+and there is one replica, whose decoder is causal: a network makes the spectrum of each token, as
+SMLLE's does, and a vocoder the samples.
 Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import torch
 from torch import Tensor
 
+from engine.codec.mel import BANDS
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.vocoder import Waves, load_vocoder
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo
-from engine.tts.llmvox.config import ENTRY, NAME, TOKEN_SAMPLES, Generation, read_pack_config
+from engine.tts.llmvox.config import NAME, Generation, read_pack_config
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 from engine.tts.llmvox.session import Parts, ReplicaSession
 from engine.tts.llmvox.units import reader
-from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, with_weights
+from engine.tts.pack_files import (
+    PHONES_FILE,
+    SPECTRUM_FILE,
+    VOCODER_FILE,
+    VOICE_FILE,
+    with_weights,
+)
 from engine.tts.packs import CONFIG_FILE
 from engine.tts.phones import VOCABULARY, PhoneTable, read_table
 from engine.tts.speaker.recording import MAKING
+from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
 from engine.tts.system.synthesiser import SystemSynthesiser, VectorVoices, vector_voices
 
 _CPU: Final = torch.device("cpu")
@@ -40,10 +50,12 @@ class ModelParts:
 
     generation: Generation
     model: LlmVoxModel
+    spectrum: Spectrum
     vocoder: Waves
     table: PhoneTable
     espeak: Espeak
     rotary: RotaryTable
+    spectrum_rotary: RotaryTable
 
 
 class OwnReplica:
@@ -76,18 +88,37 @@ class LlmVoxSession(ReplicaSession):
     def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
         model, dice = parts.model, torch.Generator().manual_seed(seed)
-        vectors = model.codebook.weight
+        self._spectrum, self._wave = parts.spectrum, parts.vocoder.open()
+        self._open_columns = partial(
+            Columns,
+            parts.spectrum,
+            parts.spectrum_rotary,
+            from_nothing(parts.spectrum, speaker[None]),
+            torch.Generator().manual_seed(seed),
+            dropout=parts.generation.spectrum_dropout,
+        )
+        self._columns = self._open_columns()
         super().__init__(
             Parts(
                 parts.generation,
                 reader(model.shape.units, parts.espeak, parts.table),
                 (OwnReplica(parts, speaker, dice),),
-                torch.cat((vectors, speaker.expand(len(vectors), -1)), dim=1),
-                parts.vocoder.open(),
-                TOKEN_SAMPLES,
+                self._heard,
+                model.no_token,
+                STEP_SAMPLES,
                 dice,
             )
         )
+
+    def _heard(self, tokens: list[int]) -> Tensor:
+        """The samples of a sentence's next tokens."""
+        phone_of = self._spectrum.shape.phone_of
+        columns = [self._columns.next(token, phone_of(token)) for token in tokens]
+        return self._wave.decode(torch.cat(columns))
+
+    def _rest(self) -> Tensor:
+        self._columns = self._open_columns()
+        return super()._rest()
 
 
 class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
@@ -108,10 +139,12 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
     parts = ModelParts(
         config.generation,
         with_weights(LlmVoxModel(shape), folder / VOICE_FILE),
-        load_vocoder(folder / VOCODER_FILE, ENTRY + shape.speaker_width),
+        with_weights(Spectrum(shape.spectrum), folder / SPECTRUM_FILE),
+        load_vocoder(folder / VOCODER_FILE, BANDS),
         read_table(folder / PHONES_FILE, VOCABULARY),
         Espeak(),
         RotaryTable(shape.stack.head_width, _CPU),
+        RotaryTable(shape.spectrum.stack.head_width, _CPU),
     )
-    voices = vector_voices(folder, config.name, shape.speaker_width)
+    voices = vector_voices(folder, config.name, shape.spectrum.speaker_width)
     return LlmVoxSynthesiser(parts, voices, config.name)

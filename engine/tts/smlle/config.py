@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-from engine.codec.mel import BANDS
 from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.base import RateRange
 from engine.tts.pack_files import check_system, read_config
 from engine.tts.phones import VOCABULARY
+from engine.tts.system.spectrum import SPECIAL_PHONES, SpectrumShape
 
 NAME: Final = "smlle"
-STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
 STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
 STEP_MS: Final = 40
-SPECIAL_PHONES: Final = 2  # after those of the table: begin, end
 MARKS: Final = {"": 0, ",": 1, ".": 2, "?": 3, "!": 4}  # behind a phone, read together with it
 NEVER: Final = 999_999
 
@@ -37,9 +35,6 @@ class Shape:
     tokens: Annotated[int, Range(2, 4096)] = 512
     predictor_layers: Annotated[int, Range(1, 16)] = 2  # LSTM (SMLLE, 3.2)
     joint: Annotated[int, Range(1, 16_384)] = 256
-    bands: Annotated[int, Range(BANDS, BANDS)] = 80  # SMLLE, 3.1
-    # of the spectrum a step; the paper has one a token, at 50 Hz both
-    columns: Annotated[int, Range(2, 2)] = 2
     prenet: Annotated[int, Range(1, 16_384)] = 256
     latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the latents
     speaker_width: Annotated[int, Range(1, 4096)] = 192
@@ -53,9 +48,16 @@ class Shape:
         return self.phones + 1
 
     @property
-    def values(self) -> int:
-        """Numbers in one step's columns of the spectrum."""
-        return self.bands * self.columns
+    def of_spectrum(self) -> SpectrumShape:
+        """The second network's."""
+        return SpectrumShape(
+            self.spectrum,
+            self.phones + SPECIAL_PHONES,
+            self.tokens,
+            prenet=self.prenet,
+            latent=self.latent,
+            speaker_width=self.speaker_width,
+        )
 
 
 @dataclass(frozen=True)

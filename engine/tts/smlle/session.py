@@ -25,14 +25,13 @@ from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import (
     MARKS,
     STEP_MS,
-    STEP_SAMPLES,
     STEPS_PER_FRAME,
     Generation,
     Shape,
 )
-from engine.tts.smlle.spectrum import Columns, Prompt, Spectrum
 from engine.tts.smlle.transducer import Decisions, Transducer, Unit
 from engine.tts.system.session import FadingUtterance
+from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Prompt, Spectrum
 from engine.tts.system.word_places import WordPlaces
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
@@ -99,7 +98,14 @@ class _Passage:
         self.script = Script(shape, parts.table, first_word)
         self.decisions = Decisions(parts.transducer, parts.text_rotation, generation, decided)
         self.aligned = Aligned(shape.begin, shape.end, generation.delete_bos)
-        self.columns = Columns(parts.spectrum, parts.spectrum_rotation, generation, prompt, dice)
+        self.columns = Columns(
+            parts.spectrum,
+            parts.spectrum_rotation,
+            prompt,
+            dice,
+            dropout=generation.dropout,
+            latents=generation.latents,
+        )
         self.place = -1  # of the unit read last
         self.waits = True  # a blank was drawn, so the next decision needs the next unit
         self.spoken_by: list[int] = []  # the unit at which each token was predicted

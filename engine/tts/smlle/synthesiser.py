@@ -18,21 +18,26 @@ from engine.codec.vocoder import load_vocoder
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, TtsInfo, Voice
-from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, named_voices, with_weights
+from engine.tts.pack_files import (
+    PHONES_FILE,
+    SPECTRUM_FILE,
+    VOCODER_FILE,
+    named_voices,
+    with_weights,
+)
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.config import NAME, read_pack_config
 from engine.tts.smlle.session import ModelParts, SmlleSession
-from engine.tts.smlle.spectrum import Inputs, Prompt, Spectrum, before, prepared
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import MAKING, SpeakerEncoder
 from engine.tts.speaker.small import load_small_speaker
+from engine.tts.system.spectrum import Inputs, Prompt, Spectrum, before, from_nothing, prepared
 from engine.tts.system.synthesiser import SystemSynthesiser, Voices
 from engine.tts.system.voice_tensors import real_numbers, unfit, whole_numbers
 
 TRANSDUCER_FILE: Final = "transducer.safetensors"
-SPECTRUM_FILE: Final = "spectrum.safetensors"
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 
@@ -76,7 +81,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     parts = ModelParts(
         config.generation,
         with_weights(Transducer(shape), folder / TRANSDUCER_FILE),
-        with_weights(Spectrum(shape), folder / SPECTRUM_FILE),
+        with_weights(Spectrum(shape.of_spectrum), folder / SPECTRUM_FILE),
         load_vocoder(folder / VOCODER_FILE, BANDS),
         read_table(folder / PHONES_FILE, VOCABULARY),
         Espeak(),
@@ -96,13 +101,12 @@ def prompted(parts: ModelParts, voice: Voice) -> Prompt:
     spectrum, generation = parts.spectrum, parts.generation
     shape = spectrum.shape
     speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
-    tokens = phones = torch.zeros(0, dtype=torch.int64)
-    mel = torch.zeros(0, shape.bands)
-    if set(voice.tensors) != {"speaker"}:
-        tokens = whole_numbers(voice, "tokens", shape.tokens)
-        phones = whole_numbers(voice, "phones", shape.end + 1)
-        mel = real_numbers(voice, "mel", (len(tokens) * shape.columns, shape.bands))
+    if set(voice.tensors) == {"speaker"}:
+        return from_nothing(spectrum, speaker[None])
+    tokens = whole_numbers(voice, "tokens", shape.tokens)
+    phones = whole_numbers(voice, "phones", shape.phones)
     steps = len(tokens)
+    mel = real_numbers(voice, "mel", (steps * shape.columns, shape.bands))
     if len(phones) != steps or not steps <= LONGEST_STEPS:
         raise unfit(voice, f"{steps} tokens and {len(phones)} phones")
     columns = spectrum.normalised(mel).view(1, steps, shape.values)

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.smlle.config import MARKS, SPECIAL_PHONES, Generation, Shape
+from engine.tts.smlle.config import MARKS, Generation, Shape
+from engine.tts.system.spectrum import SPECIAL_PHONES
 
 
 class Unit(NamedTuple):

@@ -30,7 +30,7 @@ from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.files import pack as starter
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.voxtream1 import config as voxtream
-from tests.engine.tts.llmvox.small_model import STACK, write_pack
+from tests.engine.tts.llmvox.small_model import shape, write_pack
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
 from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
@@ -41,9 +41,9 @@ VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
 SYSTEMS: dict[str, tuple[Any, Any]] = {
     "llmvox": (
         llmvox,
-        llmvox.PackConfig("mine", llmvox.Shape(STACK, Units.BYTES, 24), llmvox.Generation()),
+        llmvox.PackConfig("mine", shape(Units.BYTES), llmvox.Generation()),
     ),
-    "smlle": (smlle, smlle.PackConfig("mine", replace(SMLLE, bands=80), smlle.Generation())),
+    "smlle": (smlle, smlle.PackConfig("mine", SMLLE, smlle.Generation())),
     "speakstream": (
         speakstream,
         speakstream.PackConfig("mine", SPEAKSTREAM, speakstream.Generation(), Levels(-6.0, 2.0)),

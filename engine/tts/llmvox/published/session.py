@@ -54,13 +54,14 @@ class PublishedSession(ReplicaSession):
 
     def __init__(self, parts: ModelParts) -> None:
         model, self._windows = parts.model, parts.codec.open()
+        vectors = model.codebook.weight
         super().__init__(
             Parts(
                 parts.generation,
                 SentenceBytes(model.shape.positions // TOKENS_PER_BYTE),
                 tuple(PublishedReplica(model) for _ in range(REPLICAS)),
-                model.codebook.weight,
-                self._windows,
+                lambda tokens: self._windows.decode(vectors[tokens]).cpu(),
+                len(vectors) - 1,
                 TOKEN_SAMPLES,
                 torch.Generator(),  # nothing is drawn
                 model.shape.positions - 1,

@@ -12,8 +12,7 @@ import torch
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.training.llmvox.encode import Encoded, read_encoded, spliced
-from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted
-from engine.training.llmvox.tokens import FILE, Tokeniser, load_tokeniser
+from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted, shape_of
 from engine.training.run import Run
 from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts.llmvox.small_model import STACK, random_network
@@ -68,10 +67,6 @@ def whole(run_of) -> Run:
     return run_of("llmvox")
 
 
-def tokeniser_of(run: Run) -> Tokeniser:
-    return load_tokeniser(run.stage("codec") / FILE, run.recipe.codec)
-
-
 @pytest.mark.long
 def test_every_token_says_a_unit_of_its_own_word(whole):
     sentences = read_encoded(whole).training
@@ -91,9 +86,8 @@ def test_every_token_says_a_unit_of_its_own_word(whole):
 @pytest.mark.parametrize("guided", [0.0, 1.0])
 def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole, guided):
     torch.manual_seed(1)
-    sides, vectors = read_encoded(whole), tokeniser_of(whole).vectors()
-    recipe = replace(whole.recipe, llmvox=replace(whole.recipe.llmvox, guided=guided))
-    learner = LlmVoxLearner(recipe, sides, vectors, CPU)
+    recipe = replace(whole.recipe.llmvox, guided=guided)
+    learner = LlmVoxLearner(recipe, shape_of(whole), read_encoded(whole), CPU)
     before = learner.validate()["on units"] if guided else 0.0
     losses = by_heart(learner, "voice")
     if guided:

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.codec.mel import BANDS
 from engine.training import recipe as recipes
 from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
@@ -42,7 +43,7 @@ def utterance(seed: int) -> Encoded:
     phones = dice.integers(0, 20, PHONES)
     spoken_by = np.repeat(np.arange(PHONES + 2), [2, *[3] * PHONES, 2])
     tokens = np.concatenate(([0], phones % 10 + 1, [0]))[spoken_by]
-    mel = np.repeat(tokens, 2)[:, None] * np.ones(SHAPE.bands) / 5
+    mel = np.repeat(tokens, 2)[:, None] * np.ones(BANDS) / 5
     vector = np.zeros(SHAPE.speaker_width, np.float32)
     marks = np.zeros(PHONES, np.int8)
     marks[-1] = 2
@@ -70,7 +71,9 @@ def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
 def spectrum_learner(draws: Draws | None = None, **changed: Any) -> SpectrumLearner:
     torch.manual_seed(1)
     plain: dict[str, Any] = {"schedule": SCHEDULE, "width": 32, "prompt_seconds": 0.4}
-    return SpectrumLearner(recipes.Spectrum(**plain | changed), SHAPE, SIDES, CPU, draws)
+    return SpectrumLearner(
+        recipes.Spectrum(**plain | changed), SHAPE.of_spectrum, SIDES, CPU, draws
+    )
 
 
 def test_a_lesson_has_the_logits_that_a_session_has():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from engine.codec.mel import BANDS
 from engine.codec.vocoder import Vocoder, VocoderConfig, Waves, fresh_decoder
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.nn.weights_file import shape_metadata
@@ -13,28 +14,43 @@ from engine.text.phonemes import Espeak
 from engine.training.packing import save_weights
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.tts.llmvox.config import ENTRY, NAME, Generation, PackConfig, Shape, Units
+from engine.tts.llmvox.config import NAME, Generation, PackConfig, Shape, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, ModelParts
-from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, config_json
+from engine.tts.pack_files import (
+    PHONES_FILE,
+    SPECTRUM_FILE,
+    VOCODER_FILE,
+    VOICE_FILE,
+    config_json,
+)
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS, own_ids, own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
+from engine.tts.system.spectrum import Spectrum, SpectrumShape
 from engine.tts.system.synthesiser import VectorVoices
 from tests.engine.nn.stacks import CPU, lively, seeded
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
 SPEAKER_WIDTH = 192
-VOCODER = VocoderConfig(ENTRY + SPEAKER_WIDTH, width=16, blocks=1)
+VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
+SPECTRUM = SpectrumShape(STACK, phones=12, tokens=24, prenet=16, latent=16)
+
+
+def shape(units: Units = Units.PHONES) -> Shape:
+    return Shape(STACK, SPECTRUM, units, prenet=24)
 
 
 def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
     """Weights that end a sentence now and then."""
     with seeded(seed):
-        model = lively(LlmVoxModel(Shape(STACK, units, tokens=24, prenet=24)))
-    model.codebook.weight[model.no_token] = 0
-    return model
+        return lively(LlmVoxModel(shape(units)))
+
+
+def random_spectrum(seed: int = 1) -> Spectrum:
+    with seeded(seed):
+        return lively(Spectrum(SPECTRUM))
 
 
 def small(
@@ -49,9 +65,11 @@ def small(
     parts = ModelParts(
         generation,
         random_network(units, seed),
+        random_spectrum(seed),
         vocoder or Vocoder(decoder),
         own_table(),
         Espeak(),
+        RotaryTable(STACK.head_width, CPU),
         RotaryTable(STACK.head_width, CPU),
     )
     own = (random_voice("Ada"), random_voice("Bruno"))
@@ -77,6 +95,7 @@ def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
         torch.manual_seed(1)
         decoder, speaker = fresh_decoder(VOCODER), SmallSpeaker(SPEAKER)
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
+    save_weights(random_spectrum().state_dict(), folder / SPECTRUM_FILE, weights)
     save_weights(decoder.state_dict(), folder / VOCODER_FILE, weights, shape_metadata(VOCODER))
     about = shape_metadata(SPEAKER)
     save_weights(speaker.state_dict(), folder / SPEAKER_FILE, weights, about, listens=True)

@@ -7,9 +7,11 @@ import torch
 from torch import Tensor
 
 from engine.tts.base import Starved
-from engine.tts.llmvox.config import ENTRY, Generation, Units
+from engine.tts.llmvox.config import Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
 from engine.tts.phones import MARKS, own_ids
+from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.nn.stacks import at_once, kept, passed
 from tests.engine.text.cases import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, small
@@ -26,14 +28,29 @@ def said(
     seed: int = 1,
     generation: Generation = GENERATION,
 ) -> Tensor:
-    """The vectors [T, ENTRY] of all tokens a session says."""
+    """The columns [2 T, bands] of all tokens a session says."""
     ears = Recorder()
-    model = small(generation, units, seed, ears)
-    say(model, [words], seed=0)
-    columns = torch.cat(ears.pieces)
-    who = torch.from_numpy(model.voices()[0].tensors["speaker"])
-    assert torch.equal(columns[:, ENTRY:], who.expand(len(columns), -1))
-    return columns[:, :ENTRY]
+    say(small(generation, units, seed, ears), [words], seed=0)
+    return torch.cat(ears.pieces)
+
+
+def columns_of(
+    synthesiser: LlmVoxSynthesiser, sentences: list[list[int]], generation: Generation
+) -> Tensor:
+    """The columns of tokens, each sentence from the speaker's vector alone, on one row of dice."""
+    spectrum, dice = synthesiser.parts.spectrum, torch.Generator().manual_seed(0)
+    speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])[None]
+    every = []
+    for tokens in sentences:
+        columns = Columns(
+            spectrum,
+            synthesiser.parts.spectrum_rotary,
+            from_nothing(spectrum, speaker),
+            dice,
+            dropout=generation.spectrum_dropout,
+        )
+        every += [columns.next(token, token // 2) for token in tokens]  # two tokens a phone
+    return torch.cat(every)
 
 
 def units_of(words: list[str], units: Units) -> list[int]:
@@ -54,9 +71,8 @@ def said_slowly(
     speaker: Tensor,
     generation: Generation,
     dice: torch.Generator,
-) -> Tensor:
-    """The same tokens; for each, everything is computed again from the whole sentence so far."""
-    book = model.codebook.weight
+) -> list[int]:
+    """The tokens; for each, everything is computed again from the whole sentence so far."""
     spoken: list[int] = []
     keep: list[Tensor] = []  # of every position
     repeats = 0
@@ -73,7 +89,7 @@ def said_slowly(
             logits = (logits / generation.temperature).softmax(-1) / race
         token = int(logits.argmax())
         if token == model.no_token or len(spoken) == generation.longest_unit * len(units):
-            return book[spoken]
+            return spoken
         repeats = repeats + 1 if spoken[-1:] == [token] else 0
         spoken.append(token)
 
@@ -85,7 +101,7 @@ def logits_of(
     weights = dict(model.named_parameters())
     rows = []
     for number, before, mask in zip(read, [None, *spoken], keep, strict=True):
-        vector = torch.zeros(ENTRY) if before is None else weights["codebook.weight"][before]
+        vector = weights["codebook.weight"][model.no_token if before is None else before]
         halves = (weights["unit.weight"][number], passed(weights, "token", vector, mask))
         rows.append(torch.cat(halves) + weights["speaker.weight"] @ speaker)
     return weights["leave.weight"] @ at_once(model.stack, torch.stack(rows)[None])[0, -1]
@@ -106,7 +122,8 @@ def test_a_session_says_what_the_slow_loop_says(units, seed, generation):
             said_slowly(model, units_of(words, units), speaker, generation, dice)
             for words in (FIRST, SECOND)
         ]
-    assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), torch.cat(slowly))
+        expected = columns_of(synthesiser, slowly, generation)
+    assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), expected)
 
 
 def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes():
@@ -117,6 +134,6 @@ def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_change
         push(session, ("Seven", "boats"), ended=False)
         drain(session)
         assert session.step() == Starved()
-    assert len(torch.cat(ears.pieces)) == known
+    assert len(torch.cat(ears.pieces)) == 2 * known
     one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
-    assert torch.equal(one[:known], other[:known])
+    assert torch.equal(one[: 2 * known], other[: 2 * known])

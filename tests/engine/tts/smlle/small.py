@@ -6,20 +6,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import own_ids, own_table
 from engine.tts.smlle.config import Generation, Shape
 from engine.tts.smlle.session import ModelParts
-from engine.tts.smlle.spectrum import Spectrum
 from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
+from engine.tts.system.spectrum import Spectrum
 from tests.engine.nn.stacks import CPU, lively, seeded
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
 SHAPE = Shape(
-    _STACK, _STACK, phones=len(own_ids()), tokens=12, predictor_layers=2, joint=32, bands=10,
+    _STACK, _STACK, phones=len(own_ids()), tokens=12, predictor_layers=2, joint=32,
     prenet=16, latent=16, speaker_width=8,
 )  # fmt: skip
 GENERATION = Generation()
@@ -47,7 +48,7 @@ class SummingStream:
 def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelParts:
     """Random weights that wait as often as they speak."""
     with seeded(seed):
-        transducer, spectrum = Transducer(SHAPE), Spectrum(SHAPE)
+        transducer, spectrum = Transducer(SHAPE), Spectrum(SHAPE.of_spectrum)
         for network in (transducer, spectrum):
             lively(network, embeddings=1.0)
     transducer.bias.data[transducer.blank] = 2.2
@@ -65,7 +66,7 @@ def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
         {
             "tokens": dice.integers(0, SHAPE.tokens, steps),
             "phones": phones,
-            "mel": dice.normal(size=(steps * SHAPE.columns, SHAPE.bands)).astype(np.float32),
+            "mel": dice.normal(size=(steps * 2, BANDS)).astype(np.float32),
             "speaker": dice.normal(size=SHAPE.speaker_width).astype(np.float32),
         },
     )

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from engine.codec.mel import BANDS
 from engine.tts.base import Voice
 from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import MARKS, Generation
@@ -23,9 +24,9 @@ def test_restored_is_what_was_normalised():
     net = small_parts().spectrum
     net.get_buffer("centre").fill_(-3.0)
     net.get_buffer("spread").fill_(2.0)
-    mel = torch.randn(5, SHAPE.bands)
+    mel = torch.randn(5, BANDS)
     assert torch.allclose(net.restored(net.normalised(mel)), mel, atol=1e-6)
-    assert net.normalised(torch.full((1, SHAPE.bands), -1.0)).eq(1.0).all()
+    assert net.normalised(torch.full((1, BANDS), -1.0)).eq(1.0).all()
 
 
 WORDS = ["We", "will", "meet,", "perhaps,", "at", "seven."]

@@ -1,4 +1,5 @@
-"""From tokens and aligned phones to the spectrum, step by step: MELLE without its post-net.
+"""From tokens and aligned phones to the spectrum, step by step: MELLE without its post-net. SMLLE's
+second network, and what makes LLMVoX's tokens heard.
 
     token + phone + pre-net(columns before) + speaker ─▶ causal stack ─▶ mean, variance
     latent = mean + deviation x noise ─▶ latent + MLP(latent) = columns       (SMLLE, 2.2.2)
@@ -9,20 +10,58 @@ Invariant: all randomness is passed in; with the same noise, many steps at once 
 one by one.
 """
 
-from dataclasses import dataclass
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.codec.mel import BANDS
 from engine.nn.cache import KvCache
 from engine.nn.prenet import Prenet
-from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.smlle.config import SPECIAL_PHONES, Generation, Shape
+from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer, TransformerConfig
+from engine.settings.rules import Range
+from engine.tts.phones import VOCABULARY
 
 MLP_LAYERS: Final = 3  # MELLE, 4.2
 SMALLEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE = -8.0, 4.0
+STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
+SPECIAL_PHONES: Final = 2  # after those of a pack's table: begin, end
+
+
+@dataclass(frozen=True)
+class SpectrumShape:
+    """Shape of one network. `phones` are those of a pack's table, begin and end; each has the same
+    number of `tokens`, in their order.
+    """
+
+    stack: TransformerConfig
+    phones: Annotated[int, Range(1 + SPECIAL_PHONES, VOCABULARY + SPECIAL_PHONES)]
+    tokens: Annotated[int, Range(2, 4096)]
+    bands: Annotated[int, Range(BANDS, BANDS)] = 80  # SMLLE, 3.1
+    # of the spectrum a step; the paper has one a token, at 50 Hz both
+    columns: Annotated[int, Range(2, 2)] = 2
+    prenet: Annotated[int, Range(1, 16_384)] = 256
+    latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the latents
+    speaker_width: Annotated[int, Range(1, 4096)] = 192
+
+    @property
+    def begin(self) -> int:
+        return self.phones - 2
+
+    @property
+    def end(self) -> int:
+        return self.phones - 1
+
+    @property
+    def values(self) -> int:
+        """Numbers in one step's columns of the spectrum."""
+        return self.bands * self.columns
+
+    def phone_of(self, token: int) -> int:
+        """The phone that a token names."""
+        return min(token // (self.tokens // self.phones), self.end)
 
 
 class Latents(NamedTuple):
@@ -47,15 +86,15 @@ class Inputs(NamedTuple):
 class Spectrum(nn.Module):
     """The network, and the scale of its columns."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: SpectrumShape) -> None:
         super().__init__()
         self.shape = shape
-        width = shape.spectrum.width
+        width = shape.stack.width
         self.tokens = Embedding(shape.tokens, width)
-        self.phones = Embedding(shape.phones + SPECIAL_PHONES, width)
+        self.phones = Embedding(shape.phones, width)
         self.speaker = Linear(shape.speaker_width, width)
         self.prenet = Prenet(shape.values, shape.prenet, width)
-        self.stack = Transformer(shape.spectrum)
+        self.stack = Transformer(shape.stack)
         self.latents = Linear(width, 2 * shape.values)
         sizes = (shape.values, *[shape.latent] * (MLP_LAYERS - 1), shape.values)
         self.mlp = nn.ModuleList(map(Linear, sizes, sizes[1:]))
@@ -111,22 +150,27 @@ class Columns:
         self,
         spectrum: Spectrum,
         table: RotaryTable,
-        generation: Generation,
         prompt: Prompt,
         generator: torch.Generator,
+        *,
+        dropout: float,
+        latents: bool = False,
     ) -> None:
+        """`dropout`: share of the pre-net, also when speaking (SMLLE, 3.3); without `latents`,
+        their means are taken and nothing is drawn.
+        """
         self._spectrum = spectrum
         self._table = table
-        self._generation = generation
         self._generator = generator
+        self._dropout, self._latents = dropout, latents
         self._speaker = prompt.speaker
         self._cache = prompt.cache.copy(prompt.cache.length)
         self._last = prompt.last
 
     def next(self, token: int, phone: int) -> Tensor:
         """Log mel columns [columns, bands] of the next step."""
-        spectrum, generation = self._spectrum, self._generation
-        keep = spectrum.prenet.keep_masks((1, 1), generation.dropout, self._generator)
+        spectrum = self._spectrum
+        keep = spectrum.prenet.keep_masks((1, 1), self._dropout, self._generator)
         inputs = Inputs(
             torch.tensor([[token]]), torch.tensor([[phone]]), self._last[:, None], self._speaker
         )
@@ -135,10 +179,16 @@ class Columns:
         hidden = spectrum.stack(spectrum.inputs(inputs, keep), rotation, self._cache)[:, 0]
         self._cache.advance(1)
         noise = None
-        if generation.latents:
+        if self._latents:
             noise = torch.randn(1, spectrum.shape.values, generator=self._generator)
         self._last = spectrum.drawn(hidden, noise).columns
         return spectrum.restored(self._last.view(spectrum.shape.columns, -1))
+
+
+def from_nothing(spectrum: Spectrum, speaker: Tensor) -> Prompt:
+    """The state of a voice that is a vector [1, 192] alone."""
+    cache = KvCache(spectrum.shape.stack, 1, speaker.device, torch.float32)
+    return Prompt(cache, torch.zeros(1, spectrum.shape.values), speaker)
 
 
 def prepared(
@@ -148,18 +198,14 @@ def prepared(
     columns: Tensor,
     share: float,
 ) -> Prompt:
-    """The state behind a prompt of P steps, whose own `columns` are [1, P, V]; P may be 0."""
-    steps = inputs.tokens.shape[1]
-    cache = KvCache(spectrum.shape.spectrum, 1, columns.device, torch.float32)
-    last = torch.zeros(1, spectrum.shape.values)
-    if steps:
-        # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
-        keep = spectrum.prenet.keep_masks((1, steps), share, torch.Generator().manual_seed(0))
-        mask = torch.ones(steps, steps, dtype=torch.bool).tril()
-        spectrum.stack(spectrum.inputs(inputs, keep), table.slice(0, steps), cache, mask)
-        cache.advance(steps)
-        last = columns[:, -1]
-    return Prompt(cache, last, inputs.speaker)
+    """The state behind a prompt of P steps, whose own `columns` are [1, P, V]."""
+    steps, prompt = inputs.tokens.shape[1], from_nothing(spectrum, inputs.speaker)
+    # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
+    keep = spectrum.prenet.keep_masks((1, steps), share, torch.Generator().manual_seed(0))
+    mask = torch.ones(steps, steps, dtype=torch.bool).tril()
+    spectrum.stack(spectrum.inputs(inputs, keep), table.slice(0, steps), prompt.cache, mask)
+    prompt.cache.advance(steps)
+    return replace(prompt, last=columns[:, -1])
 
 
 def before(columns: Tensor) -> Tensor:
