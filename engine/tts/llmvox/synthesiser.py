@@ -24,8 +24,9 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo
-from engine.tts.llmvox.config import NAME, Generation, read_pack_config
+from engine.tts.llmvox.config import NAME, Generation, Units, read_pack_config
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
+from engine.tts.llmvox.place import Place
 from engine.tts.llmvox.session import Parts, ReplicaSession
 from engine.tts.llmvox.units import reader
 from engine.tts.pack_files import (
@@ -67,19 +68,32 @@ class OwnReplica:
         self._speaker = speaker[None]
         self._dice = dice
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
+        self._place = self._begin()
+
+    def _begin(self) -> Place | None:
+        """None for units that name no phones."""
+        shape = self._parts.model.shape
+        return Place(shape.spectrum) if shape.units is Units.PHONES else None
 
     @property
     def length(self) -> int:
         return self._cache.length
 
     def predict(self, unit: int, before: int) -> Predicted:
-        model = self._parts.model
+        model, place = self._parts.model, self._place
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
-        return model.predict(model.step(x, self._parts.rotary, self._cache))
+        predicted = model.predict(model.step(x, self._parts.rotary, self._cache))
+        if place is None:
+            return predicted
+        if before != model.no_token:
+            place.say(before)
+        place.read(unit)
+        return predicted._replace(tokens=place.held(predicted.tokens))
 
     def restart(self) -> None:
         self._cache.restart()
+        self._place = self._begin()
 
 
 class LlmVoxSession(ReplicaSession):

@@ -35,7 +35,8 @@ STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
 SPEAKER_WIDTH = 192
 VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
-SPECTRUM = SpectrumShape(STACK, phones=12, tokens=24, prenet=16, latent=16)
+_PHONES = len(own_ids()) + 2
+SPECTRUM = SpectrumShape(STACK, _PHONES, 2 * _PHONES, prenet=16, latent=16)
 
 
 def shape(units: Units = Units.PHONES) -> Shape:

@@ -9,6 +9,7 @@ from torch import Tensor
 from engine.tts.base import Starved
 from engine.tts.llmvox.config import Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
+from engine.tts.llmvox.place import Place
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.system.spectrum import Columns, from_nothing
@@ -80,6 +81,13 @@ def said_slowly(
         read = [*units, TEXT_END, *[NOTHING] * len(spoken)][: len(spoken) + 1]
         keep.append(kept(model.shape.prenet, generation.dropout, dice))
         logits = logits_of(model, read, spoken, keep, speaker)
+        if model.shape.units is Units.PHONES:
+            place = Place(model.shape.spectrum)
+            for unit, token in zip(read, [None, *spoken], strict=True):
+                if token is not None:
+                    place.say(token)
+                place.read(unit)
+            logits = place.held(logits)
         if len(spoken) < len(units):
             logits = logits[:-1]
         if repeats >= generation.most_repeats:

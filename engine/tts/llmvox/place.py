@@ -1,0 +1,72 @@
+"""Where in its text a sentence is (ours).
+
+The network has to find out itself which unit it says (3.3), and a small one loses its place: it
+repeats a phone for seconds, or goes on with other words. A token names its phone, so it can be held
+to the text: it says the phone that sounds, or goes on to one of the next two.
+Invariant: what may follow depends on the units read and the tokens said before.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from engine.tts.llmvox.config import TEXT_END, WORD
+from engine.tts.system.spectrum import SpectrumShape
+
+_AHEAD: Final = 2  # phones: a short one may have no token
+_LONGEST: Final = 10  # tokens of a phone, 0.4 s; then the next is due
+_LONGEST_PAUSE: Final = 20  # of one before a mark, with the pause
+
+
+class Place:
+    """A sentence's."""
+
+    def __init__(self, shape: SpectrumShape) -> None:
+        self._shape = shape
+        self._phones = [shape.begin]  # of the units read
+        self._pauses: set[int] = set()  # places of those before a mark
+        self._at = 0
+        self._said = 0  # tokens of this phone
+
+    def read(self, unit: int) -> None:
+        """The next unit."""
+        if unit < self._shape.begin:
+            self._phones.append(unit)
+        elif unit < WORD:
+            self._pauses.add(len(self._phones) - 1)
+        elif unit == TEXT_END:
+            self._phones.append(self._shape.end)
+
+    def say(self, token: int) -> None:
+        """A token that could follow."""
+        phone, stays = self._shape.phone_of(token), not self._is_over
+        steps = self._phones.index(phone, self._at + (not stays)) - self._at
+        self._said = 1 if steps else self._said + 1
+        self._at += steps
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether this phone was said for as long as it may be, and there is a next one."""
+        longest = _LONGEST_PAUSE if self._at in self._pauses else _LONGEST
+        return self._said >= longest and self._at + 1 < len(self._phones)
+
+    def held(self, logits: Tensor) -> Tensor:
+        """Logits [tokens + 1] held to the text: what goes to other phones, which cannot follow,
+        goes to the next one, because it says that this one is over.
+        """
+        shape, at = self._shape, self._at
+        chances = logits.softmax(-1)
+        tokens, end = chances[:-1].view(shape.phones, -1), chances[-1:]
+        held = torch.zeros_like(tokens)
+        now, *following = self._phones[at : at + 1 + _AHEAD]
+        for phone in following[1:]:
+            held[phone] = tokens[phone]
+        if not self._is_over:
+            held[now] = tokens[now]
+        if following:
+            after = tokens[following[0]].clamp(min=1e-9)
+            held[following[0]] += after * (1 - held.sum() - end) / after.sum()
+        if self._phones[-1] != shape.end or at + 2 < len(self._phones):
+            end = torch.zeros(1)
+        return torch.cat((held.flatten(), end)).clamp(min=0).log()
