@@ -28,7 +28,7 @@ from engine.training.teachers.synthesisers import LICENCES
 from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.pack_files import PHONES_FILE, config_json
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
+from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
@@ -111,6 +111,14 @@ def write_networks(run: Run, files: Mapping[str, str]) -> None:
         )
 
 
+def own_speaker(run: Run) -> dict[str, str]:
+    """The file of the stage `speaker`; none where it is the built-in voice's, which every pack of a
+    paper finds beside it.
+    """
+    built_in = Path(run.recipe.begin_with) == Path("resources/starter")
+    return {} if built_in else {"speaker": SPEAKER_FILE}
+
+
 def save_weights(
     tensors: Mapping[str, Tensor],
     file: Path,
@@ -150,11 +158,10 @@ def export_pack(
     inputs, folder = run.require("corpus", "encode", *files), fresh_folder(run)
     write_networks(run, files)
     write_tables(run, config, phones)
-    vectors = _mean_vectors(people)
+    vectors = mean_vectors(people)
     called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
     for name, number in called.items():
-        vector = vectors[number] / np.linalg.norm(vectors[number])
-        save_voice(run, name, number, {"speaker": vector.astype(np.float32)})
+        save_voice(run, name, number, {"speaker": vectors[number]})
     load(folder)
     finish(run, inputs, list(called))
 
@@ -172,7 +179,7 @@ def speakers(run: Run, people: Mapping[int, Sequence[Heard]]) -> list[int]:
     """
     if chosen := run.recipe.export.speakers:
         return [number for number in chosen if number in people]
-    vectors = _mean_vectors(people)
+    vectors = mean_vectors(people)
     own = {person.number for person in cast(run.recipe) if person.warp == 1.0}
     order = sorted(own & set(vectors))[:1] or [min(vectors)]
     left = set(vectors) - set(order)
@@ -186,11 +193,10 @@ def speakers(run: Run, people: Mapping[int, Sequence[Heard]]) -> list[int]:
     return order
 
 
-def _mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
-    return {
-        number: np.mean([each.vector for each in person], axis=0)
-        for number, person in people.items()
-    }
+def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
+    """Of every speaker, of length 1, over all utterances: a single one is less like them."""
+    means = {n: np.mean([each.vector for each in person], axis=0) for n, person in people.items()}
+    return {n: (mean / np.linalg.norm(mean)).astype(np.float32) for n, mean in means.items()}
 
 
 def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:

@@ -284,6 +284,7 @@ class Export:
     acoustic_guidance: float = 1.0
     speaker_weight: float = 1.0
     temperature: float = 0.8
+    dropout: float = 0.0  # of the pre-net of spectra when it speaks; 0 = as it learnt
     passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
     weight: float = 8.0  # of the pull towards a rate
     tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus

@@ -51,7 +51,6 @@ from engine.tts.llmvox.config import (
 )
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
-from engine.tts.packs import SPEAKER_FILE
 
 UNKNOWN = -1  # a label that nothing is learnt from
 
@@ -218,14 +217,14 @@ def export_pack(run: Run) -> None:
     generation = Generation(
         temperature=export.temperature,
         dropout=run.recipe.llmvox.forgotten,
-        spectrum_dropout=run.recipe.spectrum.dropout,
+        spectrum_dropout=export.dropout or run.recipe.spectrum.dropout,
     )
     config = PackConfig(export.name, shape_of(run), generation)
     files = {
         "voice": VOICE_FILE,
         "spectrum": SPECTRUM_FILE,
         "decoder": VOCODER_FILE,
-        "speaker": SPEAKER_FILE,
+        **packing.own_speaker(run),
     }
     packing.export_pack(
         run, files, config, read_encoded(run).people, synthesiser.load, phones="codebook"

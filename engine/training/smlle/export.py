@@ -16,6 +16,8 @@ from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import (
     finish,
     fresh_folder,
+    mean_vectors,
+    own_speaker,
     save_voice,
     speakers,
     write_networks,
@@ -26,7 +28,6 @@ from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
 from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
 from engine.training.voice.rate_table import enough
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
-from engine.tts.packs import SPEAKER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation, PackConfig, Shape
 
@@ -37,15 +38,14 @@ _FILES: Final = {  # by the stage that writes a file of the same name
     "transducer": synthesiser.TRANSDUCER_FILE,
     "spectrum": SPECTRUM_FILE,
     "decoder": VOCODER_FILE,
-    "speaker": SPEAKER_FILE,
 }
 
 
 def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it cannot be read back."""
-    inputs = run.require("corpus", "tokens", *_FILES)
+    inputs = run.require("corpus", "tokens", "speaker", *_FILES)
     folder, shape = fresh_folder(run), shape_of(run)
-    write_networks(run, _FILES)
+    write_networks(run, _FILES | own_speaker(run))
     sides = read_tokens(run)
     rate = own_rate(sides.utterances)
     config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
@@ -73,7 +73,7 @@ def generation(run: Run, rate: float) -> Generation:
     return Generation(
         temperature=export.temperature,
         lengths=run.recipe.transducer.lengths,
-        dropout=spectrum.dropout,
+        dropout=export.dropout or spectrum.dropout,
         latents=spectrum.latents,
         delete_bos=spectrum.delete_bos,
         passage_steps=round(export.passage_seconds * STEPS_PER_SECOND),
@@ -84,13 +84,14 @@ def generation(run: Run, rate: float) -> Generation:
 def _name_voices(run: Run, people: dict[int, tuple[Encoded, ...]], shape: Shape) -> list[str]:
     """Write the recipe's named voices."""
     called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
+    vectors = mean_vectors(people)
     for name, number in called.items():
         prompt = _prompt(people[number])
         tensors: dict[str, npt.NDArray[np.generic]] = {
             "tokens": prompt.tokens,
             "phones": prompt.aligned(shape.begin, shape.end).astype(np.int16),
             "mel": prompt.mel,
-            "speaker": prompt.vector,
+            "speaker": vectors[number],
         }
         save_voice(run, name, number, tensors)
     return list(called)

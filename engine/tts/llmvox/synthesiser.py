@@ -1,7 +1,7 @@
 """LLMVoX behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
     config.json   shape, generation            phones.json   ids of phones
-    voice, spectrum, vocoder, speaker .safetensors           voices/   CARD.md
+    voice, spectrum, vocoder, maybe speaker .safetensors     voices/   CARD.md
 
 The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours),
 and there is one replica, whose decoder is causal: a network makes the spectrum of each token, as

@@ -1,7 +1,7 @@
 """SMLLE behind the seam every synthesiser stands behind, and its pack, made on this machine.
 
     config.json   shape, generation      phones.json   ids of phones      voices/   CARD.md
-    transducer, spectrum, vocoder, speaker .safetensors
+    transducer, spectrum, vocoder, maybe speaker .safetensors
 
 Invariant: a pack is read as a whole or refused with a ModelError that names the file.
 """
@@ -25,7 +25,7 @@ from engine.tts.pack_files import (
     named_voices,
     with_weights,
 )
-from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, speaker_file
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.config import NAME, read_pack_config
 from engine.tts.smlle.session import ModelParts, SmlleSession
@@ -91,7 +91,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     voices = PromptVoices(
         named_voices(folder / VOICES_FOLDER, config.name),
         parts,
-        load_small_speaker(folder / SPEAKER_FILE),
+        load_small_speaker(speaker_file(folder)),
     )
     return SmlleSynthesiser(parts, voices, config.name)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.errors import ModelError
 from engine.tts.base import Pcm, TtsInfo, TtsSession, Voice
 from engine.tts.pack_files import named_voices
-from engine.tts.packs import SPEAKER_FILE, VOICES_FOLDER
+from engine.tts.packs import VOICES_FOLDER, speaker_file
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import SpeakerEncoder
 from engine.tts.speaker.small import load_small_speaker
@@ -82,7 +82,7 @@ class VectorVoices:
 
 def vector_voices(folder: Path, made_for: str, width: int) -> VectorVoices:
     """Those of a pack. ModelError names the file that is missing or damaged."""
-    encoder = load_small_speaker(folder / SPEAKER_FILE)
+    encoder = load_small_speaker(speaker_file(folder))
     return VectorVoices(named_voices(folder / VOICES_FOLDER, made_for), encoder, width)
 
 
