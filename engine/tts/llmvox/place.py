@@ -26,24 +26,30 @@ class Place:
         self._shape = shape
         self._phones = [shape.begin]  # of the units read
         self._pauses: set[int] = set()  # places of those before a mark
+        self._firsts: list[int] = []  # places of words' first phones
+        self._word_over = True  # the next phone is a word's first
         self._at = 0
         self._said = 0  # tokens of this phone
 
     def read(self, unit: int) -> None:
         """The next unit."""
         if unit < self._shape.begin:
+            self._firsts += [len(self._phones)] * self._word_over
+            self._word_over = False
             self._phones.append(unit)
         elif unit < WORD:
             self._pauses.add(len(self._phones) - 1)
+        elif unit == WORD:
+            self._word_over = True
         elif unit == TEXT_END:
             self._phones.append(self._shape.end)
 
-    def say(self, token: int) -> None:
-        """A token that could follow."""
-        phone, stays = self._shape.phone_of(token), not self._is_over
-        steps = self._phones.index(phone, self._at + (not stays)) - self._at
-        self._said = 1 if steps else self._said + 1
-        self._at += steps
+    def say(self, token: int) -> int:
+        """A token that could follow; how many words begin with it."""
+        before = self._at
+        self._at = self._phones.index(self._shape.phone_of(token), before + self._is_over)
+        self._said = 1 if self._at > before else self._said + 1
+        return sum(before < first <= self._at for first in self._firsts)
 
     @property
     def _is_over(self) -> bool:

@@ -40,6 +40,10 @@ class Replica(Protocol):
         """What follows this unit and the token before it."""
         ...
 
+    def say(self, token: int, predicted: Predicted) -> int:
+        """The token that was chosen; how many words begin with it."""
+        ...
+
     def restart(self) -> None:
         """Forget the sentence."""
         ...
@@ -53,7 +57,8 @@ class Lane:
     chunk: int  # tokens that are decoded together next
     before: int  # token; at first the one that stands for none
     units: deque[int] = field(default_factory=deque)  # not yet heard
-    words: deque[int] = field(default_factory=deque)  # taken up, without an onset
+    # Taken up, without an onset, and whether they sound.
+    words: deque[tuple[int, bool]] = field(default_factory=deque)
     tokens: list[int] = field(default_factory=list)  # not yet decoded
     onsets: deque[tuple[int, int]] = field(default_factory=deque)  # word, token of the sentence
     heard: int = 0  # units
@@ -74,9 +79,11 @@ class Lane:
         return TEXT_END if self.replica.length == self.heard else NOTHING
 
     def begin_word(self, token: int) -> None:
-        """The next word begins with this token of the sentence, estimated."""
-        if self.words:
-            self.onsets.append((self.words.popleft(), token))
+        """The next word that sounds begins with this token of the sentence."""
+        sounds = False
+        while self.words and not sounds:
+            word, sounds = self.words.popleft()
+            self.onsets.append((word, token))
 
 
 @dataclass(frozen=True)
@@ -125,7 +132,7 @@ class ReplicaSession(FadingUtterance):
             elif self._reader_ended:
                 self._finished = True
                 words = self._lanes[self._filled].words  # the last ones, without a sound
-                onsets = tuple(Onset(word, self._sample) for word in words)
+                onsets = tuple(Onset(word, self._sample) for word, _ in words)
                 chunk = self._parts.generation.first_chunk * self._parts.token_samples
                 return self._fading(onsets, chunk) or Finished()
             elif not self._read():
@@ -148,7 +155,7 @@ class ReplicaSession(FadingUtterance):
         for word in ready:
             lane = self._lanes[self._filled]
             lane.units += word.units
-            lane.words.append(self._taken)
+            lane.words.append((self._taken, bool(word.units)))
             self._taken += 1
             if word.closes:
                 self._close()
@@ -187,7 +194,7 @@ class ReplicaSession(FadingUtterance):
         if token == self._no_token or place >= most:
             lane.ended = True
             return
-        if float(prediction.onset) > 0 or place == 0:
+        for _ in range(lane.replica.say(token, prediction)):
             lane.begin_word(place)
         lane.repeats = lane.repeats + 1 if token == lane.before else 0
         lane.before = token

@@ -86,10 +86,13 @@ class OwnReplica:
         predicted = model.predict(model.step(x, self._parts.rotary, self._cache))
         if place is None:
             return predicted
-        if before != model.no_token:
-            place.say(before)
         place.read(unit)
         return predicted._replace(tokens=place.held(predicted.tokens))
+
+    def say(self, token: int, predicted: Predicted) -> int:
+        if self._place is not None:
+            return self._place.say(token)
+        return int(self.length == 1 or float(predicted.onset) > 0)
 
     def restart(self) -> None:
         self._cache.restart()

@@ -109,6 +109,9 @@ class PublishedReplica:
             self._due.append((place + 1) * TOKENS_PER_UNIT)
         return Predicted(model.leave(hidden)[0, -1], torch.tensor(1.0 if begins else -1.0))
 
+    def say(self, token: int, predicted: Predicted) -> int:
+        return int(self.length == 1 or float(predicted.onset) > 0)
+
     def restart(self) -> None:
         self._cache.restart()
         self._due.clear()

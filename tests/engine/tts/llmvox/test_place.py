@@ -13,17 +13,19 @@ SHAPE = SpectrumShape(STACK, phones=12, tokens=24)  # two tokens a phone; 10 beg
 TEXT = [3, 4, WORD, 4, 5, MARKS[","], WORD, 6, WORD, TEXT_END]
 
 
-def said(logits: torch.Tensor, dice: torch.Generator) -> list[int]:
-    """The phones of tokens drawn at once for every unit, and then up to the end."""
-    place, phones = Place(SHAPE), []
+def said(logits: torch.Tensor, dice: torch.Generator) -> tuple[list[int], int]:
+    """The phones of tokens drawn at once for every unit, and then up to the end; words that
+    began.
+    """
+    place, phones, begun = Place(SHAPE), [], 0
     for unit in [*TEXT, *[0] * 300]:
         if unit:
             place.read(unit)
         held = place.held(logits + torch.randn(25, generator=dice))
         token = int(torch.multinomial(held.exp(), 1, generator=dice))
         if token == SHAPE.tokens:
-            return phones
-        place.say(token)
+            return phones, begun
+        begun += place.say(token)
         phones.append(SHAPE.phone_of(token))
     raise AssertionError("It never ended.")
 
@@ -35,12 +37,13 @@ def test_tokens_go_through_the_text_in_order(favourite):
     if favourite is not None:
         logits[favourite] = 20.0
     for seed in range(20):
-        phones = said(logits, torch.Generator().manual_seed(seed))
+        phones, begun = said(logits, torch.Generator().manual_seed(seed))
         rest = [10, 3, 4, 4, 5, 6, 11]
         for phone in phones:
             assert phone in rest[:3] or phone in rest[:2]
             rest = rest[rest.index(phone) :]
         assert len(rest) <= 3
+        assert begun == 3 or rest[0] == 5
         assert max(phones.count(phone) for phone in (3, 6)) <= 10
         assert phones.count(5) <= 20  # with the pause of the comma
 
@@ -55,3 +58,10 @@ def test_what_would_go_to_other_phones_goes_to_the_next_one():
     assert held[6:8].sum() == pytest.approx(0.4, abs=1e-3)
     assert held[8:10].sum() == pytest.approx(0.1, abs=1e-3)
     assert held[-1] == 0
+
+
+def test_words_begin_with_their_first_phones_also_where_one_is_skipped():
+    place = Place(SHAPE)
+    for unit in (3, WORD, 4, WORD, 5, 6, WORD):
+        place.read(unit)
+    assert [place.say(2 * phone) for phone in (10, 4, 4, 5, 6)] == [0, 2, 0, 1, 0]
