@@ -1,1 +1,1 @@
-"""LLMVoX: its tokens, its lessons, its network and its pack."""
+"""LLMVoX: its lessons, its network and its pack."""

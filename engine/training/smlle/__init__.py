@@ -1,1 +1,1 @@
-"""SMLLE's own learners: semantic tokens, the transducer with its lattice, and the spectrum."""
+"""SMLLE: its tokens, the transducer with its lattice, the spectrum (LLMVoX's too) and its pack."""
