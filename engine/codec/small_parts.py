@@ -87,8 +87,8 @@ class Frames(StreamingModule[_Past]):
         return spectra
 
 
-class SpectralColumns(StreamingContainer):
-    """Samples [B, 1, S] at 24 kHz, S a multiple of 480 -> columns [B, D, S / 480] at 50 Hz."""
+class SpectralEncoder(StreamingContainer):
+    """Samples [B, 1, S] at 24 kHz, S a multiple of 960 -> latents [B, D, S / 960]."""
 
     def __init__(self, width: int, blocks: int) -> None:
         super().__init__()
@@ -98,8 +98,9 @@ class SpectralColumns(StreamingContainer):
         self.enter = nn.Linear(PAIR * (BANDS + FINE_BINS), width)
         self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)
+        self.down = StreamingConv1d(width, width, 4, 2, causal=True)
 
-    def columns(self, pcm: Tensor) -> Tensor:
+    def forward(self, pcm: Tensor) -> Tensor:
         spectra = self.frames(pcm).abs()  # [B, T, FFT / 2 + 1] at 100 Hz
         bands = (spectra @ self.get_buffer("filters") + 1e-3).log()
         fine = (spectra[..., 2 : 2 + FINE_BINS] + 1e-2).log()
@@ -108,19 +109,7 @@ class SpectralColumns(StreamingContainer):
         x = self.enter(pairs).transpose(1, 2)  # [B, D, T] at 50 Hz
         for block in self.blocks:
             x = block(x)
-        out: Tensor = self.norm(x.transpose(1, 2)).transpose(1, 2)
-        return out
-
-
-class SpectralEncoder(SpectralColumns):
-    """Samples [B, 1, S] at 24 kHz, S a multiple of 960 -> latents [B, D, S / 960]."""
-
-    def __init__(self, width: int, blocks: int) -> None:
-        super().__init__(width, blocks)
-        self.down = StreamingConv1d(width, width, 4, 2, causal=True)
-
-    def forward(self, pcm: Tensor) -> Tensor:
-        return cast(Tensor, self.down(self.columns(pcm)))
+        return cast(Tensor, self.down(self.norm(x.transpose(1, 2)).transpose(1, 2)))
 
 
 class Columns(StreamingContainer):

@@ -1,71 +1,16 @@
-"""Speech in memory: windows cut on the device are pieces of utterances, with slots and pitch; a
-pitch is right where there is voice, and drawn through where there is none."""
-
-import random
+"""A pitch is right where there is voice, and drawn through where there is none."""
 
 import numpy as np
 import pytest
-import torch
 
-from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.codec.speech import (
-    AHEAD,
-    SLOT,
     UNVOICED_WEIGHT,
     Spoken,
-    Windows,
     pitch_track,
 )
 from engine.training.corpus.shards import Entry
 
-FRAMES, LEAD = 2, 3
-LENGTHS = (4 * FRAME_SAMPLES + 77, FRAME_SAMPLES, 3 * FRAME_SAMPLES)  # one fills no window
-
-
 pytest.importorskip("parselmouth")
-
-
-def utterance(number: int) -> Spoken:
-    hum = np.sin(np.arange(LENGTHS[number]) * 2 * np.pi * (110 + 60 * number) / 24_000)
-    noise = np.random.default_rng(number).normal(0, 0.05, LENGTHS[number])
-    return spoken(0.4 * (hum + noise), number)
-
-
-@pytest.fixture(scope="module")
-def side() -> tuple[Spoken, ...]:
-    return tuple(map(utterance, range(len(LENGTHS))))
-
-
-@pytest.fixture(scope="module")
-def windows(side) -> Windows:
-    return Windows(side, FRAMES, LEAD, torch.device("cpu"))
-
-
-def places(side: tuple[Spoken, ...], speaker: int, pcm: torch.Tensor) -> list[int]:
-    """The slots of an utterance at which a window with its lead begins."""
-    whole = side[speaker]
-
-    def cut(slot: int) -> torch.Tensor:
-        lead = [
-            whole.samples(max(0, before * SLOT), SLOT) * (before >= 0)
-            for before in range(slot - LEAD, slot)
-        ]
-        return torch.cat([*lead, whole.samples(slot * SLOT, FRAMES * FRAME_SAMPLES)])
-
-    return [slot for slot in range(-(-len(whole.pcm) // SLOT)) if torch.equal(cut(slot), pcm)]
-
-
-def test_a_window_is_a_piece_of_its_speaker_s_utterance(side, windows):
-    cut = windows.cut(random.Random(1), 40)
-    assert set(cut.speakers.tolist()) == {0, 1, 2}
-    for row, speaker in enumerate(cut.speakers.tolist()):
-        (slot,) = places(side, speaker, cut.pcm[row])
-        sounds = side[speaker].slots(slot * SLOT, FRAMES * FRAME_SAMPLES)
-        assert torch.equal(cut.slots[row], sounds)
-        track = pitch_track(side[speaker]).log_hz
-        columns = 2 * slot + AHEAD + torch.arange(cut.track.log_hz.shape[1])
-        assert torch.equal(cut.track.log_hz[row], track[columns.clamp(max=len(track) - 1)])
-        assert not cut.track.weight[row][columns >= len(track)].any()  # behind the end
 
 
 def spoken(pcm: np.ndarray, speaker: int = 0) -> Spoken:
