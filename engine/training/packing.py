@@ -194,7 +194,7 @@ def speakers(run: Run, people: Mapping[int, Sequence[Heard]]) -> list[int]:
 
 
 def mean_vectors(people: Mapping[int, Sequence[Heard]]) -> dict[int, npt.NDArray[np.float32]]:
-    """Of every speaker, of length 1, over all utterances: a single one is less like them."""
+    """Of every speaker, of length 1, over all utterances."""
     means = {n: np.mean([each.vector for each in person], axis=0) for n, person in people.items()}
     return {n: (mean / np.linalg.norm(mean)).astype(np.float32) for n, mean in means.items()}
 
