@@ -19,15 +19,16 @@ import torch
 from safetensors.numpy import load_file, save_file
 from scipy.cluster.vq import kmeans2
 
-from engine.codec.mel import BANDS, COLUMN, MelSpectrum
+from engine.codec.mel import BANDS, MelSpectrum
 from engine.training.corpus.shards import Entry, read_shards
 from engine.training.run import Progress, Run, cancellable, read_json
 from engine.training.voice.encode import aligned_phones, write_phones
 from engine.tts.phones import PhoneTable
+from engine.tts.system.spectrum import STEP_SAMPLES
 
 FILE: Final = "codebook.safetensors"
 COLUMNS: Final = 2  # of the spectrum, a token
-TOKEN_SAMPLES: Final = COLUMNS * COLUMN
+TOKEN_SAMPLES: Final = STEP_SAMPLES
 CLOSING: Final = 5  # tokens of silence behind speech, 200 ms
 ROUNDS: Final = 25
 MOST: Final = 6000  # tokens of a phone from which its shapes are found

@@ -78,7 +78,13 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig)
+    return read_config(file, PackConfig, _check)
+
+
+def _check(config: PackConfig) -> None:
+    spectrum = config.shape.spectrum
+    if spectrum.tokens % spectrum.phones:
+        raise ValueError(f"{spectrum.tokens} tokens for {spectrum.phones} phones")
 
 
 assert phones.VOCABULARY <= WORD, "units of phones and marks share ids"

@@ -15,6 +15,7 @@ from engine.tts.llmvox.config import TEXT_END, WORD
 from engine.tts.system.spectrum import SpectrumShape
 
 _AHEAD: Final = 2  # phones: a short one may have no token
+_LEAST: Final = 1e-9  # chance of a token that may follow, however sure the network is of others
 _LONGEST: Final = 10  # tokens of a phone, 0.4 s; then the next is due
 _LONGEST_PAUSE: Final = 20  # of one before a mark, with the pause
 
@@ -69,10 +70,11 @@ class Place:
         for phone in following[1:]:
             held[phone] = tokens[phone]
         if not self._is_over:
-            held[now] = tokens[now]
+            held[now] = tokens[now].clamp(min=_LEAST)
         if following:
-            after = tokens[following[0]].clamp(min=1e-9)
-            held[following[0]] += after * (1 - held.sum() - end) / after.sum()
+            after = tokens[following[0]].clamp(min=_LEAST)
+            after = after * (1 - held.sum() - end) / after.sum()
+            held[following[0]] += after.clamp(min=_LEAST)
         if self._phones[-1] != shape.end or at + 2 < len(self._phones):
             end = torch.zeros(1)
         return torch.cat((held.flatten(), end)).clamp(min=0).log()

@@ -61,7 +61,7 @@ class SpectrumShape:
 
     def phone_of(self, token: int) -> int:
         """The phone that a token names."""
-        return min(token // (self.tokens // self.phones), self.end)
+        return token // (self.tokens // self.phones)
 
 
 class Latents(NamedTuple):
