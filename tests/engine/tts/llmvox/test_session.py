@@ -1,21 +1,24 @@
 """What only LLMVoX does: a session equals a slow loop, sentences start afresh, chunks grow."""
 
+import json
 from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
+from engine.errors import ModelError
 from engine.tts.base import Starved
 from engine.tts.llmvox.config import Generation, Units
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.place import Place
-from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser
+from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, load
+from engine.tts.packs import CONFIG_FILE
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.nn.stacks import at_once, kept, passed
 from tests.engine.text.cases import phoned
-from tests.engine.tts.llmvox.small_model import GENERATION, small
+from tests.engine.tts.llmvox.small_model import GENERATION, small, write_pack
 from tests.engine.tts.utterances import Recorder, drain, push, say
 
 FIRST = ["The", "old", "boat", "left", "at", "seven."]
@@ -145,3 +148,12 @@ def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_change
     assert len(torch.cat(ears.pieces)) == 2 * known
     one, other = said(["Seven", "boats", "left."]), said(["Seven", "boats", "stay."])
     assert torch.equal(one[: 2 * known], other[: 2 * known])
+
+
+def test_a_pack_whose_tokens_name_no_phones_is_refused(tmp_path):
+    file = write_pack(tmp_path) / CONFIG_FILE
+    config = json.loads(file.read_text("utf-8"))
+    config["shape"]["spectrum"]["tokens"] += 1
+    file.write_text(json.dumps(config), "utf-8")
+    with pytest.raises(ModelError, match="phones"):
+        load(tmp_path)
