@@ -172,10 +172,10 @@ class SpeakStream:
     largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every batch
     window: int = 3  # m in use
     hop: int = 1  # n
+    longer: float = 0.5  # how likely a unit may be to be longer when it is over, in use
     wrong_levels: float = 0.1  # share of input positions with levels a little off
     lost: float = 0.06  # share of input positions without levels, two or three together
-    guided: float = 0.0  # of a loss that keeps one head on the phone being spoken (ours)
-    end_weight: float = 1.0  # of the loss of the segments' ends
+    end_weight: float = 1.0  # of the loss of the units' ends
     dropout: float = 0.1
 
 
@@ -236,6 +236,7 @@ class Spectrum:
     latent: int = 256
     latents: bool = True  # False: nothing is drawn, and no KL
     delete_bos: bool = True
+    ahead: int = 0  # steps whose phones are known before they are spoken (ours)
     flux: float = 0.5  # SMLLE, 3.2
     kl: float = 0.05  # SMLLE, 3.2
     kl_from: float = 0.1  # share of the steps; the paper's 10,000
@@ -246,6 +247,8 @@ class Spectrum:
     wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
     drawn: float = 0.0  # share of lessons whose tokens the transducer draws, which is trained first
     drawn_from: float = 0.0  # share of the schedule
+    own: float = 0.0  # share of steps whose lessons hear what the network says itself, as in use
+    own_from: float = 0.5  # share of the schedule
     shifted: float = 0.2  # share of lessons whose phones come a step early or late
     dropout: float = 0.5  # of the pre-net
 

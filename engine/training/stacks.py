@@ -16,6 +16,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
+from engine.nn.cache import KvCache
 from engine.nn.transformer import (
     Block,
     Embedding,
@@ -82,6 +83,21 @@ def run_stack(
         x = block.finish(x, heads.queries, Stored(heads.keys, heads.values), grouped)
     out: Tensor = stack.norm(x)
     return out
+
+
+@torch.no_grad()
+def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], Tensor]) -> None:
+    """A stack place by place, as a session runs it: `row` is given every place and what the stack
+    made of the one before [B, D] (None before the first), and returns its input [B, D].
+    """
+    assert isinstance(stack, Transformer)
+    x = row(0, None)
+    cache = KvCache(stack.config, len(x), x.device, x.dtype, growth=steps)
+    table = _rotary(stack.config.head_width, x.device)
+    for place in range(1, steps):
+        hidden = stack(x[:, None], table.slice(place - 1, place), cache)
+        cache.advance(1)
+        x = row(place, hidden[:, 0])
 
 
 # ----------------------------------------------------------------------- guide

@@ -40,7 +40,7 @@ from engine.training.smlle.transducer import (
     spectrum_shape_of,
 )
 from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
-from engine.training.stacks import causal, first_weights, run_stack
+from engine.training.stacks import causal, first_weights, run_stack, run_steps
 from engine.tts.smlle.aligned import delete_bos
 from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
@@ -60,12 +60,13 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """A prompt and an utterance in one row. T steps."""
+    """A prompt and an utterance in one row. T steps, `prompt` of them the prompt's."""
 
     tokens: Ints  # [T]
-    phones: Ints  # [T] aligned
+    phones: Ints  # [T + ahead] aligned
     mel: Tensor  # [T, V]
     vector: Tensor
+    prompt: int
 
 
 def train_spectrum(run: Run) -> None:
@@ -110,7 +111,9 @@ class SpectrumLearner(Learner):
         recipe = self._recipe
         drawn = recipe.drawn if context.share >= recipe.drawn_from else 0.0
         lessons = self._lessons(self._sides.training, context.draw, drawn)
-        losses = self._losses([self._corrupted(each, context.draw) for each in lessons], lessons)
+        own = context.share >= recipe.own_from and context.draw.random() < recipe.own
+        heard = [self._corrupted(each, context.draw) for each in lessons]
+        losses = self._losses(heard, lessons, own=own)
         total = losses["regression"]
         if recipe.latents and context.share >= recipe.kl_from:
             total = total + recipe.kl * losses["kl"]
@@ -120,10 +123,11 @@ class SpectrumLearner(Learner):
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         """The losses, and how much of the true variance the columns have (1 is right, 0 is
-        blurred).
+        blurred); `own` is the regression of a network that hears itself.
         """
         lessons = self._lessons(self._sides.validation, draw)
-        return self._losses(lessons, lessons)
+        own = self._losses(lessons, lessons, own=True)["regression"]
+        return {**self._losses(lessons, lessons), "own": own}
 
     def _lessons(self, side: Side, draw: random.Random, drawn: float = 0.0) -> list[Lesson]:
         everybody = [each for person in side.values() for each in person]
@@ -147,10 +151,12 @@ class SpectrumLearner(Learner):
         if draw.random() >= recipe.without_prompt:
             parts.insert(0, self._prompt(draw.choice(person)))
         tokens, aligned, mel = (np.concatenate(part) for part in zip(*parts, strict=True))
+        aligned = np.pad(aligned, (0, shape.ahead), constant_values=shape.end)
         columns = torch.from_numpy(mel.astype(np.float32))
         rows = columns.view(-1, shape.values)
         vector = torch.from_numpy(utterance.vector.astype(np.float32))
-        return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector)
+        prompt = sum(len(part.tokens) for part in parts[:-1])
+        return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector, prompt)
 
     def _prompt(self, utterance: Encoded) -> Piece:
         """The beginning of an utterance."""
@@ -171,22 +177,19 @@ class SpectrumLearner(Learner):
             phones = np.concatenate(
                 (phones[:1], phones[:-1]) if late else (phones[1:], phones[-1:])
             )
-        return Lesson(np.where(wrong, others, lesson.tokens), phones, lesson.mel, lesson.vector)
+        return replace(lesson, tokens=np.where(wrong, others, lesson.tokens), phones=phones)
 
-    def _losses(self, sources: Sequence[Lesson], targets: Sequence[Lesson]) -> dict[str, Tensor]:
-        """The losses of lessons as heard, by name; not weighted."""
-        model, recipe = self._model, self._recipe
-        mel = nn.utils.rnn.pad_sequence([each.mel for each in targets], batch_first=True)
-        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in targets])
-        bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
-        true = model.normalised(bands).flatten(2)  # [B, T, V]
-        real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
-        inputs = Inputs(
-            padded([each.tokens for each in sources]).to(self._device),
-            padded([each.phones for each in sources]).to(self._device),
-            before(true),
-            torch.stack([each.vector for each in targets]).to(self._device),
-        )
+    def _losses(
+        self, sources: Sequence[Lesson], targets: Sequence[Lesson], *, own: bool = False
+    ) -> dict[str, Tensor]:
+        """The losses of lessons as heard, by name; not weighted. `own`: what the network hears
+        after the prompt is what it says itself.
+        """
+        model, recipe, shape = self._model, self._recipe, self._shape
+        inputs, true, real = self._inputs(sources, targets)
+        if own:
+            prompts = torch.tensor([each.prompt for each in targets])
+            inputs = self._hearing_itself(inputs, prompts.to(self._device))
         count, steps = real.shape
         keep = model.prenet.keep_masks((count, steps), recipe.dropout, None)
         with in_bf16(self._device, asked=recipe.schedule.bf16):
@@ -204,6 +207,51 @@ class SpectrumLearner(Learner):
             "flux": flux(prediction.mean.float(), last.reshape_as(true)[real]),
             "variance": prediction.columns.float().var() / true[real].var(),
         }
+
+    def _inputs(
+        self, sources: Sequence[Lesson], targets: Sequence[Lesson]
+    ) -> tuple[Inputs, Tensor, Tensor]:
+        """What the network is given of lessons as heard, their true columns [B, T, V], and which
+        of these are no padding [B, T].
+        """
+        shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in targets])
+        mel = nn.utils.rnn.pad_sequence([each.mel for each in targets], batch_first=True)
+        bands = mel.to(self._device).view(*mel.shape[:2], shape.columns, shape.bands)
+        true = self._model.normalised(bands).flatten(2)
+        real = (torch.arange(true.shape[1]) < lengths[:, None]).to(self._device)
+        inputs = Inputs(
+            padded([each.tokens for each in sources]).to(self._device),
+            padded([each.phones for each in sources]).to(self._device),
+            before(true),
+            torch.stack([each.vector for each in targets]).to(self._device),
+        )
+        return inputs, true, real
+
+    def _hearing_itself(self, inputs: Inputs, prompts: Tensor) -> Inputs:
+        """The inputs with what the network says, step by step as in use, in place of the true
+        columns behind prompts of `prompts` [B] steps.
+        """
+        model, dropout = self._model, self._recipe.dropout
+        heard: list[Tensor] = []
+
+        def row(step: int, hidden: Tensor | None) -> Tensor:
+            before = inputs.before[:, step]
+            if hidden is not None:
+                noise = torch.randn_like(before) if self._recipe.latents else None
+                said = model.drawn(hidden, noise).columns
+                before = torch.where((step <= prompts)[:, None], before, said)
+            heard.append(before)
+            keep = model.prenet.keep_masks((len(before), 1), dropout, None)
+            now = Inputs(
+                inputs.tokens[:, step : step + 1],
+                inputs.phones[:, step : step + 1 + model.shape.ahead],
+                before[:, None],
+                inputs.speaker,
+            )
+            return model.inputs(now, keep)[:, 0]
+
+        run_steps(model.stack, inputs.tokens.shape[1], row)
+        return inputs._replace(before=torch.stack(heard, dim=1))
 
 
 def divergence(mean: Tensor, log_variance: Tensor, true: Tensor) -> Tensor:

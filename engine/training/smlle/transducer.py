@@ -60,14 +60,9 @@ def shape_of(run: Run) -> Shape:
     transducer, spectrum = run.recipe.transducer, spectrum_shape_of(run)
     return Shape(
         stack_config(transducer.width, transducer.encoder),
-        spectrum.stack,
-        phones=spectrum.begin,
-        tokens=spectrum.tokens,
-        predictor_layers=transducer.layers,
-        joint=transducer.joint,
-        prenet=spectrum.prenet,
-        latent=spectrum.latent,
-        speaker_width=spectrum.speaker_width,
+        spectrum,
+        transducer.layers,
+        transducer.joint,
     )
 
 
@@ -81,6 +76,7 @@ def spectrum_shape_of(run: Run) -> SpectrumShape:
         prenet=spectrum.prenet,
         latent=spectrum.latent,
         speaker_width=run.recipe.speaker.width,
+        ahead=spectrum.ahead,
     )
 
 

@@ -9,6 +9,7 @@ in VoXtream2, 4.1; a lesson is what a session would have fed its network, positi
 import random
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,7 @@ from engine.training.voice.encode import phoned_words, speaker_vector, write_pho
 from engine.tts.phones import PhoneTable
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
-from engine.tts.speakstream.script import Script, windows
+from engine.tts.speakstream.script import Script, Window, windows
 
 NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings, as in VoXtream2's runs
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
@@ -161,15 +162,16 @@ def _scale(files: Sequence[Path]) -> Scale:
 @dataclass(frozen=True)
 class Lesson:
     """`ids` [L] of text, NOTHING where a position is speech; `inputs` [L] the position of the
-    spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether the segment ends,
-    `guide` [L] the place of the phone that the target is of.
+    spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether its unit ends with
+    it, `unit` [L] the id that the target says, `later` [L] the one said after it.
     """
 
     ids: npt.NDArray[np.int64]
     inputs: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
-    guide: npt.NDArray[np.int64]
+    unit: npt.NDArray[np.int64]
+    later: npt.NDArray[np.int64]
     mel: npt.NDArray[np.float16]  # [positions, COLUMNS, BANDS]
     vector: npt.NDArray[np.float32]
 
@@ -182,7 +184,8 @@ class Batch:
     inputs: Tensor  # [B, L, COLUMNS, BANDS] levels
     targets: Tensor  # [B, L, COLUMNS, BANDS] levels, NOTHING where none is to be predicted
     end: Tensor  # [B, L] 0 or 1, NOTHING where it is not to be predicted
-    guide: Tensor  # [B, L] places, NOTHING where none is to be looked at
+    unit: Tensor  # [B, L] ids, NOTHING where no speech follows
+    later: Tensor  # [B, L] ids
     speakers: Tensor  # [B, S]
 
     @property
@@ -196,30 +199,42 @@ def lesson(utterance: Encoded, size: int, hop: int) -> Lesson:
     first, last = int(utterance.starts[0]), int(utterance.starts[-1])
     mel = utterance.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS)
     words, starts = utterance.words, [int(start) - first for start in utterance.starts]
-    said = utterance.said.tolist()
     ids: list[int] = []
     inputs: list[int] = []
     targets: list[int] = []
     end: list[int] = []
-    guide: list[int] = []
+    unit: list[int] = []
+    later: list[int] = []
     for part in windows(len(words), size, hop):
         text = [number for word in words[part.first : part.read_end] for number in (*word, WORD)]
         block = [END if ids else SPEAKER, *text, BEGIN]
         speech = range(starts[part.first], starts[part.spoken_end])
         quiet = [NOTHING] * (len(block) - 1)
-        place = len(ids) + 1
-        guide += quiet
-        for number in range(part.first, part.spoken_end):
-            guide += [place + at for at in said[starts[number] : starts[number + 1]]]
-            place += len(words[number]) + 1  # and the mark behind it
-        guide.append(NOTHING)
+        units = _units(utterance, part, starts)
+        said = [place for place, (_, length) in enumerate(units) for _ in range(length)]
+        said = said[: len(speech)]
+        after = [*(number for number, _ in units[1:]), END]
         ids += [*block, *[NOTHING] * len(speech)]
         inputs += [*quiet, NOTHING, *speech]
         targets += [*quiet, *speech, NOTHING]
-        end += [*quiet, NOTHING, *[0] * (len(speech) - 1), 1]
-    rows = {"ids": ids, "inputs": inputs, "targets": targets, "end": end, "guide": guide}
+        end += [*quiet, *(int(now != then) for now, then in pairwise((*said, len(units)))), NOTHING]
+        unit += [*quiet, *(units[place][0] for place in said), NOTHING]
+        later += [*quiet, *(after[place] for place in said), NOTHING]
+    rows = {
+        "ids": ids, "inputs": inputs, "targets": targets, "end": end, "unit": unit, "later": later,
+    }  # fmt: skip
     arrays = {name: np.asarray(row) for name, row in rows.items()}
     return Lesson(**arrays, mel=mel, vector=utterance.vector)
+
+
+def _units(utterance: Encoded, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
+    """The ids that a window's words say, each with its positions, in order."""
+    said = utterance.said.tolist()
+    return [
+        (utterance.words[number][place], sum(1 for _ in same))
+        for number in range(part.first, part.read_end)
+        for place, same in groupby(said[starts[number] : starts[number + 1]])
+    ]
 
 
 def collated(
@@ -249,7 +264,8 @@ def collated(
         heard("inputs", lost),
         heard("targets", nothing),
         row("end", NOTHING),
-        row("guide", NOTHING),
+        row("unit", NOTHING),
+        row("later", NOTHING),
         vectors,
     )
 

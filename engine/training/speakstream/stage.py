@@ -41,8 +41,6 @@ from engine.training.speakstream.encode import (
     read_scale,
 )
 from engine.training.stacks import (
-    Watch,
-    around,
     calm,
     causal,
     first_weights,
@@ -50,7 +48,6 @@ from engine.training.stacks import (
     stack_config,
 )
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
-from engine.tts.packs import SPEAKER_FILE
 from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import POSITION_RATE, Generation, PackConfig, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
@@ -96,7 +93,6 @@ def hidden(
     batch: Batch,
     forgotten: float,
     dropout: float = 0.0,
-    watch: Watch | None = None,
 ) -> Tensor:
     """What the network makes of every position of whole lessons [B, L, D], with a share of the
     pre-net dropped. Two thirds of the positions are text, which has no levels: those are computed
@@ -106,8 +102,9 @@ def hidden(
     speech = batch.is_speech
     keep = model.enter.keep_masks((int(speech.sum()),), forgotten, None)
     x[speech] = model.hear(batch.inputs[speech], keep).to(x.dtype)
+    x = x + model.saying(batch.unit, batch.later).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
-    return run_stack(model.stack, x, causal(x.shape[1], x.device), watch)
+    return run_stack(model.stack, x, causal(x.shape[1], x.device))
 
 
 class SpeakStreamLearner(Learner):
@@ -127,10 +124,7 @@ class SpeakStreamLearner(Learner):
         batch = self._batch(self._sides.training, context.draw)
         batch = corrupted(batch, wrong=recipe.wrong_levels, lost=recipe.lost)
         losses = self._losses(batch)
-        total = losses["levels"] + recipe.end_weight * losses["end"]
-        if recipe.guided:
-            total = total + recipe.guided * losses["guide"]
-        return self._optimise(losses, total)
+        return self._optimise(losses, losses["levels"] + recipe.end_weight * losses["end"])
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._batch(self._sides.validation, draw))
@@ -154,29 +148,19 @@ class SpeakStreamLearner(Learner):
         return self._lessons[key]
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross-entropy of the levels and of the ends; the guide's, and in validation how much of
-        its attention the best head has on the phone being spoken.
-        """
-        recipe, model, learns = self._recipe, self._model, self._model.training
-        watch = None
-        if recipe.guided or not learns:
-            watch = Watch(around(batch.guide), recipe.stack.layers // 2, every=not learns)
-        real = batch.targets[..., 0, 0] != NOTHING  # [B, L]
-        judged = batch.end != NOTHING
+        """Cross-entropy of the levels and of the ends."""
+        recipe, model = self._recipe, self._model
+        real = batch.unit != NOTHING  # [B, L]
         with in_bf16(self._device, asked=recipe.schedule.bf16):
-            rows = hidden(model, batch, recipe.forgotten, recipe.dropout, watch)
-            before_levels, before_ends = model.leave(rows[real]), model.end(rows[judged])
-        logits = before_levels.float().view(-1, LEVELS)
-        levels = functional.cross_entropy(logits, batch.targets[real].flatten())
-        end = functional.binary_cross_entropy_with_logits(
-            before_ends[..., 0].float(), batch.end[judged].float()
-        )
-        losses = {"levels": levels, "end": end}
-        if watch is not None and recipe.guided:
-            losses["guide"] = watch.loss
-        if watch is not None and not learns:
-            losses["on phones"] = watch.best
-        return losses
+            rows = hidden(model, batch, recipe.forgotten, recipe.dropout)
+            predicted = model.leave(rows[real]), model.end(rows[real])[..., 0]
+        levels, end = (each.float() for each in predicted)
+        return {
+            "levels": functional.cross_entropy(
+                levels.view(-1, LEVELS), batch.targets[real].flatten()
+            ),
+            "end": functional.binary_cross_entropy_with_logits(end, batch.end[real].float()),
+        }
 
 
 def train_level_vocoder(run: Run) -> None:
@@ -205,9 +189,10 @@ def export_pack(run: Run) -> None:
         hop=own.hop,
         temperature=export.temperature,
         dropout=own.forgotten,
+        longer=own.longer,
         pace=round(scale.pace, 3),
     )
     shape = shape_of(own, run.recipe.speaker.width)
     config = PackConfig(export.name, shape, generation, scale.levels)
-    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE, "speaker": SPEAKER_FILE}
+    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE} | packing.own_speaker(run)
     packing.export_pack(run, files, config, read_encoded(run).training, synthesiser.load)

@@ -115,6 +115,7 @@ class LlmVoxSession(ReplicaSession):
             dropout=parts.generation.spectrum_dropout,
         )
         self._columns = self._open_columns()
+        self._waiting: list[int] = []  # tokens whose next phones are not known yet
         super().__init__(
             Parts(
                 parts.generation,
@@ -128,14 +129,27 @@ class LlmVoxSession(ReplicaSession):
         )
 
     def _heard(self, tokens: list[int]) -> Tensor:
-        """The samples of a sentence's next tokens."""
-        phone_of = self._spectrum.shape.phone_of
-        columns = [self._columns.next(token, phone_of(token)) for token in tokens]
+        """The samples of a sentence's next tokens; the last ones wait for the phones after them."""
+        self._waiting += tokens
+        return self._made(len(self._waiting) - self._spectrum.shape.ahead)
+
+    def _made(self, count: int) -> Tensor:
+        """The samples of the first `count` tokens that wait."""
+        if count <= 0:
+            return torch.zeros(0)
+        shape = self._spectrum.shape
+        phones = [*map(shape.phone_of, self._waiting), *[shape.end] * shape.ahead]
+        columns = [
+            self._columns.next(token, phones[place : place + 1 + shape.ahead])
+            for place, token in enumerate(self._waiting[:count])
+        ]
+        del self._waiting[:count]
         return self._wave.decode(torch.cat(columns))
 
     def _rest(self) -> Tensor:
+        pcm = self._made(len(self._waiting))
         self._columns = self._open_columns()
-        return super()._rest()
+        return pcm
 
 
 class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):

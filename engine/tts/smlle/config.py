@@ -12,8 +12,7 @@ from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.base import RateRange
 from engine.tts.pack_files import check_system, read_config
-from engine.tts.phones import VOCABULARY
-from engine.tts.system.spectrum import SPECIAL_PHONES, SpectrumShape
+from engine.tts.system.spectrum import SpectrumShape
 
 NAME: Final = "smlle"
 STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
@@ -29,35 +28,21 @@ class Shape:
     """
 
     encoder: TransformerConfig
-    spectrum: TransformerConfig
-    phones: Annotated[int, Range(1, VOCABULARY)]  # of the table; the special ids follow
-    # values of a token; the paper's tokeniser has 1024
-    tokens: Annotated[int, Range(2, 4096)] = 512
+    spectrum: SpectrumShape  # the paper's tokeniser has 1024 values of a token
     predictor_layers: Annotated[int, Range(1, 16)] = 2  # LSTM (SMLLE, 3.2)
     joint: Annotated[int, Range(1, 16_384)] = 256
-    prenet: Annotated[int, Range(1, 16_384)] = 256
-    latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the latents
-    speaker_width: Annotated[int, Range(1, 4096)] = 192
 
     @property
     def begin(self) -> int:
-        return self.phones
+        return self.spectrum.begin
 
     @property
     def end(self) -> int:
-        return self.phones + 1
+        return self.spectrum.end
 
     @property
-    def of_spectrum(self) -> SpectrumShape:
-        """The second network's."""
-        return SpectrumShape(
-            self.spectrum,
-            self.phones + SPECIAL_PHONES,
-            self.tokens,
-            prenet=self.prenet,
-            latent=self.latent,
-            speaker_width=self.speaker_width,
-        )
+    def tokens(self) -> int:
+        return self.spectrum.tokens
 
 
 @dataclass(frozen=True)

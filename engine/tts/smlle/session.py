@@ -155,9 +155,11 @@ class SmlleSession(FadingUtterance):
         return Finished()
 
     def _decide(self, passage: _Passage) -> bool:
-        """Decide until the next frame's steps are known; False when more text is needed first."""
-        aligned = passage.aligned
-        while not aligned.closed and not aligned.has(passage.steps + STEPS_PER_FRAME - 1):
+        """Decide until the next frame's steps are known, and the phones ahead of them; False when
+        more text is needed first.
+        """
+        aligned, ahead = passage.aligned, self._parts.spectrum.shape.ahead
+        while not aligned.closed and not aligned.has(passage.steps + STEPS_PER_FRAME - 1 + ahead):
             if passage.waits and not self._read(passage):
                 return False
             token = passage.decisions.decide(self._bias(passage))
@@ -198,8 +200,11 @@ class SmlleSession(FadingUtterance):
         steps = [step for step in range(first, last) if passage.aligned.has(step)]
         if not steps:
             return self._end(passage)
+        aligned, ahead = passage.aligned, self._parts.spectrum.shape.ahead
         columns = [
-            passage.columns.next(passage.aligned.tokens[step], passage.aligned.phone(step))
+            passage.columns.next(
+                aligned.tokens[step], [aligned.phone(step + later) for later in range(ahead + 1)]
+            )
             for step in steps
         ]
         pcm = self._wave.decode(torch.cat(columns)).clamp(-1, 1).numpy()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import torch
+from torch.nn import functional
 
 from engine.codec.mel import BANDS
 from engine.codec.small_parts import SAMPLE_RATE
@@ -81,12 +82,12 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     parts = ModelParts(
         config.generation,
         with_weights(Transducer(shape), folder / TRANSDUCER_FILE),
-        with_weights(Spectrum(shape.of_spectrum), folder / SPECTRUM_FILE),
+        with_weights(Spectrum(shape.spectrum), folder / SPECTRUM_FILE),
         load_vocoder(folder / VOCODER_FILE, BANDS),
         read_table(folder / PHONES_FILE, VOCABULARY),
         Espeak(),
         RotaryTable(shape.encoder.head_width, cpu),
-        RotaryTable(shape.spectrum.head_width, cpu),
+        RotaryTable(shape.spectrum.stack.head_width, cpu),
     )
     voices = PromptVoices(
         named_voices(folder / VOICES_FOLDER, config.name),
@@ -110,5 +111,6 @@ def prompted(parts: ModelParts, voice: Voice) -> Prompt:
     if len(phones) != steps or not steps <= LONGEST_STEPS:
         raise unfit(voice, f"{steps} tokens and {len(phones)} phones")
     columns = spectrum.normalised(mel).view(1, steps, shape.values)
-    inputs = Inputs(tokens[None], phones[None], before(columns), speaker[None])
+    known = functional.pad(phones, (0, shape.ahead), value=shape.begin)
+    inputs = Inputs(tokens[None], known[None], before(columns), speaker[None])
     return prepared(spectrum, parts.spectrum_rotation, inputs, columns, generation.dropout)

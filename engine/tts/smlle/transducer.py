@@ -16,7 +16,6 @@ from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
 from engine.tts.smlle.config import MARKS, Generation, Shape
-from engine.tts.system.spectrum import SPECIAL_PHONES
 
 
 class Unit(NamedTuple):
@@ -33,7 +32,7 @@ class Transducer(nn.Module):
         super().__init__()
         self.shape = shape
         width = shape.encoder.width
-        self.phones = Embedding(shape.phones + SPECIAL_PHONES, width)
+        self.phones = Embedding(shape.spectrum.phones, width)
         self.marks = Embedding(len(MARKS), width)
         self.encoder = Transformer(shape.encoder)
         self.tokens = Embedding(shape.tokens + 1, width)  # the last one: nothing was said yet

@@ -45,8 +45,10 @@ class Generation:
     temperature: Annotated[float, Range(0, 100)] = 0.0
     dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the pre-net (ours)
     pace: Annotated[float, Range(0.5, 20)] = 4.2
-    # positions, 1.5 s: an end that does not come is set
-    longest_word: Annotated[int, Range(1, 1000)] = 38
+    # how likely a unit may be to be longer than it is; 0.5 = all have their median (ours)
+    longer: Annotated[float, Range(0.01, 0.99)] = 0.5
+    # positions, 0.6 s: an end that does not come is set
+    longest_unit: Annotated[int, Range(1, 1000)] = 15
     # positions after which a sentence's end starts again, 4 s
     passage: Annotated[int, Range(1, 100_000)] = 100
     # after which any word does: the longest lesson, 8 s

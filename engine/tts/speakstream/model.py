@@ -1,10 +1,12 @@
 """SpeakStream's one network: a causal transformer over words and dMel frames (III-A, III-B).
 
 A position is an id of the text, or COLUMNS columns of the spectrum as levels.
-All levels of the next position are predicted independently from one hidden vector. So is the end
-of the segment, by a logit of its own instead of an end level in every band (ours). Levels enter
-through a pre-net (ours): without it, what is said follows from what was said, and little of the
-text.
+All levels of the next position are predicted independently from one hidden vector. Ours: a position
+before speech also carries the unit (phone) that the next position says and the unit after it, and
+whether the next position is the unit's last is predicted with its levels. Bands drawn
+independently agree only where it is known what they say. So a segment ends with its last unit,
+without an end level in every band. Levels enter through a pre-net (ours): without it, what is said
+follows from what was said, and little of the text.
 Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
 """
 
@@ -22,7 +24,7 @@ from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
 
 class Predicted(NamedTuple):
     """What follows positions [B, T]: logits of the levels [B, T, COLUMNS, BANDS, LEVELS], and of
-    the segment ending there [B, T].
+    the unit ending with them [B, T].
     """
 
     levels: Tensor
@@ -37,6 +39,8 @@ class SpeakStreamModel(nn.Module):
         self.shape = shape
         width = shape.stack.width
         self.text = Embedding(shape.vocabulary, width)
+        self.unit = Embedding(shape.vocabulary, width)  # that is said next
+        self.later = Embedding(shape.vocabulary, width)  # that is said after it
         self.speaker = Linear(shape.speaker_width, width)
         # Every band has rows of its own for its levels and for LOST; both columns share them.
         self.level = Embedding(BANDS * (LEVELS + 1), shape.level_width)
@@ -57,6 +61,13 @@ class SpeakStreamModel(nn.Module):
         embedded = self.level(levels + rows).flatten(-3)  # [..., BINS * level_width]
         x: Tensor = self.enter(embedded, keep)
         return x
+
+    def saying(self, unit: Tensor, later: Tensor) -> Tensor:
+        """What positions carry before speech: the unit said next and the one after it, ids [B, T];
+        nothing where the unit is below 0.
+        """
+        x: Tensor = self.unit(unit.clamp(min=0)) + self.later(later.clamp(min=0))
+        return x * (unit >= 0)[..., None]
 
     def predict(self, hidden: Tensor) -> Predicted:
         """From hidden [B, T, D]."""

@@ -33,14 +33,22 @@ class Window:
 
 @dataclass(frozen=True)
 class Sounding:
-    """A word that sounds. `last` is its number among the pushed words, `first` that of the first
-    silent word before it, which begins with it.
+    """A word that sounds, of so many `phones`. `last` is its number among the pushed words, `first`
+    that of the first silent word before it, which begins with it.
     """
 
     ids: tuple[int, ...]
+    phones: int
     syllables: int
     first: int
     last: int
+
+    @property
+    def units(self) -> list[int]:
+        """Ids that are said, in order; the training's `places` gives each the same positions."""
+        count = len(self.ids)
+        places = dict.fromkeys(n * count // self.phones for n in range(self.phones))
+        return [self.ids[place] for place in places]
 
     @property
     def ends_sentence(self) -> bool:
@@ -67,7 +75,9 @@ class Script:
             ids = tuple(number for spelt in numbers for number in spelt)
             syllables = sum(is_nucleus(phone) for phone in word.phones)
             first = self.words[-1].last + 1 if self.words else 0
-            self.words.append(Sounding((*self._marks, *ids, *mark), syllables, first, self.count))
+            spoken = (*self._marks, *ids, *mark)
+            phones = len(word.phones)
+            self.words.append(Sounding(spoken, phones, syllables, first, self.count))
             self._marks = ()
         self.count += 1
 

@@ -1,7 +1,7 @@
 """One utterance: m words are read and the first n of them spoken, then the next, to the end.
 
-The network decides where each segment ends. There is no other alignment: a segment's first sample
-is the onset of its first word.
+The network decides where each unit of a word ends, and with its last one a segment. There is no
+other alignment: a segment's first sample is the onset of its first word.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
@@ -70,8 +70,11 @@ class SpeakStreamSession(FadingUtterance):
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
         self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
-        self._segment_length = self._passage = 0  # positions so far
-        self._going_on = 1.0  # how likely the segment is to be longer than it is
+        self._passage = 0  # positions so far
+        self._units: list[int] = []  # ids that the words read say
+        self._unit = self._units_end = 0  # the one being said; the first that the segment does not
+        self._unit_length = 0  # positions so far
+        self._going_on = 1.0  # how likely the unit is to be longer than it is
         self._tempo = Tempo()
         self._wave = parts.vocoder.open()
         self._begun: list[int] = []  # words that begin with the next sample
@@ -115,11 +118,22 @@ class SpeakStreamSession(FadingUtterance):
         if self._is_passage_over():
             self._cache.restart()
             self._passage, opening = 0, SPEAKER
+        spoken, behind = words[part.first : part.spoken_end], words[part.spoken_end : part.read_end]
+        self._units = [unit for word in spoken for unit in word.units]
+        self._unit, self._units_end = 0, len(self._units)
+        self._units += [unit for word in behind for unit in word.units]
         ids = torch.tensor([block(words, part, opening=opening)])
-        self._hear(self._parts.model.read(ids, self._speaker))
-        self._segment, self._segment_length, self._next = part, 0, part.spoken_end
-        self._going_on = 1.0
-        self._begun += range(words[part.first].first, words[part.spoken_end - 1].last + 1)
+        x = self._parts.model.read(ids, self._speaker)
+        x[:, -1:] += self._saying()
+        self._hear(x)
+        self._segment, self._next = part, part.spoken_end
+        self._begun += range(spoken[0].first, spoken[-1].last + 1)
+
+    def _saying(self) -> Tensor:
+        """What the position before the next one carries [1, 1, D]."""
+        later = [*self._units[1:], END][self._unit]
+        ids = torch.tensor([[self._units[self._unit]], [later]])
+        return self._parts.model.saying(ids[:1], ids[1:])
 
     def _is_passage_over(self) -> bool:
         """Whether to start with an empty cache: over a long text a small network gets worse."""
@@ -132,27 +146,24 @@ class SpeakStreamSession(FadingUtterance):
         )
 
     def _ends_here(self) -> bool:
-        """Feed back what sounded last; whether the segment ends with it: when it is as likely to be
-        over as not. The likeliest next step alone would be to go on, for most words, for ever.
-        """
+        """Feed back what sounded last; whether the segment ends with it."""
         if self._unheard is None:
             return False
         model, part = self._parts.model, self._segment
         assert part is not None
         dropout = self._parts.generation.dropout
         keep = model.enter.keep_masks((1, 1), dropout, self._generator)
-        self._hear(model.hear(self._unheard, keep))
+        x = model.hear(self._unheard, keep)
         self._unheard = None
-        longest = self._parts.generation.longest_word * (part.spoken_end - part.first)
-        self._going_on *= float(model.end(self._hidden).neg().sigmoid())
-        if self._going_on > 1 / 2 and self._segment_length < longest:
-            return False
-        words = self._script.words[part.first : part.spoken_end]
-        syllables = sum(word.syllables for word in words)
-        self._syllables += syllables
-        self._own_syllables += syllables
-        self._segment = None
-        return True
+        ends = self._unit == self._units_end
+        self._hear(x if ends else x + self._saying())
+        if ends:
+            words = self._script.words[part.first : part.spoken_end]
+            syllables = sum(word.syllables for word in words)
+            self._syllables += syllables
+            self._own_syllables += syllables
+            self._segment = None
+        return ends
 
     def _hear(self, x: Tensor) -> None:
         """Append positions [1, T, D] to the sequence."""
@@ -161,13 +172,19 @@ class SpeakStreamSession(FadingUtterance):
 
     def _position(self) -> Tensor:
         """The next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
-        network itself continues from levels that are drawn.
+        network itself continues from levels that are drawn. When a unit is over is not drawn, or
+        some would be hurried: it is when it is no likelier than `longer` to be so.
         """
         parts = self._parts
-        logits = parts.model.predict(self._hidden[:, None]).levels  # [1, 1, C, BANDS, LEVELS]
+        predicted = parts.model.predict(self._hidden[:, None])
+        logits = predicted.levels  # [1, 1, C, BANDS, LEVELS]
         self._unheard = self._drawn(logits)
-        self._segment_length += 1
         self._passage += 1
+        self._unit_length += 1
+        self._going_on *= float(predicted.end.neg().sigmoid())
+        generation = parts.generation
+        if self._going_on <= generation.longer or self._unit_length == generation.longest_unit:
+            self._unit, self._unit_length, self._going_on = self._unit + 1, 0, 1.0
         return parts.levels.expected(logits[0, 0])
 
     def _drawn(self, logits: Tensor) -> Tensor:

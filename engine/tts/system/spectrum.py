@@ -10,6 +10,7 @@ Invariant: all randomness is passed in; with the same noise, many steps at once 
 one by one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, NamedTuple
 
@@ -45,6 +46,8 @@ class SpectrumShape:
     prenet: Annotated[int, Range(1, 16_384)] = 256
     latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the latents
     speaker_width: Annotated[int, Range(1, 4096)] = 192
+    # steps after the one that is said whose phones are known, 40 ms each (ours)
+    ahead: Annotated[int, Range(0, 8)] = 0
 
     @property
     def begin(self) -> int:
@@ -73,8 +76,8 @@ class Latents(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What steps are given: tokens and phones [B, T], the columns before each [B, T, V]
-    (normalised), the speaker [B, 192].
+    """What steps are given: tokens [B, T], phones [B, T + ahead], the columns before each
+    [B, T, V] (normalised), the speaker [B, 192].
     """
 
     tokens: Tensor
@@ -92,6 +95,7 @@ class Spectrum(nn.Module):
         width = shape.stack.width
         self.tokens = Embedding(shape.tokens, width)
         self.phones = Embedding(shape.phones, width)
+        self.ahead = nn.ModuleList(Embedding(shape.phones, width) for _ in range(shape.ahead))
         self.speaker = Linear(shape.speaker_width, width)
         self.prenet = Prenet(shape.values, shape.prenet, width)
         self.stack = Transformer(shape.stack)
@@ -111,12 +115,11 @@ class Spectrum(nn.Module):
 
     def inputs(self, inputs: Inputs, keep: Tensor) -> Tensor:
         """Rows of the stack [B, T, D]; `keep` is the pre-net's."""
-        rows: Tensor = (
-            self.tokens(inputs.tokens)
-            + self.phones(inputs.phones)
-            + self.speaker(inputs.speaker)[:, None]
-            + self.prenet(inputs.before, keep)
-        )
+        steps = inputs.tokens.shape[1]
+        rows: Tensor = self.tokens(inputs.tokens) + self.speaker(inputs.speaker)[:, None]
+        rows = rows + self.prenet(inputs.before, keep)
+        for later, phones in enumerate((self.phones, *self.ahead)):
+            rows = rows + phones(inputs.phones[:, later : later + steps])
         return rows
 
     def drawn(self, hidden: Tensor, noise: Tensor | None) -> Latents:
@@ -167,12 +170,14 @@ class Columns:
         self._cache = prompt.cache.copy(prompt.cache.length)
         self._last = prompt.last
 
-    def next(self, token: int, phone: int) -> Tensor:
-        """Log mel columns [columns, bands] of the next step."""
+    def next(self, token: int, phones: Sequence[int]) -> Tensor:
+        """Log mel columns [columns, bands] of the next step; `phones` are its own and those of the
+        `ahead` steps after it.
+        """
         spectrum = self._spectrum
         keep = spectrum.prenet.keep_masks((1, 1), self._dropout, self._generator)
         inputs = Inputs(
-            torch.tensor([[token]]), torch.tensor([[phone]]), self._last[:, None], self._speaker
+            torch.tensor([[token]]), torch.tensor([phones]), self._last[:, None], self._speaker
         )
         place = self._cache.length
         rotation = self._table.slice(place, place + 1)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.codec.mel import BANDS
+from engine.nn.transformer import RotaryTable
 from engine.training import recipe as recipes
 from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
@@ -28,7 +29,8 @@ from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Decisions, Unit
-from tests.engine.tts.smlle.small import SHAPE, small_parts
+from engine.tts.system.spectrum import Columns, from_nothing
+from tests.engine.tts.smlle.small import SHAPE, SPECTRUM, small_parts
 from tests.engine.tts.utterances import speak
 from tests.fakes_tts import FakeTts
 
@@ -44,7 +46,7 @@ def utterance(seed: int) -> Encoded:
     spoken_by = np.repeat(np.arange(PHONES + 2), [2, *[3] * PHONES, 2])
     tokens = np.concatenate(([0], phones % 10 + 1, [0]))[spoken_by]
     mel = np.repeat(tokens, 2)[:, None] * np.ones(BANDS) / 5
-    vector = np.zeros(SHAPE.speaker_width, np.float32)
+    vector = np.zeros(SPECTRUM.speaker_width, np.float32)
     marks = np.zeros(PHONES, np.int8)
     marks[-1] = 2
     return Encoded(
@@ -71,9 +73,7 @@ def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
 def spectrum_learner(draws: Draws | None = None, **changed: Any) -> SpectrumLearner:
     torch.manual_seed(1)
     plain: dict[str, Any] = {"schedule": SCHEDULE, "width": 32, "prompt_seconds": 0.4}
-    return SpectrumLearner(
-        recipes.Spectrum(**plain | changed), SHAPE.of_spectrum, SIDES, CPU, draws
-    )
+    return SpectrumLearner(recipes.Spectrum(**plain | changed), SPECTRUM, SIDES, CPU, draws)
 
 
 def test_a_lesson_has_the_logits_that_a_session_has():
@@ -122,8 +122,8 @@ def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it():
     lesson, *_ = learner._lessons(SIDES.training, random.Random(1))
     assert lesson.phones[:2].tolist() == [SHAPE.begin] * 2
     assert SHAPE.begin not in lesson.phones[2:]
-    assert lesson.phones[-4:].tolist() == [SHAPE.end] * 4
-    assert len(lesson.tokens) == len(lesson.phones) == len(lesson.mel)
+    assert lesson.phones[-6:].tolist() == [SHAPE.end] * 6
+    assert len(lesson.tokens) == len(lesson.phones) - SPECTRUM.ahead == len(lesson.mel)
 
 
 def test_what_is_heard_is_corrupted_and_what_is_said_is_not():
@@ -135,6 +135,34 @@ def test_what_is_heard_is_corrupted_and_what_is_said_is_not():
     assert 0.03 < wrong < 0.2
     shifted = sum((each.phones != lesson.phones).any() for each in heard)
     assert 0 < shifted < 20
+
+
+def test_lessons_hear_what_a_session_would_say_and_true_prompts():
+    learner = spectrum_learner(dropout=0.0, latents=False, without_prompt=0.5)
+    lessons = learner._lessons(SIDES.training, random.Random(1))
+    prompts = torch.tensor([each.prompt for each in lessons])
+    assert {each > 0 for each in prompts.tolist()} == {False, True}
+    inputs, _, _ = learner._inputs(lessons, lessons)
+    heard = learner._hearing_itself(inputs, prompts).before
+    table = RotaryTable(SPECTRUM.stack.head_width, CPU)
+    for row, lesson in enumerate(lessons):
+        start = from_nothing(learner._model, lesson.vector[None])
+        with torch.inference_mode():
+            session = Columns(learner._model, table, start, torch.Generator(), dropout=0.0)
+            for step, token in enumerate(lesson.tokens[:-1].tolist()):
+                session.next(token, lesson.phones[step : step + 1 + SPECTRUM.ahead].tolist())
+                if step < lesson.prompt:
+                    session._last = inputs.before[row : row + 1, step + 1]
+                assert torch.allclose(heard[row, step + 1], session._last[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("own", [0.0, 1.0])
+def test_a_share_of_steps_hears_itself(own, monkeypatch):
+    learner, calls = spectrum_learner(own=own), []
+    monkeypatch.setattr(learner, "_hearing_itself", lambda inputs, _: calls.append(1) or inputs)
+    for share in (0.0, 1.0):
+        learner.learn(StepContext(0, share, random.Random(1)))
+    assert len(calls) == own  # not before `own_from`
 
 
 def test_a_pack_gives_the_rate_it_speaks_at_as_its_own():
@@ -155,8 +183,11 @@ def test_a_draw_depends_on_the_true_past_and_on_no_later_token():
     spoken = utterance(2)
     changed = spoken.tokens.copy()
     changed[10:] += 1
-    greedy = draws(temperature=1e-4)
-    one, other = greedy.tokens(spoken), greedy.tokens(replace(spoken, tokens=changed))
+    some, found = draws(), []
+    for each in (spoken, replace(spoken, tokens=changed)):
+        torch.manual_seed(1)
+        found.append(some.tokens(each))
+    one, other = found
     assert np.array_equal(one[:11], other[:11])
     assert len(one) == spoken.steps
     assert 0 <= one.min() <= one.max() < SHAPE.tokens

@@ -20,7 +20,11 @@ from engine.training.speakstream.encode import (
     read_scale,
 )
 from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
+from engine.training.stacks import places
+from engine.tts.phones import own_table
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
+from engine.tts.speakstream.script import Script
+from tests.engine.text.cases import phoned
 from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts.speakstream.small_model import SHAPE
 
@@ -57,7 +61,7 @@ def test_a_lesson_is_what_the_paper_prints():
     said = [place for place in made.targets.tolist() if place != NOTHING]
     heard = [place for place in made.inputs.tolist() if place != NOTHING]
     assert said == heard == list(range(10))
-    assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 0, 0, 0, 1]
+    assert [end for end in made.end.tolist() if end != NOTHING] == [0, 0, 1, 1, 0, 0, 1, 1, 0, 1]
 
 
 def test_whole_lessons_and_single_steps_predict_the_same():
@@ -75,6 +79,8 @@ def test_whole_lessons_and_single_steps_predict_the_same():
                 x = model.hear(levels, model.enter.keep_masks((1, 1), 0.0, None))
             else:
                 x = model.read(torch.tensor([[number]]), batch.speakers[row : row + 1])
+            here = slice(row, row + 1), slice(place, place + 1)
+            x = x + model.saying(batch.unit[here], batch.later[here])
             with torch.no_grad():
                 found = model.predict(model.step(x, rotary, cache)[:, None])
             assert torch.allclose(found.levels[0, 0], whole.levels[row, place], atol=1e-4)
@@ -95,12 +101,22 @@ def test_what_is_corrupted_is_what_is_heard():
     assert 0.15 < float(moved.float().mean()) < 0.35
 
 
-def test_a_position_is_guided_to_the_phone_it_says():
+def test_a_position_says_a_unit_and_knows_the_next():
     made = lesson(spoken(3), 2, 1)
-    text = [int(made.ids[place]) for place in made.guide[made.guide != NOTHING]]
-    assert text == [0, 0, 0, 1, 0, 0, 0, 1, 2, 2]
-    batch = collated([made], LEVELS)
-    assert torch.equal(batch.guide != NOTHING, batch.targets[..., 0, 0] != NOTHING)
+    speech = made.targets != NOTHING
+    assert made.unit[speech].tolist() == [0, 0, 0, 1, 0, 0, 0, 1, 2, 2]
+    assert made.later[speech].tolist() == [1, 1, 1, 0, 1, 1, 1, 2, END, END]
+    assert (made.unit[~speech] == NOTHING).all()
+
+
+def test_a_session_says_the_units_that_training_found():
+    script = Script(own_table())
+    for word in phoned(["Quite", "a", "long", "sentence", "—", "it", "was,", "yes."]):
+        script.add(word)
+    for word in script.words:
+        begins = list(range(word.phones))
+        said = places(0, len(word.ids), begins, word.phones)
+        assert word.units == [word.ids[place] for place in dict.fromkeys(said)]
 
 
 @pytest.fixture(scope="module")
@@ -117,9 +133,9 @@ def test_encoded_words_are_those_that_were_spoken(whole):
         assert (np.diff(utterance.starts) >= 1).all()
         assert len(utterance.mel) // COLUMNS == utterance.starts[-1]
         said = np.split(utterance.said, utterance.starts[1:-1] - utterance.starts[0])
-        for word, places in zip(utterance.words, said, strict=True):
-            assert (np.diff(places) >= 0).all()
-            assert 0 <= places[0] <= places[-1] < len(word)
+        for word, units in zip(utterance.words, said, strict=True):
+            assert (np.diff(units) >= 0).all()
+            assert 0 <= units[0] <= units[-1] < len(word)
         # Speech is louder than the silence before it.
         first = utterance.starts[0] * COLUMNS
         quiet, loud = utterance.mel[: max(1, first - 1)], utterance.mel[first:]

@@ -36,7 +36,7 @@ GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
 SPEAKER_WIDTH = 192
 VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 _PHONES = len(own_ids()) + 2
-SPECTRUM = SpectrumShape(STACK, _PHONES, 2 * _PHONES, prenet=16, latent=16)
+SPECTRUM = SpectrumShape(STACK, _PHONES, 2 * _PHONES, prenet=16, latent=16, ahead=2)
 
 
 def shape(units: Units = Units.PHONES) -> Shape:

@@ -15,14 +15,14 @@ from engine.tts.smlle.config import Generation, Shape
 from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
-from engine.tts.system.spectrum import Spectrum
+from engine.tts.system.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
 from tests.engine.nn.stacks import CPU, lively, seeded
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
-SHAPE = Shape(
-    _STACK, _STACK, phones=len(own_ids()), tokens=12, predictor_layers=2, joint=32,
-    prenet=16, latent=16, speaker_width=8,
-)  # fmt: skip
+SPECTRUM = SpectrumShape(
+    _STACK, len(own_ids()) + SPECIAL_PHONES, 12, prenet=16, latent=16, speaker_width=8, ahead=2
+)
+SHAPE = Shape(_STACK, SPECTRUM, predictor_layers=2, joint=32)
 GENERATION = Generation()
 
 
@@ -48,17 +48,17 @@ class SummingStream:
 def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelParts:
     """Random weights that wait as often as they speak."""
     with seeded(seed):
-        transducer, spectrum = Transducer(SHAPE), Spectrum(SHAPE.of_spectrum)
+        transducer, spectrum = Transducer(SHAPE), Spectrum(SPECTRUM)
         for network in (transducer, spectrum):
             lively(network, embeddings=1.0)
     transducer.bias.data[transducer.blank] = 2.2
-    tables = (RotaryTable(of.head_width, CPU) for of in (SHAPE.encoder, SHAPE.spectrum))
+    tables = (RotaryTable(_STACK.head_width, CPU) for _ in range(2))
     return ModelParts(generation, transducer, spectrum, Summing(), own_table(), Espeak(), *tables)
 
 
 def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
     dice = np.random.default_rng(seed)
-    phones = dice.integers(0, SHAPE.phones, steps)
+    phones = dice.integers(0, SHAPE.begin, steps)
     phones[:lead] = SHAPE.begin
     return Voice(
         f"small {seed}",
@@ -67,7 +67,7 @@ def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
             "tokens": dice.integers(0, SHAPE.tokens, steps),
             "phones": phones,
             "mel": dice.normal(size=(steps * 2, BANDS)).astype(np.float32),
-            "speaker": dice.normal(size=SHAPE.speaker_width).astype(np.float32),
+            "speaker": dice.normal(size=SPECTRUM.speaker_width).astype(np.float32),
         },
     )
 

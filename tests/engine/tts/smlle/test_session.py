@@ -14,6 +14,7 @@ from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import MARKS, Generation
 from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.transducer import Decisions, Unit
+from engine.tts.system.spectrum import SpectrumShape
 from tests.engine.nn.stacks import at_once
 from tests.engine.text.cases import phoned
 from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_voice, speaking
@@ -87,6 +88,15 @@ def tokens(parts: ModelParts, words: list[str], seed: int) -> tuple[list[int], l
     return said, saying
 
 
+def later_phones(prompt: list[int], phones: list[int], shape: SpectrumShape) -> list[Tensor]:
+    """Of each step itself, of the one after it, and of the next [1, T]."""
+    padded = [*prompt, *[shape.begin] * 2], [*phones, *[shape.end] * 2]
+    return [
+        torch.tensor([[*padded[0][n:][: len(prompt)], *padded[1][n:][: len(phones)]]])
+        for n in range(3)
+    ]
+
+
 def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Tensor:
     """The whole spectrum [T, bands]."""
     net, generation, shape = parts.spectrum, parts.generation, parts.spectrum.shape
@@ -95,7 +105,7 @@ def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Ten
     phones = phones[lead:] + [shape.end] * lead
     prompt_tokens = torch.from_numpy(voice.tensors["tokens"])
     heard = torch.cat((prompt_tokens, torch.tensor(said)))[None]
-    aligned = torch.cat((torch.from_numpy(voice.tensors["phones"]), torch.tensor(phones)))[None]
+    aligned = later_phones(voice.tensors["phones"].tolist(), phones, shape)
     steps = len(prompt_tokens)
     columns = torch.from_numpy(voice.tensors["mel"]).view(1, steps, shape.values)
     speaker = net.speaker(torch.from_numpy(voice.tensors["speaker"]))
@@ -112,7 +122,9 @@ def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Ten
             x = layer(x)
             x = x.relu() * kept[number] if number < 2 else x
         length = x.shape[1]
-        rows = net.tokens(heard[:, :length]) + net.phones(aligned[:, :length]) + speaker + x
+        rows = net.tokens(heard[:, :length]) + speaker + x
+        for table, known in zip((net.phones, *net.ahead), aligned, strict=True):
+            rows = rows + table(known[:, :length])
         hidden = at_once(net.stack, rows)[:, -1]
         mean, log_variance = (hidden @ net.latents.weight.T).split(shape.values, dim=-1)
         latent = mean + log_variance.clamp(-8, 4).mul(0.5).exp() * noise

@@ -17,12 +17,12 @@ from tests.engine.tts.llmvox.small_model import random_voice
 SHAPE = Shape(
     TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24
 )
-GENERATION = Generation(longest_word=9, passage=40, longest_passage=120)
+GENERATION = Generation(longest_unit=4, passage=40, longest_passage=120)
 VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 
 
 def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
-    """Weights that end a segment now and then."""
+    """Weights that end a unit now and then."""
     with seeded(seed):
         model = lively(SpeakStreamModel(shape))
         model.end.weight *= 4  # sure of itself, or every other position would be an end

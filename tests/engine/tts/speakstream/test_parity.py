@@ -34,13 +34,25 @@ def texts_of(words: Iterable[str]) -> list[list[int]]:
     ]
 
 
+def next_position(
+    weights: dict[str, Tensor], hidden: Tensor, dice: torch.Generator
+) -> tuple[list[Tensor], Tensor]:
+    """The two columns [BANDS] that follow, and the row in which they are heard."""
+    table = weights["level.weight"].view(BANDS, LEVELS + 1, -1)
+    logits = (weights["leave.weight"] @ hidden).view(2, BANDS, LEVELS)
+    mean = logits.softmax(-1) @ torch.arange(LEVELS).float()
+    best = logits.argmax(-1)
+    heard = torch.cat([table[torch.arange(BANDS), best[n]].flatten() for n in (0, 1)])
+    row = passed(weights, "enter", heard, kept(SHAPE.prenet, 0.5, dice))
+    return list(-6.0 + mean * 8 / (LEVELS - 1)), row
+
+
 def spoken_slowly(model: SpeakStreamModel, speaker: Tensor, seed: int) -> tuple[Tensor, list[int]]:
     """Columns of the spectrum [T, BANDS], and the column at which every word begins."""
     dice = torch.Generator().manual_seed(seed)
     weights = dict(model.named_parameters())
     texts = texts_of(WORDS)
     who = weights["speaker.weight"] @ speaker
-    table = weights["level.weight"].view(BANDS, LEVELS + 1, -1)
     rows: list[Tensor] = []
     columns: list[Tensor] = []
     begins: list[int] = []
@@ -55,19 +67,21 @@ def spoken_slowly(model: SpeakStreamModel, speaker: Tensor, seed: int) -> tuple[
             rows += [weights["text.weight"][each] for each in [*text, WORD_MARK]]
         rows.append(weights["text.weight"][BEGIN] + who)
         begins.append(len(columns))
-        going_on = 1.0
-        for _ in range(GENERATION.longest_word):
-            hidden = hidden_of(model, rows)
-            logits = (weights["leave.weight"] @ hidden).view(2, BANDS, LEVELS)
-            mean = logits.softmax(-1) @ torch.arange(LEVELS).float()
-            columns += list(-6.0 + mean * 8 / (LEVELS - 1))
-            best = logits.argmax(-1)
-            heard = torch.cat([table[torch.arange(BANDS), best[n]].flatten() for n in (0, 1)])
-            rows.append(passed(weights, "enter", heard, kept(SHAPE.prenet, 0.5, dice)))
-            spoken += 1
-            going_on *= 1 - float((weights["end.weight"][0] @ hidden_of(model, rows)).sigmoid())
-            if going_on <= 0.5:
-                break
+        units = [each for each in texts[number] if each not in MARKS.values()]
+        behind = texts[number + 1 : number + GENERATION.window]
+        after = [*units[1:], *(text[0] for text in behind), END]
+        for unit, later in zip(units, after, strict=False):
+            going_on = 1.0
+            for _ in range(GENERATION.longest_unit):
+                rows[-1] = rows[-1] + weights["unit.weight"][unit] + weights["later.weight"][later]
+                hidden = hidden_of(model, rows)
+                pair, heard = next_position(weights, hidden, dice)
+                columns += pair
+                rows.append(heard)
+                spoken += 1
+                going_on *= 1 - float((weights["end.weight"][0] @ hidden).sigmoid())
+                if going_on <= 0.5:
+                    break
     return torch.stack(columns), begins
 
 
