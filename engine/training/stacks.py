@@ -1,9 +1,9 @@
 """The house's transformers in training: first weights, and whole sequences at once, which a session
 feeds step by step.
 
-SpeakStream and LLMVoX read text and speech in one sequence, and have to find out themselves which
-text a position says. Watch measures whether attention finds it, and gives a loss that shows it the
-way (ours, after the guided attention of Tachibana et al., 2018); a session knows nothing of it.
+LLMVoX reads text and speech in one sequence, and has to find out itself which text a position says.
+Watch measures whether attention finds it, and gives a loss that shows it the way (ours, after the
+guided attention of Tachibana et al., 2018); a session knows nothing of it.
 
 Invariant: with the same weights, a row of a sequence is what a session computes at that step.
 """

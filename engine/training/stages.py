@@ -75,7 +75,8 @@ SYSTEMS: Final[Mapping[str, System]] = {
     ),
     "speakstream": System(
         "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a vector of the "
-        "speaker, a rate (its spectrum is stretched) and one network for all windows. It was",
+        "speaker, a rate (its spectrum is stretched), one network for all windows, and the phone "
+        "that is said next as an input. It was",
         {
             **_CORPUS,
             **_SPEAKER,
@@ -103,7 +104,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
     ),
     "smlle": System(
         "A small SMLLE with its own tokens and vocoder. Unlike its paper's, it has a vector of the "
-        "speaker, tokens made of phones, a band around the known alignment, and a rate (a bias on "
+        "speaker, tokens made of phones, the phones of the next 80 ms, a band around the known alignment, and a rate (a bias on "
         "the blank). It was",
         {
             **_CORPUS,
