@@ -104,8 +104,8 @@ SYSTEMS: Final[Mapping[str, System]] = {
     ),
     "smlle": System(
         "A small SMLLE with its own tokens and vocoder. Unlike its paper's, it has a vector of the "
-        "speaker, tokens made of phones, the phones of the next 80 ms, a band around the known alignment, and a rate (a bias on "
-        "the blank). It was",
+        "speaker, tokens made of phones, the phones of the next 80 ms, a band around the known "
+        "alignment, and a rate (a bias on the blank). It was",
         {
             **_CORPUS,
             **_MEL_VOCODER,
