@@ -235,17 +235,17 @@ class SpectrumLearner(Learner):
         heard: list[Tensor] = []
 
         def row(step: int, hidden: Tensor | None) -> Tensor:
-            before = inputs.before[:, step]
+            last = inputs.before[:, step]
             if hidden is not None:
-                noise = torch.randn_like(before) if self._recipe.latents else None
+                noise = torch.randn_like(last) if self._recipe.latents else None
                 said = model.drawn(hidden, noise).columns
-                before = torch.where((step <= prompts)[:, None], before, said)
-            heard.append(before)
-            keep = model.prenet.keep_masks((len(before), 1), dropout, None)
+                last = torch.where((step <= prompts)[:, None], last, said)
+            heard.append(last)
+            keep = model.prenet.keep_masks((len(last), 1), dropout, None)
             now = Inputs(
                 inputs.tokens[:, step : step + 1],
                 inputs.phones[:, step : step + 1 + model.shape.ahead],
-                before[:, None],
+                last[:, None],
                 inputs.speaker,
             )
             return model.inputs(now, keep)[:, 0]

@@ -172,8 +172,8 @@ class SpeakStreamSession(FadingUtterance):
 
     def _position(self) -> Tensor:
         """The next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
-        network itself continues from levels that are drawn. When a unit is over is not drawn, or
-        some would be hurried: it is when it is no likelier than `longer` to be so.
+        network itself continues from levels that are drawn. The end of a unit is not drawn: it is
+        over as soon as the chance that it is longer has fallen to `longer`.
         """
         parts = self._parts
         predicted = parts.model.predict(self._hidden[:, None])

@@ -138,7 +138,7 @@ def test_a_session_says_what_the_slow_loop_says(units, seed, generation):
     assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), expected)
 
 
-def test_an_open_sentence_has_a_token_for_every_unit_which_none_behind_it_changes():
+def test_an_open_sentence_is_heard_but_for_two_tokens_and_no_later_word_changes_it():
     ears = Recorder()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
     known = len(units_of(["Seven", "boats"], Units.PHONES))
