@@ -23,6 +23,7 @@ from engine.tts.base import AudioFrame
 
 # At least this stays in the ring when the rest is made again: a loaded machine makes more in time.
 KEPT_MS = 80
+_FIXED_MS = 40  # of what sounds next: the device may take so much while the rest is taken back
 _FADE_MS = 10  # from what sounds to what was made again too late for it
 _REMEMBERED_MS = 50  # what was heard: renew() begins to resample before what is made again
 _FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
@@ -161,7 +162,8 @@ class Playback:
         """
         rate = self._loudspeaker.sample_rate
         kept = (end - self._start) * rate // self._model_rate - rate * _FILTER_MS // 1000
-        self._written -= self._loudspeaker.take_back(max(0, self._written - max(0, kept)))
+        kept = max(kept, self._played + rate * _FIXED_MS // 1000)
+        self._written -= self._loudspeaker.take_back(max(0, self._written - kept))
         self._forget(end)
         step = self._model_rate // math.gcd(self._model_rate, rate)
         filtered = self._sample(self._written) - self._model_rate * _FILTER_MS // 1000
@@ -184,7 +186,11 @@ class Playback:
         """How much speech was produced that has not left the ring; what is on its way through the
         device protects from no underrun.
         """
-        return (self._produced - self._sample(self._played)) * 1000 / self._model_rate
+        return self.ahead_ms(self._produced)
+
+    def ahead_ms(self, sample: int) -> float:
+        """How long it takes until this sample of the utterance leaves the ring."""
+        return (sample - self._sample(self._played)) * 1000 / self._model_rate
 
     @property
     def frame_ms(self) -> float:

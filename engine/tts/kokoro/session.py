@@ -1,9 +1,9 @@
 """One utterance: words in, frames out, planned anew with every few words and at every new rate.
 
 What was rendered stays, until a rewind takes it back; that can be at any frame, because a state is
-kept for every window that was rendered. Invariants: samples depend on the words and on where the
-rate changed, not on when the words came, nor on the windows; nothing is random, so the seed changes
-nothing.
+kept for every window that was rendered. Invariants: samples depend on the words, on where the rate
+changed and on the words known then, not on when the others came, nor on the windows; nothing is
+random, so the seed changes nothing.
 """
 
 from collections import deque
@@ -103,7 +103,9 @@ class KokoroSession(AheadUtterance):
             first = state.first + len(plan.wish.words)
             self._state = _State(first, late=plan.late(state.done), window=state.window)
         elif plan.wish.rate != self._target:
-            self._plan(plan.wish.words, closed=plan.wish.closed)
+            # With more words, if they are known: soon they would have to be planned as well.
+            if not self._plan_more():
+                self._plan(plan.wish.words, closed=plan.wish.closed)
         elif state.done < plan.limit:
             self._render(plan)
         else:

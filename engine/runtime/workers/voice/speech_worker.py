@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+import numpy as np
+
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
@@ -31,9 +33,12 @@ from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
 from engine.text.word import Word
-from engine.tts.base import AudioFrame, Finished, Starved, TtsSession
+from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsSession
 from engine.tts.rate import PLAIN, paced
 
+# So far must what was made again be ahead of what sounds before it takes its place: the next frame
+# may take a voice long, and the resampler and the device hold some of it.
+AHEAD_MS = 150.0
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
 
@@ -313,7 +318,7 @@ class SpeechWorker(Actor[Order]):
         """`end`: from this sample on what the loudspeaker has is made again; None = nothing is."""
         rate = utterance.session.rate
         utterance.reply.move()
-        match utterance.session.step():
+        match utterance.session.step() if end is None else _made_again(utterance):
             case AudioFrame() as frame:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
                 utterance.pace = words[-1].pace if words else utterance.pace
@@ -365,3 +370,20 @@ class SpeechWorker(Actor[Order]):
         if reply is not None:
             self._end(reply, Ending.FAILED)
         self._drop()
+
+
+def _made_again(utterance: _Utterance) -> Step:
+    """The next frames as one: the old speech sounds on until they are far enough ahead of it."""
+    playback, session = utterance.playback, utterance.session
+    step = session.step()
+    frames = list[AudioFrame]()
+    while isinstance(step, AudioFrame):
+        frames.append(step)
+        if playback.ahead_ms(step.sample + len(step.pcm)) >= min(AHEAD_MS, playback.lead_ms):
+            break
+        step = session.step()
+    if not frames:
+        return step
+    pcm = np.concatenate([frame.pcm for frame in frames])
+    onsets = tuple(onset for frame in frames for onset in frame.onsets)
+    return replace(frames[-1], pcm=pcm, sample=frames[0].sample, onsets=onsets)

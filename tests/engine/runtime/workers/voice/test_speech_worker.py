@@ -168,6 +168,26 @@ def test_of_a_voice_that_was_slow_to_begin_more_is_kept(clock):
     assert session.rates == [None, None, None, None, 6.0, 6.0]
 
 
+def test_the_old_speech_sounds_on_until_a_slow_voice_is_ahead_of_it():
+    mouth = Mouth()
+    mouth.controls.lead_ms = 400
+    mouth.run(15)
+    session = mouth.parts.voice.sessions[0]
+    genuine, delays_ms = session.step, iter([110, 170])
+
+    def slow() -> Step:
+        mouth.loudspeaker.play(next(delays_ms, 0) * BLOCK // 10)
+        return genuine()
+
+    session.step = slow  # type: ignore[method-assign]
+    mouth.controls.rate = 6.0
+    mouth.run(400)
+    assert session.rates == [None, None, None, 6.0, 6.0, 6.0]
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+    assert mouth.reply.delivery.words == WORDS
+    assert mouth.loudspeaker.underruns == 0
+
+
 @pytest.mark.parametrize(("wanted_ms", "lead_words"), [(0, 2), (500, 5)])
 def test_a_voice_that_wants_a_longer_lead_than_the_dial_gets_it(wanted_ms, lead_words):
     mouth = Mouth()
