@@ -1,10 +1,12 @@
 """Interrupting by voice over loudspeakers, in a simulated room: how often and how soon it works.
 
 Invariant: every figure comes from the whole engine with its real canceller, voice detector,
-recogniser and formant voice; only the room, the people and the clock are made of arithmetic.
+recogniser and voice (the formant voice, if no other is named); only the room, the people and the
+clock are made of arithmetic.
 
     python -m tests.benchmarks.barge_in                   all of it (about ten minutes)
     python -m tests.benchmarks.barge_in --minutes 2 --levels -6 0 --recogniser whisper
+    python -m tests.benchmarks.barge_in --minutes 1 --levels 0 6 --voice kokoro
 """
 
 import argparse
@@ -18,11 +20,12 @@ import numpy as np
 from engine.asr.pick import BUILT_IN
 from engine.asr.registry import NAMES
 from engine.audio.echo import canceller as echo
+from engine.settings import SpeechSettings
 from tests.end_to_end import spoken as flite
 from tests.simulation import people
 from tests.simulation.people import Sound
 from tests.simulation.room import BLOCK, RATE, Acoustics, Room
-from tests.simulation.stepped import recogniser
+from tests.simulation.stepped import SPEECH, recogniser
 from tests.simulation.trials import DUCKED, SILENT, Trial, bench
 
 MARGIN_S = 0.3  # of silence on both sides of what is said alone
@@ -94,13 +97,20 @@ HEAD = (
 
 
 def measure(
-    echo_db: float, *, minutes: float, trials: int | None = None, ears: str = BUILT_IN
+    echo_db: float,
+    *,
+    minutes: float,
+    trials: int | None = None,
+    ears: str = BUILT_IN,
+    voice: SpeechSettings = SPEECH,
 ) -> Row:
     """One level of echo, in all rooms; `trials` of each kind per room (None: all there are)."""
     row = Row(echo_db)
     share = len(ROOMS)
     for number, room in enumerate(ROOMS):
-        with bench(replace(room, echo_db=echo_db, seed=number + 1), ears=ears) as reply:
+        with bench(
+            replace(room, echo_db=echo_db, seed=number + 1), ears=ears, voice=voice
+        ) as reply:
             reply.run(60 * minutes / share)
             row.minutes += minutes / share
             row.overheard.extend(f"{room}, {told}" for told in reply.interruptions())
@@ -179,13 +189,20 @@ def main() -> None:
     parser.add_argument("--levels", type=float, nargs="+", default=LEVELS_DB, help="dB")
     parser.add_argument("--trials", type=int, help="of each kind per room; all when not given")
     parser.add_argument("--recogniser", choices=NAMES, default=BUILT_IN)
+    parser.add_argument("--voice", default=SPEECH.engine, help="the synthesiser")
     parser.add_argument("--detail", action="store_true", help="show what went wrong, and words")
     given = parser.parse_args()
     if flite.missing_programs() or not echo.installed():
         sys.exit("This needs flite and the package livekit.")
     rows = []
     for level in given.levels:
-        row = measure(level, minutes=given.minutes, trials=given.trials, ears=given.recogniser)
+        row = measure(
+            level,
+            minutes=given.minutes,
+            trials=given.trials,
+            ears=given.recogniser,
+            voice=SpeechSettings(given.voice),
+        )
         rows.append(row)
         wrong = [trial for trial in row.asked if trial.stop_s is None]
         wrong += [trial for trial in row.asked if trial.remembered is False]

@@ -121,14 +121,14 @@ class SteppedEngine:
     ) -> None:
         """`ears` is the kind of recogniser, whatever the settings say; `kind` that of threads."""
         self.clock = SteppedClock()
-        self.room = Room(acoustics, voice_db=voice_db())
+        self._settings = settings or Settings(speech=SPEECH)
+        self.room = Room(acoustics, voice_db=voice_db(self._settings.speech))
         self.devices = RoomDevices(self.room, self.clock)
         self.model = FakeLanguageModel(reply)
         self.events: list[tuple[float, Event]] = []
         self.gains: list[float] = []  # of the loudspeaker, per step
         self._workers: list[SteppedWorker] = []
         self._patches = ExitStack()
-        self._settings = settings or Settings(speech=SPEECH)
         self._ears = ears
         self._kind = kind
         self._factories = replace(standard_factories(), **self._own_parts(), canceller=canceller)
@@ -240,9 +240,9 @@ def recogniser(name: str = BUILT_IN) -> Recogniser:
 
 
 @cache
-def voice_db() -> float:
+def voice_db(speech: SpeechSettings = SPEECH) -> float:
     """Active level of what the assistant's voice says at full volume."""
-    model: TtsModel = standard_factories().synthesiser(SPEECH, lambda *_: None)
+    model: TtsModel = standard_factories().synthesiser(speech, lambda *_: None)
     session = model.open(model.voices()[0], seed=1)
     for word in ("the", "river", "rises", "in", "the", "hills", "and", "runs", "to", "the", "sea"):
         session.push_word(word)

@@ -14,9 +14,10 @@ from engine.messages.commands import SendText
 from engine.messages.events import Heard, PhaseChanged, TurnEnded
 from engine.messages.words import Ending, Phase
 from engine.runtime.workers.ears.ducking import HOLD_S
+from engine.settings import Settings, SpeechSettings
 from tests.simulation.people import Sound
 from tests.simulation.room import RATE, Acoustics
-from tests.simulation.stepped import STEP_S, SteppedEngine
+from tests.simulation.stepped import SPEECH, STEP_S, SteppedEngine
 
 REPLY = (
     "The river rises in the hills and runs slowly to the sea. In spring the meadows are under"
@@ -164,9 +165,11 @@ class Bench:
 
 
 @contextmanager
-def bench(acoustics: Acoustics, *, ears: str = BUILT_IN) -> Iterator[Bench]:
+def bench(
+    acoustics: Acoustics, *, ears: str = BUILT_IN, voice: SpeechSettings = SPEECH
+) -> Iterator[Bench]:
     """A warmed-up reply in a room, with a recogniser of that kind."""
-    with SteppedEngine(acoustics, REPLY, ears=ears) as engine:
+    with SteppedEngine(acoustics, REPLY, Settings(speech=voice), ears=ears) as engine:
         bench = Bench(engine)
         bench.run(WARM_UP_S)
         yield bench
