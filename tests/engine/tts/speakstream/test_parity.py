@@ -88,7 +88,8 @@ def spoken_slowly(
     return torch.stack(columns), begins
 
 
-@pytest.mark.parametrize(("seed", "longer"), [(1, 0.5), (2, 0.5), (1, 0.2)])
+# Of other weights two levels can be so nearly as likely that the processor (AVX2 or more) decides.
+@pytest.mark.parametrize(("seed", "longer"), [(1, 0.5), (2, 0.5), (5, 0.2)])
 def test_a_session_says_what_the_slow_loop_says(seed, longer):
     synthesiser = small(replace(GENERATION, longer=longer), seed)
     parts = synthesiser.parts
