@@ -36,8 +36,8 @@ from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsSession
 from engine.tts.rate import PLAIN, paced
 
-# So far must what was made again be ahead of what sounds before it takes its place: the next frame
-# may take a voice long, and the resampler and the device hold some of it.
+# How far what is made again is ahead of what sounds when it takes its place: the next frame may
+# take a voice long, and the resampler and the device hold some of it.
 AHEAD_MS = 150.0
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
