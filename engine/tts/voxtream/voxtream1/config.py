@@ -16,6 +16,7 @@ from engine.tts.voxtream.config import DURATION_TOKENS, NEVER, ModelConfig, chec
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
 TOKENS: Final = DURATION_TOKENS[:4]
+MOVES_ON: Final = 2  # the first of them that leaves the last phone
 SPECIAL_CODES: Final = 1  # padding only; without guidance no second one is needed
 
 

@@ -18,19 +18,22 @@ from engine.nn.transformer import RotaryTable
 from engine.tts.voxtream.attention_window import TemporalMemory, causal_mask
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened
-from engine.tts.voxtream.voxtream1.config import Generation
+from engine.tts.voxtream.voxtream1.config import MOVES_ON, Generation
 from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 
 
-def choose(model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor) -> Choice:
-    """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top].
+def choose(
+    model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor, least: int = 0
+) -> Choice:
+    """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top];
+    no duration token below `least`.
 
     Padding is never chosen; the released loop can draw it.
     """
-    joint = model.joint_logits(hidden)[:, :, : model.config.codes]  # [1, N, V]
-    label = _drawn(joint.flatten(1), generation, noise)
     codes = model.config.codes
-    return Choice(label // codes, label % codes)
+    joint = model.joint_logits(hidden)[:, least:, :codes]  # [1, N, V]
+    label = _drawn(joint.flatten(1), generation, noise)
+    return Choice(label // codes + least, label % codes)
 
 
 def acoustic_codes(
@@ -89,13 +92,14 @@ class Frames:
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
     def first(self, opened: Opened, generator: torch.Generator) -> int:
-        """Draw the first frame behind the prompt; its duration token. Its acoustic codes come with
-        the next one, those that belong here are the prompt's last.
+        """Draw the first frame behind the prompt; its duration token, which moves on: the released
+        loop may stay in the pause behind the prompt. Its acoustic codes come with the next frame,
+        those that belong here are the prompt's last.
         """
         prompt, window = self._prompt, self._model.config.audio_window
         self._memory = TemporalMemory(self._model, prompt.tables.temporal, opened.cache, window)
         noise = race_noise(self._generation.top, generator)
-        choice = choose(self._model, opened.hidden, self._generation, noise)
+        choice = choose(self._model, opened.hidden, self._generation, noise, MOVES_ON)
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 

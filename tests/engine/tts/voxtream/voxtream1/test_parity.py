@@ -70,8 +70,8 @@ def test_a_phone_that_is_held_too_long_is_left():
 
 # Written from section 2 of the paper and its published loop: for every frame the whole text and the
 # whole past are computed anew from the published tensors. Shares no code with the engine but the
-# stacks, which the public code is compared with. One rule is the engine's own: the first frame that
-# is heard waits for one word only.
+# stacks, which the public code is compared with. Two rules are the engine's own: the first frame
+# that is heard waits for one word only, and the voice leaves the prompt with it.
 
 
 Take = Callable[[str], Tensor]
@@ -103,7 +103,7 @@ def speak(
         text += [SILENCE, EOS] if over else []
         inputs = torch.cat((inputs, _columns(model, take, text, spans[len(inputs) :], fed)))
         hidden = at_once(model.temporal, inputs[None])[0, -1]
-        token, semantic = _label(take, config, hidden, generator)
+        token, semantic = _label(take, config, hidden, generator, leaves=iteration == 0)
         if iteration:
             opening = hidden + take("spk_emb_proj.weight") @ voice["speaker"]
             acoustic = torch.tensor(_acoustic(model, take, opening, semantic, generator))
@@ -138,10 +138,12 @@ def _columns(
 
 
 def _label(
-    take: Take, config: ModelConfig, hidden: Tensor, generator: torch.Generator
+    take: Take, config: ModelConfig, hidden: Tensor, generator: torch.Generator, *, leaves: bool
 ) -> tuple[int, int]:
-    """Duration token and semantic code, drawn as one label."""
+    """Duration token and semantic code, drawn as one label; `leaves`: no token that stays."""
     logits = (take("sem_head.weight") @ hidden).view(len(TOKENS), -1)[:, :-1]
+    if leaves:
+        logits[[shift == 0 for shift, _ in TOKENS]] = -torch.inf
     label = _draw(logits.flatten(), _noise(generator))
     return divmod(label, logits.shape[1])
 
