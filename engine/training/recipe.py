@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.errors import InvalidInput
-from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
+from engine.training.stages import SYSTEMS, VOXTREAM2
 from engine.tts.packs import Weights
 from engine.tts.voxtream.config import NEVER, UNBOUNDED
 from engine.typed_values import WrongValue, build, read_text, toml_table
@@ -351,7 +351,6 @@ def _check(recipe: Recipe) -> None:
         )
     corpus, voice = recipe.corpus, recipe.voice
     rules = {
-        "decoder.drawn is not for voxtream": recipe.system != VOXTREAM or recipe.decoder.drawn == 0,
         "voice.frozen_depth needs a voice to begin with": not voice.frozen_depth
         or recipe.begin_with != "",
         "corpus.hours must be above 0": corpus.hours > 0,

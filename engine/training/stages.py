@@ -70,8 +70,8 @@ SYSTEMS: Final[Mapping[str, System]] = {
     VOXTREAM: System(
         "A small VoXtream with the codes of an earlier pack, whose depth transformer may be "
         "frozen, as the paper freezes another model's. Its decoder is its own. It was",
-        # It learns on true codes, and is measured by `compare` alone.
-        {name: stage for name, stage in _VOXTREAM.items() if name not in {"draw", "evaluate"}},
+        # It is measured by `compare` alone.
+        {name: stage for name, stage in _VOXTREAM.items() if name != "evaluate"},
     ),
     "speakstream": System(
         "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a vector of the "

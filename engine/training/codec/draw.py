@@ -25,6 +25,7 @@ from engine.training.corpus.shards import Entry, Shard
 from engine.training.encoded import by_speaker, encode_shards, read, shard_file
 from engine.training.loop import in_bf16, on_device
 from engine.training.run import Run
+from engine.training.stages import VOXTREAM
 from engine.training.voice.model import (
     Batch,
     depth_logits,
@@ -34,7 +35,7 @@ from engine.training.voice.model import (
     temporal_hidden,
 )
 from engine.training.voice.stage import collated
-from engine.training.voice.utterances import Encoded, one_utterance
+from engine.training.voice.utterances import Encoded, behind_another, one_utterance
 from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 
@@ -55,6 +56,7 @@ class Drawn:
 class Drawing:
     """How a voice draws codes."""
 
+    system: str
     config: ModelConfig
     voice: recipes.Voice
     generation: Generation
@@ -71,7 +73,8 @@ def draw_corpus(run: Run) -> None:
     inputs, encoded = run.require("encode", "voice"), run.stage("encode")
     files = (run.stage("voice") / "voice.safetensors", encoded / "manifest.json")
     how = Drawing(
-        model_config(recipe.voice, recipe.codec, recipe.speaker),
+        recipe.system,
+        model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system),
         recipe.voice,
         Generation(temperature=recipe.export.temperature),
         recipe.seed,
@@ -116,14 +119,21 @@ class _Work:
         self, utterances: Sequence[Encoded], draw: random.Random
     ) -> list[npt.NDArray[np.int16]]:
         """Codes [K, T] of each utterance."""
+        how, model = self._how, self._model
+        lesson_of = behind_another if how.system == VOXTREAM else one_utterance
         lessons = [
-            one_utterance(utterance, self._people[utterance.speaker], draw, PROMPT_FRAMES)
+            lesson_of(utterance, self._people[utterance.speaker], draw, PROMPT_FRAMES)
             for utterance in utterances
         ]
-        how, model = self._how, self._model
         batch = on_device(collated(lessons, how.config), torch.device(how.device))
         with in_bf16(how.device, asked=how.voice.schedule.bf16):
-            codes = drawn_codes(model, batch, how.voice.look_ahead, how.generation)
+            codes = drawn_codes(
+                model,
+                batch,
+                how.voice.look_ahead,
+                how.generation,
+                greedily=how.system != VOXTREAM,
+            )
         found = codes.cpu().numpy().astype(np.int16)
         return [
             found[number, :, lesson.prompt_frames :][:, : utterance.frames]
@@ -146,13 +156,18 @@ def _batches(utterances: Sequence[Encoded]) -> Iterator[list[int]]:
 
 @torch.inference_mode()
 def drawn_codes(
-    model: VoxtreamModel, batch: Batch, look_ahead: int, generation: Generation
+    model: VoxtreamModel,
+    batch: Batch,
+    look_ahead: int,
+    generation: Generation,
+    *,
+    greedily: bool = True,
 ) -> Tensor:
     """Codes [B, K, T]: the batch's own outside of the lesson, drawn ones within it.
 
     Semantic codes are drawn given the true token, without guidance, acoustic ones greedily
-    (VoXtream2, 3.5). No column produces the acoustic codes of a lesson's last frame, so these stay
-    true.
+    (VoXtream2, 3.5) or drawn as well (VoXtream, released). No column produces the acoustic codes of
+    a lesson's last frame, so these stay true.
     """
     config = model.config
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)
@@ -160,15 +175,24 @@ def drawn_codes(
     logits = model.semantic_head(hidden[real]).float()
     joint = logits.view(len(logits), config.duration_tokens, -1)[..., : config.codes]
     row = joint[torch.arange(len(joint), device=joint.device), batch.tokens[real]]
-    best = (row / generation.temperature).softmax(-1).topk(min(generation.top_codes, config.codes))
+    top = min(generation.top_codes, config.codes)
     codes = batch.codes.clone()
-    codes[:, 0][real] = best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]
+    codes[:, 0][real] = _drawn(row, generation.temperature, top)
     # Column t produces the semantic code of frame t and the acoustic ones of frame t - 1.
-    lesson, column = (real & real.roll(1, dims=1)).nonzero().unbind(1)
+    behind = real & real.roll(1, dims=1)
+    behind[:, 0] = False  # no frame comes before the first
+    lesson, column = behind.nonzero().unbind(1)
     speaker = model.speaker_projection(batch.speakers)[lesson]
     frames = codes[lesson, :, column]  # [N, K]
     for codebook in range(1, config.codebooks):
         logits = depth_logits(model, hidden[lesson, column] + speaker, frames)[:, codebook - 1]
-        frames[:, codebook] = logits[:, : config.codes].argmax(-1)
+        row = logits[:, : config.codes].float()
+        frames[:, codebook] = _drawn(row, generation.temperature, 1 if greedily else top)
     codes[lesson, 1:, column - 1] = frames[:, 1:]
     return codes
+
+
+def _drawn(logits: Tensor, temperature: float, top: int) -> Tensor:
+    """One of the best `top` of each row [N, V]; [N]."""
+    best = (logits / temperature).softmax(-1).topk(top)
+    return best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]

@@ -79,9 +79,7 @@ def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt
     builder = _Builder(opening.shape[1])
     room, ends = window - opening.shape[1], draw.random() < ENDING
     codes = (opening, *_filled(builder, person, draw, room, ends=ends))
-    whole = np.concatenate(codes, axis=1).astype(np.int64)
-    text, rows, tokens = builder.built(draw)
-    return Lesson(text, rows, whole, tokens, opening.shape[1], speaker)
+    return builder.lesson(codes, draw, speaker)
 
 
 def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Lesson:
@@ -93,9 +91,7 @@ def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Less
     start = begun_at(first, draw.randrange(len(first.tokens)))
     codes = [builder.add(start, window)]
     codes += _filled(builder, person, draw, window, ends=draw.random() < ENDING)
-    whole = np.concatenate(codes, axis=1).astype(np.int64)
-    text, rows, tokens = builder.built(draw)
-    return Lesson(text, rows, whole, tokens, 0, draw.choice(person).vector)
+    return builder.lesson(codes, draw, draw.choice(person).vector)
 
 
 def begun_at(utterance: Encoded, frame: int) -> Encoded:
@@ -135,11 +131,23 @@ def one_utterance(
     """The sequence of one whole utterance after at most `prompt` frames of prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
-    whole = np.concatenate((opening, builder.add(utterance, utterance.frames)), axis=1).astype(
-        np.int64
-    )
-    text, rows, tokens = builder.built(draw)
-    return Lesson(text, rows, whole, tokens, opening.shape[1], speaker)
+    codes = (opening, builder.add(utterance, utterance.frames))
+    return builder.lesson(codes, draw, speaker)
+
+
+def behind_another(
+    utterance: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
+) -> Lesson:
+    """VoXtream's sequence of one whole utterance: its prompt is at most the last `prompt` frames of
+    speech of another, with their text.
+    """
+    builder = _Builder(0, marked=False)
+    other = draw.choice(person)
+    opening = begun_at(other, max(0, len(other.tokens) - prompt))
+    most = opening.frames + utterance.frames
+    codes = (builder.add(opening, most), builder.add(utterance, most))
+    lesson = builder.lesson(codes, draw, draw.choice(person).vector)
+    return replace(lesson, prompt_frames=opening.frames)
 
 
 def _prompt(
@@ -204,7 +212,18 @@ class _Builder:
             self._tokens.append(GO_ON)
         return unused
 
-    def built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
+    def lesson(
+        self,
+        codes: Sequence[npt.NDArray[np.int16]],
+        draw: random.Random,
+        speaker: npt.NDArray[np.float32],
+    ) -> Lesson:
+        """What was appended, with its codes [K, T] in parts, those of the prompt first."""
+        whole = np.concatenate(codes, axis=1).astype(np.int64)
+        text, rows, tokens = self._built(draw)
+        return Lesson(text, rows, whole, tokens, self._prompt, speaker)
+
+    def _built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
         """Text with the prompt's masked phones, rows [T, 2] of all columns, tokens [T]."""
         lead = self._prompt + 1
         furthest = max(last for _, last in self._spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from engine.errors import Cancelled, ModelError
 from engine.training import export, loop, packing
 from engine.training.__main__ import main
-from engine.training.codec import decoder
+from engine.training.codec import decoder, draw
 from engine.training.codec import stage as codec
 from engine.training.codec.speech import read_speech
 from engine.training.encoded import read_sides
@@ -53,8 +53,13 @@ def test_the_exported_pack_speaks(loaded, whole):
 def test_voxtream_learns_the_same_corpus_and_speaks(whole, tmp_path):
     run = copied(whole, tmp_path, "corpus", "codec", "speaker")
     run = replace(run, recipe=read_recipe(TINY.with_name("tiny-voxtream.toml")))
-    steps = encode.encode_corpus, voice.train_voice, decoder.train_decoder, export.export_pack
-    for stage in steps:
+    for stage in (
+        encode.encode_corpus,
+        voice.train_voice,
+        draw.draw_corpus,
+        decoder.train_decoder,
+        export.export_pack,
+    ):
         stage(run)
     folder = pack_folder(run)
     assert packs.system_of(folder) == "voxtream"

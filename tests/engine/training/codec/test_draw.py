@@ -10,11 +10,11 @@ from engine.training import encoded as shards_of
 from engine.training.codec import draw
 from engine.training.corpus.shards import read_shards
 from engine.training.encoded import shard_file
+from engine.training.stages import VOXTREAM, VOXTREAM2
 from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
 from engine.training.voice.stage import collated
-from engine.training.voice.utterances import one_utterance
+from engine.training.voice.utterances import behind_another, one_utterance
 from engine.tts.voxtream.config import Generation
-from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
 from tests.engine.training.voice.test_voice_model import WALK, encoded
 
@@ -22,31 +22,32 @@ PROMPT = 6
 PLAIN = Generation(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
 
 
-@pytest.fixture(scope="module")
-def model(tiny) -> VoxtreamModel:
-    torch.manual_seed(3)
-    config = model_config(tiny.voice, tiny.codec, tiny.speaker)
-    return fresh_model(config, PLAIN).eval()
-
-
+@pytest.mark.parametrize(
+    ("system", "lesson_of"), [(VOXTREAM2, one_utterance), (VOXTREAM, behind_another)]
+)
 @torch.no_grad()
-def test_what_is_drawn_is_what_a_sessions_model_draws(model):
+def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, lesson_of):
+    torch.manual_seed(3)
+    config = model_config(tiny.voice, tiny.codec, tiny.speaker, system)
+    model = fresh_model(config, PLAIN).eval()
     said = [encoded(WALK, 4, seed=1), encoded(WALK, 2, seed=2)]
-    lessons = [one_utterance(made, said, random.Random(5), PROMPT) for made in said]
+    lessons = [lesson_of(made, said, random.Random(5), PROMPT) for made in said]
     batch = collated(lessons, model.config)
-    drawn = draw.drawn_codes(model, batch, 3, PLAIN)
+    drawn = draw.drawn_codes(model, batch, 3, PLAIN, greedily=system == VOXTREAM2)
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, 3), 0.0)
     table = rotary_tables(model).depth
     cache = KvCache(model.config.depth, 2, model.device, model.dtype)
     for number, made in enumerate(said):
         speaker = model.speaker_rows(batch.speakers[number])
-        for column in range(PROMPT, PROMPT + made.frames):
+        first = lessons[number].prompt_frames
+        assert first >= PROMPT
+        for column in range(first, first + made.frames):
             row = hidden[number, column].expand(2, -1)
             token = batch.tokens[number, column]
             joint = model.joint_logits(row)[0, token, : model.config.codes]
             semantic = joint.argmax()[None, None]
             assert drawn[number, 0, column] == semantic
-            if column > PROMPT:
+            if column > first:
                 codes = model.acoustic_codes(row + speaker, semantic, table, cache)
                 assert drawn[number, 1:, column - 1].tolist() == codes[0].tolist()
 
