@@ -4,12 +4,15 @@ import gc
 import random
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
-from engine.tts.kokoro.plan import Plan
+from engine.tts.kokoro import session as session_of_kokoro
+from engine.tts.kokoro.parts import Parts
+from engine.tts.kokoro.plan import Plan, Wish, make_plan
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_voice
@@ -94,6 +97,26 @@ def test_a_new_rate_is_heard_at_once_or_from_where_the_host_says():
             rest = np.concatenate([frame.pcm for frame in laws.drain(session)])
         assert np.array_equal(rest[: end - given], steady.pcm[given:end])
         assert len(rest) < shorter * (len(steady.pcm) - given)
+
+
+def test_a_new_rate_plans_the_words_known_next_too(monkeypatch):
+    """One plan instead of two: what is made again has to come in time."""
+    planned: list[int] = []
+
+    def counted(parts: Parts, speaker: Any, wish: Wish, *rest: Any) -> Plan:
+        planned.append(len(wish.words))
+        return make_plan(parts, speaker, wish, *rest)
+
+    monkeypatch.setattr(session_of_kokoro, "make_plan", counted)
+    with laws.open_session(kokoro(), rate=2.0) as session:
+        push(session, FEW)
+        session.step()
+        before = len(planned)
+        assert planned[-1] < len(FEW)
+        session.rate = 6.0
+        while len(planned) == before:
+            session.step()
+        assert planned[before] > planned[before - 1]
 
 
 def test_a_british_voice_speaks_british_phones():
