@@ -115,8 +115,10 @@ def starts(copy: Copy) -> None:
 
 
 def cut_off(copy: Copy, release: Path) -> None:
-    """By Ctrl+C while packages are put in: it leaves nothing."""
-    words = [str(release / "rubato-setup"), "install"]
+    """By Ctrl+C while packages are put in: it leaves nothing. What a shell runs in its background
+    ignores that, and so would what these tests start there.
+    """
+    words = ["env", "--default-signal=INT", str(release / "rubato-setup"), "install"]
     with subprocess.Popen(
         words, env=copy.env, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as installation:
