@@ -120,8 +120,7 @@ Cells hold the median, then the worst, of the voices; of times and counts, of {s
 by the first voice. SPS are syllables a second. Times count processor seconds of the steps, so the
 load does not enter; the loudspeaker of these rows begins with the first frame and stands still
 ("dry") whenever the next is not there in time. Times of different machines cannot be compared, nor
-words to the last point: a processor's rounding decides what is drawn (a pack of VoXtream had 8.3 %
-of its words wrong on one and 10.3 % on another).
+words to the last point, because a processor's rounding decides what is drawn.
 
 {table(columns)}
 Not measured in this run: {_LEFT_OUT}. Of the built-in voice they stand in
