@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         help="processes of corpus, encode, draw, export and evaluate",
     )
     parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
-    parser.add_argument("--again", action="store_true", help="do a stage that is done once more")
+    parser.add_argument(
+        "--again", action="store_true", help="delete what a stage made and begin anew"
+    )
     parser.add_argument(
         "--into",
         type=Path,
@@ -116,6 +118,8 @@ def _stage(name: str, run: Run, *, again: bool) -> None:
     if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")
         return
+    if again and os.environ.get("RANK", "0") == "0":
+        run.discard(name)
     stage = SYSTEMS[run.recipe.system].stages[name]
     if stage.can_be_taken and run.recipe.begin_with:
         from engine.training.voice import fine_tuning

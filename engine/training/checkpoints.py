@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from engine.errors import ModelError
+from engine.errors import InvalidInput, ModelError
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,10 @@ def save(
     parts: dict[str, nn.Module],
     optimisers: dict[str, torch.optim.Optimizer],
     mean: dict[str, Tensor],
+    key: str = "",
 ) -> None:
-    """Write weights, optimisers and averaged weights."""
+    """Write weights, optimisers and averaged weights; `key` = fingerprint of the recipe and the
+    corpus."""
     tensors = {f"mean/{key}": value for key, value in mean.items()}
     for name, part in parts.items():
         tensors |= {f"part/{name}/{key}": value for key, value in part.state_dict().items()}
@@ -43,7 +45,7 @@ def save(
             }
     partial = file.with_suffix(".partial")
     plain = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
-    about = {"step": str(reached.step), "seconds": str(reached.seconds)}
+    about = {"step": str(reached.step), "seconds": str(reached.seconds), "key": key}
     save_file(plain, partial, about)
     partial.replace(file)
 
@@ -65,10 +67,19 @@ def load(
     parts: dict[str, nn.Module],
     optimisers: dict[str, torch.optim.Optimizer],
     mean: dict[str, Tensor],
+    key: str = "",
 ) -> Reached:
-    """Restore a checkpoint; how far the training was when it was saved, 0 when there is none."""
+    """Restore a checkpoint and return how far the training was when it was saved, 0 when there is
+    none. InvalidInput when it was saved with another `key`, ModelError when it cannot be read.
+    """
     if not file.is_file():
         return Reached(0)
+    if metadata(file).get("key") != key:
+        raise InvalidInput(
+            "The checkpoint {file} was trained with another recipe or corpus.",
+            hint="Restore the recipe, or begin anew with --again.",
+            file=file,
+        )
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             about = handle.metadata()

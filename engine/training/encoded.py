@@ -66,7 +66,7 @@ def encode_shards(
     """Encode all shards that are not encoded yet, by `encoder(*files, *given)`; `given` can be
     hashed and pickled. None of `shards` = the whole corpus.
     """
-    folder, tasks = run.stage(stage), []
+    folder, tasks, outputs = run.stage(stage), list[Task](), set[Path]()
     places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
     for shard in read_shards(run.stage("corpus")) if shards is None else shards:
         output = shard_file(folder, shard)
@@ -76,7 +76,10 @@ def encode_shards(
         if not output.is_file():
             task.file(folder).unlink(missing_ok=True)
         tasks.append(task)
+        outputs.add(output)
     do_tasks(stage, folder, tasks, run.workers if run.device == "cpu" else 1)
+    for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of shards that are gone
+        file.unlink()
 
 
 def shard_file(folder: Path, shard: Shard) -> Path:

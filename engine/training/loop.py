@@ -9,8 +9,8 @@ import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from engine.errors import Cancelled, ModelError
 from engine.nn.optimiser import AdamW
 from engine.training import checkpoints, ranks
 from engine.training.recipe import Schedule
-from engine.training.run import Progress, Run, cancellable, write_json
+from engine.training.run import Progress, Run, cancellable, fingerprint, write_json
 
 BETAS = (0.9, 0.96)
 VALIDATION_BATCHES = 4
@@ -85,11 +85,15 @@ class Learner(ABC):
         return {name: loss.detach() for name, loss in losses.items()}
 
 
-def train(run: Run, name: str, make: "Maker", device: torch.device) -> dict[str, Tensor]:
+def train(
+    run: Run, name: str, make: "Maker", device: torch.device, key: str = ""
+) -> dict[str, Tensor]:
     """Train the learner that `make` returns until its schedule ends; return the averaged weights,
     on the CPU. Of several processes the first one has the best weights, where they are asked for.
+    `key` = fingerprint of the recipe and of what it learns from, which a checkpoint carries.
 
-    Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite.
+    Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
+    InvalidInput when there is a checkpoint with another key.
     """
     folder = run.stage(name)
     file = folder / "checkpoint.safetensors"
@@ -98,7 +102,7 @@ def train(run: Run, name: str, make: "Maker", device: torch.device) -> dict[str,
         learner = make(device)
         schedule, averaged = learner.schedule, learner.parts[learner.averaged]
         mean = {key: value.clone() for key, value in averaged.state_dict().items()}
-        before = checkpoints.load(file, learner.parts, learner.optimisers, mean)
+        before = checkpoints.load(file, learner.parts, learner.optimisers, mean, key)
         step, begun = before.step, time.monotonic() - before.seconds
         share = _share(schedule, checkpoints.Reached(step, time.monotonic() - begun), device)
         progress = Progress(name, 1.0, share)
@@ -115,7 +119,7 @@ def train(run: Run, name: str, make: "Maker", device: torch.device) -> dict[str,
                     progress.report(share, f"step {step} {seen}")
             stop = ranks.agree({"stop": _is_asked_to_stop(check)}, device)["stop"] > 0
             if ranks.is_first():
-                _keep(file, reached, learner, mean, ends=stop or share >= 1)
+                _keep(file, reached, learner, mean, key, ends=stop or share >= 1)
             if stop:
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
@@ -138,8 +142,9 @@ def train_and_save(
     into the file with its `shape`, and finish the stage.
     """
     stage = file.parent.name
+    key = fingerprint(run.key(stage), sorted(inputs.items()))
     with ranks.joined(run.device) as device:
-        weights = train(run, stage, make, device)
+        weights = train(run, stage, make, device, key)
         if ranks.is_first():
             save_file(kept(weights), file, shape)
             run.finish(stage, inputs, **about)
@@ -319,18 +324,31 @@ def _keep(
     reached: checkpoints.Reached,
     learner: Learner,
     mean: dict[str, Tensor],
+    key: str,
     *,
     ends: bool,
 ) -> None:
-    """Validate and save when it is time to; always at the end."""
+    """Validate the averaged weights and save when it is time to; always at the end."""
     step, schedule = reached.step, learner.schedule
     if step % schedule.validate_every == 0 or ends:
-        found = {"step": step, **learner.validate()}
+        with _averaged(learner.parts[learner.averaged], mean):
+            found = {"step": step, **learner.validate()}
         write_json(file.with_name(f"validation-{step:06d}.json"), found)
         if schedule.best:
             _keep_best(file.with_name(BEST), mean, schedule.best, found[schedule.best])
     if step % schedule.checkpoint_every == 0 or ends:
-        checkpoints.save(file, reached, learner.parts, learner.optimisers, mean)
+        checkpoints.save(file, reached, learner.parts, learner.optimisers, mean, key)
+
+
+@contextmanager
+def _averaged(module: nn.Module, mean: Mapping[str, Tensor]) -> Iterator[None]:
+    """Give a module the averaged weights, which are what a stage saves, for a validation."""
+    current = {key: value.clone() for key, value in module.state_dict().items()}
+    module.load_state_dict(mean)
+    try:
+        yield
+    finally:
+        module.load_state_dict(current)
 
 
 def _keep_best(file: Path, mean: dict[str, Tensor], name: str, loss: float) -> None:

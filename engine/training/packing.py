@@ -22,7 +22,7 @@ from engine.nn import stored_weights
 from engine.training import checkpoints
 from engine.training.corpus.speakers import cast
 from engine.training.recipe import Network, Recipe
-from engine.training.run import Run, read_json
+from engine.training.run import CARD_FILE, Run, read_json
 from engine.training.stages import SYSTEMS, VOXTREAM, VOXTREAM2
 from engine.training.teachers.synthesisers import LICENCES
 from engine.tts import voices as voice_files
@@ -35,7 +35,7 @@ LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
 # Stages whose networks listen. Their batch norms stay in full precision, and all of them unless the
 # pack is in int8: voices are to be those that the others learnt from.
 LISTENING: Final = {"speaker"}
-CARD_FILE: Final = "CARD.md"
+FIGURES_FILE: Final = "figures.md"  # in the folder of `evaluate`
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
 words that a speech recogniser got wrong: Whisper, or *bigram*, a pocketsphinx that knows which
@@ -44,7 +44,7 @@ encoder that took no part in the training.
 """
 _LIMITS: Final = """\
 - English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
-  person. No recording of a person took part, unless the recipe names a folder of recordings.
+  person. No recording of a person took part.
 - The pronunciations are espeak-ng's: names and foreign words may be wrong.
 """
 _CLONES: Final = """\
@@ -86,8 +86,9 @@ def fresh_folder(run: Run) -> Path:
 
 
 def install(run: Run, place: Path) -> None:
-    """Copy the finished pack to where the program ships it."""
+    """Copy the finished pack to where the program ships it, with the card of the current recipe."""
     run.require("export")
+    write_card(run, pack_folder(run), evaluated_figures(run))
     fresh = place.with_name(place.name + ".partial")
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -228,6 +229,13 @@ def begun_with(recipe: Recipe) -> str:
     *first, last = ("codes", "speaker encoder", *(name for name in parts if name not in learnt))
     kept = f"{', '.join(first)} and {last}"
     return _BEGUN.format(kept=kept, learnt=" and ".join(learnt) or "parts")
+
+
+def evaluated_figures(run: Run) -> str:
+    """Return what `evaluate` printed of this pack; "" where it was not measured."""
+    has_stage = "evaluate" in SYSTEMS[run.recipe.system].stages
+    file = run.stage("evaluate") / FIGURES_FILE
+    return file.read_text(encoding="utf-8") if has_stage and run.is_done("evaluate") else ""
 
 
 def write_card(run: Run, folder: Path, figures: str = "") -> None:

@@ -37,7 +37,6 @@ class Corpus:
     test_sentences: int = 200
     validation_share: float = 0.02
     rare_phone: int = 40  # phones heard less often are replaced by similar ones
-    recordings: str = ""  # folder of own recordings with transcripts; "" = none
 
 
 @dataclass(frozen=True)
@@ -297,8 +296,10 @@ class Export:
     highest_rate: float = UNBOUNDED
     frames_heard: int = 0
     frames_in_word: int = NEVER
-    reached: tuple[str, ...] = ()  # for the card: what was measured
-    limits: tuple[str, ...] = ()  # and why figures miss their targets
+    # For the card alone: what was measured, and why figures miss their targets. Not in the repr, so
+    # that another sentence does not ask for the stage again (see Run.key).
+    reached: tuple[str, ...] = field(default=(), repr=False)
+    limits: tuple[str, ...] = field(default=(), repr=False)
 
 
 Network = Codec | Decoder | Speaker | Voice | SpeakStream | LlmVox | Transducer | Spectrum

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from types import FrameType
@@ -24,6 +25,7 @@ from engine.training.recipe import Recipe
 from engine.training.stages import SYSTEMS
 
 REPORT_SECONDS = 10.0
+CARD_FILE = "CARD.md"  # of a pack
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,15 @@ class Run:
         return folder
 
     def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
-        """Mark a stage as done, with the hashes of what it read and wrote."""
+        """Mark a stage as done, with the hashes of its inputs and outputs; without a pack's card,
+        into which `evaluate` writes its figures.
+        """
         folder = self.stage(name)
         files = sorted(
             file
             for file in folder.rglob("*")
             if file.is_file()
-            and file.name != "manifest.json"
+            and file.name not in {"manifest.json", CARD_FILE}
             and "partial" not in file.name
             and "check" not in file.stem
         )
@@ -73,18 +77,28 @@ class Run:
         self.finish(name, {**inputs, source.name: file_hash(source)}, taken_from=origin)
 
     def is_done(self, name: str) -> bool:
-        """Whether a stage was finished with the current recipe, from what the stages before it
-        still hold."""
+        """Return True if a stage was finished with the current recipe, and its inputs and outputs
+        have not changed.
+        """
         file, stages = self._manifest(name), SYSTEMS[self.recipe.system].stages
         if not file.is_file():
             return False
         manifest = read_json(file)
         inputs: dict[str, str] = manifest["inputs"]
-        return manifest["key"] == self.key(name) and all(
-            self.is_done(each) and file_hash(self._manifest(each)) == digest
-            for each, digest in inputs.items()
-            if each in stages
+        outputs: dict[str, str] = manifest["outputs"]
+        return (
+            manifest["key"] == self.key(name)
+            and all(
+                self.is_done(each) and file_hash(self._manifest(each)) == digest
+                for each, digest in inputs.items()
+                if each in stages
+            )
+            and all(_has_hash(file.parent / each, digest) for each, digest in outputs.items())
         )
+
+    def discard(self, name: str) -> None:
+        """Delete everything that a stage wrote, its checkpoint included."""
+        shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def require(self, *names: str) -> dict[str, str]:
         """Hashes of the manifests of earlier stages; InvalidInput when one is not done."""
@@ -175,5 +189,16 @@ def fingerprint(*parts: object) -> str:
 
 def file_hash(file: Path) -> str:
     """sha256 of a file."""
+    about = file.stat()
+    return _hash_of(file, about.st_size, about.st_mtime_ns)
+
+
+@cache
+def _hash_of(file: Path, _size: int, _changed_ns: int) -> str:
+    """sha256 of a file, computed once for each size and time of change."""
     with file.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _has_hash(file: Path, digest: str) -> bool:
+    return file.is_file() and file_hash(file) == digest

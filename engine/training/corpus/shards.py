@@ -3,7 +3,7 @@
 Invariant: the JSON file is written last, so a shard is either complete or absent.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,6 @@ from engine.training.corpus.utterance import SAMPLE_RATE, Utterance
 from engine.training.run import read_json, write_json
 
 _OF_UTTERANCE: Final = ("speaker", "text", "phones", "marks", "starts", "end", "syllables")
-FIRST_RECORDED: Final = 9000  # shards of recordings are numbered from here
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,10 @@ def index_file(folder: Path, number: int) -> Path:
     return folder / f"{number:04d}.json"
 
 
-def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> None:
-    """Write a shard; an interrupted write leaves nothing that counts as one."""
+def write_shard(folder: Path, number: int, utterances: Sequence[Utterance], key: str) -> None:
+    """Write a shard with the fingerprint of its recipe; an interrupted write leaves nothing that
+    counts as one.
+    """
     index = index_file(folder, number)
     sound = index.with_suffix(".flac")
     partial = index.with_suffix(".partial")
@@ -89,15 +90,20 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance]) -> N
         row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
         entries.append(row)
         offset += len(part)
-    write_json(index, {"utterances": entries})
+    write_json(index, {"key": key, "utterances": entries})
+
+
+def delete_others(folder: Path, key: str, numbers: Container[int]) -> None:
+    """Delete the shards of another recipe, and those whose number is not asked for."""
+    for index in folder.glob("[0-9]*.json"):
+        if int(index.stem) not in numbers or read_json(index).get("key") != key:
+            index.unlink()
+            index.with_suffix(".flac").unlink(missing_ok=True)
 
 
 def read_shards(folder: Path) -> tuple[Shard, ...]:
-    """All finished shards in order, recordings first, so that a limit of hours includes them."""
-    indices = sorted(
-        folder.glob("[0-9]*.json"), key=lambda file: (int(file.stem) < FIRST_RECORDED, file.stem)
-    )
-    return tuple(map(read_shard, indices))
+    """All finished shards in order."""
+    return tuple(map(read_shard, sorted(folder.glob("[0-9]*.json"))))
 
 
 def read_shard(index: Path) -> Shard:

@@ -6,17 +6,17 @@ number of times, on any machine with the same synthesisers.
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
-from engine.training.corpus import prose, recordings
-from engine.training.corpus.shards import index_file, read_shards, write_shard
-from engine.training.corpus.texts import FILE as TEXTS
-from engine.training.corpus.texts import Texts, make_texts, read_texts, write_texts
+from engine.training.corpus import prose
+from engine.training.corpus.shards import delete_others, index_file, read_shards, write_shard
+from engine.training.corpus.texts import Texts, has_texts, make_texts, read_texts, write_texts
 from engine.training.corpus.utterance import Plan, Utterance, draw_plan, finish, seconds
 from engine.training.recipe import Recipe
-from engine.training.run import Run
+from engine.training.run import Run, fingerprint
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.teachers import synthesisers, whole_sentences
 from engine.training.teachers.synthesisers import Take
@@ -24,12 +24,15 @@ from engine.tts.kokoro.voices import NAME as KOKORO
 
 
 def make(run: Run) -> None:
-    """Make all shards that are not there yet, in `run.workers` processes."""
+    """Make all shards that are not there yet, in `run.workers` processes; delete those of another
+    recipe."""
     recipe, folder = run.recipe, run.stage("corpus")
     _prepare(recipe)
-    if not (folder / TEXTS).is_file():
+    key = shard_key(recipe)
+    if not has_texts(folder, key):
         prosaic = recipe.corpus.grammar_share < 1
-        write_texts(folder, make_texts(recipe, prose.sentences() if prosaic else ()))
+        write_texts(folder, make_texts(recipe, prose.sentences() if prosaic else ()), key)
+    delete_others(folder, key, shard_numbers(recipe))
     tasks = [
         Task(f"shard/{number:04d}", _make_shard, (Place(folder), recipe, number))
         for number in shard_numbers(recipe)
@@ -38,7 +41,6 @@ def make(run: Run) -> None:
     for task in tasks:
         task.file(folder).unlink(missing_ok=True)
     do_tasks("corpus", folder, tasks, run.workers, fresh=True, scheduler=run.dask)
-    recordings.add(run)
     hours = sum(shard.seconds for shard in read_shards(folder)) / 3600
     run.finish("corpus", {}, hours=round(hours, 3))
 
@@ -56,6 +58,12 @@ def _prepare(recipe: Recipe) -> None:
         )
 
 
+def shard_key(recipe: Recipe) -> str:
+    """Fingerprint of what decides the texts and, with its number, a shard: all but their count."""
+    any_count = replace(recipe.corpus, hours=0.0, first_shard=0)
+    return fingerprint(recipe.seed, any_count)
+
+
 def shard_numbers(recipe: Recipe) -> range:
     """The shards that fill the hours asked for."""
     corpus = recipe.corpus
@@ -67,7 +75,7 @@ def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
     """A task: write one shard."""
     plans = shard_plans(recipe, read_texts(Path(folder)), number)
     utterances = list(spoken(plans, Espeak()))
-    write_shard(Path(folder), number, utterances)
+    write_shard(Path(folder), number, utterances, shard_key(recipe))
     return {"utterances": len(utterances)}
 
 

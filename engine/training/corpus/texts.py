@@ -5,7 +5,7 @@ Invariant: no run of five words of a test sentence occurs in a training sentence
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -75,12 +75,19 @@ def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
 
 def read_texts(folder: Path) -> Texts:
     """The texts of a run's corpus, made once. InvalidInput when they are not there."""
-    return Texts(**{key: tuple(texts) for key, texts in read_json(folder / FILE).items()})
+    table = read_json(folder / FILE)
+    return Texts(*(tuple(table[name]) for name in ("test", "short", "prose")))
 
 
-def write_texts(folder: Path, texts: Texts) -> None:
-    """Save the texts beside the corpus."""
-    write_json(folder / FILE, {"test": texts.test, "short": texts.short, "prose": texts.prose})
+def has_texts(folder: Path, key: str) -> bool:
+    """Return True if there are texts of the recipe with this fingerprint."""
+    file = folder / FILE
+    return file.is_file() and read_json(file).get("key") == key
+
+
+def write_texts(folder: Path, texts: Texts, key: str) -> None:
+    """Save the texts beside the corpus, with the fingerprint of their recipe."""
+    write_json(folder / FILE, {"key": key, **asdict(texts)})
 
 
 def runs(text: str) -> frozenset[tuple[str, ...]]:

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from engine.training.corpus.aligner import Aligner
 from engine.training.corpus.matching import longest_gap
-from engine.training.corpus.recordings import Aligner
 from engine.training.evaluation.performance import Spoken, syllables_of
 from engine.training.evaluation.recognisers import (
     Naturalness,

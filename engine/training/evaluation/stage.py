@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
 from engine.training.corpus.speakers import cast
 from engine.training.corpus.texts import read_texts
@@ -15,7 +16,7 @@ from engine.training.evaluation import cloning
 from engine.training.evaluation.figures import details, table
 from engine.training.evaluation.parts import Parts, Texts, spread
 from engine.training.evaluation.voices import pack_hashes, voices_of
-from engine.training.packing import pack_folder, write_card
+from engine.training.packing import FIGURES_FILE, pack_folder, write_card
 from engine.training.run import Run, file_hash
 from engine.training.tasks import Place, Task, do_tasks, result
 from engine.translatable import Translatable
@@ -44,6 +45,7 @@ def evaluate_pack(run: Run) -> None:
         results = replace(parts.results(folder), likeness=cloning.likeness(found))
         text = f"{table(results)}\n{details(results)}"
         sys.stdout.write(text)
+        replace_file(folder / FIGURES_FILE, text)
         write_card(run, pack_folder(run), text)
     if all(task.file(folder).is_file() for task in every):
         run.finish("evaluate", inputs)

@@ -1,9 +1,9 @@
 """Fine-tuning: a pack's voice is trained further, and so is its decoder if the recipe gives it a
 schedule; its codes and speaker encoder stay as they are, so voices cloned with it stay valid.
 
-So a voice can be fine-tuned on a person's own recordings, or trained further when the checkpoints
-of its first training are gone; other systems take the speaker encoder alone. Invariant: the
-recipe's shapes are the pack's, or InvalidInput names both.
+So a voice can be trained further when the checkpoints of its first training are gone; other systems
+take the speaker encoder alone. Invariant: the recipe's shapes are the pack's, or InvalidInput names
+both.
 """
 
 import shutil

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from engine.errors import Cancelled, ModelError
+from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
 from engine.nn.transformer import Heads
-from engine.training import loop
+from engine.training import checkpoints, loop
 from engine.training.loop import (
     Learner,
     Losses,
@@ -25,7 +25,7 @@ from engine.training.loop import (
     train,
 )
 from engine.training.recipe import Schedule
-from engine.training.run import Run
+from engine.training.run import Run, read_json
 from engine.training.stacks import Watch, around, places
 
 CPU = torch.device("cpu")
@@ -116,6 +116,49 @@ def test_the_weights_are_the_last_or_the_best_ones(tiny, tmp_path, best):
     mean = train(Run(tiny, tmp_path), "walker", make, CPU)
     is_last = torch.equal(mean["weight"], made[0].parts["walker"].state_dict()["weight"])
     assert is_last == (not best)
+
+
+class Judge(Walker):
+    """Its loss on other data is the distance of its weight from 1."""
+
+    def validate(self) -> dict[str, float]:
+        return {"missed": abs(float(self.parts["walker"].weight.detach()) - 1.0)}
+
+
+def test_the_weights_that_are_saved_are_the_ones_that_were_validated(tiny, tmp_path):
+    schedule = Schedule(
+        steps=8, batch=1, learning_rate=0.3, warmup=1, average=0.9, validate_every=1, best="missed"
+    )
+    run = Run(tiny, tmp_path)
+    mean = train(run, "walker", lambda _: Judge(schedule, []), CPU)
+    files = sorted(run.stage("walker").glob("validation-*.json"))
+    least = min(read_json(file)["missed"] for file in files)
+    assert abs(float(mean["weight"]) - 1.0) == pytest.approx(least, abs=1e-6)
+
+
+def test_a_checkpoint_of_another_recipe_is_refused_and_kept(tiny, tmp_path, monkeypatch):
+    run, shares = Run(tiny, tmp_path), list[float]()
+    schedule = Schedule(steps=8, batch=1, learning_rate=0.1)
+    monkeypatch.setattr(loop, "_is_asked_to_stop", lambda _: len(shares) == 5)
+    with pytest.raises(Cancelled):
+        train(run, "walker", lambda _: Walker(schedule, shares), CPU, "one corpus")
+    with pytest.raises(InvalidInput, match="another recipe or corpus"):
+        train(run, "walker", lambda _: Walker(schedule, shares), CPU, "another corpus")
+    train(run, "walker", lambda _: Walker(schedule, shares), CPU, "one corpus")
+    assert len(shares) == 8
+
+
+def test_a_checkpoint_of_another_shape_is_refused(tiny, tmp_path):
+    run = Run(tiny, tmp_path)
+    checkpoints.save(
+        run.stage("walker") / "checkpoint.safetensors",
+        checkpoints.Reached(1),
+        {"walker": nn.Linear(2, 1, bias=False)},
+        {},
+        {},
+    )
+    with pytest.raises(ModelError, match="does not fit this recipe"):
+        train(run, "walker", lambda _: Walker(TIMED, []), CPU)
 
 
 def test_losses_that_are_no_numbers_end_a_training(tiny, tmp_path):

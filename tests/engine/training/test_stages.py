@@ -14,7 +14,8 @@ from engine.training.__main__ import main
 from engine.training.codec import decoder, draw
 from engine.training.codec import stage as codec
 from engine.training.codec.speech import read_speech
-from engine.training.encoded import read_sides
+from engine.training.corpus.shards import read_shards
+from engine.training.encoded import read_sides, shard_file
 from engine.training.packing import pack_folder
 from engine.training.recipe import read_recipe
 from engine.training.run import Run
@@ -134,6 +135,19 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(whole, tmp_path
     assert all(torch.allclose(again[key], once[key], atol=1e-6) for key in once)
 
 
+def test_what_was_encoded_of_a_shard_that_is_gone_is_deleted(whole, tmp_path):
+    run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
+    gone = read_shards(run.stage("corpus"))[-1]
+    file = shard_file(run.stage("encode"), gone)
+    assert file.is_file()
+    gone.index.unlink()
+    run.finish("corpus", {})
+    run.finish("codec", run.require("corpus"))
+    run.finish("speaker", run.require("corpus"))
+    encode.encode_corpus(run)
+    assert not file.is_file()
+
+
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_only_lost_shards_are_encoded_again(whole, tmp_path, workers):
     run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
@@ -146,14 +160,6 @@ def test_only_lost_shards_are_encoded_again(whole, tmp_path, workers):
         again = load_file(file)
         assert all(torch.equal(again[key], tensors[key]) for key in tensors)
         assert (file.stat().st_mtime_ns == changed) == (file not in files[:2])
-
-
-def test_a_checkpoint_of_another_shape_is_refused(whole, tmp_path):
-    run = copied(whole, tmp_path, "corpus", "codec", "speaker", "encode")
-    file = "checkpoint.safetensors"
-    shutil.copy(whole.folder / "codec" / file, run.stage("voice") / file)
-    with pytest.raises(ModelError, match="does not fit this recipe"):
-        voice.train_voice(run)
 
 
 def test_the_decoder_that_is_told_the_phones_learns_what_they_are(whole):

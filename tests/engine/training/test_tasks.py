@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.training import run as runs
+from engine.training.__main__ import main
 from engine.training.run import Progress, Run
 from engine.training.tasks import Place, Task, do_tasks, result
 from tests.engine.training.conftest import TINY, copied
@@ -121,6 +122,39 @@ def test_a_stage_is_done_while_its_recipe_and_inputs_hold(tiny, tmp_path):
     run.finish("corpus", {}, hours=2.0)  # another corpus
     assert run.is_done("corpus")
     assert not run.is_done("codec")
+
+
+def test_a_stage_is_done_while_what_it_wrote_is_unchanged(tiny, tmp_path):
+    run = Run(tiny, tmp_path)
+    file = run.stage("voice") / "voice.safetensors"
+    file.write_bytes(b"weights")
+    run.finish("voice", {})
+    assert run.is_done("voice")
+    file.write_bytes(b"other weights")
+    assert not run.is_done("voice")
+    file.unlink()
+    assert not run.is_done("voice")
+
+
+def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
+    Run(tiny, tmp_path).finish("export", {})
+    card = replace(tiny.export, reached=("It ends.",), limits=("It is small.",))
+    assert Run(replace(tiny, export=card), tmp_path).is_done("export")
+    warmer = replace(tiny.export, temperature=0.9)
+    assert not Run(replace(tiny, export=warmer), tmp_path).is_done("export")
+
+
+def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch):
+    run, seen = Run(tiny, tmp_path), list[bool]()
+    checkpoint = run.stage("voice") / "checkpoint.safetensors"
+    checkpoint.write_bytes(b"weights")
+    run.finish("voice", {})
+    monkeypatch.setattr(
+        "engine.training.voice.stage.train_voice", lambda _: seen.append(checkpoint.exists())
+    )
+    for again in ([], ["--again"]):
+        assert main(["voice", str(TINY), "--work", str(tmp_path), *again]) == 0
+    assert seen == [False]
 
 
 def test_a_stage_asks_for_the_one_before_it(tiny, tmp_path):

@@ -2,24 +2,19 @@
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
-import logging
 import random
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 
-from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
-from engine.training.codec.speech import read_speech
-from engine.training.corpus import grammar, prose, recordings
+from engine.training.corpus import grammar, prose
 from engine.training.corpus import stage as corpus
+from engine.training.corpus.aligner import Aligner
 from engine.training.corpus.matching import match
-from engine.training.corpus.recordings import Aligner
 from engine.training.corpus.shards import read_shards
 from engine.training.corpus.speakers import BASES, Speaker, cast
 from engine.training.corpus.texts import make_texts, runs
@@ -34,7 +29,8 @@ from engine.training.corpus.utterance import (
     seconds,
 )
 from engine.training.recipe import Recipe
-from engine.training.run import Run
+from engine.training.run import Run, read_json
+from engine.training.tasks import Task
 from engine.training.teachers import sounds, synthesisers
 from engine.training.teachers.synthesisers import Request, Sound, Take
 from engine.tts.base import Pcm
@@ -192,6 +188,40 @@ def test_a_finished_corpus_holds_what_its_report_says(whole):
             assert entry.end + SAMPLE_RATE // 10 < entry.length
 
 
+def test_a_corpus_of_another_recipe_is_made_again_and_shards_too_many_are_deleted(
+    tiny, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(corpus, "_prepare", lambda _: None)
+    monkeypatch.setattr(corpus, "spoken", lambda plans, _: iter(()))
+    monkeypatch.setattr(corpus, "do_tasks", do_here)
+    hours = 2.5 * tiny.corpus.shard_seconds / 3600
+    first = replace(tiny, corpus=replace(tiny.corpus, hours=hours))
+    fewer = replace(first, corpus=replace(first.corpus, hours=hours / 2))
+    slower = replace(fewer, corpus=replace(fewer.corpus, highest_rate=3.0))
+
+    def made(recipe: Recipe) -> dict[str, str]:
+        """The shards that a run of a recipe leaves, with the recipe that each was made for."""
+        corpus.make(Run(recipe, tmp_path))
+        folder = tmp_path / "corpus"
+        texts = read_json(folder / "texts.json")["key"]
+        shards = {file.name: read_json(file)["key"] for file in folder.glob("[0-9]*.json")}
+        assert set(shards.values()) == {texts}
+        return shards
+
+    assert len(made(first)) == 2
+    stamp = (tmp_path / "corpus" / "0000.json").stat().st_mtime_ns
+    assert list(made(fewer)) == ["0000.json"]
+    assert (tmp_path / "corpus" / "0000.json").stat().st_mtime_ns == stamp
+    assert made(slower) == {"0000.json": corpus.shard_key(slower)}
+    assert corpus.shard_key(slower) != corpus.shard_key(first) == corpus.shard_key(fewer)
+
+
+def do_here(_stage: str, folder: Path, tasks: list[Task], *_: int, **__: object) -> None:
+    """Run all tasks in this process."""
+    for task in tasks:
+        task.do(*task.arguments)
+
+
 def test_every_slot_of_every_template_is_filled():
     draw = random.Random(1)
     for _ in range(300):
@@ -215,55 +245,3 @@ def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path):
         "This is fine, I think.",
         "Words are kept in a small list.",
     ]
-
-
-# --------------------------------------------------------------------- recordings with their words
-
-
-SAID = "The train is at the station now."
-
-
-@pytest.fixture(scope="module")
-def said() -> Take:
-    (made,) = synthesisers.speak_all("flite", [Request(SAID, "slt", 1.0, 170.0)])
-    return made
-
-
-def recorded(tiny: Recipe, work: Path, pcm: Pcm, rate: int, text: str = SAID) -> Run:
-    """A run with the recording, of a person called Maria, and its transcript."""
-    person = work / "clips" / "maria"
-    person.mkdir(parents=True)
-    soundfile.write(person / "one.wav", pcm, rate)
-    (person / "one.txt").write_text(text)
-    corpus = replace(tiny.corpus, recordings=str(work / "clips"))
-    run = Run(replace(tiny, corpus=corpus), work / "work")
-    recordings.add(run)
-    return run
-
-
-@needs_flite
-def test_a_recording_with_its_words_joins_the_corpus(tiny, said, tmp_path):
-    run = recorded(tiny, tmp_path, said.pcm, said.sample_rate)
-    (own,) = read_shards(run.stage("corpus"))
-    (entry,) = own.entries
-    assert entry.text == SAID
-    assert entry.speaker == tiny.corpus.speakers + 1
-    spoken = next(sound for sound in said.sounds if sound.name != "_")
-    known = (said.sounds[-1].start - spoken.start) / said.sample_rate
-    assert abs((entry.end - entry.starts[0]) / 24_000 - known) < 0.1
-    made = own.index.with_name("0000.json")
-    shutil.copyfile(own.index, made)
-    shutil.copyfile(own.sound, made.with_suffix(".flac"))
-    assert [shard.index for shard in read_shards(run.stage("corpus"))] == [own.index, made]
-    assert len(read_speech(run, hours=0.0).training) == 1
-
-
-@needs_flite
-def test_a_recording_of_other_words_is_left_out_and_named(tiny, tmp_path, caplog):
-    with caplog.at_level(logging.WARNING):
-        run = recorded(tiny, tmp_path, np.zeros(24_000, np.float32), 24_000, "Xyzzyq plugh.")
-    assert read_shards(run.stage("corpus")) == ()
-    assert "one.wav" in caplog.text
-    (run.folder.parent / "clips").rename(tmp_path / "elsewhere")
-    with pytest.raises(InvalidInput, match="not there"):
-        recordings.add(run)
