@@ -39,7 +39,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -181,10 +181,11 @@ def play(run: Run, seconds: float) -> int:
 
 def tone(start: int, samples: int) -> npt.NDArray[np.float32]:
     phase = 2 * np.pi * HERTZ / RATE * (np.arange(start, start + samples) % RATE)
-    return (0.5 * np.sin(phase)).astype(np.float32)
+    sound: npt.NDArray[np.float32] = (0.5 * np.sin(phase)).astype(np.float32)
+    return sound
 
 
-def _workers(load: str) -> list[Callable[[threading.Event], None]]:
+def _workers(load: str) -> Sequence[Callable[[threading.Event], None]]:
     return {
         "idle": [],
         "python2": [_count] * 2,

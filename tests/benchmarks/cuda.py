@@ -29,6 +29,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -163,12 +164,14 @@ def speed(options: Options) -> list[Row]:
         ours = voxtream_speed.child([*arguments, "--edition", edition], "full")
         if ours is None:
             raise SystemExit("speed was not measured")
-        frame, mean = theirs and theirs.frame_ms, theirs and theirs.mean_ms
+        first = theirs.first_ms if theirs else None
+        frame = theirs.frame_ms if theirs else None
+        mean = theirs.mean_ms if theirs else None
         rows += [
             Row(
                 f"{edition}: first packet, ms",
                 ours.first_ms,
-                theirs and theirs.first_ms,
+                first,
                 FIRST_PACKET_MS,
             ),
             Row(f"{edition}: RTF of the median frame", *_shares(ours.frame_ms, frame), RTF),
@@ -190,8 +193,8 @@ def published_llmvox(options: Options) -> list[Row]:
     if options.llmvox:
         theirs = llmvox_speed.their_speed(options.llmvox, options.device, seconds)
     return [
-        Row("LLMVoX: first packet, ms", ours.first_ms, theirs and theirs.first_ms),
-        Row("... RTF", ours.rtf, theirs and theirs.rtf, RTF),
+        Row("LLMVoX: first packet, ms", ours.first_ms, theirs.first_ms if theirs else None),
+        Row("... RTF", ours.rtf, theirs.rtf if theirs else None, RTF),
     ]
 
 
@@ -230,7 +233,7 @@ def their_long_speech(options: Options) -> list[Row]:
             loop = voxtream_speed._reference_loop(model, mimi, config)
             next(loop)
             for _ in range(UTTERANCE_FRAMES):
-                yield lambda loop=loop: next(loop)
+                yield partial(next, loop)
 
     with torch.inference_mode(), mimi.streaming(1):
         return _timed(frames(), options)

@@ -115,7 +115,7 @@ def noises(minutes: float) -> Iterator[Pcm]:
                 pitch = notes[np.minimum((at * 4).astype(int), 39)]
                 pitch = pitch * (1 + 0.01 * np.sin(2 * np.pi * 5 * at))
                 phase = 2 * np.pi * np.cumsum(pitch) / RATE
-                pcm = sum(np.sin(k * phase) / k for k in range(1, 8))
+                pcm = np.sum([np.sin(k * phase) / k for k in range(1, 8)], axis=0)
             case _:
                 pcm = np.zeros(len(at))
                 for start in range(0, len(at) - 2 * RATE, 2 * RATE):

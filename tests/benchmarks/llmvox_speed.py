@@ -91,7 +91,8 @@ def their_speed(root: Path, device: str, seconds: float) -> Speed:
 
 def _speed(firsts: list[tuple[float, float, float]], whole: tuple[float, float, float]) -> Speed:
     return Speed(
-        *(1000 * statistics.median(one[kind] for one in firsts) for kind in (0, 1)),
+        1000 * statistics.median(wall for wall, _, _ in firsts),
+        1000 * statistics.median(cpu for _, cpu, _ in firsts),
         whole[0] / whole[2],
         whole[1] / whole[2],
     )

@@ -47,7 +47,7 @@ def parts(recogniser: str, synthesiser: str) -> Iterator[str]:
     from engine.runtime.factories import standard_factories
     from engine.settings import LanguageModelSettings, RecogniserSettings, SpeechSettings
 
-    made, kept = standard_factories(), []
+    made, kept = standard_factories(), list[object]()
     yield "engine, without models"
     kept.append(Vad())
     yield "voice activity"

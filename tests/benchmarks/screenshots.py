@@ -7,6 +7,7 @@ Look at 1 and 2.)
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -99,7 +100,7 @@ def fresh(
     trace = window.stage.rate.trace
     now = trace.clock()
     for number, event in enumerate(events):
-        trace.clock = lambda number=number: now + number * 0.5
+        trace.clock = partial(float, now + number * 0.5)
         window.on_event(event)
     settle(300)
     return window
@@ -285,7 +286,9 @@ def models(theme: Theme, size: str) -> None:
         window.on_event(event)
     settle(200)
     save(page, f"{theme.mode.value}-{size}-models")
-    bar = page.findChild(QScrollArea).verticalScrollBar()
+    area = page.findChild(QScrollArea)
+    assert area is not None
+    bar = area.verticalScrollBar()
     bar.setValue(bar.maximum() * 2 // 3)
     settle(100)
     save(page, f"{theme.mode.value}-{size}-models-lower")

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,9 @@ class Watch:
         self.anew: int | None = None
         self.word: int | None = None
         self.begun = False
+
+    def has_reached(self, time_s: float) -> bool:
+        return self.clock() >= time_s
 
     def receive(self, event: Event) -> None:
         with self.changed:
@@ -166,7 +170,7 @@ def measure(
         found = []
         for number in range(moves):
             pulled = watch.clock() + chance.uniform(0.5, 1.0)
-            wait(lambda pulled=pulled: watch.clock() >= pulled)
+            wait(partial(watch.has_reached, pulled))
             found.append(pull(engine, watch, wait, SLOW if number % 2 else FAST))
         return found, loudspeaker.underruns
     finally:

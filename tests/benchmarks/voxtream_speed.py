@@ -24,6 +24,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def memory_mb() -> float:
 def measure_ours(profile: str, options: argparse.Namespace) -> Report:
     import torch
 
-    from engine.tts.voxtream import script, sink
+    from engine.tts.voxtream import attention_window, script
     from engine.tts.voxtream.config import PROFILES
     from engine.tts.voxtream.edition import EDITIONS
     from engine.tts.voxtream.files.checkpoint import Target
@@ -138,7 +139,7 @@ def measure_ours(profile: str, options: argparse.Namespace) -> Report:
     stages, parts = Stages(), model._parts
     stages.watch(script, "extend", "phone")
     # What is still waited for: it runs beside the codec, whose time includes the rest of it.
-    stages.watch(sink.TemporalMemory, "finish", "temporal")
+    stages.watch(attention_window.TemporalMemory, "finish", "temporal")
     stages.watch(parts.model, "choose", "semantic")
     stages.watch(parts.model, "acoustic_codes", "depth")
     stages.watch(parts.mimi, "decode_frame", "codec")
@@ -201,16 +202,20 @@ def measure_reference(path: Path, options: argparse.Namespace) -> Report:
         for repeat in range(max(1, options.repeats - 1)):
             mimi.reset_streaming()
             step = _reference_loop(model, mimi, config)
-            first.run(lambda step=step: (next(step), next(step)))
+            first.run(partial(_first_two, step))
             if repeat == 0:
                 stages.start()
                 for _ in range(min(options.frames, 8)):
-                    frames.run(lambda step=step: next(step))
+                    frames.run(partial(next, step))
                     stages.end_frame()
     report.first_ms = statistics.median(first.wall)
     report.first_cpu_ms = statistics.median(first.cpu)
     _finish(report, frames, stages)
     return report
+
+
+def _first_two(steps: Any) -> tuple[Any, Any]:
+    return next(steps), next(steps)
 
 
 def _load_reference(path: Path, options: argparse.Namespace) -> Any:

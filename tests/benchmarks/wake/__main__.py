@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import repeat
 from pathlib import Path
 
@@ -128,6 +128,10 @@ def talk(phrase: str, folder: Path, hours: float, processes: int) -> Iterator[st
     yield from (f"    {w.chunk}: {w.sentence}" for w in woken)
 
 
+def has_more(engine: SteppedEngine, turns: int) -> bool:
+    return count_of(engine, TurnEnded) > turns
+
+
 def own(phrase: str) -> Iterator[str]:
     reply = f"You can say {phrase}. {phrase.capitalize()}! Then I wake up. People call me {phrase}."
     settings = Settings(
@@ -140,9 +144,7 @@ def own(phrase: str) -> Iterator[str]:
             for _ in range(3):
                 engine.post(SendText("tell me a story about the hills"))
                 ended = count_of(engine, TurnEnded)
-                engine.run_until(
-                    lambda ended=ended: count_of(engine, TurnEnded) > ended, at_most=60
-                )
+                engine.run_until(partial(has_more, engine, ended), at_most=60)
                 after = len(engine.events)
                 engine.run(STAY_S + 3.0)
                 told = [event for _, event in engine.events[after:]]

@@ -9,7 +9,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -57,13 +57,13 @@ class Talker:
             return said.pcm, said.sample_rate
         planned = Plan(text, text, self.person, (self.rate,))
         (take,) = synthesisers.speak_all(self.person.base.synthesiser, planned.requests())
-        return take and (voiced(take, self.person), SAMPLE_RATE)
+        return None if take is None else (voiced(take, self.person), SAMPLE_RATE)
 
 
 def phrase_calls(phrase: str, folder: Path, *, tuned: bool) -> list[Pcm]:
     """The phrase as each of the voices says it, alone."""
     calls = [
-        _kept(folder / "calls" / f"{phrase} {name}.flac", lambda who=who: who.say(f"{phrase}."))
+        _kept(folder / "calls" / f"{phrase} {name}.flac", partial(who.say, f"{phrase}."))
         for name, who in _callers(tuned=tuned)
     ]
     return [pcm for pcm in calls if len(pcm)]
@@ -177,4 +177,5 @@ def _kept(file: Path, make: Callable[[], Pcm | None]) -> Pcm:
         pcm = np.zeros(0, np.float32) if made is None else made
         soundfile.write(begun, np.clip(pcm, -1, 1), RATE, format="FLAC", subtype="PCM_16")
         begun.replace(file)
-    return soundfile.read(file, dtype="float32")[0]
+    read: Pcm = soundfile.read(file, dtype="float32")[0]
+    return read
