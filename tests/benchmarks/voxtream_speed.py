@@ -310,7 +310,8 @@ def show(reports: list[Report]) -> None:
 
 def child(arguments: list[str], which: str) -> Report | None:
     """Measure one system in a process of its own."""
-    run = [sys.executable, "-W", "ignore", __file__, *arguments, "--only", which]
+    module = ["-P", "-W", "ignore", "-m", "tests.benchmarks.voxtream_speed"]
+    run = [sys.executable, *module, *arguments, "--only", which]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(run, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
