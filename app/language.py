@@ -5,14 +5,14 @@ Values go into named placeholders ({name}), because languages order them differe
 that modules without Qt can use it.
 """
 
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from gettext import GNUTranslations, NullTranslations
 from typing import Any, TypeVar
 
 from engine import api
 
 LANGUAGES = api.settings.LANGUAGES  # by code; the English texts are in the code
-_Message = TypeVar("_Message", api.Event, api.ModelEntry, api.VoiceEntry)
+_Value = TypeVar("_Value")
 _DECIMAL_COMMA = ("de", "fr")
 
 
@@ -43,24 +43,21 @@ def translated(text: str) -> str:
     return tr(text.template, **{name: translated(value) for name, value in text.values.items()})
 
 
-def told(event: api.Event) -> api.Event:
-    """The event with the engine's texts in the current language."""
-    match event:
-        case api.VoicesListed(voices=voices):
-            return replace(event, voices=tuple(map(_told, voices)))
-        case api.ModelsListed(entries=entries):
-            return replace(event, entries=tuple(map(_told, entries)))
-        case _:
-            return _told(event)
-
-
-def _told(message: _Message) -> _Message:
-    texts: dict[str, Any] = {  # Any: replace() wants the type of each field
-        field.name: translated(text)
-        for field in fields(message)
-        if isinstance(text := getattr(message, field.name), api.Translatable)
-    }
-    return replace(message, **texts)
+def told(value: _Value) -> _Value:
+    """An event with the engine's texts in the current language, wherever in it they are."""
+    shown: Any = value  # Any: what is returned has the type of what was given
+    if isinstance(value, str):
+        shown = translated(value)
+    elif isinstance(value, tuple):
+        shown = tuple(map(told, value))
+    elif is_dataclass(value):
+        # Any: replace() wants the type of each field
+        before: dict[str, Any] = {each.name: getattr(value, each.name) for each in fields(value)}
+        after = {name: told(each) for name, each in before.items()}
+        changed = {name: each for name, each in after.items() if each is not before[name]}
+        shown = replace(shown, **changed) if changed else value
+    translation: _Value = shown
+    return translation
 
 
 def mark(text: str) -> str:

@@ -39,6 +39,18 @@ def extract(file: BinaryIO, keywords: object, comment_tags: object, options: obj
     ]
 
 
+def extract_models(
+    file: BinaryIO, keywords: object, comment_tags: object, options: object
+) -> list[Found]:
+    """The same of the list of models: their titles and attributions."""
+    lines = file.read().decode().splitlines()
+    shown = [
+        (number, re.fullmatch(r'(title|attribution) = "(.+)"', line))
+        for number, line in enumerate(lines, start=1)
+    ]
+    return [(number, None, match[2], []) for number, match in shown if match]
+
+
 def parts(call: ast.Call) -> list[ast.expr]:
     """The arguments of a call that are templates; none where the call makes no text."""
     name = ast.unparse(call.func)

@@ -134,7 +134,7 @@ LIBRARY = (
         "4 GB of memory, 2 cores",
     ),
     api.ModelProgress("qwen3-1-7b", api.Activity.FETCHING, 420_000_000, 1_107_409_472),
-    api.ModelSettled("whisper-base", "Every file is as it was fetched."),
+    api.ModelSettled("whisper-base", api.Translatable("Every file is as it was fetched.")),
 )
 
 

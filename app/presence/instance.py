@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from app.language import tr
 from app.presence import ipc_client
 from app.presence.ipc_client import LONGEST_MESSAGE, Message
 
@@ -52,7 +53,7 @@ class Instance(QObject):
 
     def claim(self) -> Claim:
         """Listen where ipc_client.send() connects, unless somebody already does."""
-        self.fault = "There is no private folder whose path is short enough for a socket."
+        self.fault = tr("There is no private folder whose path is short enough for a socket.")
         for address in ipc_client.addresses():
             folder = Path(address).parent
             if sys.platform == "win32":

@@ -22,7 +22,7 @@ from engine.assets.download import SourceError
 from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
 from engine.atomic_write import replace_file
 from engine.errors import AssetError, Cancelled
-from engine.translatable import joined
+from engine.translatable import Translatable, joined
 
 PINS = "pins.json"
 SPARE_BYTES = 200_000_000  # left free on the disk, so that fetching a model cannot fill it
@@ -48,7 +48,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of hashing one file; `fault` is empty when it is as it was when fetched."""
+    """The result of hashing one file; `fault` is a sentence, or empty for an unchanged file."""
 
     file: str
     fault: str
@@ -240,17 +240,25 @@ class Store:
     ) -> Verdict:
         path, pin = self.path(asset) / file.path, pins.get(file.path)
         if pin is None or not path.is_file():
-            return Verdict(file.path, "is missing")
+            return Verdict(file.path, Translatable("{file} is missing.", file=file.path))
         if path.stat().st_size != pin.size:
-            return Verdict(file.path, f"has {path.stat().st_size} bytes instead of {pin.size}")
+            fault = Translatable(
+                "{file} has {size} bytes instead of {expected}.",
+                file=file.path,
+                size=path.stat().st_size,
+                expected=pin.size,
+            )
+            return Verdict(file.path, fault)
 
         def step(done: int) -> None:
             if cancelled():
                 raise Cancelled("Verifying was cancelled.")
             show(Progress(file.path, done, pin.size))
 
-        same = sha256_of(path, step) == pin.sha256
-        return Verdict(file.path, "" if same else "has changed since it was fetched")
+        if sha256_of(path, step) == pin.sha256:
+            return Verdict(file.path, "")
+        fault = Translatable("{file} has changed since it was fetched.", file=file.path)
+        return Verdict(file.path, fault)
 
     def _pins(self, asset: Asset) -> dict[str, Fetched]:
         try:

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from engine.crash_notes import words
+from engine.translatable import Translatable
 
 log = logging.getLogger(__name__)
 
@@ -179,7 +180,8 @@ def _sentence(lines: list[str]) -> str:
     if not lines:
         return ""
     what = next((kind for kind in kinds if not kind.startswith("a thread")), "a fault")
-    return (
-        f"Something broke when Rubato last ran ({what}). Nothing was sent; More ▸ About Rubato ▸ "
-        "Copy diagnostics puts what is known on the clipboard, without anything you said or wrote."
+    return Translatable(
+        "Something broke when Rubato last ran ({what}). Nothing was sent; More ▸ About Rubato ▸ "
+        "Copy diagnostics puts what is known on the clipboard, without anything you said or wrote.",
+        what=what,
     )

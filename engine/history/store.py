@@ -214,7 +214,7 @@ class Store:
     def _listed(self, row: sqlite3.Row, looked_for: tuple[str, ...]) -> KeptConversation:
         return KeptConversation(
             id=row["id"],
-            title=shortened(str(row["name"]), _FIRST_WORDS) or "Without words",
+            title=shortened(str(row["name"]), _FIRST_WORDS) or Translatable("Without words"),
             began=_time(row["began"]).timestamp(),
             last=float(row["last"]),
             turns=row["turns"],

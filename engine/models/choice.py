@@ -111,7 +111,9 @@ def remove(entry: ModelEntry) -> int:
 def told(entry: ModelEntry, freed_bytes: int) -> str:
     """What remove() did, in a sentence."""
     if entry.origin is Origin.ADDED:
-        return f"{entry.folder} is no longer listed; the file itself was left alone."
+        return Translatable(
+            "{path} is no longer listed; the file itself was left alone.", path=entry.folder
+        )
     if not freed_bytes:
-        return f"Nothing of {entry.name} is here."
-    return f"{freed_bytes / 1e6:.1f} MB were freed."
+        return Translatable("Nothing of {name} is here.", name=entry.name)
+    return Translatable("{megabytes} MB were freed.", megabytes=f"{freed_bytes / 1e6:.1f}")

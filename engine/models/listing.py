@@ -24,7 +24,7 @@ from engine.models.storage import default_store, size_on_disk, usable_path, with
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
-from engine.translatable import Translatable, joined
+from engine.translatable import Translatable, joined, mark
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
@@ -53,7 +53,8 @@ class Machine:
     cores: int
 
     def __str__(self) -> str:
-        return f"{self.memory_mb / 1000:.0f} GB of memory, {self.cores} cores"
+        memory = f"{self.memory_mb / 1000:.0f}"
+        return Translatable("{memory} GB of memory, {cores} cores", memory=memory, cores=self.cores)
 
     def has_memory_for(self, memory_mb: int) -> bool:
         """Whether this fits beside what is always there."""
@@ -82,10 +83,20 @@ RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
 NATURAL = "kokoro"
 _BUILT_IN = (
-    ("sphinx", RECOGNISER, "Sphinx: knows the built-in skills' sentences, English only", "MIT"),
-    ("skills", LANGUAGE_MODEL, "Built-in skills: no language model, certain answers", "GPL-3.0"),
-    ("starter", VOICE, "Rubato's own voice: small and neural, learns voices", "GPL-3.0"),
-    ("espeak", VOICE, "eSpeak NG: a formant voice for weak machines", "GPL-3.0"),
+    (
+        "sphinx",
+        RECOGNISER,
+        mark("Sphinx: knows the built-in skills' sentences, English only"),
+        "MIT",
+    ),
+    (
+        "skills",
+        LANGUAGE_MODEL,
+        mark("Built-in skills: no language model, certain answers"),
+        "GPL-3.0",
+    ),
+    ("starter", VOICE, mark("Rubato's own voice: small and neural, learns voices"), "GPL-3.0"),
+    ("espeak", VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
 
 
@@ -150,12 +161,12 @@ def _used(settings: Settings) -> _Used:
 def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> ModelEntry:
     return ModelEntry(
         name,
-        title,
+        Translatable(title),
         kind,
         Origin.BUILT_IN,
         Presence.COMPLETE,
         licence=licence,
-        attribution="comes with the program",
+        attribution=Translatable("comes with the program"),
         in_use=name in used.names,
     )
 
@@ -164,21 +175,21 @@ def _of_paper(system: System, used: _Used) -> ModelEntry:
     """A paper's system: it comes with the program, or was or can be made on this machine."""
     folder, own = packs.find(system.name), packs.folder_of(system.name)
     if folder and folder != own:
-        title = f"{system.title}, a voice of the papers"
+        title = Translatable("{name}, a voice of the papers", name=system.title)
         return _built_in(system.name, VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     hours, command = f"{system.core_hours:g}", system.command
     making = Translatable("About {hours} core hours: {command}", hours=hours, command=command)
     return ModelEntry(
         system.name,
-        f"{system.title}, a voice made on this machine",
+        Translatable("{name}, a voice made on this machine", name=system.title),
         VOICE,
         Origin.MADE,
         Presence.COMPLETE if folder else Presence.MISSING,
         megabytes=megabytes,
         megabytes_here=megabytes,
         licence="GPL-3.0",
-        attribution="trained here, from nothing that is fetched",
+        attribution=Translatable("trained here, from nothing that is fetched"),
         folder=str(own),
         in_use=system.name in used.names,
         obstacle="" if folder else making,
@@ -195,7 +206,7 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
         memory_mb = need_mb(asset.kind, megabytes)
         yield ModelEntry(
             asset.name,
-            asset.title,
+            Translatable(asset.title),
             asset.kind,
             Origin.LISTED,
             state,
@@ -204,7 +215,7 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
             memory_mb=memory_mb,
             fits=machine.has_memory_for(memory_mb),
             licence=asset.terms,
-            attribution=asset.attribution,
+            attribution=Translatable(asset.attribution),
             folder=str(store.path(asset)),
             measured=_measured(asset),
             in_use=used.has(asset.name, usable_path(asset, store)),

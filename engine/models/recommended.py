@@ -9,13 +9,24 @@ from collections.abc import Sequence
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.listing import LANGUAGE_MODEL, NATURAL, Machine, short
+from engine.models.listing import LANGUAGE_MODEL, NATURAL, RECOGNISER, VOICE, Machine, short
 from engine.models.storage import with_needs
 from engine.settings_file import data_folder
+from engine.translatable import Translatable, joined, mark
 from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.place import PUBLISHED
 
-_VERBS = {"recogniser": "listens", "language model": "thinks", "voice": "speaks"}
+# What each kind does, with what is fetched for it.
+_DOES = {
+    RECOGNISER: mark("{name} listens ({size})"),
+    LANGUAGE_MODEL: mark("{name} thinks ({size})"),
+    VOICE: mark("{name} speaks ({size})"),
+}
+_STAYS = {
+    RECOGNISER: mark("the built-in recogniser stays"),
+    LANGUAGE_MODEL: mark("the built-in language model stays"),
+    VOICE: mark("the built-in voice stays"),
+}
 
 
 def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommendation:
@@ -32,9 +43,9 @@ def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommend
     here = [each for each in chosen if each.state is Presence.COMPLETE]
     new = [each for each in chosen if each not in here]
     kinds = {each.kind for each in chosen}
-    stays = [f"the built-in {kind} stays" for kind in _VERBS if kind not in kinds]
+    stays = [Translatable(text) for kind, text in _STAYS.items() if kind not in kinds]
     obstacles = [
-        f"{short(each.title)}: {warning}"
+        Translatable("{name}: {warning}", name=short(each.title), warning=warning)
         for each in chosen
         for warning in (each.obstacle, each.notice if each in new else "")
         if warning
@@ -42,8 +53,11 @@ def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommend
     return Recommendation(
         tuple(each.name for each in chosen),
         sum(asset.megabytes for asset in missing),
-        "; ".join([*(_words(each, each in here) for each in chosen), *stays]) + ".",
-        " ".join(obstacles),
+        Translatable(
+            "{parts}.",
+            parts=joined([*(_words(each, each in here) for each in chosen), *stays], "; "),
+        ),
+        joined(obstacles),
         in_use=all(each.in_use for each in chosen),
     )
 
@@ -74,5 +88,5 @@ def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
 
 def _words(each: ModelEntry, is_here: bool) -> str:
     megabytes = sum(asset.megabytes for asset in with_needs(each.name))
-    size = "already here" if is_here else f"{megabytes:,} MB"
-    return f"{short(each.title)} {_VERBS[each.kind]} ({size})"
+    size = Translatable("already here") if is_here else f"{megabytes:,} MB"
+    return Translatable(_DOES[each.kind], name=short(each.title), size=size)

@@ -48,7 +48,7 @@ def fetch_all(name: str, show: ShowAll, cancelled: Cancelled) -> None:
 def verify(name: str, show: Show, cancelled: Cancelled = lambda: False) -> tuple[str, ...]:
     """One sentence per file that is not as it was fetched."""
     verdicts = default_store().verify(find(name), _passing(show), cancelled)
-    return tuple(f"{verdict.file} {verdict.fault}." for verdict in verdicts if verdict.fault)
+    return tuple(verdict.fault for verdict in verdicts if verdict.fault)
 
 
 def remove(name: str) -> int:

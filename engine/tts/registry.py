@@ -12,6 +12,7 @@ from typing import Final
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.systems import SYSTEMS, System
+from engine.translatable import Translatable
 from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.place import PUBLISHED
@@ -35,7 +36,7 @@ def load_pack(name: str, folder: Path, device: str) -> TtsModel:
 
 def _of_paper(system: System, settings: SpeechSettings, progress: Progress) -> TtsModel:
     folder = packs.pack_folder(system)
-    progress(f"Loading {system.title}", None)
+    progress(Translatable("Loading {name}", name=system.title), None)
     return load_pack(system.name, folder, settings.device)
 
 

@@ -7,6 +7,7 @@ other programs.
 import re
 from dataclasses import dataclass
 
+from app.language import tr
 from engine.api import EngineError
 from engine.api import errors as faults
 
@@ -51,9 +52,9 @@ def parse(text: str) -> Chord:
     named = _named(key)
     unknown = set(modifiers) - set(_MODIFIERS)
     if named is None or unknown:
-        raise _refusal(f"There is no key '{text[:60]}' that could work everywhere.")
+        raise _refusal(tr("There is no key '{key}' that could work everywhere.", key=text[:60]))
     if not set(modifiers) - {"Shift"} and not _ALONE.fullmatch(key):
-        raise _refusal(f"'{text[:60]}' alone would be taken from every other program.")
+        raise _refusal(tr("'{key}' alone would be taken from every other program.", key=text[:60]))
     keysym, virtual_key = named
     return Chord(frozenset(modifiers), keysym, virtual_key)
 
@@ -68,5 +69,5 @@ def _named(key: str) -> tuple[str, int] | None:
 
 def _refusal(message: str) -> EngineError:
     return faults.InvalidInput(
-        message, hint="Press it with Ctrl, Alt or Meta, or take a function key."
+        message, hint=tr("Press it with Ctrl, Alt or Meta, or take a function key.")
     )

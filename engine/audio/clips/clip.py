@@ -171,28 +171,43 @@ def snr_db(clip: Clip) -> float:
 def _fault(seconds: float, level: float, snr_db: float, *, coarse: bool) -> str:
     """Why a recording cannot define a voice; empty when it can."""
     if seconds < _SHORTEST_S:
-        return f"It is only {seconds:.1f} s long. Record at least {_ENOUGH_S:.0f} s of speech."
+        return Translatable(
+            "It is only {seconds} s long. Record at least {enough} s of speech.",
+            seconds=f"{seconds:.1f}",
+            enough=f"{_ENOUGH_S:.0f}",
+        )
     if seconds > _LONGEST_S:
-        return (
-            f"It is {seconds / 60:.0f} minutes long. Cut out 3 to 30 s in which one person speaks."
+        return Translatable(
+            "It is {minutes} minutes long. Cut out 3 to 30 s in which one person speaks.",
+            minutes=f"{seconds / 60:.0f}",
         )
     if level < _SILENT_DB:
-        return "It is silent. Check that the right microphone was recorded."
+        return Translatable("It is silent. Check that the right microphone was recorded.")
     if coarse:
-        return "It has 8 bits per sample, too coarse for a voice. Save it with 16 bits or more."
+        return Translatable(
+            "It has 8 bits per sample, too coarse for a voice. Save it with 16 bits or more."
+        )
     if snr_db < _HOPELESS_SNR_DB:
-        return "No speech stands out from the noise or music. Record one person in a quiet room."
+        return Translatable(
+            "No speech stands out from the noise or music. Record one person in a quiet room."
+        )
     return ""
 
 
 def _advice(seconds: float, snr_db: float, clipped: float) -> str:
     """What would make a usable recording better; empty when nothing."""
     if clipped > _CLIPPED_SHARE:
-        return "It is distorted: the recording level was too high. Record it again, quieter."
+        return Translatable(
+            "It is distorted: the recording level was too high. Record it again, quieter."
+        )
     if snr_db < POOR_SNR_DB:
-        return "It is noisy, and the voice will be too. A quieter room gives a cleaner voice."
+        return Translatable(
+            "It is noisy, and the voice will be too. A quieter room gives a cleaner voice."
+        )
     if seconds < _ENOUGH_S:
-        return f"It is short: {_ENOUGH_S:.0f} to 10 s give a better likeness."
+        return Translatable(
+            "It is short: {enough} to 10 s give a better likeness.", enough=f"{_ENOUGH_S:.0f}"
+        )
     return ""
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from engine.audio.base import Pcm
 from engine.audio.clips.wave_file import WaveFile
 from engine.errors import InvalidInput
+from engine.translatable import Translatable
 
 NAME: Final = "My voice.wav"
 LONGEST_S: Final = 30.0  # a voice is made of at most 20 s of speech
@@ -49,15 +50,16 @@ class Take:
         if self._file is None:
             self._file, self._rate = WaveFile(self._path, rate), rate
         if rate != self._rate:
-            self.ended_by = "Another microphone took over; record it again."
+            self.ended_by = Translatable("Another microphone took over; record it again.")
             return
         self._file.append(heard)
         self._samples += len(heard)
         if self._file.fault:
             reason = self._file.fault.strerror or self._file.fault
-            self.ended_by = f"It could not be recorded on: {reason}."
+            self.ended_by = Translatable("It could not be recorded on: {reason}.", reason=reason)
         elif self.seconds >= LONGEST_S:
-            self.ended_by = f"{LONGEST_S:.0f} seconds are enough."
+            seconds = f"{LONGEST_S:.0f}"
+            self.ended_by = Translatable("{seconds} seconds are enough.", seconds=seconds)
 
     def close(self) -> Path | None:
         """The file; None where nothing was heard, or it could not be written."""

@@ -23,7 +23,7 @@ from engine.atomic_write import replace_file
 from engine.errors import ModelError
 from engine.llm.base import Progress
 from engine.settings import LanguageModelSettings
-from engine.translatable import from_json
+from engine.translatable import Translatable, from_json
 
 RECORD = "language-models.json"
 MOST_PASSES = 100  # remembered; the oldest are forgotten
@@ -64,7 +64,10 @@ def check(path: Path, settings: LanguageModelSettings, library: str, progress: P
         return
 
     def hashed(done: int) -> None:
-        progress(f"Checking {path.name}, a new file", round(done / max(1, stat.st_size), 2))
+        progress(
+            Translatable("Checking {name}, a new file", name=path.name),
+            round(done / max(1, stat.st_size), 2),
+        )
 
     now = replace(seen, sha256=sha256_of(path, hashed))
     if not any((known.sha256, known.library) == (now.sha256, library) for known in passes):
@@ -88,7 +91,12 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
                 status = process.wait(POLL_S)
                 break
             seconds = time.monotonic() - begun_at
-            progress(f"Trying {path.name} in a process of its own, {seconds:.0f} s", None)
+            about = Translatable(
+                "Trying {name} in a process of its own, {seconds} s",
+                name=path.name,
+                seconds=f"{seconds:.0f}",
+            )
+            progress(about, None)
             if seconds > limit_s:
                 raise ModelError(
                     "{name} gave no answer on trial within {seconds} seconds, so it was "

@@ -13,10 +13,11 @@ from engine.messages.events import (
     VoicesChanged,
 )
 from engine.messages.words import Part
+from engine.translatable import Translatable, joined, mark
 
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
 MODELS = frozenset((Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER))
-CANNOT_CLONE = (
+CANNOT_CLONE = mark(
     "The formant voice that is speaking now cannot take on another voice; "
     "a neural voice can, once one is installed."
 )
@@ -65,7 +66,8 @@ class Status:
         """What the person is told of a dropped clip."""
         if self._can_clone:
             return replace(read, can_clone=True, resembles=self._resembles)
-        return replace(read, advice=f"{read.advice} {CANNOT_CLONE}".strip())
+        advice = [text for text in (read.advice, Translatable(CANNOT_CLONE)) if text]
+        return replace(read, advice=joined(advice))
 
     def to_open(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:
         """The device to open now that the list changed: the chosen one when it came back, the

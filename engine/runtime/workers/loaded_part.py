@@ -110,7 +110,7 @@ class LoadedPart(Generic[S, P]):
             if told != said:
                 self._tell(told)
 
-        progress(f"Loading {settings.engine}", None)
+        progress(Translatable("Loading {name}", name=settings.engine), None)
         try:
             part = self._loaded(settings, progress)
         except Cancelled:

@@ -38,6 +38,7 @@ from engine.runtime.turn.facts import Fact, ModelChosen
 from engine.runtime.workers.worker import Actor, Worker
 from engine.settings import Settings
 from engine.settings_file import data_folder
+from engine.translatable import Translatable, joined
 
 TELL_S = 0.2  # between two words on how far a fetch is
 
@@ -167,7 +168,7 @@ class ModelManager(Actor[ModelCommand]):
             storage.fetch_all(name, show, lambda: name not in self._wanted)
             # what is in use by now is so because the settings say 'auto': it is to be loaded
             used = name in self._to_use or entry(name, self._settings()).in_use
-        self._tell(ModelSettled(name, "It is here, and is what was published."))
+        self._tell(ModelSettled(name, Translatable("It is here, and is what was published.")))
         if used:
             self._use(name)
         else:
@@ -179,8 +180,8 @@ class ModelManager(Actor[ModelCommand]):
             faults = storage.verify(
                 name, lambda file, done, total: show(done, total), lambda: name not in self._wanted
             )
-        good = "Every file is as it was fetched."
-        self._tell(ModelSettled(name, " ".join(faults) or good, failed=bool(faults)))
+        text = joined(faults) if faults else Translatable("Every file is as it was fetched.")
+        self._tell(ModelSettled(name, text, failed=bool(faults)))
 
     def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
         """Tells now and then how far a fetch is."""
@@ -201,7 +202,8 @@ class ModelManager(Actor[ModelCommand]):
         try:
             yield
         except Cancelled:
-            self._tell(ModelSettled(name, "Paused: it goes on where it stopped."))
+            text = Translatable("Paused: it goes on where it stopped.")
+            self._tell(ModelSettled(name, text))
         except EngineError as error:
             self._tell(ModelSettled(name, str(error), failed=True))
             self._fail(error)

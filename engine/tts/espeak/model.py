@@ -8,6 +8,7 @@ from typing import Final
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.espeak import voices
 from engine.tts.espeak.articulation import Articulation
@@ -62,5 +63,5 @@ class EspeakModel(Synthesiser[voices.FormantVoice]):
 
 def load(settings: SpeechSettings, progress: Progress) -> EspeakModel:
     """The formant voice, whatever the settings say of others."""
-    progress("Loading the formant voice", None)
+    progress(Translatable("Loading the formant voice"), None)
     return EspeakModel()

@@ -9,6 +9,7 @@ from typing import Final
 
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.translatable import Translatable
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.kokoro import place
 from engine.tts.kokoro.parts import Parts, load_parts
@@ -38,7 +39,7 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     """
     if not place.is_fetched():
         raise not_fetched("Kokoro", NAME)
-    progress("Loading Kokoro", None)
+    progress(Translatable("Loading {name}", name="Kokoro"), None)
     file = place.model_file()
     parts = load_parts(file)
     return KokoroSynthesiser(parts, read_voices(place.voices_folder()), file.parent / _LEARNT)

@@ -20,8 +20,19 @@ from installer.extraction import MAKERS, MARKS, literals, makers, parts
 
 ROOT = Path(__file__).parents[3]
 # What is said to the person beside faults: arguments by position and by name.
-SHOWN = {"Notice": slice(0, 1), "Failed": slice(1, 3)}
-FIELDS = {"why", "why_not", "obstacle", "description"}
+SHOWN = {
+    "Notice": slice(0, 1),
+    "Failed": slice(1, 3),
+    "Loading": slice(1, 2),
+    "ModelEntry": slice(1, 2),
+    "ModelSettled": slice(1, 2),
+    "ModelsListed": slice(2, 3),
+    "Recommendation": slice(2, 4),
+    "Verdict": slice(1, 2),
+    "progress": slice(0, 1),
+}
+FIELDS = {"why", "why_not", "obstacle", "description", "title", "attribution", "notice", "advice"}
+FIELDS |= {"fault", "ended_by"}
 NO_VALUES = {"hint", "busy", "wait_s"}  # keywords of faults that are not values
 SAYS = MAKERS | makers() | {"joined", "from_json"}  # what makes a text that can be translated
 Named = dict[str, list[ast.expr]]

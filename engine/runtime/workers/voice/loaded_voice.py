@@ -15,6 +15,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, TtsSession, Voice
 from engine.tts.registry import BUILT_IN
@@ -61,7 +62,7 @@ class LoadedVoice:
 
     def _load(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
         model = self._factories.synthesiser(settings, progress)
-        progress("Preparing the voice", None)
+        progress(Translatable("Preparing the voice"), None)
         self._chosen = None
         return model
 
@@ -123,7 +124,9 @@ class LoadedVoice:
 
     def remake(self, name: str) -> None:
         """Make a voice again from its recording; as adopt()."""
-        self._learn(f"Making {name} again", lambda model: remake(model, name))
+        self._learn(
+            Translatable("Making {name} again", name=name), lambda model: remake(model, name)
+        )
 
     def adopt(self, clip: Path, name: str, stretch: Stretch | None = None) -> None:
         """Make a recording, or a stretch of it, a voice called `name` and keep it; slow. The

@@ -102,7 +102,7 @@ def _converted(
         return file
     for source in sources:
         _check(source, store, progress)
-    progress(f"Converting {asset}, once", None)
+    progress(Translatable("Converting {name}, once", name=asset), None)
     tensors, shape = make()
     about = shape_metadata(shape) | {SOURCES_KEY: hashes}
     replace_file(file, save({key: t.float().contiguous() for key, t in tensors.items()}, about))
@@ -121,7 +121,7 @@ def _made_of(file: Path) -> str:
 
 def _check(source: str, store: Store, progress: Progress) -> None:
     """ModelError where a file of the asset is not as it was fetched."""
-    progress(f"Verifying {source}", None)
+    progress(Translatable("Verifying {name}", name=source), None)
     for verdict in store.verify(find(source), lambda shown: None, lambda: False):
         if verdict.fault:
             file = place.models_folder() / source / verdict.file

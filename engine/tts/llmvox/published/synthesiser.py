@@ -93,7 +93,7 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
     if not is_fetched():
         raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
-    progress("Loading LLMVoX", None)
+    progress(Translatable("Loading {name}", name="LLMVoX"), None)
     model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
     decoder = load_wavtokenizer(codec, model.shape.entry, AGAIN)
     return PublishedSynthesiser(ready(model, decoder, device, precision))

@@ -78,7 +78,7 @@ def _load(
     edition: Edition, profile: Profile, place: Target, progress: Progress
 ) -> VoxtreamSynthesiser:
     if os.environ.get(RANDOM_FLAG) == "1":
-        progress(f"Loading {RANDOM_NAME}", None)
+        progress(Translatable("Loading {name}", name=RANDOM_NAME), None)
         return load_random(edition=edition, profile=profile, target=place)
     files = _files(edition.name)
     if missing := _missing(files):
@@ -88,7 +88,7 @@ def _load(
             file=missing.name,
             command=f"rubato models get {edition.name}",
         )
-    progress(f"Loading the neural voice ({profile.name})", None)
+    progress(Translatable("Loading the neural voice ({profile})", profile=profile.name), None)
     return load_published(files, edition, profile, place, _formant_clip)
 
 
@@ -151,7 +151,7 @@ def load_starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
     The profile of the settings is the full-size voice's matter; this one has its own.
     """
-    progress("Loading the starter voice", None)
+    progress(Translatable("Loading the starter voice"), None)
     folder = pack_folder()
     # One thread: a frame's products are so small that a second one costs more than it brings.
     place = target("cpu" if settings.device == "auto" else settings.device, threads=1)
