@@ -3,13 +3,14 @@
 moshi keeps the state of a stream on the modules themselves, so two streams on one model would mix.
 Here a stream is a value: it is attached to the modules for one call and detached afterwards.
 Invariant: between two calls the model holds no state, so any number of streams share its weights.
-One thread uses a model at a time.
+One thread decodes at a time; another may encode meanwhile, with modules that share the weights.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from moshi.utils.compile import no_compile, no_cuda_graph
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from engine.codec.products import ENCODING, quicken, tabled
+from engine.codec.products import DECODING, ENCODING, quicken, tabled
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import not_finite
@@ -53,10 +54,10 @@ class Mimi:
         _SWITCHED_OFF.enter_context(no_cuda_graph())
         self._model = model
         self._remake = remake
-        self._whole = True
         self._is_told = hasattr(model, "phones")  # it is a TextAwareMimi
         self.codebooks = codebooks
         self._model.set_num_codebooks(codebooks)
+        self._encoder: Any = _encoding_half(model)  # None = loaded again while a voice is made
 
     @property
     def device(self) -> torch.device:
@@ -70,11 +71,11 @@ class Mimi:
         if self.device.type == "cpu":
             quicken(self._model, precision)
             if self._remake is not None:
+                self._encoder = None
                 for part in ENCODING:
                     setattr(self._model, part, None)  # moshi reads them, never calls them
                 if precision is not Precision.FLOAT:  # a table adds in another order
                     tabled(self._model, self.codebooks)
-            self._whole = False
 
     @torch.inference_mode()
     def open(self, batch: int = 1) -> MimiStream:
@@ -93,7 +94,10 @@ class Mimi:
     @torch.inference_mode()
     def encode(self, pcm: Tensor) -> Tensor:
         """A whole clip [B, 1, S] -> all codes [B, K, T], T = S / 1920 rounded up."""
-        model = self._model if self._whole or self._remake is None else self._remake()
+        model = self._encoder
+        if model is None:
+            assert self._remake is not None
+            model = self._remake()
         codes: Tensor = model.encode(pcm.to(self.device))
         return codes
 
@@ -126,6 +130,15 @@ class Mimi:
             yield
         finally:
             self._model.set_streaming_state(dict.fromkeys(stream.states))
+
+
+def _encoding_half(model: nn.Module) -> nn.Module:
+    """Return separate modules that encode with the model's weights: moshi keeps a stream's state on
+    its modules, so a clip encoded while a stream is attached would become a part of it.
+    """
+    shared: dict[int, Any] = {id(each): each for each in chain(model.parameters(), model.buffers())}
+    left_out = {id(getattr(model, name)): None for name in DECODING if hasattr(model, name)}
+    return deepcopy(model, shared | left_out)
 
 
 def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:

@@ -20,6 +20,7 @@ from engine.codec.packed_transformer import PackedMimiTransformer, packable
 from engine.nn.packed.quantise import Precision
 
 ENCODING = ("encoder", "encoder_transformer", "downsample")
+DECODING = ("decoder", "decoder_transformer", "upsample")
 FEW = 32  # output columns; up to this many, a convolution is faster as a product
 
 

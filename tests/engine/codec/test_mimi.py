@@ -32,6 +32,23 @@ def test_a_clip_has_the_same_codes_after_a_call_that_failed(mimi):
         assert torch.equal(mimi.encode(pcm), before)
 
 
+def test_a_clip_is_encoded_on_another_thread_while_a_stream_speaks(mimi):
+    pcm = torch.randn(1, 1, 4 * FRAME_SAMPLES, generator=torch.Generator().manual_seed(0)) * 0.1
+    quiet, spoken = mimi.encode(pcm), mimi.decode_frame(mimi.open(), codes(3))
+    learnt = list[Tensor]()
+
+    def learn(*given: object) -> None:
+        thread = threading.Thread(target=lambda: learnt.append(mimi.encode(pcm)))
+        thread.start()
+        thread.join(60)
+
+    hook = mimi._model.decoder_transformer.register_forward_pre_hook(learn)
+    assert torch.equal(mimi.decode_frame(mimi.open(), codes(3)), spoken)
+    hook.remove()
+    assert len(learnt) == 1
+    assert torch.equal(learnt[0], quiet)
+
+
 def test_a_clip_encoded_meanwhile_compiles_nothing(mimi, monkeypatch):
     """moshi's switch is the whole process's: who leaves it must not turn it on for another."""
 
@@ -52,7 +69,7 @@ def test_a_clip_encoded_meanwhile_compiles_nothing(mimi, monkeypatch):
         torch_compile_lazy(lambda: None)()  # as moshi does for each layer, on CUDA only
 
     hooks = (
-        other._model.encoder.register_forward_pre_hook(begin),
+        other._encoder.encoder.register_forward_pre_hook(begin),
         mimi._model.decoder_transformer.register_forward_pre_hook(outlive),
     )
     learn.start()
