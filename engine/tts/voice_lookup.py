@@ -141,11 +141,11 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
             "A share cannot be {share}.", hint="Give a number from 0 to 1.", share=f"{mix.share:g}"
         )
     saved = [each for each in voices.saved_voices(within) if each.model == catalogue.voice_model]
-    known: dict[str, Voice | Path] = {file.name.casefold(): file.path for file in saved}
-    known |= {voice.name.casefold(): voice for voice in read_voices(voices_folder())}
+    known: dict[str, Voice | Path] = {voices.folded(file.name): file.path for file in saved}
+    known |= {voices.folded(voice.name): voice for voice in read_voices(voices_folder())}
     parts = []
     for each, share in ((mix.one, mix.share), (mix.other, 1 - mix.share)):
-        found = known.get(each.casefold())
+        found = known.get(voices.folded(each))
         if found is None:
             raise InvalidInput(
                 "There is no voice called '{name}'.",
@@ -218,4 +218,4 @@ def _can_remake(model: TtsModel, file: voices.SavedVoice) -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    return one.casefold() == other.casefold()
+    return voices.folded(one) == voices.folded(other)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from engine.atomic_write import replace_file
 from engine.errors import ModelError
 from engine.settings import FASTEST, SLOWEST
+from engine.tts.voices import folded
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +34,11 @@ class Note:
 
 def note_of(notes: dict[str, Note], name: str) -> Note:
     """The note on a voice, whatever the case of its name."""
-    return notes.get(name.casefold(), Note())
+    return notes.get(folded(name), Note())
 
 
 def read(within: Path) -> dict[str, Note]:
-    """Notes by casefolded name; of a damaged file none, and it is set aside."""
+    """Notes by folded name; of a damaged file none, and it is set aside."""
     path = within / FILE
     try:
         with path.open("rb") as file:
@@ -73,7 +74,7 @@ def change(within: Path, name: str, **values: Any) -> None:
     before = note_of(notes, name)
     after = replace(before, **values)
     if after != before:
-        write(within, {**notes, name.casefold(): after})
+        write(within, {**notes, folded(name): after})
 
 
 def _note(entry: Any) -> Note:

@@ -6,10 +6,10 @@ in a folder of its own for KEPT_DAYS. Invariant: each file is moved, written and
 whatever ends the program in between, no voice is lost.
 """
 
-import os
+import re
 import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -60,8 +60,9 @@ class VoiceStore:
             for name in self._catalogue.own
         ]
         personal = [_entry(files, self._catalogue) for files in self._by_name().values()]
-        own_names = {name.casefold() for name in self._catalogue.own}
-        entries = (*own, *(entry for entry in personal if entry.name.casefold() not in own_names))
+        own_names = {voices.folded(name) for name in self._catalogue.own}
+        others = (entry for entry in personal if voices.folded(entry.name) not in own_names)
+        entries = (*own, *others)
         named = ((entry, note_of(notes, entry.name)) for entry in entries)
         return tuple(replace(entry, pace=note.pace, used=note.used) for entry, note in named)
 
@@ -70,7 +71,7 @@ class VoiceStore:
         oldest = self._now() - KEPT_DAYS * _DAY_S
         for path in self._bin.glob("*" + voices.SUFFIX):
             with suppress(OSError):
-                if path.stat().st_mtime < oldest:
+                if _removal_time(path) < oldest:
                     path.unlink()
         return tuple(dict.fromkeys(file.name for file in voices.saved_voices(self._bin)))
 
@@ -111,7 +112,7 @@ class VoiceStore:
             self.check_free(new)
         notes = voice_notes.read(self._folder)
         if note_of(notes, name) != note_of(notes, new):
-            voice_notes.write(self._folder, {**notes, new.casefold(): note_of(notes, name)})
+            voice_notes.write(self._folder, {**notes, voices.folded(new): note_of(notes, name)})
         for file in files:
             self._rewritten(file, self._folder / voices.file_name(new, file.model), new)
         for file in files:  # only now: what breaks off in between loses nothing
@@ -121,18 +122,21 @@ class VoiceStore:
 
     def remove(self, name: str) -> str:
         """Put a voice where it can be brought back from; returns its name as it was written."""
-        files = self._found(name)
-        _moved(files, self._bin)
-        for file in files:
-            with suppress(OSError):
-                os.utime(self._bin / file.path.name, (self._now(), self._now()))
+        files, now_ms = self._found(name), round(1000 * self._now())
+        _move({file.path: self._bin / f"{now_ms} {file.path.name}" for file in files})
         return files[0].name
 
     def restore(self, name: str) -> str:
-        """Bring back what was removed. InvalidInput when its name is taken meanwhile."""
+        """Bring back what was removed last. InvalidInput when its name is taken meanwhile."""
         files = self._in_bin(name)
         self.check_free(files[0].name)
-        _moved(files, self._folder)
+        newest = {file.model: file for file in sorted(files, key=_removal_order)}
+        _move(
+            {
+                file.path: self._folder / voices.file_name(file.name, file.model)
+                for file in newest.values()
+            }
+        )
         return files[0].name
 
     def discard(self, name: str) -> str:
@@ -199,11 +203,11 @@ class VoiceStore:
     def _by_name(self) -> dict[str, list[SavedVoice]]:
         groups: dict[str, list[SavedVoice]] = {}
         for file in voices.saved_voices(self._folder):
-            groups.setdefault(file.name.casefold(), []).append(file)
+            groups.setdefault(voices.folded(file.name), []).append(file)
         return groups
 
     def _called(self, name: str) -> list[SavedVoice]:
-        return self._by_name().get(name.casefold(), [])
+        return self._by_name().get(voices.folded(name), [])
 
     def _found(self, name: str) -> list[SavedVoice]:
         """The files of a voice the person made; InvalidInput when there are none."""
@@ -271,13 +275,26 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
     return joined((reason, advice))
 
 
-def _moved(files: Sequence[SavedVoice], into: Path) -> None:
-    try:
-        into.mkdir(parents=True, exist_ok=True)
-        for file in files:
-            file.path.replace(into / file.path.name)
-    except OSError as error:
-        raise _refused(files[0].path, error) from error
+def _move(files: Mapping[Path, Path]) -> None:
+    """Rename each file; `files`: where each one goes."""
+    for path, target in files.items():
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+        except OSError as error:
+            raise _refused(path, error) from error
+
+
+def _removal_time(path: Path) -> float:
+    """When a file in the bin was removed, which stands in its name; else its own time."""
+    found = re.match(r"([0-9]{1,16}) ", path.name)
+    return int(found[1]) / 1000 if found else path.stat().st_mtime
+
+
+def _removal_order(file: SavedVoice) -> float:
+    with suppress(OSError):
+        return _removal_time(file.path)
+    return 0.0
 
 
 def _delete(path: Path) -> None:
@@ -313,4 +330,4 @@ def _check_file(path: Path) -> None:
 
 
 def _same(one: str, other: str) -> bool:
-    return one.casefold() == other.casefold()
+    return voices.folded(one) == voices.folded(other)

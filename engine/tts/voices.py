@@ -9,6 +9,7 @@ nothing in a file is executed. Files are read only up to a bounded size.
 import hashlib
 import logging
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,6 +120,13 @@ def save_as(
     return _saved(metadata, path)
 
 
+def folded(name: str) -> str:
+    """Return what two spellings of one name share: case and composition of accents make no
+    difference.
+    """
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
 def check_name(name: str) -> None:
     """InvalidInput for a name that no voice can have."""
     if not _is_name(name):
@@ -160,7 +168,7 @@ def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
             headers.append(header(path))
         except InvalidInput as error:
             log.warning("left out a voice file path=%s reason=%s", path, error.message)
-    return tuple(sorted(headers, key=lambda file: (file.name.casefold(), file.model)))
+    return tuple(sorted(headers, key=lambda file: (folded(file.name), file.model)))
 
 
 def _is_name(text: str) -> bool:

@@ -137,6 +137,47 @@ def test_what_is_removed_is_deleted_some_days_later_or_at_once(tmp_path):
         store.discard("Grandma")
 
 
+def test_a_removal_that_is_killed_or_has_no_right_to_set_times_loses_nothing(tmp_path, monkeypatch):
+    """An old voice file counts from its removal, whatever its own time is."""
+    path = voices.save(GRANDMA, tmp_path).path
+    os.utime(path, (0, 0))
+    monkeypatch.setattr(os, "utime", refuse)
+    store = VoiceStore(ROSTER, tmp_path)
+    store.remove("Grandma")
+    assert VoiceStore(ROSTER, tmp_path).removed() == ("Grandma",)
+    assert store.restore("Grandma") == "Grandma"
+    assert voices.saved_voices(tmp_path)[0].path == path
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+def test_removing_a_second_voice_of_a_name_keeps_the_first(tmp_path):
+    now = [1_000_000_000.0]
+    store = VoiceStore(ROSTER, tmp_path, now=lambda: now[0])
+    for making in ("3", "4"):
+        voices.save(replace(GRANDMA, metadata={"making": making}), tmp_path)
+        store.remove("Grandma")
+        now[0] += 60.0
+    assert len(voices.saved_voices(tmp_path / "removed")) == 2
+    store.restore("Grandma")
+    assert voices.load(voices.saved_voices(tmp_path)[0].path).metadata["making"] == "4"
+    assert store.removed() == ("Grandma",)
+
+
+def test_a_name_is_the_same_however_its_accent_is_composed(tmp_path):
+    composed, apart = "Jos\u00e9", "Jose\u0301"
+    store = VoiceStore(ROSTER, tmp_path)
+    voices.save(replace(GRANDMA, name=composed), tmp_path)
+    with pytest.raises(InvalidInput, match="already"):
+        store.check_free(apart)
+    store.set_pace(apart, 5.0)
+    assert store.pace(composed) == 5.0
+    voices.save(replace(GRANDMA, name=apart, model="another"), tmp_path)
+    assert len(names(store)) == len(OWN) + 1
+
+
 def test_a_voice_travels_with_its_recording_and_pace(store, tmp_path):
     store.set_pace("Grandma", 4.5)
     path = store.export("grandma", tmp_path / "out" / "gift")
