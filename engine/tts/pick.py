@@ -25,7 +25,15 @@ LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a 
 FILE: Final = "synthesiser.json"
 
 ON_CARD: Final = Translatable("VoXtream2: a graphics card runs it.")
-NEW_ON_CARD: Final = Translatable("VoXtream2.1: a graphics card runs it.")
+# Its rates and its loudness are estimates (edition.py), so it is not preferred unheard.
+NEW_ON_CARD: Final = Translatable(
+    "VoXtream2.1: a graphics card runs it. Its rates and loudness are estimates: compare it with "
+    "Kokoro on the page of voices."
+)
+NEW_UNMEASURED: Final = Translatable(
+    "Kokoro: `rubato bench` has not measured VoXtream2.1 on the graphics card yet. Its rates and "
+    "loudness are estimates: compare both on the page of voices."
+)
 _ON_CARD: Final = {VOXTREAM2: ON_CARD, VOXTREAM2_1: NEW_ON_CARD}
 NOT_FETCHED: Final = Translatable(
     "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
@@ -73,6 +81,8 @@ def find_pick(folder: Path) -> Pick | None:
 def choose(settings: SpeechSettings) -> Pick:
     """What 'auto' is here on the device of these settings."""
     if edition := _on_card(settings.device):
+        if edition == VOXTREAM2_1 and place.is_fetched() and _measured_on_card() is None:
+            return Pick(KOKORO, NEW_UNMEASURED)
         return Pick(edition, _ON_CARD[edition])
     if not place.is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
@@ -99,7 +109,13 @@ def _on_card(device: str) -> str:
     fetched = next((name for name in PUBLISHED if store.whole(name) is not None), "")
     if device == "cpu" or not fetched:
         return ""
-    measured = profiles.last_pick(data_folder())
-    if measured is not None and measured.device == "cuda" and not measured.profile:
+    measured = _measured_on_card()
+    if measured is not None and not measured.profile:
         return ""
     return fetched if graphics_card.is_usable() else ""
+
+
+def _measured_on_card() -> profiles.Pick | None:
+    """What `rubato bench` found of VoXtream2 on the graphics card."""
+    measured = profiles.last_pick(data_folder())
+    return measured if measured is not None and measured.device == "cuda" else None

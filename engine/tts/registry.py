@@ -3,6 +3,7 @@
 Invariant: importing this module loads no synthesiser and no torch.
 """
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -53,6 +54,16 @@ NAMES: Final = tuple(_LOADERS)  # and 'auto', which is one of them
 BUILT_IN: Final = "espeak"  # needs no file of weights: it stands in when another will not load
 
 
+def unknown(name: str) -> ModelError:
+    """The error for a synthesiser that does not exist."""
+    return ModelError(
+        "There is no synthesiser called '{name}'.",
+        hint="There are: {names}.",
+        name=name,
+        names=", ".join(NAMES),
+    )
+
+
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     """Load the synthesiser `settings.engine`, or what 'auto' is here, on the calling thread, which
     then owns it.
@@ -62,10 +73,12 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     settings = pick.resolve(settings)
     loader = _LOADERS.get(settings.engine)
     if loader is None:
-        raise ModelError(
-            "There is no synthesiser called '{name}'.",
-            hint="There are: {names}.",
-            name=settings.engine,
-            names=", ".join(NAMES),
-        )
-    return loader(settings, progress)
+        raise unknown(settings.engine)
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else None
+    try:
+        return loader(settings, progress)
+    except BaseException:  # the model that speaks on goes on with the threads that it had
+        if torch:
+            torch.set_num_threads(threads)
+        raise

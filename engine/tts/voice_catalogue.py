@@ -15,7 +15,7 @@ from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
-from engine.tts import packs, pick, voices
+from engine.tts import packs, pick, registry, voices
 from engine.tts.base import TtsModel
 from engine.tts.llmvox.published import place as llmvox
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
@@ -98,10 +98,11 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
             return VoiceCatalogue(system.name, tuple(file.name for file in files), system.can_clone)
+        case edition if edition not in place.PUBLISHED:
+            raise registry.unknown(edition)
         case edition:
             if not (data_folder() / "models" / edition / "model.safetensors").is_file():
-                title = place.PUBLISHED.get(edition, edition)
-                raise packs.not_fetched(title, edition)
+                raise packs.not_fetched(place.PUBLISHED[edition], edition)
             return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=True)
 
 

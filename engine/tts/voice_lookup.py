@@ -8,6 +8,7 @@ no synthesiser is loaded for it.
 """
 
 import logging
+import mimetypes
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,9 +58,8 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     ]
     if files:
         return _served(model, files)
-    path = Path(name)
-    if path.suffix or path.exists():
-        return _from_file(model, path)
+    if _is_path(name):
+        return _from_file(model, Path(name))
     raise InvalidInput(
         "There is no voice called '{name}'.",
         hint="There are: {names}.",
@@ -190,6 +190,16 @@ def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
     voice = replace(model.encode_voice(clip.pcm, clip.sample_rate), name=name)
     voices.save(voice, folder, clip)
     return voice
+
+
+def _is_path(name: str) -> bool:
+    """Return True for a file that exists, and for a name that only a file would have: with a folder
+    or the suffix of a sound. "Dr. Smith" is the name of a voice.
+    """
+    path = Path(name)
+    kind = mimetypes.guess_type(path.name)[0] or ""
+    has_suffix = path.suffix == ".safetensors" or kind.startswith(("audio/", "video/"))
+    return path.name != name or has_suffix or path.exists()
 
 
 def _from_file(model: TtsModel, path: Path) -> Voice:

@@ -229,7 +229,13 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     "why",
     [
         *(ears.NOT_FETCHED, ears.UNMEASURED, ears.ENGLISH_ONLY, ears.judge(5000.0, 300.0).reason),
-        *(speech.ON_CARD, speech.NEW_ON_CARD, speech.NOT_FETCHED, speech.UNMEASURED),
+        *(
+            speech.ON_CARD,
+            speech.NEW_ON_CARD,
+            speech.NEW_UNMEASURED,
+            speech.NOT_FETCHED,
+            speech.UNMEASURED,
+        ),
         speech.judge(0.9).reason,
         joined((speech.judge(0.2).reason, "Whatever.")),
     ],

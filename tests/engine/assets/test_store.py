@@ -81,9 +81,9 @@ def test_a_changed_file_is_found_by_verify_and_removing_frees_the_space(store):
     (folder / "config.json").unlink()
     faults = [verdict.fault for verdict in store.verify(toy.ASSET, toy.ignore, toy.never)]
     assert [fault.partition(" ")[2] for fault in faults] == [
-            "is missing.",
-            "has changed since it was fetched.",
-        ]
+        "is missing.",
+        "has changed since it was fetched.",
+    ]
     assert store.state(toy.ASSET) is State.PARTIAL
     assert store.remove(toy.ASSET) >= len(toy.LARGE)
     assert store.state(toy.ASSET) is State.MISSING

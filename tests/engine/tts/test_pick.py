@@ -4,6 +4,7 @@ voice."""
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine import graphics_card
 from engine.errors import ModelError
@@ -79,9 +80,20 @@ def test_a_graphics_card_runs_the_full_size_voice_in_its_best_edition(data) -> N
     assert resolve(AUTO).engine == "voxtream2"
     assert why(AUTO) == "VoXtream2: a graphics card runs it."
     fetched(data, "voxtream2-1")
+    profiles.keep(profiles.judge("cuda", {"full": 0.5}), data)
     assert resolve(AUTO).engine == "voxtream2-1"
-    assert why(AUTO) == "VoXtream2.1: a graphics card runs it."
+    assert "VoXtream2.1: a graphics card runs it. Its rates and loudness are estimates" in why(AUTO)
     assert resolve(SpeechSettings(device="cpu")).engine == "kokoro"
+
+
+@pytest.mark.usefixtures("card")
+def test_an_edition_with_estimated_rates_is_not_preferred_to_kokoro_before_it_is_measured(data):
+    fetched(data, "voxtream2-1")
+    assert resolve(AUTO).engine == "voxtream2-1"  # nothing better is there
+    fetch_kokoro()
+    profiles.keep(profiles.judge("cpu", {"int8": 0.5}), data)  # says nothing of the card
+    assert resolve(AUTO).engine == "kokoro"
+    assert "`rubato bench` has not measured VoXtream2.1" in why(AUTO)
 
 
 @pytest.mark.usefixtures("card")
@@ -109,7 +121,22 @@ def test_a_synthesiser_that_is_none_counts_as_no_pick(data):
     assert find_pick(data) is None
 
 
-def test_an_unknown_name_lists_those_there_are():
+@pytest.mark.parametrize("find", [of_settings, lambda settings: registry.load(settings, print)])
+def test_an_unknown_name_lists_those_there_are(find):
     with pytest.raises(ModelError, match="gramophone") as failure:
-        registry.load(SpeechSettings(engine="gramophone"), lambda text, fraction: None)
+        find(SpeechSettings(engine="gramophone"))
     assert "espeak" in failure.value.hint
+
+
+def test_a_voice_that_does_not_load_leaves_torch_its_threads(monkeypatch):
+    """The one that speaks on was loaded with them."""
+
+    def fail(*_: object) -> None:
+        torch.set_num_threads(2)
+        raise ModelError("It is damaged.")
+
+    monkeypatch.setitem(registry._LOADERS, "kokoro", fail)
+    torch.set_num_threads(1)
+    with pytest.raises(ModelError, match="damaged"):
+        registry.load(SpeechSettings(engine="kokoro"), print)
+    assert torch.get_num_threads() == 1

@@ -71,6 +71,12 @@ def test_what_becomes_no_voice_says_why(tmp_path):
     assert "Tone" in failure.value.hint
 
 
+@pytest.mark.parametrize("name", ["Dr. Smith", "J. R.", "Version 2.0", "St.Mary"])
+def test_a_full_stop_in_a_name_makes_no_file_of_it(name, tmp_path):
+    with pytest.raises(InvalidInput, match="no voice called"):
+        choose(FakeTts(), name, kept_in=tmp_path)
+
+
 def test_a_recording_becomes_a_kept_voice(tmp_path):
     """Encoded at its own rate."""
     made = adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)

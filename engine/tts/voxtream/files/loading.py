@@ -24,7 +24,7 @@ from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.pack import load_pack
 from engine.tts.voxtream.files.pick import find_pick
-from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2_1, own_folder, pack_folder
+from engine.tts.voxtream.files.place import PUBLISHED, own_folder, pack_folder
 from engine.tts.voxtream.files.published import WEIGHTS
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
@@ -46,7 +46,7 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     place = target(settings.device)
     profile = _profile(settings.profile, place)
     _share_threads(profile, place)
-    return _load(EDITIONS.get(settings.engine, EDITIONS[VOXTREAM2_1]), profile, place, progress)
+    return _load(EDITIONS[settings.engine], profile, place, progress)
 
 
 def load_to_measure(device: str, profile: str) -> TtsModel:
