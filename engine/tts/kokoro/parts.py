@@ -1,13 +1,17 @@
 """The parts of Kokoro on one thread: text, frames, samples, and what tells about a voice.
 
 The published file is cut at the first start; the cut is kept beside it and used from then on.
-Invariants: a cut is complete or not there (made under a temporary name, then renamed), its name
-holds the hash of the published file and of the code that made it, and only a file with the
+A cut depends on the processor too (graph/products.py), so one that came from another processor is
+made again, and so is one that is damaged.
+Invariants: a cut is complete or not there (made under a temporary name, synced, then renamed), its
+name holds the hash of the published file and of the code that made it, and only a file with the
 publisher's hash is ever read by onnx.
 """
 
 import hashlib
 import json
+import logging
+import os
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -24,6 +28,8 @@ from safetensors.numpy import load_file
 from engine.errors import ModelError
 from engine.translatable import Translatable
 from engine.tts.kokoro.source import Source
+
+log = logging.getLogger(__name__)
 
 Floats = npt.NDArray[np.float32]
 Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
@@ -59,6 +65,8 @@ class Parts:
             self._text, self._frames, self._decoder = (
                 _session(folder / f"{name}.onnx") for name in ("text", "frames", "decoder")
             )
+            exact = sums_exactly(_session(folder / "probe.onnx"))
+            self.fits_processor: bool = self.layout["signs are exact"] == exact
         except Exception as error:
             raise ModelError(
                 "{file} cannot be used: {error}.", hint=AGAIN, file=folder, error=error
@@ -100,14 +108,15 @@ class Parts:
 
 
 def load_parts(file: Path) -> Parts:
-    """The parts of the published file, which is cut first unless that was done. ModelError when it
-    is not the published one, or the disk refuses.
+    """The parts of the published file, which is cut first unless that was done on such a processor.
+    ModelError when it is not the published one, or the disk refuses.
     """
-    folder = file.parent / f"{_CUT}{_code_hash()}"
+    folder = file.parent / f"{_CUT}{cut_hash()}"
     try:
         with FileLock(file.parent / ".cut.lock"):
-            if not folder.is_dir():
-                _cut(file, folder)
+            if parts := _usable_parts(folder):
+                return parts
+            _cut(file, folder)
     except OSError as error:
         raise ModelError(
             "Kokoro cannot be made ready in {folder}: {error}.",
@@ -116,6 +125,29 @@ def load_parts(file: Path) -> Parts:
             error=error.strerror or error,
         ) from error
     return Parts(folder)
+
+
+def sums_exactly(probe: Any) -> bool:
+    """Run a session of products.probe(): True if this processor adds signed products exactly."""
+    entry = probe.get_inputs()[0]
+    return bool(probe.run(None, {entry.name: np.full(entry.shape, 255, np.uint8)})[0].item())
+
+
+def _usable_parts(folder: Path) -> Parts | None:
+    """The parts of an earlier cut; None where there is none, or it is damaged or another
+    processor's.
+    """
+    if not folder.is_dir():
+        return None
+    try:
+        parts = Parts(folder)
+    except ModelError as error:
+        log.warning("Kokoro is cut again, as its parts are damaged: %s", error.message)
+        return None
+    if not parts.fits_processor:
+        log.warning("Kokoro is cut again, for this processor path=%s", folder)
+        return None
+    return parts
 
 
 def _cut(file: Path, folder: Path) -> None:
@@ -127,16 +159,24 @@ def _cut(file: Path, folder: Path) -> None:
         )
     from engine.tts.kokoro.graph.cutting import cut  # loads onnx
 
-    for old in file.parent.glob(f"*{_CUT}*"):
-        if old.is_dir():  # of other code, or what a killed start has left
+    for old in (folder, *file.parent.glob(f".{_CUT}*"), *_stale(file.parent)):
+        if old.is_dir():
             shutil.rmtree(old)
     temporary = Path(tempfile.mkdtemp(dir=file.parent, prefix=f".{_CUT}"))
     cut(file, temporary)
+    for part in temporary.iterdir():
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
     temporary.replace(folder)
 
 
+def _stale(folder: Path) -> list[Path]:
+    """The cuts of other code but the newest one, which a version beside this one may use."""
+    return sorted(folder.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)[:-1]
+
+
 @cache
-def _code_hash() -> str:
+def cut_hash() -> str:
     """Of the published file and of the code that cuts it, ten letters."""
     digest = hashlib.sha256(SHA256.encode())
     for name in _CODE:

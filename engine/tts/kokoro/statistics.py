@@ -9,8 +9,12 @@ there.
 
 import hashlib
 import logging
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +26,7 @@ from safetensors.numpy import load_file, save
 from engine.atomic_write import replace_file
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND, make_script
-from engine.tts.kokoro.parts import Floats, Given, Parts
+from engine.tts.kokoro.parts import Floats, Given, Parts, cut_hash
 from engine.tts.kokoro.symbols import ids
 
 log = logging.getLogger(__name__)
@@ -37,7 +41,8 @@ _LEVELS: Final = 255
 _ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
 _QUIETEST: Final = 1e-6  # of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
-_MAKING: Final = "2"  # counts changes of this file that change what is learnt
+_CODE: Final = ("statistics.py", "durations.py", "symbols.py")  # what is learnt depends on it
+_MOST: Final = 100  # files: every mixture and clone has one
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ def statistics(
     british: bool,
 ) -> Statistics:
     """Of a style [1, 256], learnt from `sentences` unless that was done."""
-    making = f"{_MAKING} {parts.layout['levels']} {british}"
+    making = f"{_code_hash()} {parts.layout['levels']} {british}"
     digest = hashlib.sha256(style.tobytes() + making.encode()).hexdigest()[:16]
     file = kept_in / f"{digest}.safetensors"
     tensors = _kept(file)
@@ -66,14 +71,34 @@ def statistics(
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file, save(tensors))
+            _delete_oldest(kept_in)
         except OSError:  # it can be learnt again
             log.warning("a voice's statistics cannot be kept path=%s", file, exc_info=True)
     own_rate = float(tensors[PACE].item())
     return Statistics({name: each for name, each in tensors.items() if name != PACE}, own_rate)
 
 
+@cache
+def _code_hash() -> str:
+    """Of the code that decides what is learnt, beside the cut's."""
+    digest = hashlib.sha256(cut_hash().encode())
+    for name in _CODE:
+        digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
+    return digest.hexdigest()
+
+
+def _delete_oldest(folder: Path) -> None:
+    """Delete the files that were used longest ago: of mixtures that were only tried, and of voices
+    that are gone."""
+    files = sorted(folder.glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-_MOST]:
+        file.unlink(missing_ok=True)
+
+
 def _kept(file: Path) -> Given | None:
     try:
+        with suppress(PermissionError):
+            os.utime(file)  # see _delete_oldest
         return dict(load_file(str(file)))
     except FileNotFoundError:
         return None

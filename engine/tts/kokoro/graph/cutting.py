@@ -20,7 +20,7 @@ from engine.tts.kokoro.graph.decoder import (
     WEIGHTS,
     DecoderGraph,
 )
-from engine.tts.kokoro.graph.products import signs_are_exact
+from engine.tts.kokoro.graph.products import probe, signs_are_exact
 from engine.tts.kokoro.graph.published import (
     DURATIONS,
     ENERGY,
@@ -40,7 +40,7 @@ _CURVES: Final = ("F0_conv/Conv", "N_conv/Conv")
 def cut(source: Path, into: Path) -> None:
     """Write text.onnx (tokens, style -> durations, states), frames.onnx (tokens, style, frames,
     states -> features, pitch, energy), decoder.onnx (graph/decoder.py), teller.onnx (style,
-    features, pitch, energy -> what statistics.py asks for) and tables of what they need.
+    features, pitch, energy -> what statistics.py asks for), probe.onnx and tables.
     """
     published = Published(source)
     decoder = DecoderGraph(published)
@@ -51,6 +51,7 @@ def cut(source: Path, into: Path) -> None:
     }
     norms = {name: _norm(published, name) for name in decoder.norms}
     parts["teller"] = _teller(published, decoder, norms)
+    parts["probe"] = probe()
     for name, model in parts.items():
         onnx.save(model, str(into / f"{name}.onnx"))
     save_file(_tables(published, decoder), str(into / "tables.safetensors"))
@@ -61,6 +62,7 @@ def cut(source: Path, into: Path) -> None:
         "behind": decoder.behind,
         "root": ROOT,
         "levels": _levels(decoder),
+        "signs are exact": signs_are_exact(),
         "seen": (FEATURES_SEEN, SPECTRUM_SEEN, LAST_SEEN),
         "crops": list(decoder.crops),
     }

@@ -13,7 +13,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from engine.tts.kokoro.parts import sums_exactly
 
 _MIDDLE: Final = 128  # of bytes without a sign
 _LARGEST: Final = 127  # of bytes with a sign
@@ -101,20 +103,29 @@ class _Parts:
 
 @lru_cache(maxsize=1)
 def signs_are_exact() -> bool:
-    """Whether sums of products with signed weights are exact on this processor. Without VNNI, as on
+    """True if sums of products with signed weights are exact on this processor. Without VNNI, as on
     AVX2 alone, two products are added in 16 bits, and 255 * 127 + 255 * 127 does not fit.
     """
-    inputs = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, _PROBED])]
-    outputs = [helper.make_tensor_value_info("y", TensorProto.INT32, [1, 1])]
-    node = helper.make_node("MatMulInteger", ["x", "weight"], ["y"])
-    weight = numpy_helper.from_array(np.full((_PROBED, 1), _LARGEST, np.int8), "weight")
-    graph = helper.make_graph([node], "probe", inputs, outputs, [weight])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     session = onnxruntime.InferenceSession(
-        model.SerializeToString(), providers=["CPUExecutionProvider"]
+        probe().SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    (sums,) = session.run(None, {"x": np.full((1, _PROBED), 255, np.uint8)})
-    return bool(sums.item() == 255 * _LARGEST * _PROBED)
+    return sums_exactly(session)
+
+
+def probe() -> ModelProto:
+    """A graph for sums_exactly(). It is kept with what was cut, so that a start needs no onnx."""
+    inputs = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, _PROBED])]
+    constants = [
+        numpy_helper.from_array(np.full((_PROBED, 1), _LARGEST, np.int8), "weight"),
+        numpy_helper.from_array(np.array([[255 * _LARGEST * _PROBED]], np.int32), "exact sum"),
+    ]
+    nodes = [
+        helper.make_node("MatMulInteger", ["x", "weight"], ["sum"]),
+        helper.make_node("Equal", ["sum", "exact sum"], ["is exact"]),
+    ]
+    outputs = [helper.make_tensor_value_info("is exact", TensorProto.BOOL, [1, 1])]
+    graph = helper.make_graph(nodes, "probe", inputs, outputs, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
 def _signed(array: npt.NDArray[np.uint8]) -> npt.NDArray[np.int8]:

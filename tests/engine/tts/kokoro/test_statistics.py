@@ -1,11 +1,13 @@
 """What is learnt of a voice is kept, and learnt again where the file is damaged."""
 
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine.tts.kokoro import statistics as module
 from engine.tts.kokoro.statistics import Statistics, statistics
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
 from tests.engine.tts.kokoro.words import OWN_RATE, TEXT, learnt, phoned
@@ -45,3 +47,26 @@ def test_a_damaged_file_is_learnt_again_and_a_folder_without_room_is_no_obstacle
         assert_same(learn(file / "no folder"), learnt())
     assert file.name in caplog.text
     assert "cannot be kept" in caplog.text
+
+
+def test_the_code_that_learns_is_a_part_of_the_name(tmp_path, monkeypatch):
+    learn(tmp_path)
+    monkeypatch.setattr(module, "_code_hash", lambda: "of other code")
+    learn(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_was_used_longest_ago_is_deleted(tmp_path, monkeypatch):
+    """Every mixture that is tried leaves a file."""
+    monkeypatch.setattr(module, "_MOST", 2)
+    files = list[Path]()
+    for seed in range(2):
+        learn(tmp_path, seed=seed)
+        (new,) = set(tmp_path.iterdir()) - set(files)
+        os.utime(new, (1_000_000.0 + seed, 1_000_000.0 + seed))
+        files.append(new)
+    learn(tmp_path, seed=0)  # used again
+    learn(tmp_path, seed=2)
+    assert files[0].is_file()
+    assert not files[1].is_file()
+    assert len(list(tmp_path.iterdir())) == 2
