@@ -37,6 +37,7 @@ _CONTAINERS = "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w6
 _LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside is a broken header
 _MOST_CHANNELS = 32
 _BLOCK_SAMPLES = 1 << 18
+_UNKNOWN = 2**63 - 1  # soundfile's length of a file that does not tell it
 _COARSE = ("PCM_U8", "PCM_S8")
 _BURIED = 0.1  # of the power of the loudest channel: the mixture has lost it
 
@@ -162,14 +163,16 @@ def mix(blocks: Iterator[Block], first: int, most: int, channel: int | None = No
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[Source]:
-    """soundfile takes a WAV at its word that says it is empty because it was written to a pipe."""
+    """PyAV opens what was written to a pipe: soundfile takes such a WAV for empty, and cannot read
+    such a FLAC, which has no length.
+    """
     file.seek(0)
     bounded = BoundedFile(file)
     try:
         sound = soundfile.SoundFile(bounded)
     except (soundfile.LibsndfileError, ValueError, TypeError, OSError):
         sound = None
-    if sound is None or not sound.frames:
+    if sound is None or not 0 < sound.frames < _UNKNOWN:
         file.seek(0)
         with _opened_with_av(file) as source:
             yield source

@@ -339,6 +339,17 @@ def test_a_wav_that_was_written_to_a_pipe_is_read_to_its_end(subtype, riff, samp
     assert inspect(path).advice == ""
 
 
+def test_a_flac_without_a_length_is_read_to_its_end(tmp_path):
+    """As FFmpeg and our own server write it to a pipe."""
+    path = _write(tmp_path / "a.flac", _speech())
+    content = bytearray(path.read_bytes())
+    content[21] &= 0xF0  # the lower 36 bits of eight bytes of STREAMINFO: the number of samples
+    content[22:26] = bytes(4)
+    path.write_bytes(content)
+    np.testing.assert_allclose(read_clip(path, max_seconds=10).pcm, _speech(), atol=1e-3)
+    assert inspect(path).advice == ""
+
+
 @pytest.mark.parametrize("offset", [0.02, 0.3, -0.6])
 def test_a_constant_offset_is_removed_before_anything_is_judged(offset, tmp_path):
     path = _write(tmp_path / "a.wav", _speech() + np.float32(offset))
