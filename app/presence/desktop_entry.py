@@ -34,7 +34,7 @@ def entry(command: Sequence[str], *, at_login: bool = False) -> str:
 
 def quoted(word: str) -> str:
     """A word of Exec according to the Desktop Entry Specification: quoted if necessary, backslashes
-    doubled for the file, and % doubled unless it is a field code.
+    doubled for the file, and % doubled.
     """
     word = word.replace("%", "%%")
     if word and not any(letter in _RESERVED for letter in word):

@@ -63,7 +63,7 @@ def receive(wanted: Download, stream: IO[bytes]) -> None:
             except _Interruption as interruption:
                 received = received or stream.tell() > begun
                 failed = 0 if stream.tell() > begun else failed + 1
-                if failed > TRIES or not (received or interruption.busy):
+                if failed >= TRIES or not (received or interruption.busy):
                     raise SourceError(interruption.message, hint=OFFLINE) from interruption
                 _wait(wanted, stream, interruption.wait_s or 2.0**failed)
             else:

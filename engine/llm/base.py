@@ -38,7 +38,7 @@ class Message:
 class TextDelta:
     """More text of the reply, of any size, in the order of speaking. Empty text means that the
     model is still working (reading its prompt, waiting for a server); it gives the caller a chance
-    to close the reply. One `private` delta, from a file read aloud, makes the whole reply private.
+    to close the reply. One `private` delta, from a file read aloud, makes the whole turn private.
     """
 
     text: str

@@ -16,7 +16,7 @@ from engine.llm.base import Message, Role
 
 ChatMessage = dict[str, Any]  # JSON of the OpenAI chat format
 
-KEPT_BACK = "[an answer that stays on the user's computer]"
+KEPT_BACK = "[text that stays on the user's computer]"
 INTERRUPTED = " \u2014 [interrupted by the user here]"
 UNHEARD = "[interrupted by the user before a word was heard]"
 

@@ -149,7 +149,7 @@ class VoiceStore:
         return files[0].name
 
     def mix(self, name: str, mix: Mix) -> str:
-        """Keep a mixture under a name that is free; returns it. As mixing.mixed()."""
+        """Keep a mixture under a name that is free; returns it. As voice_lookup.mixed()."""
         name = name.strip()
         voices.check_name(name)
         self.check_free(name)

@@ -1,7 +1,8 @@
 """The person's name: said once, kept in the settings, forgotten on request.
 
 Invariant: a name is one word or a few, with nothing else after "my name is" or "call me"; a longer
-text is not a name. An answer that contains the name is private: it stays on this computer.
+text is not a name. An answer that contains the name is private, which makes the whole turn private:
+no server on another computer gets it with a later question.
 """
 
 import re

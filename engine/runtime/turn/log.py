@@ -164,7 +164,8 @@ def told(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Message, ...
     """What the language model is told of a turn whose question was heard with such confidence: also
     of a reply cut before a word was heard.
     """
-    messages = [Message(Role.USER, turn.said, confidence=confidence)] if turn.said else []
+    said = Message(Role.USER, turn.said, confidence=confidence, private=turn.private)
+    messages = [said] if turn.said else []
     cut = turn.ending is not None and turn.ending.interrupted
     unheard = cut and turn.said and turn.ending is not Ending.SUPERSEDED
     if turn.ending is not None and (turn.heard or unheard):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.assets.catalogue import Asset, AssetFile
+from engine.assets.download import TRIES
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError, Cancelled
 from tests.engine.assets import toy
@@ -206,3 +207,13 @@ def test_a_busy_server_is_asked_again_unless_it_is_cancelled_or_asks_for_hours(h
     folder = store.fetch(asset, toy.ignore, toy.never)
     assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
     assert sum(waited) == pytest.approx(6.0)
+
+
+def test_a_busy_server_gets_as_many_tries_as_are_promised(hub, tmp_path):
+    waited: list[float] = []
+    store = Store(tmp_path, endpoint=hub.endpoint, pause=waited.append)
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
+    hub.busy, hub.retry_after = 1_000, "1"
+    with pytest.raises(AssetError):
+        store.fetch(toy.only(toy.RELEASED, source=toy.RELEASE), toy.ignore, toy.never)
+    assert 1_000 - hub.busy == TRIES

@@ -94,8 +94,16 @@ def test_why_a_file_was_not_read_names_no_folder_to_another_computer_and_what_fo
         host.ask("and who wrote Faust")
     assert str(tmp_path) not in json.dumps(scripted.requests)
     told = [message["content"] for message in scripted.requests[-1]["messages"][1:]]
-    assert told[0::2] == ["read the file letter", "who wrote Hamlet", "and who wrote Faust"]
+    assert told[0::2] == [KEPT_BACK, "who wrote Hamlet", "and who wrote Faust"]
     assert told[1::2] == [KEPT_BACK, "William."]
+
+
+def test_the_name_of_the_person_does_not_go_to_another_computer(scripted, tmp_path):
+    with talking_to("http://models.example/v1", tmp_path) as host:
+        assert "Casimir" in host.ask("my name is Casimir").heard
+        host.ask("who wrote Hamlet")
+    (request,) = scripted.requests
+    assert "casimir" not in json.dumps(request).casefold()
 
 
 def test_a_server_on_this_computer_knows_what_was_read(scripted, tmp_path):

@@ -3,7 +3,8 @@
 ConvInteger takes weights without a sign, for which there is no fast product; here they have one
 where the processor adds such products exactly. Kokoro's speech then takes two thirds of the time
 (a convolution: 150 against 190 to 380 GOPS).
-Invariant: sums of integers are exact, so the samples stay the same.
+Invariant: sums of integers are exact, so the samples are those of ConvInteger with the same levels
+(cutting.py takes fewer where signed products would saturate).
 """
 
 from collections.abc import Iterable, Iterator
