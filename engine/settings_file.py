@@ -36,13 +36,18 @@ DATA_VARIABLE = "RUBATO_DATA"
 def config_folder() -> Path:
     """Where the settings live: $RUBATO_CONFIG, else the platform's place for that."""
     chosen = os.environ.get(CONFIG_VARIABLE)
-    return Path(chosen) if chosen else platformdirs.user_config_path("rubato", appauthor=False)
+    return _expanded(chosen) if chosen else platformdirs.user_config_path("rubato", appauthor=False)
 
 
 def data_folder() -> Path:
     """Where voices and models live: $RUBATO_DATA, else the platform's place for that."""
     chosen = os.environ.get(DATA_VARIABLE)
-    return Path(chosen) if chosen else platformdirs.user_data_path("rubato", appauthor=False)
+    return _expanded(chosen) if chosen else platformdirs.user_data_path("rubato", appauthor=False)
+
+
+def _expanded(chosen: str) -> Path:
+    """The path with the person's folder for '~', which a shell leaves alone between quotes."""
+    return Path(os.path.expanduser(chosen))  # noqa: PTH111 - Path.expanduser raises for ~nobody
 
 
 def default_path() -> Path:

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from installer.bootstrap.paths import LEAST_FOR_BYTE_CODE
-from installer.bootstrap.payload import BOOTSTRAPPER, Payload, write_list
+from installer.bootstrap.payload import BOOTSTRAPPER, LIST, Payload, write_list
+from installer.commands import SetupError
 from installer.plan import PINS, ROOT
 
 # The name of uv's wheel for each system, and of the program in it.
@@ -57,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--system", choices=list(SYSTEMS), default="linux")
     parser.add_argument("--tar", action="store_true", help="FOLDER.tar.gz as well")
     options = parser.parse_args(arguments)
-    made = bundle(options.folder, options.system)
+    try:
+        made = bundle(options.folder, options.system)
+    except SetupError as error:
+        print(f"bundle: {error}", file=sys.stderr)
+        return 1
     print(f"Rubato {made.version} for {options.system}: {made.folder}")
     if options.tar:
         print(tar(made.folder))
@@ -65,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def bundle(folder: Path, system: str = "linux") -> Payload:
-    """Make the release for one system; an existing folder is replaced."""
+    """Make the release for one system; an earlier release in this folder is replaced."""
+    check_replaceable(folder, LIST)
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     (fresh / "pins").mkdir(parents=True)
@@ -84,6 +90,12 @@ def bundle(folder: Path, system: str = "linux") -> Payload:
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
     return Payload(folder, version, {})
+
+
+def check_replaceable(folder: Path, mark: str) -> None:
+    """SetupError if the folder holds files and not the one that an earlier release has."""
+    if folder.exists() and not (folder / mark).is_file() and any(folder.iterdir()):
+        raise SetupError(f"{folder} holds other files. Name a new folder, or empty it.")
 
 
 def tar(folder: Path) -> Path:

@@ -8,6 +8,11 @@
 here=$(dirname "$(readlink -f "$0")")
 home=${RUBATO_PROGRAM:-${XDG_DATA_HOME:-$HOME/.local/share}/rubato-program}
 [ "$(uname)" = Darwin ] && home=${RUBATO_PROGRAM:-$HOME/Library/Application Support/rubato-program}
+case $home in
+"~/"*) home=$HOME/${home#"~/"} ;;
+/*) ;;
+*) home=$PWD/$home ;;
+esac
 if ! mkdir -p "$home" 2>/dev/null || [ ! -w "$home" ]; then
     echo "rubato: Rubato's folder $home cannot be written. Set RUBATO_PROGRAM to a folder on a disk" \
         "that can, with 3 GB free, and start again." >&2

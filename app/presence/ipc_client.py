@@ -111,7 +111,7 @@ def addresses() -> list[str]:
     different data folder means a different Rubato.
     """
     data = os.environ.get("RUBATO_DATA", "")
-    mark = f"-{zlib.crc32(os.path.abspath(data).encode()):08x}" if data else ""
+    mark = f"-{zlib.crc32(os.path.abspath(os.path.expanduser(data)).encode()):08x}" if data else ""
     if sys.platform == "win32":
         return [f"rubato-{os.environ.get('USERNAME', '')}{mark}"]
     paths = [os.path.join(folder, f"rubato{mark}.sock") for folder in _folders()]

@@ -14,6 +14,7 @@ from installer.bootstrap.paths import Home, write_whole
 
 APP_ID = "org.rubato.Rubato"  # as in app/presence/desktop_entry.py, which writes the entry
 LAUNCHER = "rubato"
+_TITLE = "#!/bin/sh\n# Starts the Rubato that "  # of the launcher, in every version
 _SCRIPT = """\
 #!/bin/sh
 # Starts the Rubato that the file `current` beside this names. Its first line is the environment.
@@ -54,6 +55,17 @@ def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
         link.symlink_to(path)
     command = [str(home.python(name)), "-B", "-c", _ENTRY, str(path)]  # -B: the disk may be full
     subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
+
+
+def remove_launcher(home: Home) -> None:
+    """Remove the launcher, unless the file of that name is somebody else's."""
+    path = launcher(home)
+    try:
+        own = path.read_text(encoding="utf-8").startswith(_TITLE)
+    except (OSError, ValueError):
+        return
+    if own:
+        path.unlink()
 
 
 def files(env: Mapping[str, str]) -> list[Path]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from installer import system
 from installer.bootstrap import current_version, uv, windows
-from installer.bootstrap.paths import LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
+from installer.bootstrap.paths import GONE, LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting
 from installer.bootstrap.progress import Progress
 from installer.commands import Cause, SetupError, advice, cause_of, follow, local_wheels
@@ -73,7 +73,7 @@ class Maker:
     def get_window(self) -> None:
         text = self.payload.packages.read_text(encoding="utf-8")
         blocks = [block for block in text.split("\n") if block]
-        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix="gone-") as folder:
+        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix=GONE) as folder:
             part = Path(folder, "window.txt")
             part.write_text("\n".join(_of(_WINDOW, blocks)) + "\n", encoding="utf-8")
             self._pins(part, "Getting what windows are drawn with")
@@ -104,7 +104,7 @@ class Maker:
 
     def check(self) -> None:
         """Let the program test itself, in separate folders and without a screen. SetupError."""
-        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix="gone-") as folder:
+        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix=GONE) as folder:
             # -P: do not import app from the folder we were started in
             command = [str(self.python), "-P", "-m", "app.installed", folder]
             watched = self.progress
@@ -270,8 +270,7 @@ def tidy(home: Home) -> None:
         if name not in reachable:
             home.remove(name)
     versions = {version_of(name) for name in reachable}
-    folders = home.payloads.iterdir() if home.payloads.is_dir() else ()
-    for folder in folders:
+    for folder in home.saved_payloads():
         if folder.name not in versions:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -7,6 +7,7 @@ and the link in the search path. Voices, models and settings are elsewhere and n
 
 import errno
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,10 @@ PREFIX = "env-"
 # Bytes that are free on the disk. With less, Python is told to keep no byte code: on a full disk it
 # cuts a file short, and the program would not start again.
 LEAST_FOR_BYTE_CODE = 64_000_000
-_GONE = "gone-"  # prefix given before removal, so that a half-removed one is never used
+GONE = "gone-env-"  # begins the names of what is removed and of what is temporary
+_ENVIRONMENT = re.compile(PREFIX + r"[0-9][\w.+!]*-(?:cpu|cuda)(?:\.2)?")
+LIST = "payload.json"  # in a payload: its version and its files
+_FRESH_PAYLOAD = re.compile(r"[0-9][\w.+!]*\.new")
 _MADE = "made"  # written last: the environment is complete and was checked
 
 
@@ -66,13 +70,21 @@ class Home:
         write_whole(self.env(name) / _MADE, "")
 
     def environments(self) -> list[str]:
-        """All environments, complete or not."""
+        """All environments, complete or not. Folders with other names are somebody else's."""
         found = self.folder.glob(PREFIX + "*") if self.folder.is_dir() else ()
-        return sorted(path.name for path in found if path.is_dir())
+        own = (path for path in found if _ENVIRONMENT.fullmatch(path.name))
+        return sorted(path.name for path in own if path.is_dir())
+
+    def saved_payloads(self) -> list[Path]:
+        """The saved payloads, complete or not."""
+        found = self.payloads.iterdir() if self.payloads.is_dir() else ()
+        return [
+            path for path in found if (path / LIST).is_file() or _FRESH_PAYLOAD.fullmatch(path.name)
+        ]
 
     def remove(self, name: str) -> None:
         """Remove an environment. Files that Windows holds open are removed by a later sweep()."""
-        gone = self.folder / (_GONE + name)
+        gone = self.folder / (GONE + name.removeprefix(PREFIX))
         _remove_tree(gone)
         try:
             self.env(name).rename(gone)
@@ -84,7 +96,7 @@ class Home:
 
     def sweep(self) -> None:
         """Remove what an earlier run did not remove completely."""
-        for path in self.folder.glob(_GONE + "*"):
+        for path in self.folder.glob(GONE + "*"):
             _remove_tree(path)
 
 
@@ -96,10 +108,15 @@ def python_in(env: Path) -> Path:
     return env / "Scripts" / "python.exe" if os.name == "nt" else env / "bin" / "python"
 
 
+def expanded(chosen: str) -> Path:
+    """The absolute path that a person chose in a variable; '~' is the person's folder."""
+    return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - Path's raises for ~nobody
+
+
 def default_folder() -> Path:
     """$RUBATO_PROGRAM, else the platform's folder for the data of a person's programs."""
     if chosen := os.environ.get(VARIABLE):
-        return Path(chosen).absolute()
+        return expanded(chosen)
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME

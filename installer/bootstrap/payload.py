@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from installer.bootstrap.paths import LIST
 from installer.commands import Cause, SetupError, succeeds
 
 
@@ -38,7 +39,6 @@ def fitting(driver: Path = Path("/proc/driver/nvidia/gpus")) -> Variant:
     return Variant.CUDA if succeeds(["nvidia-smi", "-L"]) else Variant.CPU
 
 
-LIST = "payload.json"
 BOOTSTRAPPER = "bootstrapper"  # a folder that Python runs: this package and its __main__.py
 _VERSION = re.compile(r"[0-9A-Za-z.+!]{1,60}")
 

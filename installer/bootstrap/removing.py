@@ -1,41 +1,70 @@
-"""Removes Rubato from a machine: what was installed and, only on request, what the person made.
+"""Removes Rubato from a machine: the program and, only on request, what the person made.
 
-Invariant: voices, conversations and settings are removed only after a clear yes; the rest always
-is.
+Invariant: voices, conversations and settings are removed only after a clear yes. In a folder that
+the person chose, only files with names that Rubato gives are removed: it may be a whole disk.
 """
 
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from installer.bootstrap import desktop, windows
-from installer.bootstrap.paths import Home, opened
+from installer.bootstrap import current_version, desktop, windows
+from installer.bootstrap.paths import Home, expanded, opened
 
 NAME = "rubato"
+# Paths as patterns of Path.glob, below the folder of the program, the data and the settings.
+PROGRAM = (
+    *("cache/*-v[0-9]*", "cache/CACHEDIR.TAG", "cache/.gitignore", "cache/.lock"),
+    *("python/cpython-*", "python/.temp", "python/.gitignore", "python/.lock"),
+    *("installing.lock", "pointer.lock", "current.new", "rubato.new"),
+)
+MODELS = (
+    *("byt5-g2p", "kokoro", "kokoro-voices", "llmvox-published", "mimi", "qwen[0-9]*-*"),
+    *("redimnet", "starter", "voxtream2", "voxtream2-1", "wavtokenizer", "whisper-*"),
+)
+DATA = (
+    *(f"models/{name}" for name in MODELS),
+    *(f"models/.{name}.lock" for name in MODELS),
+    *(f"packs/{name}" for name in ("llmvox", "smlle", "speakstream", "starter", "voxtream")),
+    *("voices/*.safetensors", "voices/removed/*.safetensors", "voices/notes*.json"),
+    *("wake/*.safetensors", "takes/My voice*.wav", "takes/.*.part", "recordings/Rubato *.wav"),
+    *("notes/rubato.log*", "notes/fatal.txt", "notes/*crashes.txt*"),
+    *("conversations*.sqlite*", "timers*.json", "serve-token", "added-models.json"),
+    *("language-models.json", "profile.json", "recogniser.json", "speeds.json"),
+    *("synthesiser.json", ".rubato-*.part", "voices/.rubato-*.part", "wake/.rubato-*.part"),
+)
+CONFIG = ("settings.toml", "settings.kept-*.toml", ".rubato-*.part")
 
 
 def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Path]:
     """Remove environments, cache, launcher, menu entry and start at login; with `own_files` also
     voices, models, conversations and settings. Returns what could not be removed.
     """
-    if not home.folder.exists():
-        left = []
-    else:
+    left: list[Path] = []
+    if home.folder.exists():
         with opened(home):
-            home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
-        left = _remove(home.folder)
+            found = current_version.read(home).current
+            if found:
+                home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
+            desktop.remove_launcher(home)
+            own = [home.env(name) for name in home.environments()]
+            left = _remove([*own, *home.saved_payloads()])
+        left += _remove_known(home.folder, PROGRAM)
     for path in desktop.files(env):
         path.unlink(missing_ok=True)
     if own_files:
-        for folder in own_folders(env):
-            left += _remove(folder)
+        for folder in _usual_folders(env):
+            left += _remove([folder])
+        for variable, names in (("RUBATO_CONFIG", CONFIG), ("RUBATO_DATA", DATA)):
+            if env.get(variable):
+                left += _remove_known(expanded(env[variable]), names)
     return left
 
 
 def own_folders(env: Mapping[str, str]) -> list[Path]:
     """The folders of what the person made: settings, and data such as voices."""
-    chosen = [Path(env[name]) for name in ("RUBATO_CONFIG", "RUBATO_DATA") if env.get(name)]
+    chosen = [expanded(env[name]) for name in ("RUBATO_CONFIG", "RUBATO_DATA") if env.get(name)]
     return list(dict.fromkeys([*chosen, *_usual_folders(env)]))
 
 
@@ -54,12 +83,30 @@ def _usual_folders(env: Mapping[str, str]) -> list[Path]:
     ]
 
 
-def _remove(folder: Path) -> list[Path]:
+def _remove_known(folder: Path, patterns: Iterable[str]) -> list[Path]:
+    """Remove what has one of these names, then the folders that this left empty."""
+    found = [path for pattern in patterns for path in folder.glob(pattern)]
+    failed = _remove(found)
+    parents = {path.parent for path in (folder / pattern for pattern in patterns)}
+    for parent in sorted({*parents, folder, folder / "payload"}, reverse=True):
+        if parent.is_dir() and not parent.is_symlink() and not any(parent.iterdir()):
+            parent.rmdir()
+    return failed
+
+
+def _remove(paths: Iterable[Path]) -> list[Path]:
+    """Remove files and folders; never what a link points to. Returns what could not be removed."""
     failed: list[Path] = []
 
     def note(_: Callable[..., object], path: str, __: object) -> None:
         failed.append(Path(path))
 
-    if folder.exists():
-        shutil.rmtree(windows.verbatim(folder), onerror=note)
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(windows.verbatim(path), onerror=note)
+            continue
+        try:
+            path.unlink(missing_ok=True)
+        except OSError:
+            failed.append(path)
     return failed

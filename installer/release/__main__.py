@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> None:
-    """Make the release in `folder`, which is replaced. SetupError if that is impossible."""
+    """Make the release in `folder`, in place of an earlier one. SetupError if it cannot."""
+    bundle.check_replaceable(folder, SUMS)
     said, number = changes(), version()
     os.environ["SOURCE_DATE_EPOCH"] = committed_at()
     fresh = folder.with_name(folder.name + ".new")

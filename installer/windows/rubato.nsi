@@ -2,7 +2,8 @@
 ; FILES (what is laid down), TARGET, VERSION, NUMBERS (the version as four numbers) and ROOM_KB.
 ;
 ;   rubato-VERSION-windows.exe /S                 silently; packages come at the first start
-;   rubato-VERSION-windows.exe /S /D=C:\Rubato    elsewhere (/D is last and takes no quotes)
+;   rubato-VERSION-windows.exe /S /D=C:\Rubato    elsewhere (/D is last and takes no quotes); the
+;                                                folder is named Rubato, else one is made in it
 ;   uninstall.exe /S [/REMOVE_OWN_FILES]          voices and conversations stay unless it is given
 
 Unicode true
@@ -41,6 +42,7 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
 !insertmacro MUI_PAGE_LICENSE "${FILES}\LICENSE.txt"
 !define MUI_COMPONENTSPAGE_NODESC
 !insertmacro MUI_PAGE_COMPONENTS
+!define MUI_PAGE_CUSTOMFUNCTION_LEAVE UseOwnFolder
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
@@ -62,12 +64,22 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
   ${EndIf}
 !macroend
 
+; Folders in $INSTDIR are replaced and removed, so it must not be one with other programs' files.
+Function UseOwnFolder
+  ${GetFileName} "$INSTDIR" $0
+  ${If} $0 != "Rubato"
+  ${AndIfNot} ${FileExists} "$INSTDIR\release\payload.json"
+    StrCpy $INSTDIR "$INSTDIR\Rubato"
+  ${EndIf}
+FunctionEnd
+
 Function .onInit
   ${IfNot} ${AtLeastWin10}
     MessageBox MB_ICONSTOP "Rubato needs Windows 10 or later." /SD IDOK
     SetErrorLevel 3
     Quit
   ${EndIf}
+  Call UseOwnFolder
   !insertmacro REFUSE_WHILE_RUNNING
   SetRegView 64
   ReadRegDWORD $0 HKLM "${RUNTIME}" "Minor"

@@ -331,6 +331,11 @@ def test_the_folders_can_be_chosen_by_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "d"))
     assert (config_folder(), data_folder()) == (tmp_path / "c", tmp_path / "d")
     assert default_path() == tmp_path / "c" / "settings.toml"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("RUBATO_CONFIG", "~/c")
+    monkeypatch.setenv("RUBATO_DATA", "~nobody-of-this-name/d")
+    assert config_folder() == tmp_path / "c"
+    assert data_folder() == Path("~nobody-of-this-name/d")
     for name in ("RUBATO_CONFIG", "RUBATO_DATA"):
         monkeypatch.delenv(name)
     assert config_folder().name == data_folder().name == "rubato"

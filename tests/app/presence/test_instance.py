@@ -245,6 +245,10 @@ def test_another_data_folder_is_another_program_and_a_path_too_long_gives_way(ru
     with monkeypatch.context() as other:
         other.setenv("RUBATO_DATA", str(runtime / "other"))
         assert not set(ours) & set(ipc_client.addresses())
+        same = ipc_client.addresses()
+        other.setenv("HOME", str(runtime))
+        other.setenv("RUBATO_DATA", "~/other")
+        assert ipc_client.addresses() == same
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime / ("long" * 30)))
     own = f"rubato-{os.getuid()}"
     assert ipc_client.addresses()[0] == str(runtime.parent / own / "rubato.sock")

@@ -109,6 +109,15 @@ def test_what_comes_out_of_the_tar_is_a_whole_release_with_all_that_it_imports(t
     assert b'"whole": false' in done.stdout
 
 
+def test_a_folder_with_other_files_is_not_replaced_by_a_release(tmp_path, capsys):
+    (tmp_path / "thesis.odt").write_text("mine")
+    assert bundle.main([str(tmp_path)]) == 1
+    with pytest.raises(SetupError, match="holds other files"):
+        release.release(tmp_path, (), ())
+    assert "holds other files" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.odt"]
+
+
 PINS = """a.b==1.0 ; os_name == 'nt' \
     --hash=sha256:{a} \
     --hash=sha256:{b}
