@@ -131,9 +131,9 @@ def put_uv(folder: Path, system: str) -> None:
     """The uv program of the pinned version, from the wheel for that system."""
     platform, name = SYSTEMS[system]
     with tempfile.TemporaryDirectory() as place:
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
+        pip = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
         pip += ["--only-binary", ":all:", "--platform", platform, "--dest", place]
-        subprocess.run([*pip, "-r", str(PINS / "setup.txt")], check=True)
+        subprocess.run([*pip, "--require-hashes", "-r", str(PINS / "setup.txt")], check=True)
         (wheel,) = Path(place).glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             inside = next(each for each in archive.namelist() if each.endswith(f"/scripts/{name}"))

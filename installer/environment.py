@@ -110,7 +110,7 @@ def usable(environment: Environment) -> bool:
     """Whether a .venv that setup did not create can be used: it runs, and its Python is
     supported."""
     check = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info < {TOO_NEW})"
-    return succeeds([str(environment.python), "-c", check])
+    return succeeds([str(environment.python), "-I", "-c", check])
 
 
 def make(folder: Path) -> Environment:

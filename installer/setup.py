@@ -53,7 +53,7 @@ def with_another_python(arguments):
         asking = "import sys; sys.exit(sys.version_info[:2] != (3, %d))" % minor
         # tried, because version managers leave commands that do not run
         if python and not subprocess.call(
-            [python, *options, "-c", asking], stderr=subprocess.DEVNULL
+            [python, *options, "-I", "-c", asking], stderr=subprocess.DEVNULL
         ):
             return start([python, *options, HERE, *arguments])
     print(

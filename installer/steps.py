@@ -157,7 +157,7 @@ def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = N
 
 
 def install_uv(target: Environment) -> None:
-    pip = [str(target.python), "-m", "pip", "--disable-pip-version-check", "install"]
+    pip = [str(target.python), "-P", "-m", "pip", "--disable-pip-version-check", "install"]
     quiet = ["--quiet", "--no-deps", "--require-hashes", "-r", str(PINS / "setup.txt")]
     run([*pip, *quiet], doing="Installing uv")
 
@@ -172,7 +172,7 @@ def compile_imports(target: Environment) -> None:
     """
     imports = f"import {', '.join(IMPORTED)}"
     env = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(ROOT)}
-    if not succeeds([str(target.python), "-c", imports], env=env, timeout_s=120):
+    if not succeeds([str(target.python), "-P", "-c", imports], env=env, timeout_s=120):
         say("    left to the first start, which will take longer")
 
 
@@ -184,7 +184,7 @@ def install_torch(target: Environment) -> None:
     source = next((source for source in others if has_torch(target, source)), last)
     say(f"    from {source.words}")
     uv(target, "--reinstall-package", "torch", *source.options, TORCH, doing="Installing torch")
-    run([str(target.python), "-c", SHOW_TORCH], doing="Loading torch")
+    run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
 
 
 def has_torch(target: Environment, source: "Source") -> bool:

@@ -109,7 +109,7 @@ def fetch(target: Target, python: str, text: str, folder: Path) -> None:
         wanted.write_text(needed(text, target, python), encoding="utf-8")
         hashed = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(wanted)]
         platforms = [option for each in target.pip for option in ("--platform", each)]
-        pip = [sys.executable, "-m", "pip", "download", "--dest", str(folder), *platforms]
+        pip = [sys.executable, "-P", "-m", "pip", "download", "--dest", str(folder), *platforms]
         subprocess.run([*pip, "--python-version", python, *hashed], check=True)
 
 

@@ -88,6 +88,20 @@ def unsafe(tree: ast.Module) -> Iterator[str]:
             yield f"{call.lineno}: torch.load without weights_only"
 
 
+def exposed_children(tree: ast.Module) -> Iterator[str]:
+    """Commands for a Python that would import modules from the current folder."""
+    for node in _walked(tree):
+        if isinstance(node, ast.List | ast.Tuple):
+            words = [each.value if isinstance(each, ast.Constant) else None for each in node.elts]
+            runs = next((words.index(each) for each in ("-c", "-m") if each in words), 0)
+            if runs and words[0] is None and not {"-P", "-I"} & set(words[:runs]):
+                yield f"{node.lineno}: a child without -P or -I"
+    if {"multiprocessing.get_context", "multiprocessing.Process"} & set(_imports(tree).values()):
+        constants = (node.value for node in _walked(tree) if isinstance(node, ast.Constant))
+        if "PYTHONSAFEPATH" not in constants:
+            yield "1: processes of multiprocessing without PYTHONSAFEPATH"
+
+
 def work_at_import(tree: ast.Module) -> Iterator[str]:
     """Statements of a module that change the process when it is imported."""
     changing = {"warnings.filterwarnings", "warnings.simplefilter", "logging.basicConfig"}
@@ -130,6 +144,7 @@ _SIGNS: dict[Rule, str] = {
     careless_threads: r"Thread",
     clocks: _TIME,
     wall_clocks: _TIME,
+    exposed_children: r"multiprocessing|[\"']-[cm][\"']",
     unsafe: r"compile|__import__|joblib|torch|trust_re|allow_pickle|weights_only",
     work_at_import: r"environ|filter|basicConfig|set_num_threads|manual_seed",
 }

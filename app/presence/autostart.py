@@ -64,7 +64,7 @@ def own_command() -> list[str]:
     if started_by := launcher():
         return [str(started_by)]
     program = Path(sys.executable).with_name("rubato.exe" if sys.platform == "win32" else "rubato")
-    return [str(program)] if program.exists() else [sys.executable, "-m", "app"]
+    return [str(program)] if program.exists() else [sys.executable, "-P", "-m", "app"]
 
 
 def _windows_command() -> str | None:

@@ -90,7 +90,7 @@ def measure_all(
 
 def in_a_process(name: str, device: str) -> Outcome:
     """Measure one profile in a process that is gone afterwards, also after Ctrl-C."""
-    command = [sys.executable, "-W", "ignore", "-m", "engine.bench.profiles", name, device]
+    command = [sys.executable, "-P", "-Wignore", "-m", "engine.bench.profiles", name, device]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S

@@ -6,6 +6,7 @@ input gives another file; results may be copied from one run's folder to another
 task's file is either complete or absent, and a task whose file exists is not run again.
 """
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
@@ -20,6 +21,7 @@ from engine.errors import ModelError
 from engine.training.run import Progress, cancellable, fingerprint, read_json, write_json
 
 LOOK_SECONDS: Final = 0.5  # between two checks for a request to stop
+SAFE_PATH: Final = "PYTHONSAFEPATH"  # a child imports nothing from the current folder
 Result = dict[str, Any]  # Any: what JSON can hold
 
 
@@ -123,6 +125,8 @@ def _outcome(future: Future[Result], task: Task) -> Result:
 def _processes(workers: int) -> Iterator[Executor]:
     """Worker processes that are gone afterwards, whatever happened."""
     others = set(active_children())
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
     executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)
     try:
         yield executor
@@ -133,6 +137,9 @@ def _processes(workers: int) -> Iterator[Executor]:
         raise
     finally:
         executor.shutdown()
+        os.environ.pop(SAFE_PATH)
+        if before is not None:
+            os.environ[SAFE_PATH] = before
 
 
 @contextmanager

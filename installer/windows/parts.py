@@ -70,8 +70,11 @@ def _fetched(pins: str, kind: str, folder: Path) -> Path:
     wanted = folder / "wanted.txt"
     wanted.write_text(pins, encoding="utf-8")
     place = folder / "place"
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"]
-    subprocess.run([*pip, kind, ":all:", "--dest", str(place), "-r", str(wanted)], check=True)
+    pip = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
+    subprocess.run(
+        [*pip, "--require-hashes", kind, ":all:", "--dest", str(place), "-r", str(wanted)],
+        check=True,
+    )
     (archive,) = place.iterdir()
     return archive
 

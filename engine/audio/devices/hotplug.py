@@ -85,7 +85,7 @@ class Enumeration:
         self._clock = clock
         self._started_at = clock()
         self._child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
+            [sys.executable, "-P", "-c", _CHILD],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # sound drivers talk a lot

@@ -78,9 +78,15 @@ def test_processes_find_what_one_alone_finds(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_is_named_and_not_waited_for(tmp_path):
+def test_a_process_that_dies_is_named_and_imports_nothing_from_the_current_folder(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "signal.py").write_text("open('executed', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="ended unexpectedly"):
         do_tasks("test", tmp_path, [Task("death", dying, ())], 1, fresh=True)
+    assert not (tmp_path / "executed").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
 
 
 def test_a_cluster_of_dask_does_what_the_processes_do(tmp_path):

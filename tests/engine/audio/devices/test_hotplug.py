@@ -89,6 +89,17 @@ def test_a_child_that_hangs_is_ended():
     assert look.result() is None
 
 
+def test_a_child_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("open('executed', 'w').close()\n")
+    (tmp_path / "engine.py").write_text("open('executed', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    look = Enumeration()
+    while not look.done():
+        pass
+    assert look.result() is not None
+    assert not (tmp_path / "executed").exists()
+
+
 def _look(liveness: Liveness, clock: SteppedClock, seconds: float, count: int) -> bool:
     """Look every 50 ms; whether it was ever called stalled."""
     stalled = False
