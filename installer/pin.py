@@ -154,8 +154,18 @@ def pin_own_builds(folders: Sequence[str]) -> None:
         where = f" ; sys_platform == '{_SYSTEMS[file]}'"
         head, *hashes = found.splitlines()
         first = head.rstrip(" \\").partition(" ;")[0] + where + " \\"
+        hashes = merged(PINS / file, first, hashes)
         (PINS / file).write_text(HEADER + "\n".join([first, *hashes]) + "\n", encoding="utf-8")
         print(f"{file}: {len(hashes)} builds")
+
+
+def merged(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
+    """The hash lines, and those that the file has for the same version: a folder of wheels does
+    not have the builds of other Pythons."""
+    old = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    known = [line for line in old if "--hash=" in line] if first in old else []
+    lines = sorted({line.strip(" \\") for line in (*hashes, *known)})
+    return [f"    {line} \\" for line in lines[:-1]] + [f"    {line}" for line in lines[-1:]]
 
 
 def from_index(backend: str, mark: str) -> str:

@@ -1,8 +1,8 @@
 """The goals of setup, the pinned files that each of them needs, the pinned version of torch, and
 which Pythons will do.
 
-Invariant: the versions of everything except torch are in installer/pins/, written by `make
-requirements`; torch's is here, because its build is chosen by the hardware when it is installed.
+Invariant: the versions and hashes are in installer/pins/, written by `make requirements`; torch's
+version is here too, because its build is chosen by the hardware when it is installed.
 """
 
 from enum import Enum

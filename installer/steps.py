@@ -1,6 +1,6 @@
 """The steps of setup in their order, each skipped when nothing it depends on has changed.
 
-Invariant: every installed file is checked against its pinned hash, except torch, whose build
+Invariant: every installed file is checked against its pinned hash, torch included, whose build
 depends on the hardware. Only llama-cpp-python is compiled, and only on request.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from app.presence import desktop_entry
 from installer import environment, system
 from installer.bootstrap.paths import lock
-from installer.bootstrap.payload import fitting
+from installer.bootstrap.payload import Variant, fitting, torch_pins
 from installer.commands import (
     Cause,
     SetupError,
@@ -96,7 +96,7 @@ def steps_for(goal: Goal, env: Environment) -> list[Step]:
     steps = [
         Step("uv", "Installer (uv)", key_of(python, PINS / "setup.txt"), install_uv),
         pinned("run", "Packages", python),
-        Step("torch", f"{TORCH} for {machine}", key_of(python, TORCH, machine), install_torch),
+        Step("torch", f"{TORCH} for {machine}", key_of(python, *torch_builds()), install_torch),
     ]
     if goal.needs_dev:
         steps.append(pinned("dev", "Tools for the checks", python))
@@ -177,18 +177,18 @@ def compile_imports(target: Environment) -> None:
 
 
 def install_torch(target: Environment) -> None:
-    """Install torch from the first source that has a suitable build. The last source is not probed
-    first, so that the person sees its own error message.
+    """Install torch and its libraries from the first source that has a pinned build. The last
+    source is not probed first, so that the person sees its own error message.
     """
     *others, last = torch_sources()
     source = next((source for source in others if has_torch(target, source)), last)
     say(f"    from {source.words}")
-    uv(target, "--reinstall-package", "torch", *source.options, TORCH, doing="Installing torch")
+    uv(target, "--reinstall-package", "torch", *source.pinned, doing="Installing torch")
     run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
 
 
 def has_torch(target: Environment, source: "Source") -> bool:
-    asking = [*uv_install(target), "--dry-run", *source.options, TORCH]
+    asking = [*uv_install(target), "--dry-run", *source.pinned]
     found = succeeds(asking, env=index_settings(), timeout_s=120)
     if not found:
         say(f"    not available from {source.words}")
@@ -203,22 +203,36 @@ SHOW_TORCH = (
 
 @dataclass(frozen=True)
 class Source:
-    """A source of torch: its name for the person, and options for uv."""
+    """A source of torch: its name for the person, the pins of a build, and options for uv."""
 
     words: str
+    pins: Path
     options: tuple[str, ...] = ()
+
+    @property
+    def pinned(self) -> list[str]:
+        """The arguments of uv: packages with the hashes of `pins`, nothing else."""
+        return ["--no-deps", "--require-hashes", *self.options, "-r", str(self.pins)]
 
 
 def torch_sources() -> list[Source]:
     """The sources, best first. The package index is last: its Linux build includes CUDA, several
     GB."""
-    sources = []
-    if wheels := local_wheels():
-        sources.append(Source("the local wheels", tuple(wheels)))
-    if sys.platform != "darwin":  # its one build is on the package index
+    builds, wheels, sources = torch_builds(), tuple(local_wheels()), []
+    if wheels:
+        sources += [Source("the local wheels", pins, wheels) for pins in builds]
+    if len(builds) > 1:  # the first one is not on the package index
         backend = "auto" if hardware() == "CUDA" else "cpu"
-        sources.append(Source(f"PyTorch's own index ({backend})", (f"--torch-backend={backend}",)))
-    return [*sources, Source("the package index")]
+        option = f"--torch-backend={backend}"
+        sources.append(Source(f"PyTorch's own index ({backend})", builds[0], (option,)))
+    return [*sources, Source("the package index", builds[-1])]
+
+
+def torch_builds() -> list[Path]:
+    """The pins of the builds for this machine, best first; the last is on the package index."""
+    own = PINS / torch_pins(sys.platform, Variant[hardware()])
+    common = PINS / "torch.txt"
+    return [own, common] if own.is_file() and own != common else [common]
 
 
 def hardware() -> str:

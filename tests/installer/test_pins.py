@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from installer.pin import CHOSEN_AT_INSTALL, pins
+from installer.pin import CHOSEN_AT_INSTALL, merged, pins
 from installer.plan import PINS, ROOT, TORCH
 from installer.targets import MACOS, PYTHONS, TARGETS, WINDOWS, lacking, needed, text_of
 
@@ -78,6 +78,15 @@ def test_torch_is_pinned_to_the_version_that_setup_installs_with_what_it_needs()
     (torch,) = pinned("torch")["torch"]
     assert str(torch) == TORCH
     assert {"sympy", "jinja2", "filelock", "networkx", "fsspec"} <= set(pinned("run"))
+
+
+def test_a_folder_of_wheels_adds_to_the_pinned_builds_and_a_new_version_replaces_them(tmp_path):
+    file, first = tmp_path / "torch-linux-cpu.txt", "torch==2+cpu ; sys_platform == 'linux' \\"
+    one, two = (f"    --hash=sha256:{letter * 64}" for letter in "ab")
+    assert merged(file, first, [two]) == [two]
+    file.write_text(f"# made\n{first}\n{one}\n")
+    assert merged(file, first, [two]) == [one + " \\", two]
+    assert merged(file, first.replace("2", "3"), [two]) == [two]
 
 
 HASH = " \\\n    --hash=sha256:" + 64 * "0" + "\n"

@@ -11,7 +11,7 @@ from engine.models.storage import with_needs
 from installer import environment, steps
 from installer.commands import Cause, SetupError
 from installer.environment import NOTE, Environment, key_of, prepare, read
-from installer.plan import TORCH, Goal
+from installer.plan import PINS, Goal
 
 
 class FakeUv:
@@ -38,10 +38,14 @@ class FakeUv:
         return not any(word in command for word in self.lacks)
 
     def torch_sources(self) -> list[str]:
-        """Of each try to install torch what says where from."""
+        """Of each try to install torch: its source, and the name of its pins."""
         marks = ("--no-index", "--torch-backend=cpu", "--torch-backend=auto")
-        tries = [command for command in self.commands if TORCH in command]
-        return [next((mark for mark in marks if mark in command), "index") for command in tries]
+        tries = [command for command in self.commands if "--reinstall-package" in command]
+        sources = [next((mark for mark in marks if mark in command), "index") for command in tries]
+        return [
+            f"{source} {Path(command[-1]).stem}"
+            for source, command in zip(sources, tries, strict=True)
+        ]
 
 
 @pytest.fixture
@@ -81,13 +85,14 @@ def test_every_goal_does_its_steps_in_order_and_once(uv, env):
 
 def test_the_test_goal_adds_tools_and_models_and_packages_come_only_by_hash(uv, env):
     assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
-    pinned = [command for command in uv.commands if "-r" in command]
-    assert len(pinned) == 4
-    assert all({"--require-hashes", "--no-deps"} <= set(command) for command in pinned)
+    installs = [command for command in uv.commands if "install" in command]
+    assert len(installs) == 6
+    assert "--editable" in installs.pop()  # this folder, which nobody could have replaced on a way
+    assert all({"--require-hashes", "--no-deps", "-r"} <= set(command) for command in installs)
 
 
 def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
-    uv.fails[TORCH] = Cause.NETWORK
+    uv.fails["--reinstall-package"] = Cause.NETWORK
     uv.lacks = ["--offline"]
     with pytest.raises(SetupError):
         steps.set_up(Goal.RUN, env.folder)
@@ -95,7 +100,7 @@ def test_an_interrupted_setup_goes_on_where_it_failed(uv, env):
     uv.commands.clear()
     steps.set_up(Goal.RUN, env.folder)
     assert not any("run.txt" in word for command in uv.commands for word in command)
-    assert uv.torch_sources() == ["--torch-backend=cpu"]
+    assert uv.torch_sources() == ["--torch-backend=cpu torch-linux-cpu"]
 
 
 @pytest.mark.parametrize("ends_well", [True, False])
@@ -114,7 +119,7 @@ def test_ears_and_a_voice_are_offered_once(uv, env, monkeypatch, capsys, *, ends
 
 
 def test_new_pins_are_installed_and_a_new_gpu_brings_a_torch(uv, env, tmp_path, monkeypatch):
-    for name in ("setup", "run", "build"):
+    for name in ("setup", "run", "build", "torch", "torch-linux-cpu"):
         (tmp_path / f"{name}.txt").write_text("old")
     monkeypatch.setattr(steps, "PINS", tmp_path)
     steps.set_up(Goal.RUN, env.folder)
@@ -125,16 +130,17 @@ def test_new_pins_are_installed_and_a_new_gpu_brings_a_torch(uv, env, tmp_path, 
     assert str(tmp_path / "run.txt") in uv.commands[0]
     monkeypatch.setattr(steps, "hardware", lambda: "CUDA")
     steps.set_up(Goal.RUN, env.folder)
-    assert uv.torch_sources() == ["--torch-backend=auto"]
+    assert uv.torch_sources() == ["index torch"]
 
 
 @pytest.mark.parametrize(
     ("platform", "lacks", "source"),
     [
-        ("linux", [], "--no-index"),
-        ("linux", ["--no-index"], "--torch-backend=cpu"),
-        ("linux", ["--no-index", "--torch-backend=cpu"], "index"),
-        ("darwin", ["--no-index"], "index"),
+        ("linux", [], "--no-index torch-linux-cpu"),
+        ("linux", [str(PINS / "torch-linux-cpu.txt")], "--no-index torch"),
+        ("linux", ["--no-index"], "--torch-backend=cpu torch-linux-cpu"),
+        ("linux", ["--no-index", "--torch-backend=cpu"], "index torch"),
+        ("darwin", ["--no-index"], "index torch"),
     ],
 )
 def test_torch_comes_from_the_first_source(platform, lacks, source, uv, env, monkeypatch):
@@ -143,8 +149,8 @@ def test_torch_comes_from_the_first_source(platform, lacks, source, uv, env, mon
     uv.lacks = lacks
     steps.set_up(Goal.RUN, env.folder)
     assert uv.torch_sources() == [source]
-    if source == "--no-index":
-        command = next(command for command in uv.commands if TORCH in command)
+    if source.startswith("--no-index"):
+        command = next(each for each in uv.commands if "--reinstall-package" in each)
         folders = [command[i + 1] for i, word in enumerate(command) if word == "-f"]
         assert folders == ["/wheels", "/more"]
 
