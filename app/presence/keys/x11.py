@@ -59,9 +59,12 @@ class X11Keys(KeySource):
         return True
 
     def _take(self, action: Action, chord: Chord) -> bool:
-        """Grab a chord with all states of the locks; False if another program has it."""
+        """Grab a chord with all states of the locks; False if another program has it, or the
+        keyboard has no such key."""
         assert self._display is not None
         code = self._display.keysym_to_keycode(XK.string_to_keysym(chord.keysym))
+        if code == X.AnyKey:  # not in the map; it would grab, then release, all keys
+            return False
         modifiers = 0
         for name in chord.modifiers:
             modifiers |= _MASKS[name]
@@ -71,7 +74,7 @@ class X11Keys(KeySource):
             asynchronous = (X.GrabModeAsync, X.GrabModeAsync)
             self._root.grab_key(code, locked, False, *asynchronous, onerror=refused)
         self._display.sync()
-        if not code or refused.get_error() is not None:
+        if refused.get_error() is not None:
             self._give(code, modifiers)
             return False
         self._grabbed[code, modifiers] = action

@@ -4,6 +4,7 @@ Invariant: nothing here has the focus: there is no window at all.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from Xlib import XK, X, display
@@ -84,6 +85,15 @@ def test_a_key_that_another_program_has_is_refused_and_the_others_work(qtbot, de
     keys.grab({Action.TALK: parse("F9")})
     desktop.xdotool("key", "F9")
     qtbot.waitUntil(lambda: told.keys[2:] == ["talk down", "talk up"])
+
+
+def test_a_key_that_the_keyboard_lacks_is_refused_and_grabs_no_other(qtbot, desktop, keys, hear):
+    told = hear(keys)
+    lacking = replace(parse("Ctrl+F9"), keysym="F35")
+    keys.grab({Action.STOP: parse("Ctrl+F8"), Action.TALK: lacking})
+    assert "'talk'" in told.lost[0]
+    desktop.xdotool("key", "ctrl+F8")
+    qtbot.waitUntil(lambda: told.keys == ["stop down", "stop up"])
 
 
 def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear):
