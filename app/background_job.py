@@ -1,7 +1,9 @@
 """Runs one of Rubato's own commands for the window, in a separate process.
 
-Invariant: the window never waits for it, and ends it when its result is no longer needed. Listening
-and speaking come first: it gets what processor time they leave.
+Invariant: the window never waits for it, and ends it when its result is no longer needed; only
+`finish_all`, at the end of the program, waits. The standard input of the process is a pipe, which
+closes when the program is killed. Listening and speaking come first: it gets what processor time
+they leave.
 """
 
 import json
@@ -10,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QProcess, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QProcess, QTimer, Signal
 from shiboken6 import isValid
 
 from app.language import translated
@@ -18,11 +20,12 @@ from app.presence.autostart import own_command
 from engine.api import translatable
 
 _NICE = 10  # of 19
-_END_MS = 2000  # for a process to end by itself once nobody needs its result
+_END_MS = 2000  # for a process to end by itself before it is killed
 
 
 class BackgroundJob(QObject):
-    """One at a time; starting it again while it runs does nothing.
+    """One at a time; starting it again while it runs does nothing. A start after end() waits until
+    the process before has ended, which may hold a port.
 
     Signals:
         told(dict): a JSON object it wrote to standard error meanwhile, on a line.
@@ -36,30 +39,42 @@ class BackgroundJob(QObject):
         """`command` None: the program that is running."""
         super().__init__(parent)
         self._command = list(command) if command is not None else own_command()
-        self._process = QProcess()  # no parent: Qt would destroy it before it could end quietly
+        self._is_ending = False
+        self._next: tuple[str, ...] | None = None  # the arguments of a start that waits
+        # Not our child: it may outlive us for a moment, to end quietly.
+        self._process = QProcess(QCoreApplication.instance())
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.SeparateChannels)
         self._process.readyReadStandardError.connect(self._on_told)
-        self._process.setStandardInputFile(QProcess.nullDevice())
-        self._process.started.connect(self._give_way)
+        self._process.started.connect(self._on_started)
         self._process.finished.connect(self._on_end)
         self._process.errorOccurred.connect(self._on_error)
-        self.destroyed.connect(partial(_end, self._process))
+        self.destroyed.connect(partial(_abandon, self._process))
 
     @property
     def is_under_way(self) -> bool:
-        return self._process.state() is not QProcess.ProcessState.NotRunning
+        return self._next is not None or (_runs(self._process) and not self._is_ending)
 
     def start(self, *words: str) -> None:
         """Run the command with these arguments, one of which asks for JSON."""
-        if not self.is_under_way:
-            program, *first = self._command
-            self._process.start(program, [*first, *words])
+        if self.is_under_way:
+            return
+        if self._is_ending:
+            self._next = words
+            return
+        program, *first = self._command
+        self._process.start(program, [*first, *words])
 
     def end(self) -> None:
-        """Stop it; `ended` is not emitted any more."""
-        _end(self._process)
+        """Stop it, without waiting; `ended` is not emitted any more."""
+        self._next = None
+        if _runs(self._process) and not self._is_ending:
+            self._is_ending = True
+            _ask_to_end(self._process)
 
-    def _give_way(self) -> None:
+    def _on_started(self) -> None:
+        if self._is_ending:  # asked to end before there was a process
+            self._process.terminate()
+            return
         import psutil  # only where there is such a process
 
         with suppress(psutil.Error):  # it has ended already
@@ -70,28 +85,66 @@ class BackgroundJob(QObject):
         channel = self._process.readChannel()
         self._process.setReadChannel(QProcess.ProcessChannel.StandardError)
         while self._process.canReadLine():
-            if said := _document(self._process.readLine()):
+            said = _document(self._process.readLine())
+            if said and not self._is_ending:
                 self.told.emit(said)
         self._process.setReadChannel(channel)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:  # for all others `finished` is emitted
-            self.ended.emit(None)
+            self._report(None)
 
     def _on_end(self, status: int, how: QProcess.ExitStatus) -> None:
-        self.ended.emit(_document(self._process.readAllStandardOutput()))
+        self._report(_document(self._process.readAllStandardOutput()))
+
+    def _report(self, document: dict[str, Any] | None) -> None:
+        if not self._is_ending:
+            self.ended.emit(document)
+            return
+        self._is_ending = False
+        if (words := self._next) is not None:
+            self._next = None
+            self.start(*words)
 
 
-def _end(process: QProcess) -> None:
-    # when the program ends, Qt may have deleted it already
-    if not isValid(process) or process.state() is QProcess.ProcessState.NotRunning:
-        return
-    process.blockSignals(True)
+def finish_all() -> None:
+    """End the processes that still run, and wait for that: the program ends."""
+    application = QCoreApplication.instance()
+    processes = application.findChildren(QProcess) if application is not None else []
+    running = [process for process in processes if _runs(process)]
+    for process in running:
+        process.closeWriteChannel()
+        process.terminate()
+    for process in running:
+        if not process.waitForFinished(_END_MS):
+            process.kill()
+            process.waitForFinished(_END_MS)
+
+
+def _runs(process: QProcess) -> bool:
+    return process.state() is not QProcess.ProcessState.NotRunning
+
+
+def _ask_to_end(process: QProcess) -> None:
+    """Close its standard input and terminate it; kill it if it does not end in time."""
+    patience = QTimer(process)
+    patience.setSingleShot(True)
+    patience.timeout.connect(process.kill)
+    process.finished.connect(patience.deleteLater)
+    patience.start(_END_MS)
+    process.closeWriteChannel()
     process.terminate()
-    if not process.waitForFinished(_END_MS):
-        process.kill()
-        process.waitForFinished(_END_MS)
-    process.blockSignals(False)
+
+
+def _abandon(process: QProcess) -> None:
+    """End a process whose job is gone."""
+    if not isValid(process):  # when the program ends, Qt may have deleted it already
+        return
+    if not _runs(process):
+        process.deleteLater()
+        return
+    process.finished.connect(process.deleteLater)
+    _ask_to_end(process)
 
 
 def _document(printed: QByteArray) -> dict[str, Any] | None:

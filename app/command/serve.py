@@ -2,12 +2,15 @@
 
 Invariant: without --network only this machine can reach it. With --json, which the window asks for,
 lines of JSON on standard error tell what happens, one document on standard output why it failed,
-and it ends with the program that started it.
+and it ends with the program at the other end of its standard input, if that is a pipe.
 """
 
 import argparse
 import json
 import os
+import select
+import stat
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -96,5 +99,24 @@ def _for_window() -> "api.Watcher":
     def clients(inside: Mapping[str, int]) -> None:
         tell(json.dumps({"clients": inside}))
 
-    parent = os.getppid()
-    return api.Watcher(started, clients, lambda: os.getppid() == parent)
+    return api.Watcher(started, clients, is_caller_there)
+
+
+def is_caller_there() -> bool:
+    """False once the program at the other end of standard input has ended, however it ended. The
+    parent process does not tell: on Windows it is the launcher, which waits for this process.
+    """
+    descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
+    if descriptor < 0 or not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+        return True
+    if sys.platform == "win32":
+        import _winapi
+        import msvcrt
+
+        try:
+            _winapi.PeekNamedPipe(msvcrt.get_osfhandle(descriptor), 0)
+        except OSError:
+            return False
+        return True
+    readable, _, _ = select.select([descriptor], [], [], 0)
+    return not readable or os.read(descriptor, 4096) != b""

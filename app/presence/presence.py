@@ -7,6 +7,7 @@ a desktop does not offer is left out, and reported if the person has asked for i
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QSystemTrayIcon
 
+from app import background_job
 from app.language import mark, tr
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
@@ -65,11 +66,12 @@ class Presence(QObject):
         )
 
     def end(self) -> None:
-        """Disconnect from the desktop."""
+        """Disconnect from the desktop, and end the processes of ours that still run."""
         self.tray.want(False)
         self.keys.close()
         self.server.end()
         self.bus.close()
+        background_job.finish_all()
 
     def start_hidden(self) -> None:
         """Start without the window: in the tray, or minimised until there is a tray."""

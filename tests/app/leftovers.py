@@ -7,12 +7,15 @@ until then is styled anew with every theme that is made, and its timers run on.
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.background_job import finish_all
+
 
 def clear_away() -> list[QObject]:
     """Delete what waits for it; the windows, and timers of the application's, that live on."""
     application = QApplication.instance()
     if not isinstance(application, QApplication):
         return []  # the command line's tests make none
+    finish_all()
     for _ in range(2):  # what goes may let something else go
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     timers = [each for each in application.findChildren(QTimer) if each.isActive()]

@@ -5,9 +5,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psutil
 import pytest
 from PySide6.QtGui import QGuiApplication
 
+from app import background_job
 from app.about import AboutPage
 from app.background_job import BackgroundJob
 
@@ -59,6 +61,60 @@ def test_it_gives_way_to_what_listens_and_speaks(qtbot, qapp):
     with qtbot.waitSignal(running.ended, timeout=20_000):
         running.start()
     assert told == [{"nice": max(10, os.nice(0))}]
+
+
+# Says which process it is; "stubborn" ends for nothing but a kill.
+STUBBORN = """
+import json, os, signal, sys, time
+if sys.argv[1] == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print(json.dumps({"pid": os.getpid()}), file=sys.stderr, flush=True)
+    time.sleep(600)
+print(json.dumps({"ran": sys.argv[1]}))
+"""
+
+
+def is_alive(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def test_ending_waits_for_nothing_and_a_new_start_waits_for_the_process_before(
+    qtbot, qapp, monkeypatch
+):
+    monkeypatch.setattr(background_job, "_END_MS", 300)
+    running, told = job(qapp, sys.executable, "-c", STUBBORN)
+    with qtbot.waitSignal(running.told, timeout=20_000) as said:
+        running.start("stubborn")
+    (pid,) = (line["pid"] for line in said.args)
+    running.end()
+    assert is_alive(pid)
+    assert not running.is_under_way
+    running.start("one")
+    running.end()
+    running.start("two")
+    assert running.is_under_way
+    qtbot.waitUntil(lambda: told != [], timeout=20_000)
+    assert told == [{"ran": "two"}]
+    assert not is_alive(pid)
+
+
+def test_a_process_whose_page_is_gone_ends(qtbot, qapp, monkeypatch):
+    monkeypatch.setattr(background_job, "_END_MS", 300)
+    running, told = job(qapp, sys.executable, "-c", STUBBORN)
+    with qtbot.waitSignal(running.told, timeout=20_000) as said:
+        running.start("stubborn")
+    running.deleteLater()
+    qtbot.waitUntil(lambda: not is_alive(said.args[0]["pid"]), timeout=20_000)
+    assert told == []
+
+
+def test_the_end_of_the_program_leaves_no_process(qtbot, qapp, monkeypatch):
+    monkeypatch.setattr(background_job, "_END_MS", 300)
+    running, _ = job(qapp, sys.executable, "-c", STUBBORN)
+    with qtbot.waitSignal(running.told, timeout=20_000) as said:
+        running.start("stubborn")
+    background_job.finish_all()
+    assert not is_alive(said.args[0]["pid"])
 
 
 WORKS = {
