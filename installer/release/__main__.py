@@ -19,7 +19,7 @@ from pathlib import Path
 from installer import bundle
 from installer.commands import SetupError
 from installer.plan import ROOT
-from installer.release import parts
+from installer.release import audit, parts
 from installer.release.parts import changes, version
 
 SUMS = "SHA256SUMS"
@@ -71,7 +71,8 @@ def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> No
     listed = parts.parts()
     write(fresh / "parts.cdx.json", parts.bill(number, listed))
     write(fresh / "LICENCES.txt", parts.papers(listed))
-    write(fresh / "NOTES.md", notes(number, said, wrappers))
+    print("asking for known vulnerabilities", flush=True)
+    write(fresh / "NOTES.md", notes(number, said, wrappers, audit.advisories()))
     write(fresh / SUMS, sums(fresh))
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
@@ -140,10 +141,10 @@ def committed_at() -> str:
     ).stdout.strip()
 
 
-def notes(number: str, said: str, wrappers: Sequence[str]) -> str:
+def notes(number: str, said: str, wrappers: Sequence[str], advisories: str) -> str:
     left = [name for name in WRAPPERS if name not in wrappers]
     made = f"\n\nNot in this release: {', '.join(left)}." if left else ""
-    return f"# Rubato {number}\n\n{said}\n\n{NOT_RUN}{made}\n"
+    return f"# Rubato {number}\n\n{said}\n\n{NOT_RUN}{made}\n\n{advisories}\n"
 
 
 def sums(folder: Path) -> str:

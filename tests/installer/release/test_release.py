@@ -30,6 +30,7 @@ def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_
         return write_list(folder, "0.1.0")
 
     monkeypatch.setattr(bundle, "bundle", build)
+    monkeypatch.setattr(release.audit, "advisories", lambda: "The advisories name none.")
     folder = tmp_path / "release"
     release.release(folder, ["linux", "windows"], [])
     assert {path.name for path in folder.iterdir()} == {
@@ -45,6 +46,7 @@ def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_
         check = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
         subprocess.run(check, cwd=folder, check=True, capture_output=True)
     notes = (folder / "NOTES.md").read_text()
+    assert "The advisories name none." in notes
     assert "Windows and macOS" in notes
     assert "Not in this release: deb, nsis, macos." in notes
     entropy[:] = ["one", "two"]
