@@ -1,5 +1,6 @@
 """What holds for every test file."""
 
+import asyncio
 import gc
 import os
 import sys
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
+from tests.left_running import Running, SharedFixtures, note_tasks
 from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
 from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
@@ -31,11 +33,12 @@ settings.register_profile("search", deadline=None, derandomize=False)
 settings.load_profile("house")
 
 
-def pytest_sessionstart() -> None:
+def pytest_sessionstart(session: pytest.Session) -> None:
     """Nearly all that is made while tests are collected stays; to search it for what nobody reaches
     takes a quarter of that time.
     """
     gc.disable()
+    session.config.pluginmanager.register(SharedFixtures())
 
 
 def pytest_collection_finish() -> None:
@@ -76,6 +79,19 @@ def the_formant_voice_is_given_back() -> Iterator[None]:
     library = sys.modules.get("engine.tts.espeak.library")
     held = library.Espeak._held if library else None
     assert held is None or not held._claims, f"still claimed by {held._owner.name}"
+
+
+@pytest.fixture(autouse=True)
+def a_test_leaves_nothing_running() -> Iterator[None]:
+    """Threads, child processes and tasks end with the test that started them; what its file or
+    folder shares is there before it begins.
+    """
+    running = SharedFixtures.running = Running()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio.runners, "_cancel_all_tasks", note_tasks(running.tasks.append))
+        yield
+    if left := running.left():
+        pytest.fail(f"left running: {'; '.join(left)}")
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,21 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 
 @contextmanager
 def running(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
+    """Its connections end with it too: a client may keep them for another request."""
+    connections, accept = list[Any](), server.process_request
+
+    def process(request: Any, address: Any) -> None:
+        connections.append(request)
+        accept(request, address)
+
+    server.process_request = process  # type: ignore[method-assign]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -16,6 +25,9 @@ def running(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
     finally:
         server.shutdown()
         thread.join()
+        for each in connections:
+            with suppress(OSError):  # closed already
+                each.shutdown(socket.SHUT_RDWR)
         server.server_close()
 
 

@@ -1,0 +1,104 @@
+"""Finds threads, child processes and asyncio tasks that a test leaves running.
+
+What ends by itself within PATIENCE_S is not left. An event loop cancels its tasks when it closes,
+so tasks are noted at that moment: those of our own code should have ended before.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import psutil
+import pytest
+
+PATIENCE_S: Final = 5.0
+_CANCEL: Final[Any] = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]
+ROOT: Final = Path(__file__).parents[1]
+_OWN: Final = tuple(f"{ROOT / name}/" for name in ("app", "engine", "installer", "tests"))
+# Serve a process for as long as it lives: of multiprocessing, of tqdm.
+_LIBRARIES: Final = ("resource_tracker", "tqdm_monitor")
+
+
+@dataclass
+class Running:
+    """The threads and child processes of now; `tasks` are those noted since."""
+
+    threads: set[threading.Thread] = field(default_factory=lambda: set(threading.enumerate()))
+    children: set[int] = field(default_factory=lambda: child_processes())
+    tasks: list[str] = field(default_factory=list)
+
+    def renew(self) -> None:
+        """Count what runs now as started before."""
+        self.threads, self.children = set(threading.enumerate()), child_processes()
+
+    def left(self, patience_s: float = PATIENCE_S) -> list[str]:
+        """What was started since and still runs, in words."""
+        give_up_at = time.monotonic() + patience_s
+        while (found := self._found()) and time.monotonic() < give_up_at:
+            time.sleep(0.02)
+        return found + self.tasks
+
+    def _found(self) -> list[str]:
+        threads = [
+            f"thread {thread.name}"
+            for thread in set(threading.enumerate()) - self.threads
+            if thread.name not in _LIBRARIES
+            and not isinstance(thread, threading._DummyThread)  # of a library that calls Python
+        ]
+        named = (_named(pid) for pid in child_processes() - self.children)
+        return threads + [f"process {name}" for name in named if name]
+
+
+class SharedFixtures:
+    """A plugin: what several tests share may be made when the first one asks for it by name. The
+    hooks of a conftest.py are not called for what the whole session shares.
+    """
+
+    running: ClassVar[Running | None] = None  # of the test that is under way
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[object]:
+        try:
+            return (yield)
+        finally:
+            if fixturedef.scope != "function" and self.running is not None:
+                self.running.renew()
+
+
+def child_processes() -> set[int]:
+    try:  # a fiftieth of the time that psutil takes, which looks at all processes
+        lists = [file.read_text() for file in Path("/proc/self/task").glob("*/children")]
+    except OSError:  # a thread ended meanwhile
+        return child_processes()
+    if lists:
+        return {int(pid) for each in lists for pid in each.split()}
+    return {child.pid for child in psutil.Process().children()}
+
+
+def _named(pid: int) -> str:
+    """Its command; empty if it ended, or belongs to a library."""
+    try:
+        process = psutil.Process(pid)
+        name = " ".join(process.cmdline())
+        if process.status() == psutil.STATUS_ZOMBIE or any(each in name for each in _LIBRARIES):
+            return ""
+        return f"{pid} {name[:200]}"
+    except psutil.Error:
+        return ""
+
+
+def note_tasks(tell: Callable[[str], None]) -> Callable[[asyncio.AbstractEventLoop], None]:
+    """In place of what cancels the tasks of a loop that closes: report our own first."""
+
+    def noting(loop: asyncio.AbstractEventLoop) -> None:
+        for task in asyncio.all_tasks(loop):
+            code: Any = getattr(task.get_coro(), "cr_code", None)
+            if code is not None and code.co_filename.startswith(_OWN):
+                tell(f"task {code.co_qualname}")
+        _CANCEL(loop)
+
+    return noting
