@@ -5,6 +5,7 @@ Invariant: every sentence names the server's address, and every fault comes with
 
 import html
 import json
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -73,11 +74,11 @@ class ServerFaults:
         )
 
     def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
-        code, words = error.status_code, own_words(error.response.text)
+        code, words = error.status_code, own_words(self._without_key(error.response.text))
         if code in {401, 403}:
             return self._refused(code, words)
         if 300 <= code < 400:
-            place = _quoted(error.response.headers.get("Location", ""))
+            place = _quoted(self._without_key(error.response.headers.get("Location", "")))
             return LanguageModelError(
                 "The server at {address} wants the conversation sent to another address: {place}.",
                 hint="Nothing was sent there. Set that address in the settings if you trust it.",
@@ -121,8 +122,13 @@ class ServerFaults:
             "The language-model server at {address} failed: {error}.",
             hint=LOOK_THERE,
             address=self._address,
-            error=words,
+            error=self._without_key(words),
         )
+
+    def _without_key(self, words: str) -> str:
+        """A server may repeat the key that it refuses; people share what they see."""
+        key = os.environ.get(self._key_variable) if self._key_variable else None
+        return words.replace(key, "\u2026") if key and key in words else words
 
     def _refused(self, code: int, words: str) -> LanguageModelError:
         hint = Translatable(
