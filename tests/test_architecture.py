@@ -123,6 +123,16 @@ def test_the_house_keeps_the_rule(rule, names):
     assert breaches(rule, names) == []
 
 
+def test_each_promise_on_security_names_tests_that_are_there():
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| **")]
+    named = [re.findall(r"`([\w/.]+/[\w.]+|test_\w+\.py)`", row[3]) for row in rows]
+    assert len(rows) > 8
+    assert all(named)
+    missing = {path for each in named for path in each if not (ROOT / "tests" / path).exists()}
+    assert missing == set()
+
+
 def test_no_file_is_longer_than_four_hundred_lines():
     lengths = {name: (ROOT / name).read_bytes().count(b"\n") for name in ALL}
     assert {n: lines for n, lines in lengths.items() if lines > rules.LONGEST_FILE} == {}
