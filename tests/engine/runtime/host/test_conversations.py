@@ -30,7 +30,7 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path):
         host.ask("and now?")
         history = host.parts.model.histories[-1]
         assert [(each.text, each.interrupted, each.private) for each in history] == [
-            ("does it rain?", False, False),
+            ("does it rain?", False, True),
             ("It rains", True, True),
             ("and now?", False, False),
         ]
