@@ -4,13 +4,15 @@ tomorrow", "friday at noon", "8 tonight".
 Invariant: the time comes from the occasion's clock. Parsing takes canonical text and gives a moment
 that is still to come, or None for anything that is not wholly a time of day. Without "am" or "pm"
 the next such time is meant; on a later day, the one between 7 in the morning and 6 in the evening.
+Moments are local and naive, with `fold`. Elapsed time is computed from timestamps, never by
+subtracting moments: a day on which the clocks change has 23 or 25 hours.
 """
 
 import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
-from engine.llm.skills.clock.days import MAX_DAYS, WEEKDAYS, date_phrase, day_named
+from engine.llm.skills.clock.days import WEEKDAYS, date_phrase, day_named
 from engine.llm.skills.matching.intent import Occasion, Slots
 from engine.llm.skills.matching.quantities import duration, duration_phrase
 
@@ -31,6 +33,7 @@ _SHARES = {"a quarter": 15, "quarter": 15, "half": 30}
 _NAMED = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
 _MORNING = 7  # o'clock; a later day's hours without "am" are not before it
 _DAY = timedelta(days=1)
+_FARTHEST_S = 366 * 86400.0  # from now; beyond it nobody asks for the time of day
 MAX_WORDS = 9  # a longer text is not a time of day
 
 
@@ -41,9 +44,9 @@ def time_now(_slots: Slots, occasion: Occasion) -> Slots:
 def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
     """What time it is a duration after now, or before it, as `side` says."""
     seconds = duration(slots["duration"])
-    if seconds > MAX_DAYS * 86400:
+    if seconds > _FARTHEST_S:
         return None
-    then = occasion.now() + timedelta(seconds=seconds if slots["side"] == "after" else -seconds)
+    then = moment_after(occasion.now(), seconds if slots["side"] == "after" else -seconds)
     return {"time": clock_face(then.hour, then.minute)}
 
 
@@ -54,7 +57,7 @@ def time_until(slots: Slots, occasion: Occasion) -> Slots | None:
     moment = parse_moment("midnight" if said == "tomorrow" else said, now)
     if moment is None:
         return None
-    minutes = max(1, round((moment - now).total_seconds() / 60))
+    minutes = max(1, round(seconds_until(moment, now) / 60))
     return {"length": duration_phrase(60 * minutes), "when": moment_phrase(moment, now)}
 
 
@@ -75,12 +78,34 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
         if minutes is None:
             continue
         midnight = datetime.combine(day or now.date(), datetime.min.time())
-        moment = midnight + timedelta(minutes=minutes)
-        if moment > now:
+        face = midnight + timedelta(minutes=minutes)
+        moment = next_showing(face, now) or (
+            next_showing(face + _DAY, now) if day is None else None
+        )
+        if moment is not None:
             return moment
-        if day is None:
-            return moment + _DAY
     return None
+
+
+def next_showing(face: datetime, now: datetime) -> datetime | None:
+    """The first moment after `now` at which clocks here show `face`, a day and a time of day; None
+    if it has passed. A time that the clocks skip counts from before the change: 2:30 is 3:30 then.
+    """
+    for fold in (0, 1):  # in an hour that comes twice, the first or the second
+        moment = moment_after(face.replace(fold=fold), 0.0)
+        if seconds_until(moment, now) > 0:
+            return moment
+    return None
+
+
+def seconds_until(moment: datetime, now: datetime) -> float:
+    """Elapsed time, also across a change of the clocks."""
+    return moment.timestamp() - now.timestamp()
+
+
+def moment_after(moment: datetime, seconds: float) -> datetime:
+    """The local time `seconds` later, also across a change of the clocks."""
+    return datetime.fromtimestamp(moment.timestamp() + seconds)
 
 
 def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, str]]:

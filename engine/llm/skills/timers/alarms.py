@@ -5,11 +5,16 @@ Invariant: an alarm's label ends in ALARM and names its time.
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 
 from engine.llm.base import Role, StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.hours import clock_face, moment_phrase, parse_moment
+from engine.llm.skills.clock.hours import (
+    clock_face,
+    moment_after,
+    moment_phrase,
+    parse_moment,
+    seconds_until,
+)
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
 from engine.llm.skills.matching.quantities import (
     duration,
@@ -40,12 +45,12 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
         said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
         seconds = parse_duration(said)
         if seconds is not None and seconds <= MAX_TIMER_S:
-            moment = occasion.now() + timedelta(seconds=seconds)
+            moment = moment_after(occasion.now(), seconds)
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
         return ask_alarm_time(slots, occasion) if known else None
     label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
-    seconds = (moment - occasion.now()).total_seconds()
+    seconds = seconds_until(moment, occasion.now())
     said = f"It's {clock_face(moment.hour, moment.minute)}. This is your alarm."
     return Answer(
         f"Alarm set for {moment_phrase(moment, occasion.now())}.",
@@ -115,9 +120,7 @@ def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
     day = day_named(_PART_OF_DAY.sub("", when.strip()), now.date())
     if day is None or re.match(r"(?:the )?\d", when.strip()):  # "the 1st alarm" counts them
         return None
-    return tuple(
-        each for each in alarms if (now + timedelta(seconds=each.remaining_s)).date() == day
-    )
+    return tuple(each for each in alarms if moment_after(now, each.remaining_s).date() == day)
 
 
 def snooze(slots: Slots, occasion: Occasion) -> Answer:

@@ -9,7 +9,7 @@ from datetime import datetime, time
 
 from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
-from engine.llm.skills.clock.hours import moment_phrase, parse_moment
+from engine.llm.skills.clock.hours import moment_phrase, next_showing, parse_moment, seconds_until
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
@@ -58,9 +58,8 @@ def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
     moment = parse_moment(slots["moment"], now) or _that_day(slots["moment"], now)
     if moment is None:
         return None
-    return _remind(
-        f"at {moment_phrase(moment, now)}", (moment - now).total_seconds(), slots["task"]
-    )
+    when = f"at {moment_phrase(moment, now)}"
+    return _remind(when, seconds_until(moment, now), slots["task"])
 
 
 def _remind(when: str, seconds: float, task: str) -> Answer:
@@ -169,8 +168,7 @@ def _that_day(name: str, now: datetime) -> datetime | None:
     day, _, part = name.strip().rpartition(" ")
     day, hour = (day or "today", _HOURS[part]) if part in _HOURS else (name, _HOURS["morning"])
     named = day_named("today" if day == "this" else day, now.date())
-    moment = datetime.combine(named, time(hour)) if named else None
-    return moment if moment is not None and moment > now else None
+    return next_showing(datetime.combine(named, time(hour)), now) if named else None
 
 
 def _told_back(task: str) -> str:

@@ -1,10 +1,9 @@
 """Which timers, alarms and reminders there are, and how long they still run."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from engine.llm.base import Timer
-from engine.llm.skills.clock.hours import moment_phrase
+from engine.llm.skills.clock.hours import moment_after, moment_phrase
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import enumeration
 from engine.llm.skills.timers.alarms import alarms_at
@@ -79,4 +78,4 @@ def _listed(timers: Sequence[Timer], nothing: str, occasion: Occasion) -> Answer
 def _when(timer: Timer, occasion: Occasion) -> str:
     now = occasion.now()
     # Half a second more: 6:59:59.9 is seven o'clock.
-    return moment_phrase(now + timedelta(seconds=timer.remaining_s + 0.5), now)
+    return moment_phrase(moment_after(now, timer.remaining_s + 0.5), now)

@@ -12,6 +12,12 @@ from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import asked, in_zone
 
 
+@pytest.fixture(scope="module", autouse=True)
+def greenwich() -> Iterator[None]:
+    """A zone in which the clocks never change."""
+    yield from in_zone(pytest.MonkeyPatch(), "UTC")
+
+
 @pytest.fixture
 def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield from in_zone(monkeypatch, "Europe/Berlin")

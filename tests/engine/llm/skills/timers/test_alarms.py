@@ -1,14 +1,17 @@
-"""The alarms of a day or hour, and one that was just set, at another time."""
+"""The alarms of a day or hour; one at another time; alarms across a change of the clocks."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from engine.llm.base import Situation, StartTimer, Timer
 from engine.messages.timers import CancelTimers, TimerKind
+from engine.runtime.host.timers import Timers
 from tests.engine.llm.cases import CASES
-from tests.engine.llm.skills.asking import ELSEWHERE, HERE, NOW, asked
+from tests.engine.llm.skills.asking import ELSEWHERE, HERE, NOW, asked, in_zone
 
 TODAY = Timer("5:00 PM alarm", 4500.0, number=1, seconds=4500, kind=TimerKind.ALARM)
 ALARM = Timer("7:00 AM alarm", 54900.0, number=3, seconds=54900, kind=TimerKind.ALARM)
@@ -58,3 +61,71 @@ def test_an_alarm_is_told_at_its_own_minute_and_not_the_one_before():
     left = with_timers(replace(ALARM, remaining_s=54899.3))
     told = asked("what alarms do I have", here=left, now=NOW + timedelta(seconds=0.7))
     assert told.text == "You have an alarm at 7:00 AM tomorrow."
+
+
+@pytest.fixture
+def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Clocks go from 2:00 to 3:00 on March 8th, 2026, and from 2:00 to 1:00 on November 1st."""
+    yield from in_zone(monkeypatch, "America/New_York")
+
+
+SATURDAY_IN_MARCH = datetime(2026, 3, 7, 22, 0)
+SATURDAY_IN_OCTOBER = datetime(2026, 10, 31, 22, 0)
+FIRST_PASS = datetime(2026, 11, 1, 1, 45)
+SECOND_PASS = datetime(2026, 11, 1, 1, 10, fold=1)
+
+
+@pytest.mark.usefixtures("new_york")
+@pytest.mark.parametrize(
+    ("said", "now", "hours", "face"),
+    [
+        ("set an alarm for 7:30 am", SATURDAY_IN_MARCH, 8.5, "7:30 AM tomorrow"),
+        ("wake me up at 7:30", SATURDAY_IN_OCTOBER, 10.5, "7:30 AM tomorrow"),
+        ("remind me at 9 am to call Ben", SATURDAY_IN_MARCH, 10, "9:00 AM tomorrow"),
+        ("remind me to call Ben tomorrow", SATURDAY_IN_OCTOBER, 12, "9:00 AM tomorrow"),
+        ("set an alarm for 8 hours from now", SATURDAY_IN_MARCH, 8, "7:00 AM tomorrow"),
+        ("set an alarm for 8 hours from now", SATURDAY_IN_OCTOBER, 8, "5:00 AM tomorrow"),
+        # A skipped hour, and one that comes twice.
+        ("set an alarm for 2:30 am", SATURDAY_IN_MARCH, 4.5, "3:30 AM tomorrow"),
+        ("set an alarm for 1:30 am", SATURDAY_IN_OCTOBER, 3.5, "1:30 AM tomorrow"),
+        ("set an alarm for 1:30 am", FIRST_PASS, 0.75, "1:30 AM"),
+        ("set an alarm for 1:30 am", SECOND_PASS, 1 / 3, "1:30 AM"),
+        ("set an alarm for 7:30 am", SECOND_PASS, 19 / 3, "7:30 AM"),
+    ],
+)
+def test_an_alarm_rings_at_its_hour_across_a_change_of_the_clocks(
+    said: str, now: datetime, hours: float, face: str, tmp_path: Path
+) -> None:
+    answer = asked(said, now=now)
+    assert f" {face}" in answer.text
+    started = answer.actions[0]
+    assert isinstance(started, StartTimer)
+    assert started.seconds == pytest.approx(hours * 3600)
+
+    path = tmp_path / "timers.json"
+    timers = Timers(path, clock=now.timestamp)
+    timers.start(started)
+    timers.save(lambda event: pytest.fail(f"told {event}"))
+    later = datetime.fromtimestamp(now.timestamp() + hours * 1800)
+    again = Timers(path, clock=later.timestamp)
+    again.load(lambda event: pytest.fail(f"told {event}"))
+    here = replace(HERE, timers=again.running())
+    kinds = "alarms" if started.kind is TimerKind.ALARM else "reminders"
+    assert (
+        f" at {face.split(' tom')[0]}"
+        in asked(f"what {kinds} do I have", here=here, now=later).text
+    )
+
+
+@pytest.mark.usefixtures("new_york")
+@pytest.mark.parametrize(
+    ("said", "now", "answer"),
+    [
+        ("what time will it be in 8 hours", SATURDAY_IN_MARCH, "7:00 AM"),
+        ("what time will it be in 8 hours", SATURDAY_IN_OCTOBER, "5:00 AM"),
+        ("how long until 7 am", SATURDAY_IN_MARCH, "8 hours until"),
+        ("how long until 7 am", SATURDAY_IN_OCTOBER, "10 hours until"),
+    ],
+)
+def test_elapsed_time_leaves_out_a_skipped_hour_and_counts_a_doubled_one(said, now, answer):
+    assert answer in asked(said, now=now).text
