@@ -1,4 +1,4 @@
-"""Reading a text or a file aloud.
+"""Reading a file aloud.
 
 Invariant: only regular, readable text files of bounded size are opened, and only in the documents
 folder or under a full path that the person gave; a language model cannot ask for a file (there is
@@ -10,7 +10,6 @@ from pathlib import Path, PurePath
 
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
-from engine.llm.skills.repeating import announced
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
 SUFFIXES = (".txt", ".md", ".markdown", ".rst", ".text", ".log", ".csv", ".org", ".srt")
@@ -26,14 +25,6 @@ _NETWORK_PATH = ("\\\\", "//")  # opening one would contact another machine
 
 class _Refused(Exception):
     """Why a file is not read, as a sentence for the person."""
-
-
-def read_text(slots: Slots, _occasion: Occasion) -> Answer | None:
-    text = slots["text"].strip(_EDGES + "-\u2013\u2014")
-    return Answer(text) if text else None
-
-
-read_announced = announced(read_text)
 
 
 def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -56,6 +47,8 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:
     """ "Read notes.txt": only if the name looks like that of a file."""
+    if re.search(r":\s", slots["file"]):  # "read this text: …"
+        return None
     path = PurePath(_file_name(slots["file"]))
     looks_like_file = path.suffix.lower() in SUFFIXES or path.is_absolute() or "~" in path.parts
     return read_file(slots, occasion) if looks_like_file else None

@@ -20,6 +20,7 @@ _FINITE = word_set("finite")
 _SUBJECTS = word_set("subjects")
 _JOINTS = word_set("joints")
 _CLAUSE = _JOINTS | _FINITE | _INFINITIVES
+_ASKING = frozenset(("what", "who", "whom", "whose", "which", "why", "how", "when", "where"))
 _POINTING = word_set("pointing")
 _ARTICLES = word_set("articles")
 _PREPOSITIONS = word_set("prepositions")
@@ -63,6 +64,20 @@ def goes_on(said: str) -> bool:
     """Whether it goes on with the words before it: "repeat after me is a game", "in French"."""
     first = frozenset(_plain(said)[:1])
     return bool(first & (_FINITE | _PREPOSITIONS | _AFTERTHOUGHTS | _JOINTS - _SUBJECTS))
+
+
+def starts_with_verb(said: str) -> bool:
+    """Whether it begins with a finite verb: "is late", "can't be"."""
+    return not _FINITE.isdisjoint(re.findall(r"[a-z]+(?=n['\u2019]t|\b)", said.lower())[:1])
+
+
+def is_question(said: str) -> bool:
+    """Whether it begins as a question does: "is it late", "what time is it", "how are you"."""
+    words = _plain(re.sub(r"(?<=\w)['\u2019]s\b", " is", said))[:3]
+    if words[:1] and words[0] in _FINITE:
+        return not (_SUBJECTS | _POINTING).isdisjoint(words[1:2])
+    asks = words[:1] and words[0] in _ASKING
+    return bool(asks) and not _FINITE.isdisjoint(words[1:]) and _SUBJECTS.isdisjoint(words[1:2])
 
 
 def is_change_of_subject(said: str) -> bool:

@@ -1,0 +1,259 @@
+"""A grammar of requests to say given words: "could you read this out loud: …", 'say "…" please'.
+
+A mark, such as a colon or a quotation mark, sets the words apart: a request before it consists of
+words of three lists only (before a verb, verbs, after it), and the words may be anything. Without
+a mark, the words themselves decide whether they are to be said. Invariant: words are returned as
+they were typed or heard.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from engine.llm.skills.matching.fillings import (
+    goes_on,
+    is_clause,
+    is_question,
+    starts_with_verb,
+    word_set,
+)
+
+MAX_REQUEST_CHARS = 160  # before the words to be said, or after them
+
+_VERBS = word_set("say_verbs")
+_BEFORE = word_set("say_before")
+_AFTER = word_set("say_after")
+_CONTENTS = word_set("say_contents")
+_NO_WORDS = word_set("say_no_words")
+_AFTER_QUOTE = _NO_WORDS | {"thank", "thanks", "you"}
+_SPEAKERS = frozenset(("i", "i'd", "i'm", "we", "we'd"))
+_ASK_YOU = frozenset(("can", "could", "would", "will", "hear"))
+# Words may follow these verbs at once; after the others, without a mark, only a clause may.
+_TAKES_WORDS = frozenset(("say", "saying", "repeat", "repeating", "pronounce", "pronouncing"))
+_TAKES_MARKED = frozenset(
+    ("read", "reading", "speak", "speaking", "quote", "tell", "telling", "hear")
+)
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_GAME = re.compile(r"^(?:simon says|tts|text[- ]to[- ]speech)\b", re.IGNORECASE)
+_STRONG = re.compile(
+    r"(?<!\d):|:(?!\d)|;\s|\n|\s[-\u2013]\s|\u2014|(?:\.\.\.|\u2026)\s|[-=]>"
+    r"|(?:(?<=\s)|(?<=^))(?=[\"'`\u201c\u2018\u00ab\u201e]\S)"
+)
+_WEAK = re.compile(r"[,.!?]\s")
+# What announces words, so that a comma or a full stop before them is enough.
+_ANNOUNCED = re.compile(
+    r"\b(?:after me|this|following|(?:these|my|the) words|what i (?:say|am saying)|as follows)\b"
+)
+_NOT_HEARD = re.compile(r"i (?:did not|didn't|could not|couldn't|missed|can't|cannot)\b", re.I)
+_CLOSING = {'"': '"', "'": "'", "`": "`", "\u201c": '\u201d"', "\u2018": "\u2019'"} | {
+    "\u00ab": "\u00bb",
+    "\u201e": "\u201c\u201d",
+}
+_EDGES = " \t\n,:>="
+_TAIL = re.compile(
+    r"[\s,]+(?:please|for me|out loud|aloud|if you (?:can|could|would|don't mind))(?=[\s.!?]*$)",
+    re.IGNORECASE,
+)
+_NOUN = r"(?:word|phrase|sentence|text|line|paragraph|passage|message|statement)s?"
+# What stands between a verb and the words where no mark does.
+_OBJECT = re.compile(
+    rf"(?:(?:exactly|precisely|literally|verbatim|word for word|out loud|aloud|loudly|clearly|only"
+    rf"|just|back(?: to me)?|to me|(?:it |this |that )?after me|this(?: {_NOUN})?|these {_NOUN}"
+    rf"|the following(?: {_NOUN})?|the {_NOUN}|what i say)(?=[\s,])[\s,]*)+",
+    re.IGNORECASE,
+)
+_LANGUAGE = (
+    r"(?:\w+(?:ese|ish|ian|lic)|french|german|dutch|greek|latin|hindi|arabic|hebrew|welsh|thai)"
+)
+# How words are to be said, which takes more than saying them.
+_MANNER = re.compile(
+    rf"\b(?:(?:in|with|using) (?:\w+ )*?(?:voices?|accents?|tone|style|way|manner|dialect|reverse"
+    rf"|languages?|words|sentences?|feeling|enthusiasm|emphasis|{_LANGUAGE})|like an? \w+"
+    rf"|(?:\w+|\d+) times|twice|backwards?|slower|faster|louder|quieter|(?:more |very )?"
+    rf"(?:slowly|quickly|loudly|quietly|softly))[\s.!?]*$",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(
+    r"(?:it|that|this|them|these|those|yourself|something|anything|nothing|more|less|so|when|why"
+    r"|how|what|who|where|which|every|each|from|until|steps?|rows?|no more|and|or|then|but)\b",
+    re.IGNORECASE,
+)
+_DETERMINER = re.compile(r"(?:the|a|an|my|your|some|any|another|all|\w+ly|\d+|two|three)\b", re.I)
+_OTHER = re.compile(rf"\w+ (?:first|{'|'.join(word_set('others'))})\b", re.IGNORECASE)
+_AGAIN = re.compile(r"\b(?:again|once more|one more time|to me)[\s.!?]*$", re.IGNORECASE)
+_THAT = re.compile(r"that\s+(?!(?:one|last|first)\b)(?=\S+\s+\S)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:it|that|this|these|those|there)(?:['\u2019]s|\s+\w+n['\u2019]t)?\s", re.I
+)
+_PRONOUNCED = re.compile(
+    r"(?:how (?:(?:do|would|should|can|could|does|to|is|are|am)\b ?)?(?:(?:you|i|we|one|people) )?"
+    r"(?:(?:supposed )?to )?(?:pronounce|say)\b[\s:,]+(.+?)"
+    r"|how (?:is|are|do you get|should) (.+?) (?:be )?pronounced"
+    r"|(?:what(?:'s|\u2019s| is) )?the (?:\w+ )?pronunciation (?:of|for) (.+?)"
+    r"|(?:what|how) (?:does|would) ([\"'\u201c\u2018].+?) sound(?: like)?)[\s.!?]*$",
+    re.IGNORECASE,
+)
+_KIND = re.compile(r"(?:the )?(?:word|name|phrase|term)s? +(?=\S)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ExactWords:
+    """Words to be said. `sure`: the request means nothing else."""
+
+    text: str
+    sure: bool = True
+
+
+def exact_words(said: str) -> ExactWords | None:
+    """The words that a request asks to say; None where it is another request."""
+    said = _GAME.sub("say after me", said.strip()).replace("\u00a0", " ")
+    found = next(chain(_marked(said, _STRONG), _marked(said, _WEAK)), None)
+    return found or _quoted_before(said) or _pronounced(said) or _unmarked(said)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower().replace("\u2019", "'"))
+
+
+def _marked(said: str, marks: re.Pattern[str]) -> Iterator[ExactWords]:
+    """What follows a mark that ends a request."""
+    for mark in marks.finditer(said, 0, MAX_REQUEST_CHARS):
+        request, rest = _words(said[: mark.start()]), said[mark.end() :].strip(_EDGES)
+        text = _unquoted(rest)
+        is_quote_only = mark.start() == mark.end() and text == rest
+        if not text or is_quote_only or not _is_request(request):
+            continue
+        if marks is _WEAK and not _announces(request, text):
+            continue
+        if "tell" not in request:
+            yield ExactWords(text)
+        elif not (_ELSEWHERE.match(text) or text.endswith("?") or _asks_for_contents(text)):
+            yield ExactWords(text, sure=False)
+
+
+def _is_request(words: Sequence[str]) -> bool:
+    """Whether these words alone ask to say something."""
+    verbs = (at for at, word in enumerate(words) if word in _VERBS)
+    return any(
+        _comes_before(words[:at], words[at]) and _AFTER.issuperset(words[at + 1 :]) for at in verbs
+    )
+
+
+def _comes_before(words: Sequence[str], verb: str) -> bool:
+    """Whether a request may begin so: "could you", "here is what I want you to", not "I"."""
+    if not _BEFORE.issuperset(words):
+        return False
+    last, speaks = words[-1:], not _SPEAKERS.isdisjoint(words)
+    if verb != "hear" and (("let" in words and "hear" not in words) or speaks > ("you" in words)):
+        return False
+    if "what" in words and not speaks and last[0] not in {"should", "must", "to"}:
+        return False
+    return last != ["you"] or not _ASK_YOU.isdisjoint(words[-2:-1])
+
+
+def _announces(request: Sequence[str], text: str) -> bool:
+    """Whether words are to follow; "repeat this, I didn't hear it" says nothing of the kind."""
+    if _ANNOUNCED.search(" ".join(request)) is None or _AFTER.issuperset(_words(text)):
+        return False
+    return "after" in request or not _NOT_HEARD.match(text)
+
+
+def _unquoted(text: str) -> str:
+    """The text without quotation marks around it, and without "please" after them."""
+    closing = _CLOSING.get(text[:1], "")
+    for at in range(max(1, len(text) - MAX_REQUEST_CHARS), len(text)):
+        if text[at] in closing and _AFTER_QUOTE.issuperset(_words(text[at + 1 :])):
+            return text[1:at].strip()
+    return text
+
+
+def _quoted_before(said: str) -> ExactWords | None:
+    """ "… ", say that: the words come first."""
+    at = max(map(said.rfind, _CLOSING.get(said[:1], "\0")))
+    asks = at > 1 and _is_request(_words(said[at:]))
+    return ExactWords(said[1:at].strip(_EDGES)) if asks else None
+
+
+def _pronounced(said: str) -> ExactWords | None:
+    """ "How do you pronounce Goethe?" """
+    match = _PRONOUNCED.match(said) if len(said) <= MAX_REQUEST_CHARS else None
+    if match is None:
+        return None
+    text = _unquoted(_KIND.sub("", next(filter(None, match.groups()))))
+    if _MANNER.search(text) or _ELSEWHERE.match(text) or _asks_for_contents(text):
+        return None
+    return ExactWords(text, sure=False)
+
+
+def _unmarked(said: str) -> ExactWords | None:
+    """Words after a verb and its object, where no mark sets them apart."""
+    for match in _WORD.finditer(said, 0, MAX_REQUEST_CHARS):
+        verb, before = match[0].lower(), _words(said[: match.start()])
+        if verb in _VERBS and _comes_before(before, verb) and said[match.end() :][:1].isspace():
+            asks_opinion = before[-2:] == ["would", "you"] and verb == "say"
+            found = None if asks_opinion else _after(verb, before, said[match.end() :].strip())
+            if found is not None:
+                return found
+        if verb not in _BEFORE:
+            return None
+    return None
+
+
+def _after(verb: str, before: Sequence[str], rest: str) -> ExactWords | None:
+    while tail := _TAIL.search(rest, max(0, len(rest) - MAX_REQUEST_CHARS)):
+        rest = rest[: tail.start()]
+    if before[-1:] == ["you"] and not is_question(rest):
+        rest = rest.rstrip("?")
+    object_ = None if _is_own_subject(rest) else _OBJECT.match(rest)
+    text = rest[object_.end() :] if object_ else rest
+    if _NO_WORDS.issuperset(_words(text)):
+        return None
+    if object_ and "after me" in object_[0].lower():
+        return _repeated(text)
+    if object_ is None and _THAT.match(text) and not _is_own_subject(text):
+        text = _THAT.sub("", text, count=1)
+        return None if goes_on(text) or _AGAIN.search(text) else _said(verb, text, announced=True)
+    return _said(verb, text, announced=object_ is not None)
+
+
+def _repeated(text: str) -> ExactWords | None:
+    """What follows "repeat after me": only what goes on with it means something else."""
+    if not goes_on(text) or is_question(text):
+        return ExactWords(text)
+    return None if _MANNER.match(text) or ":" in text else ExactWords(text, sure=False)
+
+
+def _said(verb: str, text: str, *, announced: bool) -> ExactWords | None:
+    if _MANNER.search(text, max(0, len(text) - MAX_REQUEST_CHARS)):
+        return None
+    fits = _is_own_subject(text) or is_question(text) or _can_be_said(verb, text)
+    if announced:
+        fits = is_question(text) or (fits and not goes_on(text))
+    if verb not in _TAKES_WORDS:
+        fits = fits and is_clause(text) and (announced or verb not in _TAKES_MARKED)
+    return ExactWords(text, sure=verb.startswith("pronounc")) if fits else None
+
+
+def _can_be_said(verb: str, text: str) -> bool:
+    """Whether the words are no description of others: "hello", not "the alphabet"."""
+    if _ELSEWHERE.match(text) or _asks_for_contents(text):
+        return False
+    determined = _DETERMINER.match(text)
+    if verb not in {"repeat", "repeating"}:
+        return not (determined and _AGAIN.search(text))
+    return not goes_on(text) and not (determined and (_OTHER.match(text) or not is_clause(text)))
+
+
+def _asks_for_contents(text: str) -> bool:
+    """ "The alphabet", "a joke", "three nice things": what is to be said is not there yet."""
+    return bool(
+        _DETERMINER.match(text) and not is_clause(text) and not _CONTENTS.isdisjoint(_words(text))
+    )
+
+
+def _is_own_subject(text: str) -> bool:
+    """ "It is late", "this is a test": a pronoun that belongs to the words."""
+    pronoun = _SUBJECT.match(text + " ")
+    return pronoun is not None and ("'" in pronoun[0] or starts_with_verb(text[pronoun.end() :]))
