@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from engine.llm.skills.matching.canonical import without_courtesy_before
 from engine.llm.skills.matching.fillings import (
     goes_on,
     is_clause,
@@ -28,6 +29,7 @@ _CONTENTS = word_set("say_contents")
 _NO_WORDS = word_set("say_no_words")
 _AFTER_QUOTE = _NO_WORDS | {"thank", "thanks", "you"}
 _SPEAKERS = frozenset(("i", "i'd", "i'm", "we", "we'd"))
+_LET = frozenset(("let", "let's"))
 _ASK_YOU = frozenset(("can", "could", "would", "will", "hear"))
 # Words may follow these verbs at once; after the others, without a mark, only a clause may.
 _TAKES_WORDS = frozenset(("say", "saying", "repeat", "repeating", "pronounce", "pronouncing"))
@@ -36,7 +38,12 @@ _TAKES_MARKED = frozenset(
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-_GAME = re.compile(r"^(?:simon says|tts|text[- ]to[- ]speech)\b", re.IGNORECASE)
+_OTHER_VERBS = re.compile(
+    r"^(?:simon says|tts|text[- ]to[- ]speech|synthesi[sz]e"
+    r"|make (?:this|the following|an) announcement"
+    r"|(?:convert|turn) (?:(?:this|the following)(?: text)? )?(?:in)?to (?:speech|audio|voice))\b",
+    re.IGNORECASE,
+)
 _STRONG = re.compile(
     r"(?<!\d):|:(?!\d)|;\s|\n|\s[-\u2013]\s|\u2014|(?:\.\.\.|\u2026)\s|[-=]>"
     r"|(?:(?<=\s)|(?<=^))(?=[\"'`\u201c\u2018\u00ab\u201e]\S)"
@@ -77,12 +84,16 @@ _MANNER = re.compile(
 )
 _ELSEWHERE = re.compile(
     r"(?:it|that|this|them|these|those|yourself|something|anything|nothing|more|less|so|when|why"
-    r"|how|what|who|where|which|every|each|from|until|steps?|rows?|no more|and|or|then|but)\b",
+    r"|how|what|who|where|which|whatever|both|every|each|from|until|steps?|rows?|and|or|then"
+    r"|but|(?:no|some|one|a bit|a little|any) more)\b",
     re.IGNORECASE,
 )
-_DETERMINER = re.compile(r"(?:the|a|an|my|your|some|any|another|all|\w+ly|\d+|two|three)\b", re.I)
+_DETERMINER = re.compile(
+    r"(?:the|a|an|my|your|some|any|another|all|\w+ly|\d+|one|two|three|four|five|ten)\b", re.I
+)
 _OTHER = re.compile(rf"\w+ (?:first|{'|'.join(word_set('others'))})\b", re.IGNORECASE)
 _AGAIN = re.compile(r"\b(?:again|once more|one more time|to me)[\s.!?]*$", re.IGNORECASE)
+_PREPOSITION = re.compile(r"\b(?:in|on|at|for|with|to)\b", re.IGNORECASE)
 _THAT = re.compile(r"that\s+(?!(?:one|last|first)\b)(?=\S+\s+\S)", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"(?:it|that|this|these|those|there)(?:['\u2019]s|\s+\w+n['\u2019]t)?\s", re.I
@@ -90,11 +101,12 @@ _SUBJECT = re.compile(
 _PRONOUNCED = re.compile(
     r"(?:how (?:(?:do|would|should|can|could|does|to|is|are|am)\b ?)?(?:(?:you|i|we|one|people) )?"
     r"(?:(?:supposed )?to )?(?:pronounce|say)\b[\s:,]+(.+?)"
-    r"|how (?:is|are|do you get|should) (.+?) (?:be )?pronounced"
+    r"|how(?:['\u2019]s| is| are| do you get| should) (.+?) (?:be )?pronounced"
     r"|(?:what(?:'s|\u2019s| is) )?the (?:\w+ )?pronunciation (?:of|for) (.+?)"
     r"|(?:what|how) (?:does|would) ([\"'\u201c\u2018].+?) sound(?: like)?)[\s.!?]*$",
     re.IGNORECASE,
 )
+_ADVICE = re.compile(r"\bto (?:my|a|the|her|him|them|someone)\b|\w{3}ly$", re.IGNORECASE)
 _KIND = re.compile(r"(?:the )?(?:word|name|phrase|term)s? +(?=\S)", re.IGNORECASE)
 
 
@@ -108,7 +120,7 @@ class ExactWords:
 
 def exact_words(said: str) -> ExactWords | None:
     """The words that a request asks to say; None where it is another request."""
-    said = _GAME.sub("say after me", said.strip()).replace("\u00a0", " ")
+    said = _OTHER_VERBS.sub("say after me", said.strip()).replace("\u00a0", " ")
     found = next(chain(_marked(said, _STRONG), _marked(said, _WEAK)), None)
     return found or _quoted_before(said) or _pronounced(said) or _unmarked(said)
 
@@ -146,7 +158,9 @@ def _comes_before(words: Sequence[str], verb: str) -> bool:
     if not _BEFORE.issuperset(words):
         return False
     last, speaks = words[-1:], not _SPEAKERS.isdisjoint(words)
-    if verb != "hear" and (("let" in words and "hear" not in words) or speaks > ("you" in words)):
+    if verb != "hear" and (
+        (not _LET.isdisjoint(words) and "hear" not in words) or speaks > ("you" in words)
+    ):
         return False
     if "what" in words and not speaks and last[0] not in {"should", "must", "to"}:
         return False
@@ -178,11 +192,16 @@ def _quoted_before(said: str) -> ExactWords | None:
 
 def _pronounced(said: str) -> ExactWords | None:
     """ "How do you pronounce Goethe?" """
-    match = _PRONOUNCED.match(said) if len(said) <= MAX_REQUEST_CHARS else None
-    if match is None:
+    match = _PRONOUNCED.match(without_courtesy_before(said[: MAX_REQUEST_CHARS + 1]))
+    if match is None or len(said) > MAX_REQUEST_CHARS:
         return None
     text = _unquoted(_KIND.sub("", next(filter(None, match.groups()))))
-    if _MANNER.search(text) or _ELSEWHERE.match(text) or _asks_for_contents(text):
+    if (
+        _ADVICE.search(text)
+        or _MANNER.search(text)
+        or _ELSEWHERE.match(text)
+        or _asks_for_contents(text)
+    ):
         return None
     return ExactWords(text, sure=False)
 
@@ -208,7 +227,7 @@ def _after(verb: str, before: Sequence[str], rest: str) -> ExactWords | None:
         rest = rest.rstrip("?")
     object_ = None if _is_own_subject(rest) else _OBJECT.match(rest)
     text = rest[object_.end() :] if object_ else rest
-    if _NO_WORDS.issuperset(_words(text)):
+    if _NO_WORDS.issuperset(_words(text)) and (object_ or text.lower() != "please"):
         return None
     if object_ and "after me" in object_[0].lower():
         return _repeated(text)
@@ -248,9 +267,9 @@ def _can_be_said(verb: str, text: str) -> bool:
 
 def _asks_for_contents(text: str) -> bool:
     """ "The alphabet", "a joke", "three nice things": what is to be said is not there yet."""
-    return bool(
-        _DETERMINER.match(text) and not is_clause(text) and not _CONTENTS.isdisjoint(_words(text))
-    )
+    if not _DETERMINER.match(text) or is_clause(text):
+        return False
+    return not _CONTENTS.isdisjoint(_words(_PREPOSITION.split(text, 1)[0]))
 
 
 def _is_own_subject(text: str) -> bool:
