@@ -13,7 +13,12 @@ from fractions import Fraction
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
-from engine.llm.skills.matching.quantities import figure, parse_number, rounded
+from engine.llm.skills.matching.quantities import (
+    figure,
+    joined_hundreds,
+    parse_number,
+    rounded,
+)
 from engine.resources import table
 
 MAX_EXPRESSION_CHARS = 200  # a longer sum is not spoken, and its nesting stays shallow
@@ -59,6 +64,11 @@ _A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
 # Without a question they ask for nothing.
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
+_OPERATOR = re.compile(
+    r"[-+*/^]|\b(?:plus|minus|less|times|multiplied|divided|over|squared|cubed|root|percent|power|of)\b"
+)
+# A fraction, or a sum in parentheses: one value, whatever is done with it.
+_VALUE = re.compile(r"\((?:\d+\+)?\d+/\d+\)|\([^()*/%]*\)")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
 _SPOKEN = _rewrites("aloud")
 _NAMED = re.compile(r"^(?:the )?(?:square root|cube root|half|[\d.]+ percent) of [\d.]+$")
@@ -95,7 +105,10 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     two = _TWO_NUMBERS.match(said) if "bare" in slots else None
     if two and (two[2] == "and" or float(two[1]) < float(two[3])):  # "3/4", "5 and 10"
         return None
-    expression = _rewritten(said, _REWRITES)
+    expression = _rewritten(joined_hundreds(said) if _OPERATOR.search(said) else said, _REWRITES)
+    if _is_unclear(expression):
+        return None
+    expression = expression.replace("&", "+")
     if not _SUM.match(expression) or not _HAS_WORK.search(expression):
         return None
     if said.count("percent") == 1 and _PERCENT_ADDED.search(expression):
@@ -103,6 +116,14 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
     if _A_SHARE.match(expression) and "/" not in said:  # "what is a half" asks what it means
         return None
     return work_out(expression, said, currency)
+
+
+def _is_unclear(expression: str) -> bool:
+    """Whether "and", as &, stands beside a product: "5 and 3 times 2" is 11 or 16."""
+    before = ""
+    while before != expression:
+        before, expression = expression, _VALUE.sub("0", expression)
+    return "&" in expression and re.search(r"[*/%]|sqrt|cbrt", expression) is not None
 
 
 def _words(slots: Slots) -> str:

@@ -24,6 +24,7 @@ SECONDS_IN = {
     for unit in units.split()
 }
 
+_HUNDREDS_AND = re.compile(r"\b(\d*?[1-9]\d*?)(00+) and (\d+)(?![\d/])(?! ?/)")
 _FRACTIONS = {"half": 0.5, "quarter": 0.25, "third": 1 / 3, "3rd": 1 / 3}
 _NUMBER = re.compile(r"^(minus |negative )?-?\s?\d+(?:\.\d+)?$")
 _RATIO = re.compile(r"^(?:(\d+) )?(\d+) ?/ ?([1-9]\d*)(?: of an?)?$")
@@ -50,7 +51,7 @@ def parse_number(text: str) -> float | None:
     if match := _WITH_SHARE.match(text):
         whole, share = parse_number(match[1]), parse_number(match[2])
         return None if whole is None or share is None else whole + share
-    text = _ARTICLE.sub("", text)
+    text = joined_hundreds(_ARTICLE.sub("", text))
     if _NUMBER.match(text):
         sign = -1.0 if text.startswith(("minus", "negative", "-")) else 1.0
         value = sign * float(re.sub(r"[^\d.]", "", text))
@@ -60,6 +61,16 @@ def parse_number(text: str) -> float | None:
     if match := _SHARE.match(text):
         return float(match[1] or 1) * _FRACTIONS[match[2]]
     return None
+
+
+def joined_hundreds(text: str) -> str:
+    """One number where a recogniser writes two: "100 and 7" -> "107"."""
+
+    def joined(match: re.Match[str]) -> str:
+        head, zeros, rest = match.groups()
+        return f"{head}{rest.zfill(len(zeros))}" if len(rest) <= len(zeros) else match[0]
+
+    return _HUNDREDS_AND.sub(joined, text)
 
 
 def number(text: str) -> float:
