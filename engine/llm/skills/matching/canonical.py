@@ -55,6 +55,48 @@ _COURTESY_AFTER = re.compile(
     re.IGNORECASE,
 )
 
+# What people say while they think, and the marks around it. Quotations stay as they are.
+_QUOTES = '"\u201c\u00ab'
+_QUOTED = r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb"
+_MARKS = r"\s*(?:,|\.{2,}|\u2026|\u2014|(?<=\s)[-\u2013](?=\s))"
+_SOUND = re.compile(
+    rf"{_QUOTED}|(?P<before>(?:{_MARKS})*)(?:(?<=[,.\s\u2026\u2014])|^)\s*\b"
+    r"(?P<sound>[Uu](?:m+|h+|hm+)|[Ee]rm*|[Hh]m{2,})\b(?![-\s']?(?:huh|oh|uh|hm+)\b|['-]\w)"
+    rf"(?P<after>(?:{_MARKS})*)"
+)
+_LIKE = re.compile(
+    rf"{_QUOTED}|(?:^|{_MARKS}\s*)(?:like|you know)(?:{_MARKS}|(?=[\s.?!]*$))"
+    r"|(?<=\w)\s(?:like|you know)(?=\s(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|eleven|twelve|\w+teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|half|noon|midnight)\b)"
+    r"|\san?\s(?:half|quarter|hour|minute|\w+ (?:minute|hour|second)|timer|alarm))",
+    re.IGNORECASE,
+)
+# Where "um" is a unit: "10 um to mm", "how many um in an inch", "convert 5 mm to um".
+_BEFORE_UNIT = re.compile(r"(?:\d|\b(?:many|an?|to|in|into|per|hundred|thousand|million))\s*$")
+_AFTER_UNIT = re.compile(r"\s*(?:(?:to|in|into|is|are|as|equals?|per)\b|[?.!]*\s*$)")
+
+
+def without_fillers(text: str) -> str:
+    """The text without "um", "you know" and the like; quotations keep theirs, and a text that has
+    nothing else stays.
+    """
+
+    def dropped(match: re.Match[str]) -> str:
+        if match["sound"] is None:
+            return match[0]
+        marked = match["before"] or match["after"]
+        if match["sound"].lower() == "um" and not marked:
+            rest = text[match.end() :]
+            if _BEFORE_UNIT.search(text, 0, match.start()) and _AFTER_UNIT.match(rest):
+                return match[0]
+        return " "
+
+    if len(text) > MAX_CHARS:
+        return text
+    spoken = _SOUND.sub(dropped, text)
+    spoken = _LIKE.sub(lambda match: match[0] if match[0][0] in _QUOTES else " ", spoken)
+    return (_SPACES.sub(" ", spoken).strip(" ,") if spoken != text else text) or text
+
 
 def canonical(text: str) -> str:
     """The form in which skills compare sentences; digits for number words, see above."""

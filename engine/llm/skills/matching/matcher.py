@@ -11,7 +11,11 @@ from functools import lru_cache
 from itertools import chain
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.canonical import canonical, without_courtesy_before
+from engine.llm.skills.matching.canonical import (
+    canonical,
+    without_courtesy_before,
+    without_fillers,
+)
 from engine.llm.skills.matching.fillings import has_several_sentences
 from engine.llm.skills.matching.intent import (
     Answer,
@@ -84,8 +88,12 @@ class Matcher:
         self, text: str, occasion: Occasion, *, certain_only: bool
     ) -> Understanding | None:
         """What the text means as a follow-up, or else on its own; None when no skill understands
-        it.
+        it. "Um" and the like count only where the text means nothing without them.
         """
+        spoken = (self._mean(each, occasion, certain_only) for each in _versions(text))
+        return next(filter(None, spoken), None)
+
+    def _mean(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         followed = self._follow(text, occasion, certain_only)
         if followed is None:
             return self._alone(text, occasion, certain_only)
@@ -115,7 +123,7 @@ class Matcher:
         for each in reversed(since):
             if meant is None:
                 return None
-            said = each.history[-1].text if each is not occasion else text
+            said = without_fillers(each.history[-1].text) if each is not occasion else text
             now = self._as_follow_up(said, meant, each)
             if each is occasion:
                 return now
@@ -135,7 +143,7 @@ class Matcher:
         said_at = [at for at, message in enumerate(before) if message.role is Role.USER]
         for at in said_at[:-MAX_BACK:-1]:
             earlier = replace(occasion, history=before[: at + 1])
-            said = before[at].text
+            said = without_fillers(before[at].text)
             if not _GOES_ON.match(said):
                 meant = self._alone(said, earlier, certain_only)
                 if meant is not None and not meant.intent.aside:
@@ -185,8 +193,16 @@ class Matcher:
     def _fit(self, slots: Slots, occasion: Occasion) -> bool:
         """Whether every open slot is filled with what it is for, and nothing is said besides."""
         free = [name for name in slots if name in self._fits]
-        several = bool(free) and has_several_sentences(sentence(occasion))
+        several = bool(free) and has_several_sentences(without_fillers(sentence(occasion)))
         return not several and all(self._fits[name](slots[name]) for name in free)
+
+
+def _versions(text: str) -> Iterator[str]:
+    """The text without fillers, and as it is where that makes a difference."""
+    spoken = without_fillers(text)
+    yield spoken
+    if spoken != text:
+        yield text
 
 
 @lru_cache(maxsize=1)

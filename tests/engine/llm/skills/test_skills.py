@@ -4,9 +4,10 @@ from datetime import datetime
 
 import pytest
 
-from engine.llm.base import Message, Role, Situation, TextDelta, Unanswered
+from engine.llm.base import Message, Role, Situation, StopSpeaking, TextDelta, Unanswered
 from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
+from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.reading import MAX_FILE_BYTES
 from engine.text.interaction import GOES_ON
 from tests.engine.llm.cases import CASES
@@ -84,9 +85,11 @@ def test_what_a_model_answers_better_is_not_certain(skills, said, certain):
         ("(" * 150 + "1" + ")" * 148, 0.5),
         ("9" * 250, 0.5),
         ("x" * 100_000, 0.5),
+        (", um" * 400, 0.5),
+        ("," * 1500 + "um", 0.5),
         ("\0\n\t \u202e \U0001f600" * 40, 0.5),
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_any_input_is_answered_and_quickly(skills, said, limit_s):
     times = []
@@ -108,6 +111,26 @@ def test_long_words_come_back_whole_wherever_a_space_falls(skills, at):
 @pytest.mark.parametrize(("said", "confidence", "answer"), CASES["heard_badly"])
 def test_what_was_heard_badly_and_not_understood_is_asked_again(skills, said, confidence, answer):
     assert text(skills, said, confidence=confidence).startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "is_left"),
+    [
+        ("Uh-huh.", "Shall I go on?", True),
+        ("mm-hm", "Shall I go on?", True),
+        ("uh uh", "Shall I go on?", True),
+        ("Hmm.", "Shall I go on?", False),
+        ("Um...", "Shall I go on?", False),
+        ("Uh-huh.", "The Nile is long.", False),
+    ],
+)
+def test_a_hum_is_answered_only_where_it_may_mean_yes_and_a_model_is_there(
+    skills, said, asked, is_left
+):
+    history = [Message(Role.ASSISTANT, asked), Message(Role.USER, said, confidence=0.2)]
+    silence = Answer(actions=(StopSpeaking(),))
+    assert skills.certain_answer(history, lambda: QUIET) == (None if is_left else silence)
+    assert list(skills.reply(history, lambda: QUIET)) == [StopSpeaking()]
 
 
 @pytest.fixture
