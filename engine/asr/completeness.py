@@ -1,14 +1,14 @@
 """Whether the words so far are a whole request, or leave something open.
 
 Some words leave no doubt: a skill's sentence that can or cannot end here, a conjunction, the
-opening of a clause. For all others three witnesses are weighed: how often English sentences end
-after the last two words (the trigram model that comes with pocketsphinx), how many words were said,
-and whether a skill has an answer. The weights are a logistic regression on 166 sentences and
-beginnings of sentences, as the built-in recogniser heard four synthetic voices say them; on
-sentences left out it told whole from begun with an area under the curve of 0.87 (the rules before
-it: 0.66). Two more witnesses were asked and not kept: the recogniser's confidence added nothing,
-and the fall of pitch at a comma and at a stop did not differ in synthetic voices. Invariant: words
-in, a judgement out; nothing is remembered.
+opening of a clause, a number that is dictated. For all others three witnesses are weighed: how
+often English sentences end after the last two words (the trigram model that comes with
+pocketsphinx), how many words were said, and whether a skill has an answer. The weights are a
+logistic regression on 166 sentences and beginnings of sentences, as the built-in recogniser heard
+four synthetic voices say them; on sentences left out it told whole from begun with an area under
+the curve of 0.87 (the rules before it: 0.66). Two more witnesses were asked and not kept: the
+recogniser's confidence added nothing, and the fall of pitch at a comma and at a stop did not differ
+in synthetic voices. Invariant: words in, a judgement out; nothing is remembered.
 """
 
 import math
@@ -46,6 +46,18 @@ _PREFACES = (
 _MARKERS = frozenset(("so", "well", "now", "please", "hey", "and", "then", "actually"))
 _QUESTIONS = frozenset(("what", "who", "how", "when", "where", "which", "why"))
 _WORD = re.compile(r"[a-z']+")
+# Words to be repeated are to come, or a number of them: people pause between its groups.
+_ANNOUNCED = re.compile(
+    r"\b(?:after me|the following(?: (?:words?|text|sentence|phrase|numbers?))?)[\s.,:!\u2026-]*$",
+    re.I,
+)
+_DICTATES = re.compile(r"\b(?:say|repeat|read|pronounce|dictate|after me|the following)\b", re.I)
+_NUMBER_AT_END = re.compile(
+    r"(?:\d|\b(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty"
+    r"|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|point|double|triple"
+    r"|dash|plus))[\s.,!?-]*$",
+    re.IGNORECASE,
+)
 
 
 class Completeness(Enum):
@@ -76,6 +88,8 @@ class Judge:
     def judge(self, text: str) -> Completeness:
         """How complete a transcript is; without words UNSURE."""
         words = _WORD.findall(text.lower())
+        if _ANNOUNCED.search(text) or (_DICTATES.search(text) and _NUMBER_AT_END.search(text)):
+            return Completeness.OPEN
         if not words:
             return Completeness.UNSURE
         if words[-1] in FILLERS | JOINERS or text.rstrip().endswith(("...", "…", ",", "-")):

@@ -6,6 +6,7 @@ window.
 """
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from engine.audio.vad import WINDOW, Vad, speech_stretches
 KEEP_WINDOWS = SAMPLE_RATE // 2 // WINDOW  # no cut in the last half second: it is still being said
 
 PAUSING_WINDOWS = 3
+SENTENCE_PAUSE_MS = 400  # the shortest pause that a sentence may end with
 PAUSING_BELOW = 0.35  # probability of speech: as where a stretch of speech ends
 
 
@@ -25,6 +27,7 @@ class Clip:
 
     pcm: Pcm
     probabilities: tuple[float, ...]
+    in_speech: bool = False  # cut off where the pause is too short to end a sentence
 
     def spoken(self, *, pause_ms: int, margin_ms: int) -> Pcm:
         """The stretches with speech, joined: pauses longer than `pause_ms` go, `margin_ms` of
@@ -78,7 +81,17 @@ class UtteranceAudio:
         last = self._limit_windows - KEEP_WINDOWS
         first = last - self._cut_windows
         cut = first + int(np.argmin(self._probabilities[first:last])) + 1
-        head = Clip(self._pcm[: cut * WINDOW], tuple(self._probabilities[:cut]))
+        in_speech = self._pause_ms(cut - 1) < SENTENCE_PAUSE_MS
+        head = Clip(self._pcm[: cut * WINDOW], tuple(self._probabilities[:cut]), in_speech)
         self._pcm = self._pcm[cut * WINDOW :]
         del self._probabilities[:cut]
         return head
+
+    def _pause_ms(self, at: int) -> int:
+        """How long nobody speaks around a window; 0 = somebody speaks there."""
+        silent = [each < PAUSING_BELOW for each in self._probabilities]
+        if not silent[at]:
+            return 0
+        before = takewhile(bool, reversed(silent[:at]))
+        after = takewhile(bool, silent[at + 1 :])
+        return (1 + sum(before) + sum(after)) * WINDOW * 1000 // SAMPLE_RATE

@@ -6,9 +6,14 @@ functions of numbers, so every gate is tested without a model.
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
+
+_STOP_AT_END = re.compile(r"(?<!\b[A-Z])(?<!\b[DMS][rst])(?<!\bMrs)(?:[.\u2026]+|-)$")
+_CAPITAL = re.compile(r"(?!I\b)[A-Z][a-z]*\b(?!['\u2019]?[A-Z])|A\b")  # "I", "NASA" keep theirs
 
 
 class Segment(Protocol):
@@ -48,6 +53,7 @@ class Belief:
     text: str
     confidence: float
     language: str = ""  # that the model told; empty where it was told which
+    goes_on: bool = False  # the audio was cut inside a sentence
 
 
 def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Belief:
@@ -71,15 +77,32 @@ def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Be
     return Belief(text, min(1.0, max(0.0, sure / letters)))
 
 
-def join(pieces: Iterable[Belief]) -> Belief:
-    """Consecutive pieces of one utterance as one; confidence is the mean over letters."""
+def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
+    """Consecutive pieces of one utterance as one; confidence is the mean over letters. `lowers`:
+    inside a sentence of the language, words begin with small letters.
+    """
     credible = [piece for piece in pieces if piece.text]
     if not credible:
         return Belief("", 0.0)
     letters = sum(len(piece.text) for piece in credible)
     sure = sum(len(piece.text) * piece.confidence for piece in credible)
     language = credible[-1].language
-    return Belief(" ".join(piece.text for piece in credible), sure / letters, language)
+    text = credible[0].text
+    for before, after in pairwise(credible):
+        text = (
+            _continued(text, after.text, lowers=lowers)
+            if before.goes_on
+            else f"{text} {after.text}"
+        )
+    return Belief(text, sure / letters, language)
+
+
+def _continued(text: str, rest: str, *, lowers: bool) -> str:
+    """One sentence, though Whisper ends every piece with a full stop and begins with a capital."""
+    begun, rest = _STOP_AT_END.sub("", text), rest.lstrip(".\u2026 ")
+    if begun != text and lowers and _CAPITAL.match(rest):
+        rest = rest[0].lower() + rest[1:]
+    return f"{begun} {rest}"
 
 
 def _passes(segment: Segment, gates: Gates) -> bool:

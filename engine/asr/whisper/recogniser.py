@@ -133,7 +133,8 @@ class WhisperRecognition:
         self._fresh += len(self._audio.push(pcm))
         while self._audio.full:
             head = self._audio.take_head()
-            self._settled.append(self._decoder.decode(head, beams=FINAL_BEAMS))
+            belief = self._decoder.decode(head, beams=FINAL_BEAMS)
+            self._settled.append(replace(belief, goes_on=head.in_speech))
 
     def partial(self) -> str:
         """Best text so far, decoded again after 0.7 s if decoding keeps up with speech."""
@@ -179,7 +180,9 @@ class WhisperRecognition:
         self._due = PARTIAL_SAMPLES
 
     def _belief(self, beams: int) -> Belief:
-        return join([*self._settled, self._decoder.decode(self._audio.clip(), beams=beams)])
+        pieces = [*self._settled, self._decoder.decode(self._audio.clip(), beams=beams)]
+        language = self._decoder.loaded.language or pieces[-1].language
+        return join(pieces, lowers=language != "de")  # German nouns have capitals
 
 
 def _transcript(belief: Belief) -> Transcript:

@@ -80,6 +80,28 @@ def test_a_full_utterance_is_cut_in_its_quietest_moment_and_nothing_is_lost(vad,
     assert len(rest.probabilities) == len(rest.pcm) // WINDOW
 
 
+class Scripted:
+    """A voice detector that hears what it is told."""
+
+    def __init__(self, probabilities: list[float]) -> None:
+        self._probabilities = probabilities
+
+    def reset(self) -> None: ...
+
+    def push(self, _pcm: np.ndarray) -> list[float]:
+        return self._probabilities
+
+
+@pytest.mark.parametrize(("silent", "in_speech"), [(1, True), (12, True), (13, False)])
+def test_a_cut_knows_whether_a_sentence_may_have_ended_there(silent, in_speech):
+    windows = 4 * SAMPLE_RATE // WINDOW
+    probabilities = [0.9] * windows
+    probabilities[80 : 80 + silent] = [0.1] * silent
+    kept = UtteranceAudio(Scripted(probabilities), limit_s=4, cut_s=2)
+    kept.push(np.zeros(windows * WINDOW, np.float32))
+    assert kept.take_head().in_speech is in_speech
+
+
 def test_a_pause_is_told_while_it_lasts(vad, say):
     kept = kept_of(vad, say("what time is it"))
     assert kept.pausing

@@ -2,9 +2,10 @@
 
 import math
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,6 +93,17 @@ def test_an_utterance_longer_than_the_window_is_decoded_piece_by_piece(loaded, s
     assert pieces >= 2
     assert heard.text == " ".join([SENTENCE] * pieces)
     assert counting.longest <= 30 * SAMPLE_RATE
+
+
+def test_pieces_of_one_long_sentence_are_one_sentence(loaded, say):
+    class Saying(CountingModel):
+        def transcribe(self, pcm, **options):
+            super().transcribe(pcm, **options)
+            return [Said(text="You have seen it.")], SimpleNamespace(language="en")
+
+    saying = WhisperRecogniser(LoadedWhisper(Saying(loaded.model), "en", ""))
+    without_pause = np.tile(say("set a timer for ten minutes")[6000:30000], 18)
+    assert pushed(saying, without_pause).finish().text == "You have seen it you have seen it."
 
 
 def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):
@@ -243,3 +255,27 @@ def test_confidence_grows_with_the_probability_and_falls_with_silence_and_what_w
     assert joined == Belief("aaa b", 0.75)  # pieces weigh by their letters
     beside = confidence(Said(), Said(avg_logprob=-3.0))
     assert beside == pytest.approx(confidence(Said()) / 2)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (["You have seen it.", "Leave the rest."], "You have seen it leave the rest."),
+        (["You have seen it...", "...leave the rest."], "You have seen it leave the rest."),
+        (["So I", "Then went."], "So I Then went."),  # no stop: a name may follow
+        (["That is what.", "I said."], "That is what I said."),
+        (["It was made by.", "NASA."], "It was made by NASA."),
+        (["Then came Dr.", "Smith."], "Then came Dr. Smith."),
+        (["Is it late?", "Yes."], "Is it late? Yes."),
+        (["You have seen.", "", "Leave."], "You have seen leave."),
+    ],
+)
+def test_a_sentence_that_was_cut_is_one_again(pieces, text):
+    cut = [Belief(piece, 1.0, goes_on=True) for piece in pieces]
+    assert join(cut).text == text
+
+
+def test_sentences_that_a_pause_parts_stay_two_and_german_nouns_keep_capitals():
+    one, other = Belief("Das ist ein.", 1.0), Belief("Haus.", 1.0)
+    assert join([one, other]).text == "Das ist ein. Haus."
+    assert join([replace(one, goes_on=True), other], lowers=False).text == "Das ist ein Haus."
