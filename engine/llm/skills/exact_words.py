@@ -32,21 +32,23 @@ _SPEAKERS = frozenset(("i", "i'd", "i'm", "we", "we'd"))
 _LET = frozenset(("let", "let's"))
 _ASK_YOU = frozenset(("can", "could", "would", "will", "hear"))
 # Words may follow these verbs at once; after the others, without a mark, only a clause may.
-_TAKES_WORDS = frozenset(("say", "saying", "repeat", "repeating", "pronounce", "pronouncing"))
+_TAKES_WORDS = frozenset(
+    ("say", "saying", "repeat", "repeating", "pronounce", "pronouncing", "echo", "utter")
+)
 _TAKES_MARKED = frozenset(
     ("read", "reading", "speak", "speaking", "quote", "tell", "telling", "hear")
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _OTHER_VERBS = re.compile(
-    r"^(?:simon says|tts|text[- ]to[- ]speech|synthesi[sz]e"
+    r"^(?:simon says|tts|text[- ]to[- ]speech|synthesi[sz]e|announcement(?=:)"
     r"|make (?:this|the following|an) announcement"
     r"|(?:convert|turn) (?:(?:this|the following)(?: text)? )?(?:in)?to (?:speech|audio|voice))\b",
     re.IGNORECASE,
 )
 _STRONG = re.compile(
-    r"(?<!\d):|:(?!\d)|;\s|\n|\s[-\u2013]\s|\u2014|(?:\.\.\.|\u2026)\s|[-=]>"
-    r"|(?:(?<=\s)|(?<=^))(?=[\"'`\u201c\u2018\u00ab\u201e]\S)"
+    r"(?<!\d):|:(?!\d)|;\s|\n|\s[-\u2013=>]\s|\u2014|(?:\.\.\.|\u2026)\s|[-=]>"
+    r"|(?:(?<=\s)|(?<=^))(?=[\"'`*\u201c\u2018\u00ab\u201e]\S)"
 )
 _WEAK = re.compile(r"[,.!?]\s")
 # What announces words, so that a comma or a full stop before them is enough.
@@ -54,7 +56,7 @@ _ANNOUNCED = re.compile(
     r"\b(?:after me|this|following|(?:these|my|the) words|what i (?:say|am saying)|as follows)\b"
 )
 _NOT_HEARD = re.compile(r"i (?:did not|didn't|could not|couldn't|missed|can't|cannot)\b", re.I)
-_CLOSING = {'"': '"', "'": "'", "`": "`", "\u201c": '\u201d"', "\u2018": "\u2019'"} | {
+_CLOSING = {'"': '"', "'": "'", "`": "`", "*": "*", "\u201c": '\u201d"', "\u2018": "\u2019'"} | {
     "\u00ab": "\u00bb",
     "\u201e": "\u201c\u201d",
 }
@@ -66,8 +68,9 @@ _TAIL = re.compile(
 _NOUN = r"(?:word|phrase|sentence|text|line|paragraph|passage|message|statement)s?"
 # What stands between a verb and the words where no mark does.
 _OBJECT = re.compile(
-    rf"(?:(?:exactly|precisely|literally|verbatim|word for word|out loud|aloud|loudly|clearly|only"
-    rf"|just|back(?: to me)?|to me|(?:it |this |that )?after me|this(?: {_NOUN})?|these {_NOUN}"
+    rf"(?:(?:exactly|precisely|literally|verbatim|word for word|out loud|aloud"
+    rf"|(?:loud|clear|slow|quiet|soft)ly|only|just|back(?: to me)?|to me"
+    rf"|(?:it |this |that )?after me|this(?: {_NOUN})?|these {_NOUN}"
     rf"|the following(?: {_NOUN})?|the {_NOUN}|what i say)(?=[\s,])[\s,]*)+",
     re.IGNORECASE,
 )
