@@ -209,16 +209,8 @@ def typed(core: str, context: Context) -> Reading | None:
     return None if is_count else _reading(core)
 
 
-def postal(core: str, context: Context) -> Reading | None:
-    """12 rue de Rivoli, 75001 Paris"""
-    behind_street = bool(context.past) and context.past[0].mark == ","
-    if not _ZIP.fullmatch(core) or not behind_street or context.tail:
-        return None
-    return _reading(core) if context.after.istitle() else None
-
-
 def _reading(text: str) -> Reading:
     return Reading(tuple(words_of(text)))
 
 
-RULES: tuple[Rule, ...] = (whole, area_glued, label, typed, postal)
+RULES: tuple[Rule, ...] = (whole, area_glued, label, typed)

@@ -20,7 +20,6 @@ _MIXED = re.compile(r"[a-f]\d+[a-f]|\d[a-f]+\d+[a-f]")  # neither abc1234 nor 5e
 _LONG = 32  # characters
 _LABELLED = re.compile(r"(md5|sha-?\d{1,3}|sha|crc32|blake2b):([0-9a-fA-F]{7,128})", re.I)
 _BASE64 = re.compile(r"(?P<name>sha(?P<size>256|384|512))-[A-Za-z0-9+/]{40,}={0,2}")
-_WALLET = re.compile(r"0x[0-9a-fA-F]{16,64}|bc1[0-9a-z]{20,60}")
 _KEY = re.compile(
     r"(?:[sprk]k|pk|rk|ghp|gho|github_pat|glpat|hf|xox[abp]|AKIA|AIza)[-_]?(?=\S*\d)[\w-]{16,}"
 )
@@ -47,7 +46,7 @@ def own_name(core: str, context: Context) -> Reading | None:
 
 
 def identifier(core: str, context: Context) -> Reading | None:
-    """550e8400-e29b-41d4-a716-446655440000, 3f2a9bc, sha256:..., 0x..., an API key"""
+    """550e8400-e29b-41d4-a716-446655440000, 3f2a9bc, sha256:..., an API key"""
     bare = core.strip("{}")
     if _UUID.fullmatch(bare):
         return _ending("id", bare, context)
@@ -56,8 +55,6 @@ def identifier(core: str, context: Context) -> Reading | None:
         name = re.sub(r"\d+", lambda figure: f"-{numbers.code(figure[0])}", labelled[1].lower())
         end = labelled[2] if labelled.re is _LABELLED else core.rstrip("=")
         return say(f"{name.replace(' ', '-').replace('--', '-')} ending in {_spelled(end)}")
-    if _WALLET.fullmatch(core):
-        return _ending("address", core, context)
     if _KEY.fullmatch(core) or _RANDOM.fullmatch(core):
         return _ending("key", core, context)
     named = context.previous.lower() in _NAMES and _NAMED_HASH.fullmatch(core)

@@ -18,13 +18,11 @@ _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _RULERS = words("roman", "rulers")
 _COUNTED = words("roman", "counted")
 _WITH_PRONOUN = words("roman", "with_pronoun")
-_INTO_A_VEIN = words("roman", "into_a_vein")
-_STARTED = words("roman", "started")
 
 
 def numeral(core: str, context: Context) -> Reading | None:
     """XIV after Louis is "the fourteenth", II after War is "two"."""
-    if not _NUMERAL.fullmatch(core) or _is_intravenous(core, context):
+    if not _NUMERAL.fullmatch(core):
         return None
     owner = context.previous
     other = context.before_previous
@@ -63,14 +61,6 @@ def counted_lower(core: str, context: Context) -> Reading | None:
     if not is_counted or not _NUMERAL.fullmatch(core.upper()):
         return None
     return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
-
-
-def _is_intravenous(core: str, context: Context) -> bool:
-    if core not in ("IV", "IV's") or context.previous.lower() in _COUNTED | _RULERS:
-        return False
-    if not context.previous or context.previous.lower() in _STARTED:
-        return True
-    return not context.tail and context.after.lower().removesuffix("s") in _INTO_A_VEIN
 
 
 def _value(core: str) -> int:

@@ -86,12 +86,6 @@ def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
-@matching(r"([1-5]\d\d)([CF])")
-def oven(match: re.Match[str], context: Context) -> Reading:
-    """200C, 400F"""
-    return say(quantity(match[1], "°" + match[2]))
-
-
 def bearing(core: str, context: Context) -> Reading | None:
     """40°N, 48°51′N, 40° N; 123 N. Main St."""
     side = _DIRECTIONS.get(core)
@@ -192,4 +186,4 @@ def _mark(context: Context) -> str | None:
 
 
 RATES: tuple[Rule, ...] = (glued, spaced)
-RULES: tuple[Rule, ...] = (feet_and_inches, oven, bearing, attached, alone)
+RULES: tuple[Rule, ...] = (feet_and_inches, bearing, attached, alone)
