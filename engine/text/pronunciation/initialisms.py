@@ -14,6 +14,7 @@ _CAPITALS: Final = re.compile(r"([a-z]?)([A-Z]{2,})")  # iOS, mRNA
 _SHOUTED: Final = re.compile(r"[A-Z]+['’][A-Z]+")
 _SPELLED: Final = re.compile(r"((?:(?:[A-Z]|eh)-)+(?:[A-Z]|eh))('s)?")
 _ENDING: Final = re.compile(r"(.*[A-Z])(?:['’][sS]|s)")
+_TITLE_CASE: Final = frozenset(("As", "Is", "Us"))  # words, not plurals of a letter as Ls is
 _LONGEST: Final = 4  # letters of an abbreviation that no list has
 _VOWEL: Final = re.compile("[AEIOUY]")
 _ODD_START: Final = re.compile(
@@ -64,6 +65,8 @@ def _respelled(part: str) -> str:
     """A part between hyphens."""
     if part == "A":
         return "eh"
+    if part in _TITLE_CASE:
+        return part
     match = _ENDING.fullmatch(part)
     base, ending = (match[1], "'s") if match else (part, "")
     if said := _SAID_AS.get(base):

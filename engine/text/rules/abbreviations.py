@@ -18,6 +18,7 @@ _OTHERS_IN_CAPITALS = words("abbreviations", "others_in_capitals")
 _DOTTED = section("abbreviations", "dotted")
 _BARE = section("abbreviations", "bare")
 _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
+_BEFORE_GRADES = words("abbreviations", "before_grades")
 _MAY_END = words("abbreviations", "may_end")
 
 
@@ -114,6 +115,12 @@ def letter_a(core: str, context: Context) -> Reading | None:
     return say("eh") if core == "A" and context.tail[:1] in tuple(",.;:!?") else None
 
 
+def marks_of_a(core: str, context: Context) -> Reading | None:
+    """The grades of "straight As", which are not the word."""
+    graded = core == "As" and context.previous in _BEFORE_GRADES and not context.past[0].mark
+    return say("A's") if graded else None
+
+
 def _with_own_comma(expansion: str, context: Context) -> Reading:
     """A reading that ends with a mark of its own keeps it unless the text has one."""
     words = expansion.rstrip(",:")
@@ -129,5 +136,5 @@ def _names_something(context: Context) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    dotted, titled, street_or_person, shortened, bare, initial, letter_a,
+    dotted, titled, street_or_person, shortened, bare, initial, letter_a, marks_of_a,
 )  # fmt: skip

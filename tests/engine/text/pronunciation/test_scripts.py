@@ -156,6 +156,13 @@ def test_the_s_of_a_plural_is_heard(espeak, text, place, ends):
     assert bare(sound(espeak, text, place)).endswith(ends)
 
 
+@pytest.mark.parametrize(("text", "place", "ends"), CASES["no_plurals"])
+def test_a_short_word_with_a_capital_is_no_plural_of_a_letter(espeak, text, place, ends):
+    said = bare(sound(espeak, text, place))
+    assert said.endswith(ends)
+    assert len(said) == 2  # "ays" has three
+
+
 @pytest.mark.parametrize("word", ["SMSs", "AWS's", "boxes", "DNSs", "UXs"])
 def test_behind_a_hiss_the_s_is_a_syllable(espeak, word):
     assert sound(espeak, f"{word}.", 0)[-2:] in (("ᵻ", "z"), ("ɪ", "z"))
