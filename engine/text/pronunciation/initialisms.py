@@ -41,7 +41,7 @@ def respelled(word: str, before: str = "", after: str = "") -> str:
     """
     if word.islower() or len(word) < 2:
         return word
-    if is_either(word) and _is_word(word, before, after):
+    if is_either(word) and is_word(word, before, after):
         return word.lower()
     return "-".join(map(_respelled, word.split("-"))) if "-" in word else _respelled(word)
 
@@ -81,9 +81,9 @@ def _respelled(part: str) -> str:
     return f"{capitals[1].upper()}-{capitals[2].lower()}".lstrip("-") + ending
 
 
-def _is_word(word: str, before: str, after: str) -> bool:
+def is_word(word: str, before: str, after: str) -> bool:
     """Whether one that is both is a word here."""
-    if word == "AM" and before == "I":
+    if (word == "AM" and "I" in (before, after)) or (word, after) == ("WHO", "AM"):
         return True
     emphasised = (  # words in capitals, and no abbreviations
         len(beside) > 1 and beside.isalpha() and beside.isupper() and _is_said(beside)

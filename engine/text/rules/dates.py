@@ -6,6 +6,7 @@ around it say so, or where it looks like a year and counts nothing.
 
 import re
 
+from engine.text.pronunciation import initialisms
 from engine.text.rules import numbers, units
 from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
 from engine.text.tables import listed, section, words
@@ -198,8 +199,10 @@ def half_of_day(match: re.Match[str], context: Context) -> Reading | None:
     """p.m., AM; "am" only after a time"""
     core, past = match[0], context.past
     timed = past and not past[0].mark and (context.after_number or _TIME.fullmatch(past[0].core))
-    if not timed and "." not in core and core != "AM":
-        return None
+    if not timed and "." not in core:
+        after = "" if context.tail else context.after
+        if core != "AM" or initialisms.is_word(core, context.previous, after):
+            return None
     return Reading((_half(match[1]),), _half_mark(core, context))
 
 
