@@ -18,7 +18,7 @@ from typing import Final
 
 from engine.errors import InvalidInput
 from engine.text.rules.reader import Reader
-from engine.text.stream.markdown import Block, Markdown
+from engine.text.stream.markdown import Block, Element, Markdown, Pause
 from engine.text.stream.words import Event, Token, TokenStream
 from engine.text.word import Word
 from engine.translatable import Translatable
@@ -43,6 +43,7 @@ class Speakable:
         self._tokens = TokenStream()
         self._markdown = Markdown()
         self._reader = Reader()
+        self._is_ssml = False  # whose first word may be followed by a pause
         self._ended = False
 
     @property
@@ -63,6 +64,7 @@ class Speakable:
             return []
         self._ended = True
         words = self._on_events(self._tokens.end())
+        words += self._read(self._markdown.release())
         return words + self._reader.end(self._markdown.block)
 
     def _on_events(self, events: list[Event]) -> list[Word]:
@@ -70,7 +72,12 @@ class Speakable:
         for event in events:
             if isinstance(event, Token):
                 words += self._on_token(event)
-            elif event.lines or not self._markdown.in_target:
+                continue
+            if event.lines:
+                words += self._read(self._markdown.release())
+            if self._markdown.acted and (event.char.isupper() or event.char in tuple('"“')):
+                words += self._reader.feed(Pause())
+            if event.lines or not self._markdown.undecided:
                 words += self._reader.ahead(event, self._markdown.block)
         return words
 
@@ -78,9 +85,12 @@ class Speakable:
         parts = self._markdown.feed(token)
         end = token.start + len(token.text)
         self._reader.on_line(token.start, end, new=token.lines > 0)
-        words: list[Word] = []
-        for part in parts:
-            words += self._reader.feed(part)
-        if token.spaced and self._markdown.block is Block.PARAGRAPH:
+        words = self._read(parts)
+        self._is_ssml = self._is_ssml or token.text.startswith("<speak")
+        waits = self._markdown.undecided or self._is_ssml
+        if token.spaced and self._markdown.block is Block.PARAGRAPH and not waits:
             words += self._reader.first_word()
         return words
+
+    def _read(self, elements: list[Element]) -> list[Word]:
+        return [word for element in elements for word in self._reader.feed(element)]

@@ -79,7 +79,7 @@ class _Data(Wire):
     """
 
     text: Text = ""
-    text_format: Literal["text"] = "text"  # no SSML: a rate comes in the context
+    text_format: Literal["text", "ssml"] = "text"  # both are read in the same way
     context: _Context = _Context()
     voice: _Voice = _Voice()
     language: Text = ""

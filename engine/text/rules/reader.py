@@ -23,7 +23,7 @@ from engine.text.word import Word
 _LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)")  # "10-15 km": the 15 counts
 _LENGTH = re.compile(r"[\d.'–-]*\d")
 _MARKS = ".,?!;:"
-_DECIDES_MARK = frozenset("-([{.,?!;:|)]}")
+_DECIDES_MARK = frozenset("-([{.,?!;:|)]}<")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
 
 _REMEMBERED = 3  # tokens, besides the last one

@@ -11,6 +11,7 @@ import unicodedata
 from engine.text.marks import TOKEN
 from engine.text.rules import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS
+from engine.text.stream import tags
 from engine.text.stream.piece import Piece
 
 _EMOTICON = re.compile(
@@ -33,6 +34,7 @@ INLINE_TAGS = (
     "iframe|img|input|ins|kbd|label|li|mark|meter|nobr|option|p|picture|progress|q|rp|rt|ruby|s|"
     "samp|select|small|source|span|strike|strong|sub|sup|svg|think|time|title|tt|u|var|video|wbr"
 )
+_NEXT_SENTENCE = re.compile(r"</s>(?=<s>)", re.IGNORECASE)  # of SSML
 _TAG = re.compile(rf"</?(?:{INLINE_TAGS}){_ATTRIBUTES}", re.IGNORECASE)
 _RAISED = re.compile(r"(?P<base>\w*)<sup>(?P<raised>[^<>]*)</sup>", re.IGNORECASE)
 _FIGURES = re.compile(r"[-−+]?\d+")
@@ -71,20 +73,22 @@ _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", st
 _EXPONENT = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
-def plain_pieces(piece: Piece) -> list[Piece]:
-    """What is left of a token, in pieces without white space; none for an emoji or a mark alone."""
+def plain_pieces(piece: Piece, *, code: bool = False, begins: bool = False) -> list[Piece]:
+    """What is left of a token, in pieces without white space; none for an emoji or a mark alone.
+    `code`: it is quoted as code; `begins`: it begins a sentence.
+    """
     if _EMOTICON.fullmatch(piece.text):
         return []
-    quoted = "`" in piece.text
     piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
-    if quoted:
+    if code:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
         # Tags that end a sentence or a part of it become marks, powers are kept, others vanish.
-        piece = piece.replace(TOKEN, " ").replace(_RAISED, _raised)
+        piece = piece.replace(_NEXT_SENTENCE, ". ").replace(TOKEN, " ").replace(_RAISED, _raised)
         piece = piece.replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
         piece = piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
+        piece = tags.without_directions(tags.without_tags(piece), begins=begins)
     piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])

@@ -11,7 +11,8 @@ from enum import Enum
 
 from engine.text.marks import THINKING
 from engine.text.pronunciation.scripts import composed, without_foreign
-from engine.text.stream import equations, inline
+from engine.text.rules.marks import ends_sentence
+from engine.text.stream import equations, inline, tags
 from engine.text.stream.equations import Equation
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
@@ -65,17 +66,22 @@ _OPEN_TAG = re.compile(
     r"h[1-6]|header|hr|main|nav|ol|pre|section|summary|table|tbody|td|th|thead|tr|ul)$",
     re.IGNORECASE,
 )
+_ACT_BEGINS, _ACT_ENDS = re.compile(r"\*(?=\w)"), re.compile(r"(?<=\w)\*$")
+_TICKS = re.compile("`+")
+_LONGEST_TAG = 200  # characters; its pause stands further in front
 _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 
 
 class Markdown:
     """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token,
-    `left_out`: something was in a script that no voice can say.
+    `left_out`: something was in a script that no voice can say; `acted`: the last token ended what
+    somebody does, such as "*Holds out hand*".
     """
 
     def __init__(self) -> None:
         self.block = Block.PARAGRAPH
         self.left_out = False
+        self.acted = False
         self._line_start = True
         self._fence = ""  # the closing fence that ends the code block we are in
         self._ruled = False  # the line has begun with a rule
@@ -85,16 +91,30 @@ class Markdown:
         self._table = False  # in the body of a table, whose rows may have no outer bars
         self._formulas: tuple[tuple[int, int], ...] = ()  # of the current token
         self._address = False  # the last token was an address; its glued rest is dropped
+        self._acts = False  # within "*Holds out hand*"
+        self._code = False  # between backticks, within a line
+        self._quoted = False  # the current token is, or holds some
+        self._begins = True  # the next token begins a sentence
+        self._hidden_text = ""  # of a tag or a direction that goes on, from its beginning
+        self._held: Token | None = None  # may open a tag or a direction; the next token decides
 
     @property
-    def in_target(self) -> bool:
-        """Whether we are inside a link's target; the link's last word is still part of the
-        token."""
-        return self._until == ")"
+    def undecided(self) -> bool:
+        """Whether we are inside a link's target, a tag or a direction, or may be: the mark of the
+        word before may follow."""
+        return self._until in (")", ">", "]", "*") or self._held is not None
+
+    def release(self) -> list[Element]:
+        """The token that was held back: its line ends."""
+        held, self._held = self._held, None
+        if held is None:
+            return []
+        self._formulas, self._quoted = held.formulas, False
+        return self._visible(Piece.at(held.text, held.start))
 
     def feed(self, token: Token) -> list[Element]:
         if token.lines:
-            self._new_line(token.lines)
+            self._new_line(token)
         if self._fence:
             self._in_fence(token)
             return []
@@ -104,14 +124,50 @@ class Markdown:
         self._formulas = token.formulas
         if self._until:
             return self._hidden(piece)
+        before = self._decide(token)
+        self._formulas = token.formulas
+        if self._until:
+            return before + self._hidden(piece)
         if self._line_start:
             marker = self._marker(token)
             if marker is not None:
                 return marker
         self._line_start = False
-        return self._visible(piece)
+        ticks = len(_TICKS.findall(token.text))
+        self._quoted = self._code or ticks > 0
+        self._code ^= bool(ticks % 2)
+        if token.spaced and not self._quoted and tags.may_open(token.text):
+            self._held = token
+            return before
+        elements = self._visible(piece)
+        self._note_act(token.text)
+        self._begins = (self._begins and not elements) or ends_sentence(token.text)
+        return before + elements
 
-    def _new_line(self, lines: int) -> None:
+    def _note_act(self, text: str) -> None:
+        """Find the end of "*Holds out hand*", at the head of a sentence."""
+        self._acts = self._acts or (self._begins and bool(_ACT_BEGINS.match(text)))
+        self.acted = self._acts and bool(_ACT_ENDS.search(text))
+        self._acts = self._acts and "*" not in text[1:]
+
+    def _decide(self, token: Token) -> list[Element]:
+        """What the token before turns out to be; sets `_until` if a tag goes on in this one."""
+        held = self._held
+        found = tags.goes_on(held.text, token.text) if held else None
+        if held is None or found is None:
+            return self.release()
+        self._held, self._formulas = None, held.formulas
+        start, closing = found
+        before = self._visible(Piece.at(held.text[:start], held.start)) if start else []
+        self._until, self._within_line = closing, True
+        self._hidden_text = held.text[start:]
+        return before
+
+    def _new_line(self, token: Token) -> None:
+        lines = token.lines
+        self._begins, self._code, self._acts, self.acted = True, False, False, False
+        if self._until == ">" and lines == 1 and tags.continues(token.text):
+            return
         self._table = self._table and lines == 1
         self._line_start = True
         self._fence_line = False
@@ -170,16 +226,21 @@ class Markdown:
 
     def _hidden(self, piece: Piece) -> list[Element]:
         """Drop the hidden part and go on after its end."""
-        if self._until == ")":
+        if self._until == ")" and not self._hidden_text:
             end = _closing_bracket(piece.text)
         else:
             found = re.search(re.escape(self._until), piece.text, re.IGNORECASE)
             end = found.end() if found else -1
+        if self._hidden_text:
+            hidden = piece.text if end < 0 else piece.text[:end]
+            self._hidden_text = f"{self._hidden_text} {hidden}"[:_LONGEST_TAG]
         if end < 0:
             return []
-        self._until, self._within_line = "", False
+        mark = tags.mark(self._hidden_text)
+        self._until, self._within_line, self._hidden_text = "", False, ""
+        pause: list[Element] = [Piece(mark, (piece.places[end - 1],))] if mark else []
         rest = piece.cut(end)
-        return self._visible(rest) if rest.text else []
+        return pause + (self._visible(rest) if rest.text else [])
 
     def _visible(self, piece: Piece) -> list[Element]:
         comment = piece.text.find("<!--")
@@ -196,7 +257,8 @@ class Markdown:
                 continue
             part = self._cut_unclosed(part)
             self._address = "://" in part.text
-            for plain in inline.plain_pieces(composed(part)):
+            part = composed(part)
+            for plain in inline.plain_pieces(part, code=self._quoted, begins=self._begins):
                 readable = without_foreign(plain)
                 self.left_out = self.left_out or readable != plain
                 for spoken in readable.split():
@@ -210,9 +272,13 @@ class Markdown:
             self._until, self._within_line = ")", True
             return piece.cut(0, target.start())
         tag = _OPEN_TAG.search(piece.text)
-        if tag:
-            self._until, self._within_line = ">", True
-            return piece.cut(0, tag.start())
+        opened = (tag.start(), ">") if tag else None
+        if not (opened or self._quoted):
+            opened = tags.opened(piece.text, begins=self._begins)
+        if opened:
+            start, self._until = opened
+            self._within_line, self._hidden_text = True, piece.text[start:]
+            return piece.cut(0, start)
         return piece
 
     def _cells(self, piece: Piece) -> list[Element]:
