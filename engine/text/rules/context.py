@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from engine.text.tables import words
 
 _NUMERIC = re.compile(
-    r"(?:[-+~≈<>≤≥±–]|[<>]=|[a-zA-Z]+/)?[\d.,'½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/±x×][\d.,]*\d|[eE][-+]?\d+|\^-?\d+)?"
+    r"(?:[-+~≈<>≤≥±–]|[<>]=|[a-zA-Z]+/)?(?:\d+[-–](?=\d+/))?[\d.,'½¼¾⅓⅔⅛]*[\d½¼¾⅓⅔⅛](?:[-–/±x×][\d.,]*\d|[eE][-+]?\d+|\^-?\d+)?"
 )
 _SENTENCE_MARKS = ".?!:;"
 

@@ -66,12 +66,26 @@ def fraction(match: re.Match[str], context: Context) -> Reading:
     return say(("minus " if match[1] and not part.startswith("and ") else "") + part)
 
 
+@matching(r"([-+]?\d{1,3}[-–]([1-9]\d?)/([1-9]\d?))(%?)")
+def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
+    """1-1/2"""
+    is_part = int(match[2]) < int(match[3])
+    return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
+
+
 @matching(rf"(\d*)([{_FRACTION_SIGNS}])")
 def mixed(match: re.Match[str], context: Context) -> Reading:
     """1½, ½"""
     top, bottom = map(int, numbers.UNICODE_FRACTIONS[match[2]].split("/"))
     continued = "" if match[1] else _continued(top, bottom, context)
     return say(continued or numbers.mixed(match[1], top, bottom))
+
+
+def continued(text: str, context: Context) -> str:
+    """ "and a half" for 1/2 behind a whole number; "" where none stands before it."""
+    text = numbers.UNICODE_FRACTIONS.get(text, text)
+    top, _, bottom = text.partition("/")
+    return _continued(int(top), int(bottom), context) if top.isdecimal() and bottom else ""
 
 
 def _continued(top: int, bottom: int, context: Context) -> str:
@@ -177,6 +191,6 @@ def _size(size: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, ordinal, rating, fraction, mixed, scientific, listed,
-    times_per, times, thousands, many, numbered, plain,
+    idiom, network, version, decade, ordinal, rating, fraction, mixed_hyphened, mixed,
+    scientific, listed, times_per, times, thousands, many, numbered, plain,
 )  # fmt: skip

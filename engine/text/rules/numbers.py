@@ -40,6 +40,13 @@ UNICODE_FRACTIONS = {
 }  # fmt: skip
 
 
+FRACTION = (
+    rf"(?:\d{{1,3}}[-–])?[1-9]\d?/(?:10|12|16|32|64|[2-68])|\d{{0,3}}[{''.join(UNICODE_FRACTIONS)}]"
+)
+"""1/2, 2-1/2 or 2½, as part of other patterns."""
+_FRACTION = re.compile(r"(?:(\d+)[-–])?(\d+)/(\d+)")
+
+
 def american(text: str) -> str:
     """`text` with other countries' numbers rewritten the American way, as NUMBER expects them:
     1.234,5; 1'234.5; 3,14."""
@@ -145,6 +152,19 @@ def fraction(numerator: int, denominator: int) -> str:
     if not 3 <= denominator <= 20 or numerator == 0:
         return f"{top} over {cardinal(denominator)}"
     return f"{top} {ordinal(denominator)}{'' if numerator == 1 else 's'}"
+
+
+def amount(text: str) -> str:
+    """What NUMBER or FRACTION matched, with an optional sign: "two and a half"."""
+    sign = text[0] if text[0] in "-–+" else ""
+    body = text.removeprefix(sign)
+    if body[-1] in UNICODE_FRACTIONS:
+        body = f"{body[:-1]}-{UNICODE_FRACTIONS[body[-1]]}".lstrip("-")
+    match = _FRACTION.fullmatch(body)
+    if not match:
+        return number(text)
+    words = mixed(match[1] or "", int(match[2]), int(match[3]))
+    return {"+": "plus ", "": ""}.get(sign, "minus ") + words
 
 
 def mixed(whole: str, numerator: int, denominator: int) -> str:

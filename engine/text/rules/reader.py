@@ -20,8 +20,8 @@ from engine.text.stream.piece import Piece
 from engine.text.stream.words import Ahead
 from engine.text.word import Word
 
-_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)")  # "10-15 km": the 15 counts
-_LENGTH = re.compile(r"[\d.'–-]*\d")
+_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)(?!(?<!/\d.)\d\d?/\d)")  # "10-15 km": the 15 counts
+_LENGTH = re.compile(r"[\d.'–/-]*[\d½¼¾⅛⅜⅝⅞]")
 _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}<")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")

@@ -38,6 +38,7 @@ _SPREAD = re.compile(r"(-?[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-�
 _PAIR = re.compile(r"([^/]+)/([^/]+)")
 _PLAIN = re.compile(r"\d+")
 _COMPOUND = re.compile(r"(?![a-z]-\d+$)(?=.*\d)(?=.*[^\W\d_])[\w.'/]+(?:[-–][\w.']+)+")
+_MIXED = re.compile(rf"({numbers.FRACTION})-([a-z]{{2,}}.*)")
 _PLURAL = re.compile(r"(\d{1,3})s")
 _CODE = re.compile(r"\d{3}")  # uranium-235
 _HYPHEN = re.compile("[-–]")
@@ -53,7 +54,7 @@ def read(core: str, context: Context) -> Reading:
         or _led(core, context)
         or _spread(core, context)
         or _pair(core, context)
-        or _compound(core)
+        or _compound(core, context)
         or _first_answer(_WIDE, core, context)
         or Reading(())
     )
@@ -135,8 +136,12 @@ def _pair(core: str, context: Context) -> Reading | None:
     return replace(other, words=(*one.words[:-1], one.words[-1] + ",", *other.words))
 
 
-def _compound(core: str) -> Reading | None:
-    """mid-1990s, 19th-century, 20-year-old: figures with hyphens and words, read part by part."""
+def _compound(core: str, context: Context) -> Reading | None:
+    """mid-1990s, 19th-century, 20-year-old, 1-1/2-inch: figures with hyphens and words, read part
+    by part."""
+    if mixed := _MIXED.fullmatch(core):
+        amount = figures.continued(mixed[1], context) or numbers.amount(mixed[1])
+        return Reading((*amount.split(), *read(mixed[2], Context()).words))
     if not _COMPOUND.fullmatch(core):
         return None
     parts: list[str] = []

@@ -7,9 +7,9 @@ A slash is "per" only before a span of time, a person or a unit, and behind an a
 
 import re
 
-from engine.text.rules import numbers
+from engine.text.rules import figures, numbers
 from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
-from engine.text.rules.numbers import NUMBER
+from engine.text.rules.numbers import FRACTION, NUMBER
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
@@ -33,7 +33,7 @@ _COUNTED_RATE = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
 _BEHIND = re.compile(r"(?:/[a-z]+)+")
 
 
-@matching(rf"([-–+]?(?:{NUMBER}))(-?)({_EXPRESSION.pattern})")
+@matching(rf"([-–+]?(?:{FRACTION}|{NUMBER}))(-?)({_EXPRESSION.pattern})")
 def attached(match: re.Match[str], context: Context) -> Reading | None:
     """5km, -5°C, 100MB/s; an 8-bit number"""
     figure, hyphen, unit = match[1], match[2], match[3]
@@ -49,7 +49,10 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
         among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
         unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
     single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.previous)
-    return say(f"{numbers.number(figure)} {_unit(unit, one=single)}", _mark(context))
+    part = figures.continued(figure, context)
+    if part and not hyphen:
+        single = context.is_adjective(context.before_previous)
+    return say(f"{part or numbers.amount(figure)} {_unit(unit, one=single)}", _mark(context))
 
 
 def alone(core: str, context: Context) -> Reading | None:
