@@ -18,6 +18,7 @@ _OTHERS_IN_CAPITALS = words("abbreviations", "others_in_capitals")
 _DOTTED = section("abbreviations", "dotted")
 _BARE = section("abbreviations", "bare")
 _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
+_LETTERED = words("abbreviations", "lettered")
 _BEFORE_GRADES = words("abbreviations", "before_grades")
 _MAY_END = words("abbreviations", "may_end")
 
@@ -106,8 +107,26 @@ def initial(core: str, context: Context) -> Reading | None:
     if context.after.lower() in SENTENCE_STARTERS and len(context.after) > 1:
         return None
     previous = context.previous
+    if _is_of_alphabet(core, context):
+        return None
     beside_name = not previous or previous[0].isupper() or previous in SENTENCE_STARTERS
     return say(core, "") if beside_name or len(context.after) == 1 else None
+
+
+def _is_of_alphabet(core: str, context: Context) -> bool:
+    """Whether a letter is a grade, an answer or the like: "The answer is C.", "from A to B."."""
+    if context.previous in ("a", "an"):
+        return core in "ABCD"
+    if context.previous.lower() in ("or", "to", "versus") and len(context.before_previous) == 1:
+        return True
+    for past in context.past[:3]:
+        if past.mark in tuple(".?!"):
+            return False
+        if past.core.lower() in _LETTERED:
+            return True
+        if past.core not in SENTENCE_STARTERS:
+            return False
+    return False
 
 
 def letter_a(core: str, context: Context) -> Reading | None:

@@ -116,7 +116,7 @@ def opens_pause(peeled: Peeled) -> bool:
 def _peel_signs(text: str) -> Peeled:
     marks = set(text) <= set(".,;:!?…\"'“”‘’«»()[]{}—―–-`*_|")
     if not marks or text in ("-", "–", "*", "||"):
-        core = text.strip("\"'“”‘’`(),.;:[]{}")
+        core = text.strip("\"'“”‘’`(),.;:[]{}").rstrip("\"'”’),.;:]}!?…")
         opened, tail = text[: text.index(core)], text[text.rindex(core) + len(core) :]
         return Peeled(core, opened, tail, mark_of(tail), soft=False)
     mark = mark_of(text)

@@ -134,9 +134,11 @@ class Reader:
         if not groups.begins(entry.text):
             with suppress(NeedNext):
                 reading = self._read(peeled, None)
-        if reading is not None and not reading.words and peeled.core in DASHES:
-            self._soft = ","
-            return words
+        if reading is not None and not reading.words:
+            if peeled.core in DASHES:
+                self._soft = ","
+                return words
+            return words + self._take(entry, reading)
         words += self._release("," if marks.opens_pause(peeled) else "")
         if reading is None:
             self._run = [entry]
