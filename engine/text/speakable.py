@@ -19,7 +19,7 @@ from typing import Final
 from engine.errors import InvalidInput
 from engine.text.rules.reader import Reader
 from engine.text.stream.markdown import Block, Element, Markdown, Pause
-from engine.text.stream.words import Event, Token, TokenStream
+from engine.text.stream.words import Ahead, Event, Token, TokenStream
 from engine.text.word import Word
 from engine.translatable import Translatable
 
@@ -78,7 +78,7 @@ class Speakable:
             if self._markdown.acted and (event.char.isupper() or event.char in tuple('"“')):
                 words += self._reader.feed(Pause())
             if event.lines or not self._markdown.undecided:
-                words += self._reader.ahead(event, self._markdown.block)
+                words += self._ahead(event)
         return words
 
     def _on_token(self, token: Token) -> list[Word]:
@@ -91,6 +91,10 @@ class Speakable:
         if token.spaced and self._markdown.block is Block.PARAGRAPH and not waits:
             words += self._reader.first_word()
         return words
+
+    def _ahead(self, event: Ahead) -> list[Word]:
+        is_item = event.char != "" and event.char in self._markdown.next_item
+        return self._reader.ahead(event, self._markdown.block, is_item=is_item)
 
     def _read(self, elements: list[Element]) -> list[Word]:
         return [word for element in elements for word in self._reader.feed(element)]

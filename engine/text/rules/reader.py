@@ -92,8 +92,9 @@ class Reader:
             self._line_start, self._line_words = start, 0
         self._line_end = end
 
-    def ahead(self, ahead: Ahead, block: Block) -> list[Word]:
-        """The words that the beginning of the next token decides; `block` is the line before it."""
+    def ahead(self, ahead: Ahead, block: Block, *, is_item: bool) -> list[Word]:
+        """The words that the beginning of the next token decides; `block` is the line before it,
+        `is_item`: it may be the next item of a list."""
         char = ahead.char
         if not ahead.lines:
             # A dash, a bracket, bare punctuation, or what will be dropped from in front of a full
@@ -101,7 +102,7 @@ class Reader:
             foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
             may_give_mark = foreign or char in _DECIDES_MARK or is_foreign(char)
             return [] if may_give_mark else self._release("")
-        mark = self._line_mark(ahead, block)
+        mark = self._line_mark(ahead, block, is_item=is_item)
         if mark is None:
             return []
         words: list[Word] = []
@@ -233,16 +234,16 @@ class Reader:
         mark = "" if last.text[-1] in _MARKS else mark or self._soft
         return [replace(last, text=last.text + mark)]
 
-    def _line_mark(self, ahead: Ahead, block: Block) -> str | None:
+    def _line_mark(self, ahead: Ahead, block: Block, *, is_item: bool) -> str | None:
         """The mark of a line's last word; None while it depends on the next line."""
         if ahead.lines > 1 or block in (Block.HEADING, Block.ROW):
             return "."
         if not ahead.char:
             return None
         if ahead.char.islower():
-            return ""
+            return "," if is_item and block is Block.ITEM else ""
         if block is Block.ITEM:
-            item_follows = ahead.char in "-*+•‣◦▪" or ahead.char.isdigit()
+            item_follows = is_item or ahead.char in "-*+•‣◦▪" or ahead.char.isdigit()
             return "," if item_follows and self._line_words <= _SHORT_ITEM else "."
         if ahead.char in "#>|~=" or (block is Block.BARRED and ahead.char in "-:"):
             return "."

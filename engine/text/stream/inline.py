@@ -140,6 +140,8 @@ def _translate(char: str) -> str:
     if "！" <= char <= "～":  # full-width forms of ASCII
         return chr(ord(char) - 0xFEE0)
     category = unicodedata.category(char)
+    if category == "No" and (char in "❶❷❸❹❺❻❼❽❾❿" or "<circle>" in unicodedata.decomposition(char)):
+        return f" {unicodedata.numeric(char):g} "
     if category in ("No", "Nl") and char not in UNICODE_FRACTIONS:
         return unicodedata.normalize("NFKC", char).replace("⁄", "/")
     if category[0] == "C" or category in ("Sk", "Me") or "\ufe00" <= char <= "\ufe0f":

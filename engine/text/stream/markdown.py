@@ -6,6 +6,7 @@ announced when it begins (its end may be far away), so the announcement stands a
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 
@@ -57,6 +58,10 @@ _HEADING = re.compile(r"#{1,6}")
 _BULLET = re.compile(r"[-*+•‣◦▪–·●○]")
 _GLUED_BULLET = re.compile(r"[•‣◦▪●○](?=\S)")
 _NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
+_CIRCLED = re.compile("([①-⑳❶-❿])")
+_LETTERED = re.compile(r"(?:\*\*)?\(?([A-Za-z]|[ivxIVX]{2,5})[.)](?:\*\*)?")
+_INITIAL = re.compile(r"[A-Z]\.")
+_ROMAN = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX".split()
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
@@ -84,6 +89,7 @@ class Markdown:
         self.acted = False
         self._line_start = True
         self._fence = ""  # the closing fence that ends the code block we are in
+        self._next_names = ("", "")  # of the next item of a list with letters or Roman numerals
         self._ruled = False  # the line has begun with a rule
         self._fence_line = False  # still on the line of the opening fence
         self._until = ""  # text that ends what is hidden; "\n": the line does
@@ -153,6 +159,9 @@ class Markdown:
     def _decide(self, token: Token) -> list[Element]:
         """What the token before turns out to be; sets `_until` if a tag goes on in this one."""
         held = self._held
+        if held and _INITIAL.fullmatch(held.text) and not _INITIAL.fullmatch(token.text):
+            self._held = None
+            return self._item(held.text[0], held.start)
         found = tags.goes_on(held.text, token.text) if held else None
         if held is None or found is None:
             return self.release()
@@ -213,16 +222,41 @@ class Markdown:
         return self._numbered(token)
 
     def _numbered(self, token: Token) -> list[Element] | None:
-        match = _NUMBERED.fullmatch(token.text)
-        if match and token.spaced:
-            self.block = Block.ITEM
-            figure = Piece.at(token.text, token.start).cut(*match.span(1))
-            return [Piece(figure.text + ",", (*figure.places, figure.end))]
+        forms = (_NUMBERED, _LETTERED, _CIRCLED)
+        match = next((found for form in forms if (found := form.fullmatch(token.text))), None)
+        if match and token.spaced and self._is_next(match[1].upper()):
+            if _INITIAL.fullmatch(token.text):  # "A. A. Milne"?
+                self._held, self._line_start = token, False
+                return []
+            return self._item(match[1].upper(), token.start + match.start(1))
         if token.text.startswith("|"):
             self.block = Block.ROW
         elif _GLUED_BULLET.match(token.text):
             self.block = Block.ITEM
         return None
+
+    def _is_next(self, name: str) -> bool:
+        """Whether an item's name begins a list or follows the last one: a number always does."""
+        return not name.isalpha() or name in ("A", "I", *self._next_names)
+
+    def _item(self, name: str, start: int) -> list[Element]:
+        """The name of an item: its number or its letter."""
+        letter, roman = self._next_names
+        if name == letter or name == "A":
+            letter = chr(ord(name) + 1)
+        elif name in _ROMAN:
+            value = _ROMAN.index(name) + 1
+            roman, name = _ROMAN[value % len(_ROMAN)], str(value)
+        elif not name.isdecimal():
+            name = str(int(unicodedata.numeric(name)))
+        self.block, self._next_names = Block.ITEM, (letter, roman)
+        return [Piece(name + ",", (*range(start, start + len(name)), start + len(name)))]
+
+    @property
+    def next_item(self) -> str:
+        """The characters with which the next item of a lettered list may begin."""
+        names = "".join(name[:1] for name in self._next_names)
+        return f"{names}{names.lower()}(*" if names else ""
 
     def _hidden(self, piece: Piece) -> list[Element]:
         """Drop the hidden part and go on after its end."""
