@@ -22,6 +22,8 @@ from engine.text.rules.context import (
     matching,
     say,
 )
+from engine.text.tables import words
+from engine.text.unit_table import SIGNS
 
 LONGEST = 9  # groups, as many as the longest bank account number has
 _REGIONS = "US GB DE FR IN ES IT AU JP CH NZ BR CN NL PL SE".split()
@@ -42,10 +44,7 @@ _DIALLED = re.compile(r"\+?[\d() .-]+")
 _NATIONAL = re.compile(r"(?=(?:\D*\d){7,15}\D*$)[\d() .-]+")
 _TYPED = re.compile(r"(\d{3,4}) \d{3,4}|\d\d(?: \d\d){1,3}")  # a code of one use: 482 913
 _TRUNK = re.compile(r"(?:\(0\d+\)|0\d{2,})[ -]")
-_CUES = frozenset(
-    "call dial phone telephone tel fax mobile cell whatsapp sms hotline "
-    "code pin isbn iban ssn zip card serial account passcode otp".split()
-)
+_CUES = words("groups", "cues")
 _LINKS = frozenset("is number no nr code at now".split())
 _AMERICAN = re.compile(r"(?:\+?1[-.])?(?:(?:\(\d{3}\)|\d{3})[-.]?)?(\d{3})[-.](\d{4})", re.ASCII)
 _CODE = re.compile(
@@ -57,15 +56,20 @@ _UNGROUPED = re.compile(r"\+\d{8,15}", re.ASCII)
 _CARD_GLUED = re.compile(r"\d{16}", re.ASCII)
 _ZIP = re.compile(r"\d{5}(?:-\d{4})?", re.ASCII)
 _LABELS = {"tel": "telephone", "sms": "S-M-S", "fax": "fax"}
+_LONG = 8  # figures
+_GLUED_AMERICAN = re.compile(r"(1?)([2-9]\d\d)([2-9]\d\d)(\d{4})", re.ASCII)
+_LONG_ID = re.compile(r"(?=(?:[A-Z]*\d){8})[A-Z\d]{9,34}|[a-z]{1,4}\d{8,30}", re.ASCII)
+_BEFORE_QUANTITY = words("groups", "before_quantity")
+_AFTER_QUANTITY = words("groups", "after_quantity")
 _TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}", re.ASCII)
 
 
 def cued(context: Context) -> bool:
     """Whether the words before announce a number that is dialled or typed: "call", "PIN is"."""
-    words = [past.core.lower() for past in context.past]
+    past = [past.core.lower() for past in context.past]
     return any(
-        word in _CUES and all(link in _LINKS for link in words[:place])
-        for place, word in enumerate(words)
+        word in _CUES and all(link in _LINKS for link in past[:place])
+        for place, word in enumerate(past)
     )
 
 
@@ -119,11 +123,11 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
 
 def words_of(text: str) -> list[str]:
     """A code in words, with a pause after every group except the last."""
-    words: list[str] = []
+    said: list[str] = []
     for group in re.findall(r"\+?\d+|[A-Z]+", re.sub(r"[()]", "", text)):
-        words += _group(group)
-        words[-1] += "," if group.isdecimal() or group[0] == "+" else ""
-    return [*words[:-1], words[-1].rstrip(",")]
+        said += _group(group)
+        said[-1] += "," if group.isdecimal() or group[0] == "+" else ""
+    return [*said[:-1], said[-1].rstrip(",")]
 
 
 def international(text: str) -> str:
@@ -206,11 +210,46 @@ def typed(core: str, context: Context) -> Reading | None:
     if not _TYPED_CODE.fullmatch(core) or not cued(context):
         return None
     is_count = context.previous == "call" and not context.tail and is_counted(context.after)
-    return None if is_count else _reading(core)
+    return None if is_count else _reading(_parted(core))
+
+
+def long_number(core: str, context: Context) -> Reading | None:
+    """5551234567, 18005551234, XI1234567812334: nobody counts so far, unless the words around it
+    say so or it is round."""
+    if core.isdecimal() and core.isascii() and len(core) >= _LONG:
+        return None if _is_quantity(core, context) else _reading(_parted(core))
+    if not _LONG_ID.fullmatch(core):
+        return None
+    runs = re.findall(r"[A-Za-z]+|\d+", core)
+    return _reading(" ".join(_parted(run) if run.isdecimal() else run.upper() for run in runs))
+
+
+def _parted(figures: str) -> str:
+    """A long run of figures in groups: of a North American telephone number, or of three and
+    four."""
+    if len(figures) < _LONG:
+        return figures
+    match = _GLUED_AMERICAN.fullmatch(figures)
+    if match:
+        return " ".join(group for group in match.groups() if group)
+    fours = len(figures) // 4 if len(figures) % 4 == 0 else len(figures) % 3
+    threes = len(figures) - 4 * fours
+    head = [figures[place : place + 3] for place in range(0, threes, 3)]
+    return " ".join([*head, *re.findall("....", figures[threes:])])
+
+
+def _is_quantity(core: str, context: Context) -> bool:
+    if core.endswith("000") and core[0] != "0":
+        return True
+    one, two = context.previous.lower(), context.before_previous.lower()
+    if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
+        return True
+    after = "" if context.tail else context.after
+    return after in _AFTER_QUANTITY or after in SIGNS or is_counted(after)
 
 
 def _reading(text: str) -> Reading:
     return Reading(tuple(words_of(text)))
 
 
-RULES: tuple[Rule, ...] = (whole, area_glued, label, typed)
+RULES: tuple[Rule, ...] = (whole, area_glued, label, typed, long_number)
