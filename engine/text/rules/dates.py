@@ -8,7 +8,16 @@ import re
 
 from engine.text.pronunciation import initialisms
 from engine.text.rules import numbers, units
-from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
+from engine.text.rules.context import (
+    SENTENCE_STARTERS,
+    Context,
+    Reading,
+    Rule,
+    is_counted,
+    matching,
+    say,
+)
+from engine.text.rules.figures import VERSIONED
 from engine.text.tables import listed, section, words
 
 MONTHS = listed("dates", "months")
@@ -66,6 +75,8 @@ _YEAR_CUES = words("dates", "year_cues") | {month.lower() for month in MONTHS}
 )
 def iso(match: re.Match[str], context: Context) -> Reading | None:
     """2024-03-05, 2024-03-05T14:30:00Z"""
+    if match[2] == "." and _is_versioned(match[0], context):
+        return None
     words = date(int(match[3]), int(match[4]), match[1])
     time = _TIME.fullmatch(match[5] or "")
     return say(f"{words}, {_clock(time, context)}" if time else words) if words else None
@@ -80,6 +91,8 @@ def month_and_year(match: re.Match[str], context: Context) -> Reading:
 @matching(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|(?<!-)\d\d)")
 def numeric(match: re.Match[str], context: Context) -> Reading | None:
     """3/5/2024, 3/5/24, 5.3.2024"""
+    if match[2] == "." and len(match[4]) == 2 and _is_versioned(match[0], context):
+        return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)
     words = date(month, day, match[4]) or date(day, month, match[4])
@@ -298,6 +311,17 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
         return None
     words = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
     return say(f"{numbers.year(first)} to {words}")
+
+
+def _is_versioned(text: str, context: Context) -> bool:
+    """Whether figures with dots are the version of what stands before: Python 3.11.12."""
+    before = context.previous
+    cue = context.before_previous if before in ("to", "from", "is") else before
+    if cue.lower() in VERSIONED:
+        return True
+    named = any(char.isupper() for char in before) and before.lower() not in SENTENCE_STARTERS
+    padded = re.search(r"(?<!\d)0\d", text)  # as in dates alone
+    return named and not context.past[0].mark and not padded and not full_name(before)
 
 
 def _is_day(text: str) -> bool:

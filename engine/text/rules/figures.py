@@ -24,7 +24,7 @@ _NUMBERED = words("figures", "numbered")
 _STATUS = words("figures", "status")
 _OPERATORS = frozenset("+-=*/^")
 _IDIOMS = section("figures", "idioms")
-_VERSIONED = words("figures", "versioned")
+VERSIONED = words("figures", "versioned")
 
 
 def idiom(core: str, context: Context) -> Reading | None:
@@ -175,10 +175,11 @@ def version(match: re.Match[str], context: Context) -> Reading | None:
     """3.11.2, v2.0; "Python 3.11" is three point eleven."""
     parts = (match[2] or match[4]).split(".")
     lead = match[1] or match[3]
-    if len(parts) == 2 and not (lead or context.previous.lower() in _VERSIONED):
+    if len(parts) == 2 and not (lead or context.previous.lower() in VERSIONED):
         return None
     words = " point ".join(numbers.number(part) for part in parts)
-    return say(("version " if lead else "") + words)
+    named = context.previous.lower() == "version"
+    return say(("version " if lead and not named else "") + words)
 
 
 def _size(size: str) -> str:
