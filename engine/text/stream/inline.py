@@ -7,11 +7,12 @@ Invariant: every character that stays keeps its place in the reply.
 import html
 import re
 import unicodedata
+from dataclasses import dataclass
 
 from engine.text.marks import TOKEN
 from engine.text.rules import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS
-from engine.text.stream import tags
+from engine.text.stream import notes, tags
 from engine.text.stream.piece import Piece
 
 _EMOTICON = re.compile(
@@ -73,22 +74,31 @@ _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", st
 _EXPONENT = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
-def plain_pieces(piece: Piece, *, code: bool = False, begins: bool = False) -> list[Piece]:
-    """What is left of a token, in pieces without white space; none for an emoji or a mark alone.
-    `code`: it is quoted as code; `begins`: it begins a sentence.
-    """
+@dataclass(frozen=True)
+class Place:
+    """Where a token stands: quoted as code, at the head of a sentence, behind `previous`."""
+
+    code: bool = False
+    begins: bool = False
+    previous: str = ""
+
+
+def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
+    """What is left of a token, in pieces without white space; none for an emoji or a mark alone."""
     if _EMOTICON.fullmatch(piece.text):
         return []
     piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
-    if code:
+    if place.code:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:
         # Tags that end a sentence or a part of it become marks, powers are kept, others vanish.
         piece = piece.replace(_NEXT_SENTENCE, ". ").replace(TOKEN, " ").replace(_RAISED, _raised)
         piece = piece.replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
         piece = piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
-        piece = tags.without_directions(tags.without_tags(piece), begins=begins)
+        piece = tags.without_directions(tags.without_tags(piece), begins=place.begins)
+        listed = piece.text.startswith("[") and notes.may_list(place.previous)
+        piece = notes.without_notes(piece, listed=listed)
     piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])

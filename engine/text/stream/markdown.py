@@ -13,7 +13,7 @@ from enum import Enum
 from engine.text.marks import THINKING
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.rules.marks import ends_sentence
-from engine.text.stream import equations, inline, tags
+from engine.text.stream import equations, inline, notes, tags
 from engine.text.stream.equations import Equation
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
@@ -100,6 +100,7 @@ class Markdown:
         self._acts = False  # within "*Holds out hand*"
         self._code = False  # between backticks, within a line
         self._quoted = False  # the current token is, or holds some
+        self._previous = ""  # the token before in this line
         self._begins = True  # the next token begins a sentence
         self._hidden_text = ""  # of a tag or a direction that goes on, from its beginning
         self._held: Token | None = None  # may open a tag or a direction; the next token decides
@@ -142,12 +143,14 @@ class Markdown:
         ticks = len(_TICKS.findall(token.text))
         self._quoted = self._code or ticks > 0
         self._code ^= bool(ticks % 2)
-        if token.spaced and not self._quoted and tags.may_open(token.text):
+        opens = tags.may_open(token.text) or notes.may_open(token.text, self._previous)
+        if token.spaced and not self._quoted and opens:
             self._held = token
             return before
         elements = self._visible(piece)
         self._note_act(token.text)
         self._begins = (self._begins and not elements) or ends_sentence(token.text)
+        self._previous = token.text
         return before + elements
 
     def _note_act(self, text: str) -> None:
@@ -162,7 +165,11 @@ class Markdown:
         if held and _INITIAL.fullmatch(held.text) and not _INITIAL.fullmatch(token.text):
             self._held = None
             return self._item(held.text[0], held.start)
-        found = tags.goes_on(held.text, token.text) if held else None
+        found = (
+            tags.goes_on(held.text, token.text) or notes.goes_on(held.text, token.text)
+            if held
+            else None
+        )
         if held is None or found is None:
             return self.release()
         self._held, self._formulas = None, held.formulas
@@ -174,6 +181,7 @@ class Markdown:
 
     def _new_line(self, token: Token) -> None:
         lines = token.lines
+        self._previous = ""
         self._begins, self._code, self._acts, self.acted = True, False, False, False
         if self._until == ">" and lines == 1 and tags.continues(token.text):
             return
@@ -285,6 +293,7 @@ class Markdown:
             self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
             return self._hidden(piece.cut(hiding.end()))
         elements: list[Element] = []
+        place = inline.Place(self._quoted, self._begins, self._previous)
         for part in equations.parts(piece, self._formulas):
             if isinstance(part, Equation):
                 elements.append(part)
@@ -292,7 +301,7 @@ class Markdown:
             part = self._cut_unclosed(part)
             self._address = "://" in part.text
             part = composed(part)
-            for plain in inline.plain_pieces(part, code=self._quoted, begins=self._begins):
+            for plain in inline.plain_pieces(part, place):
                 readable = without_foreign(plain)
                 self.left_out = self.left_out or readable != plain
                 for spoken in readable.split():

@@ -1,0 +1,64 @@
+"""Numbers of notes and citations, which nobody says: works.², 5%.¹, [2,3], [2, 3], 【4†source】.
+
+Invariant: a power keeps its figure (x², 10², 5 feet²), and a list its brackets: the interval
+[0,1], the list [1, 2].
+"""
+
+import re
+
+from engine.text.stream.piece import Piece
+from engine.text.tables import words
+from engine.text.unit_table import SIGNS, UNITS
+
+_RAISED = "[⁰¹²³⁴-⁹]+(?:[,⁻–-][⁰¹²³⁴-⁹]+)*"
+_BEHIND = r"(?![\w⁻⁺^(])"
+_BEHIND_MARK = re.compile(
+    rf"(?:(?<=[.,;:!?%\"”’\]])|(?<=[a-z]{{3}}\))|(?<=\b(?:19|20)\d\d)){_RAISED}{_BEHIND}"
+)
+_BEHIND_WORD = re.compile(rf"(?<![\w^])([^\W\d_]{{3,}}){_RAISED}{_BEHIND}")
+_POWERED = words("notes", "functions") | SIGNS.keys() | {f for unit in UNITS for f in unit.forms}
+_SOURCE = re.compile(r"【[^】\s]*】|\ue200[^\ue201\s]*\ue201|(?<=[.,;])\[[a-z]\]")
+_NUMBERS = r"\d{1,3}(?:[,;–-]\d{1,3})*"
+_CITED = re.compile(rf"\[({_NUMBERS})\](?!\()")
+_BEGUN = re.compile(rf"\[({_NUMBERS})[,;]$")
+_WENT_ON = re.compile(rf"({_NUMBERS})(?:[,;]|\].*)")
+_LISTS = words("notes", "lists")
+
+
+def without_notes(piece: Piece, *, listed: bool) -> Piece:
+    """Drop the notes of a token; `listed`: what is in square brackets may be a list."""
+    piece = piece.replace(_BEHIND_MARK, "").replace(_SOURCE, "")
+    piece = piece.replace(
+        _BEHIND_WORD, lambda match: match[0] if match[1].lower() in _POWERED else match[1]
+    )
+    if listed:
+        return piece
+    return piece.replace(_CITED, lambda match: "" if _rises(match[1]) else match[0])
+
+
+def may_list(previous: str) -> bool:
+    """Whether what stands behind this word in square brackets may be a list; `previous` "": it
+    begins its line."""
+    return not previous or previous[-1] in "=([{,:+-*/<>" or previous.lower() in _LISTS
+
+
+def may_open(text: str, previous: str) -> bool:
+    """Whether a citation may go on in the next token."""
+    match = _BEGUN.search(text)
+    if not match or not _rises(match[1]):
+        return False
+    return match.start() > 0 or not may_list(previous)
+
+
+def goes_on(text: str, following: str) -> tuple[int, str] | None:
+    """Where a citation begins that this token continues, and what closes it."""
+    begun, more = _BEGUN.search(text), _WENT_ON.fullmatch(following)
+    if not (begun and more and _rises(f"{begun[1]},{more[1]}")):
+        return None
+    return begun.start(), "]"
+
+
+def _rises(numbers: str) -> bool:
+    """Whether they are numbers of notes: from 1 on, and each above the one before."""
+    values = [0, *map(int, re.findall(r"\d+", numbers))]
+    return values == sorted(set(values))
