@@ -69,6 +69,8 @@ _FOREIGN = {
     "؟": "?", "،": ",", "؛": ";", "۔": ".", "।": ".", "॥": ".",
     "〜": "~", "∼": "~",
 }  # fmt: skip
+_DRAWN_LINE = re.compile(r"(?<=[\w.,;!?)])[─━┄┅┈┉═⸺⸻]+(?=\w)")
+_WORD_BREAKS = "\u200b\ufffc\ufffd"  # a space without a width, and what stands for a picture
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 _EXPONENT = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
@@ -105,6 +107,7 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
     piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
     if piece.text not in ("*", "**"):
         piece = _without_emphasis(piece)
+    piece = piece.replace(_DRAWN_LINE, "—")
     piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
     return _sayable(piece).split()
 
@@ -154,6 +157,8 @@ def _translate(char: str) -> str:
         return f" {unicodedata.numeric(char):g} "
     if category in ("No", "Nl") and char not in UNICODE_FRACTIONS:
         return unicodedata.normalize("NFKC", char).replace("⁄", "/")
-    if category[0] == "C" or category in ("Sk", "Me") or "\ufe00" <= char <= "\ufe0f":
+    if char in _WORD_BREAKS or category in ("Cc", "Co", "Cn", "Cs", "Sk"):
+        return " "
+    if category in ("Cf", "Me") or "\ufe00" <= char <= "\ufe0f":
         return ""
-    return char if category != "So" or char in "°℃℉" else ""
+    return char if category != "So" or char in "°℃℉" else " "
