@@ -69,6 +69,8 @@ def shortened(core: str, context: Context) -> Reading | None:
     lower = core.lower()
     if not context.tail.startswith(".") or lower not in _WORDS:
         return None
+    if core == "c" and re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", context.previous):
+        return say("century", context.mark_behind_dot(any_name=True))
     figure = context.after[:1].isdigit() or (core == "No" and context.after == "of")
     if lower in _BEFORE_FIGURE and not figure:
         return None

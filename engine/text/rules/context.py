@@ -15,12 +15,13 @@ _NUMERIC = re.compile(
 )
 _SENTENCE_MARKS = ".?!:;"
 
-SCALES = ("thousand", "million", "billion", "trillion", "lakh", "crore")
+SCALES = ("hundred", "thousand", "million", "billion", "trillion", "lakh", "crore")
 
 SENTENCE_STARTERS = words("context", "sentence_starters")
 _NO_NOUNS = SENTENCE_STARTERS | words("context", "no_nouns")
 
 
+_ADJECTIVES = words("context", "adjectives")
 _COUNTED = words("context", "counted")
 _VERB_LIKE = words("context", "verb_like")
 
@@ -120,6 +121,20 @@ class Context:
         if article.lower() not in ("a", "an") or self.tail:
             return False
         return self.after.islower() and self.after.isalpha() and self.after not in _NO_NOUNS
+
+    @property
+    def article(self) -> str:
+        """The token before, or the one before a plain adjective: "a small 40 cm gap"."""
+        return self._article(0)
+
+    @property
+    def article_before_number(self) -> str:
+        """The same for the number before."""
+        return self._article(1)
+
+    def _article(self, depth: int) -> str:
+        nearest = self._earlier(depth)
+        return self._earlier(depth + 1) if nearest in _ADJECTIVES else nearest
 
     def sentence_follows(self, *, any_name: bool) -> bool:
         """Whether the next token begins a sentence: a capital on a word that is not a name as far

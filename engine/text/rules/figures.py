@@ -21,6 +21,7 @@ from engine.text.tables import section, words
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s"
 _NUMBERED = words("figures", "numbered")
+_PLACES = words("figures", "places")
 _STATUS = words("figures", "status")
 _OPERATORS = frozenset("+-=*/^")
 _IDIOMS = section("figures", "idioms")
@@ -50,6 +51,12 @@ def plain(match: re.Match[str], context: Context) -> Reading:
 def ordinal(match: re.Match[str], context: Context) -> Reading:
     """3rd, 21st, 1,000th"""
     return say(numbers.ordinal(int(match[1].replace(",", ""))))
+
+
+@matching(r"(\d{1,3}(?:st|nd|rd|th))/(\d{1,3}(?:st|nd|rd|th))")
+def ordinals(match: re.Match[str], context: Context) -> Reading:
+    """3rd/4th"""
+    return say(", ".join(numbers.ordinal(int(each[:-2])) for each in match.groups()))
 
 
 @matching(r"(\d{1,3}\.\d+)/(\d{1,3})")
@@ -130,8 +137,10 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
 
 
 @matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
-def scientific(match: re.Match[str], context: Context) -> Reading:
-    """1.5e-3"""
+def scientific(match: re.Match[str], context: Context) -> Reading | None:
+    """1.5e-3, not the "4E5" of a gate"""
+    if context.previous.lower() in _PLACES:
+        return None
     exponent = numbers.number(match[2].lstrip("+"))
     return say(f"{numbers.number(match[1])} times ten to the {exponent}")
 
@@ -192,6 +201,6 @@ def _size(size: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, ordinal, rating, fraction, mixed_hyphened, mixed,
+    idiom, network, version, decade, ordinal, ordinals, rating, fraction, mixed_hyphened, mixed,
     scientific, listed, times_per, times, thousands, many, numbered, plain,
 )  # fmt: skip

@@ -48,7 +48,8 @@ _CUES = words("groups", "cues")
 _LINKS = frozenset("is number no nr code at now".split())
 _AMERICAN = re.compile(r"(?:\+?1[-.])?(?:(?:\(\d{3}\)|\d{3})[-.]?)?(\d{3})[-.](\d{4})", re.ASCII)
 _CODE = re.compile(
-    r"\+\d{1,3}(?:[-.]\d{2,5}){2,5}|1-8\d\d-[A-Z]{4,12}|97[89]\d{10}"  # abroad, a word, a book
+    r"\+\d{1,3}(?:[-.]\d{2,5}){2,5}"  # abroad
+    r"|1-[89]\d\d(?:-[A-Za-z]{3,12})+|97[89]\d{10}"  # words, a book
     r"|\d{2,5}(?:-\d{2,5}){2,4}|\d{1,7}(?:-\d{1,7}){3,6}|(?=.*\d{6})\d+(?:-\d+){2}",
     re.ASCII,
 )
@@ -124,7 +125,7 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
 def words_of(text: str) -> list[str]:
     """A code in words, with a pause after every group except the last."""
     said: list[str] = []
-    for group in re.findall(r"\+?\d+|[A-Z]+", re.sub(r"[()]", "", text)):
+    for group in re.findall(r"\+?\d+|[A-Za-z]+", re.sub(r"[()]", "", text)):
         said += _group(group)
         said[-1] += "," if group.isdecimal() or group[0] == "+" else ""
     return [*said[:-1], said[-1].rstrip(",")]

@@ -88,6 +88,8 @@ def owed(core: str, context: Context) -> Reading | None:
     if currency is None:
         return None
     if core.lower() in SCALES:
+        if _scale_follows(context):
+            return Reading((core,), currency=currency)
         adjective = _describes(context, context.before_previous)
         return say(f"{core} {currency.one if adjective else currency.many}")
     spread_figures = _FIGURES.fullmatch(core)

@@ -16,6 +16,7 @@ _NUMERAL = re.compile(
 )
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _RULERS = words("roman", "rulers")
+_GIVEN = words("roman", "given") | _RULERS
 _COUNTED = words("roman", "counted")
 _WITH_PRONOUN = words("roman", "with_pronoun")
 
@@ -35,15 +36,34 @@ def numeral(core: str, context: Context) -> Reading | None:
     ruler = owner.lower() in _RULERS
     is_counted = owner.lower() in _COUNTED
     before_verb = not context.tail and context.after.lower() in _WITH_PRONOUN
+    if _is_initial(core, context):
+        return None
     if core == "I" and (before_verb or not (ruler or is_counted)):
         return None
-    if ruler:
+    if ruler or (not is_counted and len(core) > 1 and _is_namesake(context)):
         return say(f"the {numbers.ordinal(value)}{possessive}")
     if is_counted and core in ("C", "D", "L", "M"):
         return None
     if not is_counted and (len(core) < 2 or value > 39 or owner.isupper()):
         return None
     return say(numbers.cardinal(value) + possessive)
+
+
+def _is_initial(core: str, context: Context) -> bool:
+    """Whether it is the D of "John D. Rockefeller"."""
+    if len(core) > 1 or context.tail != ".":
+        return False
+    return context.after[:1].isupper() and context.after.lower() not in SENTENCE_STARTERS
+
+
+def _is_namesake(context: Context) -> bool:
+    """Behind a person's whole name: Robert Griffin III, John D. Rockefeller III."""
+    names = [past.core for past in context.past[:3] if not past.mark]
+    if len(names) < 2 or not names[0].istitle():
+        return False
+    between = len(names) < 3 or names[1][:1].isupper()
+    given = names[1:] if between else names[1:2]
+    return any(name.lower() in _GIVEN for name in given)
 
 
 def unowned(core: str, context: Context) -> Reading | None:

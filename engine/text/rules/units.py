@@ -24,6 +24,9 @@ _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
 _EXPRESSION = re.compile(
     rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
 )
+_RATE = re.compile(
+    rf"(?:{_UNIT})(?:\^[23])?/(?:{_UNIT})\^[23]|(?:km|mi)/h|(?:mg|g|ng|µg)/[dm]?[lL]|[kMG]B/s"
+)
 _PER_MANY = re.compile(rf"({_UNIT})/(10+)")
 _DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
@@ -48,7 +51,7 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
     if unit == "m" and not context.tail:
         among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
         unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
-    single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.previous)
+    single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.article)
     part = figures.continued(figure, context)
     if part and not hyphen:
         single = context.is_adjective(context.before_previous)
@@ -65,6 +68,8 @@ def alone(core: str, context: Context) -> Reading | None:
         name = _unit(per_many[1], one=numbers.is_one(context.previous))
         return say(f"{name} per {numbers.number(per_many[2])}")
     match = _EXPRESSION.fullmatch(core)
+    if _RATE.fullmatch(core) and not (context.after_amount or context.previous == "/"):
+        return say(_unit(core, one=False))  # "in m/s²"
     areal = context.previous.lower() in (*_PREFIXES, "square", "cubic") and len(core) > 1
     if not match or not (context.after_amount or areal):
         return None
@@ -78,7 +83,7 @@ def alone(core: str, context: Context) -> Reading | None:
         return None
     mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
     single = (numbers.is_one(context.previous) and not mixed) or context.is_adjective(
-        context.before_previous
+        context.article_before_number
     )
     return say(_unit(core, one=single), _mark(context))
 

@@ -48,6 +48,7 @@ _MASKS = re.compile(r"[*•●]{4}|x{4}|X{4}")
 _HIGHLIGHT = re.compile(r"^[(\"']*==(?=[^\W_])|(?<=[\w.,!?)'\"])==(?=[.,;:!?)\"']*$)")
 _RAISED_MARK = re.compile(r"(?<=\w)\^([\w-]{1,4})\^")  # x^2^, as Pandoc writes it
 _LOWERED_MARK = re.compile(r"(?<=\w)~(\d{1,3})~")
+_INFIX = re.compile(r"(?<=[^\W\d_]{2})\*([^\W\d_]{2,})\*(?=[^\W\d_]{2})")  # un*frigging*believable
 _INSERTED = re.compile(r"^\+\+([^+\s]+)\+\+(?=\W*$)")
 _SPOILER = re.compile(r"^[(\"']*\|\|(?=\w)|(?<=[\w.,!?)'\"])\|\|(?=[.,;:!?)\"']*$)")
 _QUOTED_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)/?>")
@@ -127,6 +128,7 @@ def _without_emphasis(piece: Piece) -> Piece:
     piece = piece.replace(_RAISED_MARK, lambda match: f"^{match[1]}")
     piece = piece.replace(_LOWERED_MARK, lambda match: match[1])
     piece = piece.replace(_INSERTED, lambda match: match[1])
+    piece = piece.replace(_INFIX, lambda match: match[1])
     piece = piece.replace(_HIGHLIGHT, "").replace(_SPOILER, "")
     piece = piece.replace(_POWER, "^").replace(_EMPHASIS, "").replace(_STAR, "")
     return piece.replace(_ATOMS, "").replace(_UNDERSCORE, " ")
