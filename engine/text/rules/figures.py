@@ -80,6 +80,14 @@ def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
     return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
 
 
+@matching(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})")
+def mixed_range(match: re.Match[str], context: Context) -> Reading | None:
+    """2-1/4–2-1/2; but 1–1/2 is one number"""
+    if match[1].isdecimal() and "-" not in match[2]:
+        return None
+    return say(f"{numbers.amount(match[1])} to {numbers.amount(match[2])}")
+
+
 @matching(rf"(\d*)([{_FRACTION_SIGNS}])")
 def mixed(match: re.Match[str], context: Context) -> Reading:
     """1½, ½"""
@@ -201,6 +209,6 @@ def _size(size: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, ordinal, ordinals, rating, fraction, mixed_hyphened, mixed,
-    scientific, listed, times_per, times, thousands, many, numbered, plain,
+    idiom, network, version, decade, ordinal, ordinals, rating, fraction, mixed_range,
+    mixed_hyphened, mixed, scientific, listed, times_per, times, thousands, many, numbered, plain,
 )  # fmt: skip

@@ -246,7 +246,9 @@ def _is_quantity(core: str, context: Context) -> bool:
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True
     after = "" if context.tail else context.after
-    return after in _AFTER_QUANTITY or after in SIGNS or is_counted(after)
+    if after in _AFTER_QUANTITY or after in SIGNS:
+        return True
+    return after != "or" and not _GLUED_AMERICAN.fullmatch(core) and is_counted(after)
 
 
 def _reading(text: str) -> Reading:

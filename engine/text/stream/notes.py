@@ -39,6 +39,8 @@ def without_notes(piece: Piece, *, listed: bool) -> Piece:
 def may_list(previous: str) -> bool:
     """Whether what stands behind this word in square brackets may be a list; `previous` "": it
     begins its line."""
+    if previous.endswith(("],", "];")):
+        return False
     return not previous or previous[-1] in "=([{,:+-*/<>" or previous.lower() in _LISTS
 
 

@@ -9,18 +9,22 @@ import re
 from engine.text.stream.piece import Piece
 from engine.text.tables import words
 
-_SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _LEADS, _LED = (
-    words("tags", name) for name in ("ssml", "placeholders", "acts", "manners", "leads", "led")
+_SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED = (
+    words("tags", name)
+    for name in ("ssml", "placeholders", "acts", "manners", "asides", "leads", "led")
 )
 _STAGE = _ACTS | _MANNERS
 _PAUSES = frozenset(("break", "pause", "pauses", "beat", "silence"))
 _TAG = re.compile(
-    r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>|<\?\w+\?>|<!\[CDATA\[|\]\]>"
+    r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]*)(?:[\s=][^<>]*)?/?>|<\?\w+\?>|<!\[CDATA\[|\]\]>"
 )
 _DIRECTION = re.compile(r"\[([A-Za-z]+)(?:[:=][\w.]+)?\](?![(\[])")
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")
 _ACT = re.compile(r"^([*_])([A-Za-z]+)\1(?!\w)")
-_OPENED = re.compile(r"(<)/?([A-Za-z][\w:.-]*)$|(<)(\?\w+|!DOCTYPE)$|^([\[(*])([A-Za-z]+)$")
+_OPENED = re.compile(
+    r"(<)/?([A-Za-z][\w:.-]*)$|(<)(\?\w+|!DOCTYPE)$"
+    r"|^([\[(*])([A-Za-z]+|[\d.]+-?[a-z]*):?$"
+)
 _ATTRIBUTE = re.compile(r"""[\w:.-]+=["']|/?>""")
 _LED_BY = re.compile(r"([A-Za-z]+)\](?![(\[]).*")
 _SECONDS = re.compile(r"(\d*\.?\d+)\s*(m?)s?", re.IGNORECASE)
@@ -36,7 +40,7 @@ def without_tags(piece: Piece) -> Piece:
 def without_directions(piece: Piece, *, begins: bool) -> Piece:
     """Drop the directions that a token holds completely; `begins`: it begins a sentence."""
     piece = piece.replace(_DIRECTION, lambda match: _said(match, match[1].lower() in _STAGE))
-    piece = piece.replace(_ASIDE, lambda match: _said(match, match[1].lower() in _ACTS))
+    piece = piece.replace(_ASIDE, lambda match: _said(match, match[1].lower() in _ACTS | _ASIDES))
     if begins:
         piece = piece.replace(_ACT, lambda match: _said(match, match[2].lower() in _ACTS))
     return piece
@@ -51,7 +55,8 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
     if sign == "<":
         certain = bool(match[3]) or name in _SSML or name in _STAGE
     elif sign == "[":
-        certain = name in _ACTS or (name in _MANNERS and name.endswith(("ing", "es")))
+        is_verb = name in _ACTS or name.endswith(("ing", "es"))
+        certain = name in _STAGE and (is_verb or text[-1] == ":")
     else:
         certain = name in _ACTS and (sign == "(" or begins)
     return (match.start(), _CLOSERS[sign]) if certain else None
@@ -62,7 +67,8 @@ def may_open(text: str) -> bool:
     match = _OPENED.search(text)
     if not match:
         return False
-    return bool(match[1]) or (match[5] == "[" and match[6].lower() in _LEADS | _PAUSES)
+    leads = match[5] == "[" and (match[6].lower() in _LEADS | _PAUSES or match[6][0].isdigit())
+    return bool(match[1]) or leads
 
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
@@ -75,6 +81,7 @@ def goes_on(text: str, following: str) -> tuple[int, str] | None:
     led = _LED_BY.fullmatch(following)
     known = led and led[1].lower() in _STAGE | _LED
     timed = match[6].lower() in _PAUSES and (following[:1].isdigit() or following == "for")
+    timed = timed or (match[6][-1:].isdigit() and following.startswith("second"))
     return (match.start(), "]") if known or timed else None
 
 
