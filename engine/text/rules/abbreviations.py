@@ -6,7 +6,7 @@ begins after it.
 
 import re
 
-from engine.text.rules.context import SENTENCE_STARTERS, Context, Reading, Rule, say
+from engine.text.rules.context import OPENERS, SENTENCE_STARTERS, Context, Reading, Rule, say
 from engine.text.tables import section, words
 
 _TITLES = section("abbreviations", "titles")
@@ -106,7 +106,7 @@ def initial(core: str, context: Context) -> Reading | None:
         return say(core, "")
     if not context.after[0].isupper():
         return None
-    if context.after.lower() in SENTENCE_STARTERS and len(context.after) > 1:
+    if context.after.lower() in SENTENCE_STARTERS | OPENERS and len(context.after) > 1:
         return None
     previous = context.previous
     if _is_of_alphabet(core, context):

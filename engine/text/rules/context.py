@@ -18,6 +18,7 @@ _SENTENCE_MARKS = ".?!:;"
 SCALES = ("hundred", "thousand", "million", "billion", "trillion", "lakh", "crore")
 
 SENTENCE_STARTERS = words("context", "sentence_starters")
+OPENERS = words("context", "openers")
 _NO_NOUNS = SENTENCE_STARTERS | words("context", "no_nouns")
 
 
@@ -143,7 +144,7 @@ class Context:
         after = self.after
         if not after[:1].isupper():
             return after == ""
-        if after.lower() in SENTENCE_STARTERS:
+        if after.lower() in SENTENCE_STARTERS or after.lower() in OPENERS:
             return True
         return any_name and not (len(after) > 1 and after.isupper())
 

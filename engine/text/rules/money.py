@@ -88,7 +88,7 @@ def owed(core: str, context: Context) -> Reading | None:
     if currency is None:
         return None
     if core.lower() in SCALES:
-        if _scale_follows(context):
+        if core.lower() == "hundred" and _scale_follows(context):
             return Reading((core,), currency=currency)
         adjective = _describes(context, context.before_previous)
         return say(f"{core} {currency.one if adjective else currency.many}")
