@@ -36,9 +36,14 @@ _SCRAPS = (
     r"|\frac{1}{2}|^|="
 ).split("|")
 _ROWS = [" ", "\n", "\n\n", "\t", '"', "|", "\\", "| a | b |\n", "|---|\n"]
+_TAGS = (
+    '<speak>|<break time="1s"/>|<foo |a="b">|<name>|</foo>|List<int>|[laughs]|[long |pause]|[2 |'
+    "[clears |throat]|(laughs |*Holds |hand*|[2, |3]|[2,3]|a. |B. |A. |ii. |①|★|.²|5551234567|"
+    "1-1/2|AM|Us|€. |C. Next"
+).split("|")
 _TEX = r"$x$ $$ \( \) \[ \] \frac{a}{b} \begin{cases} \end{cases} \\ & _ { } $2x \text{a".split()
 MARKDOWNISH = st.lists(
-    st.sampled_from(_SCRAPS) | st.sampled_from(_ROWS) | st.sampled_from(_TEX) | st.text(max_size=4),
+    st.sampled_from(_SCRAPS + _ROWS + _TEX) | st.sampled_from(_TAGS) | st.text(max_size=4),
     max_size=40,
 ).map("".join)
 
@@ -112,6 +117,7 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
 LONGEST_RUN = 9
+OPENS = re.compile(r"<[A-Za-z][\w:.-]*$|^\[[\w.-]+:?$|\[[\d,;–-]+$")  # maybe a tag or a direction
 
 
 def first_of_run(tokens: list[str], place: int) -> int:
@@ -138,9 +144,11 @@ def hold_back_is_at_most_one_token(text: str) -> None:
     """When a token that is spoken is complete, every word that begins before that token is out, or
     before the first of its groups if it is figures in a row of groups.
 
-    A formula is one token, and so is what may still become one; the token before it, whose reading
-    may depend on it, waits with it. It holds without exception: code blocks, link targets and
-    comments are no tokens that are spoken, and a table's cells are read one by one.
+    What may open a tag, a direction or a citation waits for the next token, and the word before it,
+    which may get its pause, waits with it. A formula is one token, and so is what may still become
+    one; the token before it, whose reading may depend on it, waits with it. It holds without
+    exception: code blocks, link targets and comments are no tokens that are spoken, and a table's
+    cells are read one by one.
     """
     tokens = [match.span() for match in re.finditer(r"\S+", text)]
     everything = read(text)
@@ -154,6 +162,7 @@ def hold_back_is_at_most_one_token(text: str) -> None:
         position = end + 1
         is_spoken = any(start <= word.start < end for word in everything)
         place = min(place, first_undecided(tokens, text[: end + 1]))
+        place = max(place - bool(OPENS.search(written[place])), 0)
         run_start = tokens[first_of_run(written, place)][0]
         due = [word for word in everything if word.start < run_start]
         assert not is_spoken or out[: len(due)] == due, (text[:end], due[len(out) :])
