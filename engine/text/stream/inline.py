@@ -18,6 +18,7 @@ from engine.text.stream.piece import Piece
 _EMOTICON = re.compile(
     r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\^_+\^|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
+_PLAIN = re.compile(r"(?!x{4}$)(?!X{4}$)[A-Za-z]+[,.]?")  # nearly every token
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
 _ATTRIBUTES = r"(?:\s[^<>]*)?/?>"
 _END_TAG = re.compile(
@@ -90,6 +91,8 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
     """What is left of a token, in pieces without white space; none for an emoji or a mark alone."""
     if _EMOTICON.fullmatch(piece.text):
         return []
+    if _PLAIN.fullmatch(piece.text):
+        return [piece]
     piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
     if place.code:
@@ -99,7 +102,9 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
         piece = piece.replace(_NEXT_SENTENCE, ". ").replace(TOKEN, " ").replace(_RAISED, _raised)
         piece = piece.replace(_END_TAG, ". ").replace(_BREAK_TAG, ", ")
         piece = piece.replace(_BLOCK_TAG, " ").replace(_TAG, "")
-        piece = tags.without_directions(tags.without_tags(piece), begins=place.begins)
+        if place.previous != "#include":
+            piece = tags.without_tags(piece, begins=place.begins)
+        piece = tags.without_directions(piece, begins=place.begins)
         listed = piece.text.startswith("[") and notes.may_list(place.previous)
         piece = notes.without_notes(piece, listed=listed)
     piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")

@@ -32,9 +32,9 @@ _CLOSERS = {"<": ">", "[": "]", "(": ")", "*": "*"}
 _INAUDIBLE_S, _SHORT_S = 0.1, 0.5  # up to the latter, a pause is that of a comma
 
 
-def without_tags(piece: Piece) -> Piece:
-    """Drop the tags that a token holds completely."""
-    return piece.replace(_TAG, _tag)
+def without_tags(piece: Piece, *, begins: bool) -> Piece:
+    """Drop the tags that a token holds completely; `begins`: it begins a sentence."""
+    return piece.replace(_TAG, lambda match: _tag(match, begins=begins))
 
 
 def without_directions(piece: Piece, *, begins: bool) -> Piece:
@@ -106,21 +106,22 @@ def mark(written: str) -> str:
     return "" if seconds < _INAUDIBLE_S else "," if seconds <= _SHORT_S else "."
 
 
-def _tag(match: re.Match[str]) -> str:
+def _tag(match: re.Match[str], *, begins: bool) -> str:
     name = (match["name"] or "").lower()
-    if name and not match["end"] and _is_text(match, name):
+    if name and not match["end"] and _is_text(match, name, begins=begins):
         return match[0]
     return f"{mark(match[0])} "
 
 
-def _is_text(match: re.Match[str], name: str) -> bool:
+def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
     """Whether pointed brackets hold a type (List<int>) or stand for a name (<your-name>)."""
     if name in _SSML or name in _STAGE:
         return False
     before, behind = match.string[: match.start()], match.string[match.end() :]
-    if not any(char.isalnum() or char in "<>" for char in before + behind):
-        return len(name) == 1 or name in _PLACEHOLDERS or name.startswith("your")
-    return before[-1:].isalnum() and f"</{match['name']}>" not in behind
+    if f"</{match['name']}>" in behind:
+        return False
+    stands_for = len(name) == 1 or name.startswith("your") or (name in _PLACEHOLDERS and not begins)
+    return before[-1:].isalnum() or (stands_for and not behind[:1].isalnum())
 
 
 def _said(match: re.Match[str], is_direction: bool) -> str:
