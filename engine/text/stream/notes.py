@@ -17,6 +17,7 @@ _BEHIND_MARK = re.compile(
 )
 _BEHIND_WORD = re.compile(rf"(?<![\w^])([^\W\d_]{{3,}}){_RAISED}{_BEHIND}")
 _POWERED = words("notes", "functions") | SIGNS.keys() | {f for unit in UNITS for f in unit.forms}
+_ALONE = re.compile(rf"^{_RAISED}(?=[.,;:!?]?$)|(?<=[.,;:!?])\^[\d,]+\^")  # Pandoc: so.^1^
 _SOURCE = re.compile(r"【[^】\s]*】|\ue200[^\ue201\s]*\ue201|(?<=[.,;])\[[a-z]\]")
 _NUMBERS = r"\d{1,3}(?:[,;–-]\d{1,3})*"
 _CITED = re.compile(rf"\[({_NUMBERS})\](?!\()")
@@ -27,7 +28,7 @@ _LISTS = words("notes", "lists")
 
 def without_notes(piece: Piece, *, listed: bool) -> Piece:
     """Drop the notes of a token; `listed`: what is in square brackets may be a list."""
-    piece = piece.replace(_BEHIND_MARK, "").replace(_SOURCE, "")
+    piece = piece.replace(_BEHIND_MARK, "").replace(_ALONE, "").replace(_SOURCE, "")
     piece = piece.replace(
         _BEHIND_WORD, lambda match: match[0] if match[1].lower() in _POWERED else match[1]
     )
