@@ -22,6 +22,7 @@ OPENERS = words("context", "openers")
 _NO_NOUNS = SENTENCE_STARTERS | words("context", "no_nouns")
 
 
+_DETERMINERS = words("context", "determiners")
 _ADJECTIVES = words("context", "adjectives")
 _COUNTED = words("context", "counted")
 _VERB_LIKE = words("context", "verb_like")
@@ -122,6 +123,15 @@ class Context:
         if article.lower() not in ("a", "an") or self.tail:
             return False
         return self.after.islower() and self.after.isalpha() and self.after not in _NO_NOUNS
+
+    def describes(self, before: str) -> bool:
+        """Whether an amount behind this word describes the noun after it: "a $5 toy", "the $5 toy",
+        "two $5 bills"."""
+        if self.is_adjective(before):
+            return True
+        if self.tail or not (before.lower() in _DETERMINERS or before.isdecimal()):
+            return False
+        return self.after.isalpha() and self.after.islower() and not is_other_word(self.after)
 
     @property
     def article(self) -> str:

@@ -21,7 +21,7 @@ from engine.text.tables import section, words
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s"
 _NUMBERED = words("figures", "numbered")
-_PLACES = words("figures", "places")
+PLACES = words("figures", "places")
 _STATUS = words("figures", "status")
 _OPERATORS = frozenset("+-=*/^")
 _IDIOMS = section("figures", "idioms")
@@ -53,10 +53,10 @@ def ordinal(match: re.Match[str], context: Context) -> Reading:
     return say(numbers.ordinal(int(match[1].replace(",", ""))))
 
 
-@matching(r"(\d{1,3}(?:st|nd|rd|th))/(\d{1,3}(?:st|nd|rd|th))")
+@matching(r"\d{1,3}(?:st|nd|rd|th)(?:/\d{1,3}(?:st|nd|rd|th))+")
 def ordinals(match: re.Match[str], context: Context) -> Reading:
     """3rd/4th"""
-    return say(", ".join(numbers.ordinal(int(each[:-2])) for each in match.groups()))
+    return say(", ".join(numbers.ordinal(int(each[:-2])) for each in match[0].split("/")))
 
 
 @matching(r"(\d{1,3}\.\d+)/(\d{1,3})")
@@ -147,7 +147,7 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
 @matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
 def scientific(match: re.Match[str], context: Context) -> Reading | None:
     """1.5e-3, not the "4E5" of a gate"""
-    if context.previous.lower() in _PLACES:
+    if context.previous.lower() in PLACES:
         return None
     exponent = numbers.number(match[2].lstrip("+"))
     return say(f"{numbers.number(match[1])} times ten to the {exponent}")
@@ -187,7 +187,7 @@ def network(match: re.Match[str], context: Context) -> Reading:
     return say(words + (f" port {numbers.digits(port)}" if port else ""))
 
 
-@matching(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|(v)(\d{1,3})")
+@matching(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|([vV])(\d{1,3})")
 def version(match: re.Match[str], context: Context) -> Reading | None:
     """3.11.2, v2.0; "Python 3.11" is three point eleven."""
     parts = (match[2] or match[4]).split(".")
@@ -196,6 +196,8 @@ def version(match: re.Match[str], context: Context) -> Reading | None:
         return None
     words = " point ".join(numbers.number(part) for part in parts)
     named = context.previous.lower() == "version"
+    if match[3] == "V" and not named:
+        return None
     return say(("version " if lead and not named else "") + words)
 
 

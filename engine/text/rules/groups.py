@@ -49,7 +49,7 @@ _LINKS = frozenset("is number no nr code at now".split())
 _AMERICAN = re.compile(r"(?:\+?1[-.])?(?:(?:\(\d{3}\)|\d{3})[-.]?)?(\d{3})[-.](\d{4})", re.ASCII)
 _CODE = re.compile(
     r"\+\d{1,3}(?:[-.]\d{2,5}){2,5}"  # abroad
-    r"|1-[89]\d\d(?:-[A-Za-z]{3,12})+|97[89]\d{10}"  # words, a book
+    r"|1-[89]\d\d-(?=.*[A-Za-z])(?:(?:[A-Za-z]{3,12}|\d)-?)+(?<!-)|97[89]\d{10}"  # words, a book
     r"|\d{2,5}(?:-\d{2,5}){2,4}|\d{1,7}(?:-\d{1,7}){3,6}|(?=.*\d{6})\d+(?:-\d+){2}",
     re.ASCII,
 )

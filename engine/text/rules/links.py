@@ -58,7 +58,7 @@ def sign(match: re.Match[str], context: Context) -> Reading:
 
 
 @matching(
-    r"[ru]/\w+|(?:~|\.{1,2})?/(?:[\w.@+-]+/?)+|(?:[\w.@+-]+/){2,}[\w.@+-]*"
+    r"[ru]/\w+|(?:~|\.{1,2})?/(?:[\w.@+-]+/?)+|(?!\d+(?:st|nd|rd|th)/)(?:[\w.@+-]+/){2,}[\w.@+-]*"
     r"|[\w.@+-]+/[\w-]+\.[A-Za-z]\w{0,4}"
 )
 def path(match: re.Match[str], context: Context) -> Reading | None:

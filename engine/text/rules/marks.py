@@ -32,7 +32,8 @@ _BREAK = re.compile(
     rf"|(?<=\d[%a-z]){_SENTENCE}|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"
     r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
     r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
-    r"|^[\"'“(]*[$€£¥₹]\d[\d,]*(?:\.\d+)?(?=(?!hundred|thousand|[a-z]{1,4}illion)[a-z]{4})"
+    r"|^[\"'“(]*[$€£¥₹]\d[\d,]*(?:\.\d+)?(?=(?!hundred|thousand|[a-z]{1,4}illion)"
+    r"(?:[a-z]{4}|(?:the|and|for|was|off|per|now|is)(?!\w)))"
     r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
 )
 _ADDRESS = re.compile(

@@ -8,14 +8,13 @@ import re
 from collections.abc import Mapping
 
 from engine.text.rules import numbers, units
-from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, is_other_word, say
+from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, say
 from engine.text.rules.numbers import NUMBER
-from engine.text.tables import section, words
+from engine.text.tables import section
 
 _SIGNS = {sign: Currency(*names) for sign, names in section("money", "signs").items()}
 _CODES = {code: Currency(*names) for code, names in section("money", "codes").items()}
 _LETTER_SCALES = section("money", "scales")
-_DETERMINERS = words("money", "determiners")
 _SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
 _SCALE = r"(?:(?:k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(?:thousand|million|billion|trillion))?"
 _SIGNED, _FIGURE = rf"(?P<sign>{_SIGN})", rf"(?P<figure>{NUMBER})(?P<scale>{_SCALE})"
@@ -51,7 +50,7 @@ def spread(core: str, context: Context) -> Reading | None:
     figures = f"{numbers.number(low)} {low_scale} to {numbers.number(high)} {high_scale}"
     if not high_scale and _scale_follows(context):
         return Reading(tuple(figures.split()), currency=currency)
-    if _describes(context):
+    if context.describes(context.previous):
         return say(f"{figures} {currency.one}")
     scaled = low_scale or high_scale
     return say(f"{figures} {currency.many}" if scaled else _price_range(low, high, currency))
@@ -90,7 +89,7 @@ def owed(core: str, context: Context) -> Reading | None:
     if core.lower() in SCALES:
         if core.lower() == "hundred" and _scale_follows(context):
             return Reading((core,), currency=currency)
-        adjective = _describes(context, context.before_previous)
+        adjective = context.describes(context.before_previous)
         return say(f"{core} {currency.one if adjective else currency.many}")
     spread_figures = _FIGURES.fullmatch(core)
     if spread_figures:
@@ -131,11 +130,11 @@ def _amount(parts: Mapping[str, str], context: Context) -> Reading:
     sign = parts["lead"] or parts.get("inner_lead", "")
     lead = {"-": "minus", "+": "plus"}.get(sign, "")
     if scale := _scale(parts["scale"]):
-        name = currency.one if _describes(context) else currency.many
+        name = currency.one if context.describes(context.previous) else currency.many
         return say(f"{lead} {numbers.number(figure)} {scale} {name}")
     if _scale_follows(context):
         return Reading(tuple(f"{lead} {numbers.number(figure)}".split()), currency=currency)
-    if "." not in figure and _describes(context):
+    if "." not in figure and context.describes(context.previous):
         return say(f"{lead} {numbers.number(figure)} {currency.one}")
     return say(f"{lead} {_price(figure, currency)}")
 
@@ -143,17 +142,6 @@ def _amount(parts: Mapping[str, str], context: Context) -> Reading:
 def _scale(written: str) -> str:
     """The word for "k", "bn" or "-million"; "" for none."""
     return _LETTER_SCALES.get(written.lower(), written.removeprefix("-"))
-
-
-def _describes(context: Context, article: str | None = None) -> bool:
-    """Whether an amount describes the noun behind it: "a $5 toy", "the $5 toy", "two $5 bills"."""
-    before = context.previous if article is None else article
-    if context.is_adjective(before):
-        return True
-    if context.tail or not (before.lower() in _DETERMINERS or before.isdecimal()):
-        return False
-    noun = context.after
-    return noun.isalpha() and noun.islower() and not is_other_word(noun)
 
 
 def _priced(figure: str, sign: str) -> Currency | None:

@@ -18,7 +18,6 @@ _PLURALS = {"foot": "feet", "inch": "inches"}
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
 _COUNTED_LAST = frozenset("Wh kWh MWh mAh sqft sqm nmi Nm cc".split())  # watt hours
 _PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
-_PLACES = frozenset("apt apartment room gate unit seat suite row block terminal door".split())
 _UNIT = "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True))
 _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
 _EXPRESSION = re.compile(
@@ -44,14 +43,14 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
         return None
     if unit in ("M", "B"):  # "Apt. 4B", "221B Baker Street": a letter, not a billion
         named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
-        if named or context.previous.lower() in _PLACES:
+        if named or context.previous.lower() in figures.PLACES:
             return None
     if match[0] == "3M" and not context.tail and not is_counted(context.after):
         return None  # the company
     if unit == "m" and not context.tail:
         among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
         unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
-    single = bool(hyphen) or numbers.is_one(figure) or context.is_adjective(context.article)
+    single = bool(hyphen) or numbers.is_one(figure) or _describes(context, context.article)
     part = figures.continued(figure, context)
     if part and not hyphen:
         single = context.is_adjective(context.before_previous)
@@ -82,8 +81,8 @@ def alone(core: str, context: Context) -> Reading | None:
     if core in _ATTACHED_ONLY and not inches:
         return None
     mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
-    single = (numbers.is_one(context.previous) and not mixed) or context.is_adjective(
-        context.article_before_number
+    single = (numbers.is_one(context.previous) and not mixed) or _describes(
+        context, context.article_before_number
     )
     return say(_unit(core, one=single), _mark(context))
 
@@ -139,6 +138,11 @@ def spaced(core: str, context: Context) -> Reading | None:
     if before == "/" and core in SIGNS and context.before_previous in SIGNS:
         return say(one(core))
     return None
+
+
+def _describes(context: Context, article: str) -> bool:
+    """Whether a measure describes the noun behind it; a number before it is part of the measure."""
+    return not article.isdecimal() and context.describes(article)
 
 
 def _follows_amount(context: Context) -> bool:
