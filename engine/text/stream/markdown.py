@@ -99,6 +99,7 @@ class Markdown:
         self._address = False  # the last token was an address; its glued rest is dropped
         self._acts = False  # within "*Holds out hand*"
         self._code = False  # between backticks, within a line
+        self._spaced = False  # a space follows the current token
         self._quoted = False  # the current token is, or holds some
         self._previous = ""  # the token before in this line
         self._begins = True  # the next token begins a sentence
@@ -128,7 +129,7 @@ class Markdown:
         if token.glued and self._address:
             return []
         piece = Piece.at(token.text, token.start)
-        self._formulas = token.formulas
+        self._formulas, self._spaced = token.formulas, token.spaced
         if self._until:
             return self._hidden(piece)
         before = self._decide(token)
@@ -143,11 +144,9 @@ class Markdown:
         ticks = len(_TICKS.findall(token.text))
         self._quoted = self._code or ticks > 0
         self._code ^= bool(ticks % 2)
-        opens = tags.may_open(token.text) or notes.may_open(token.text, self._previous)
-        if token.spaced and not self._quoted and opens:
-            self._held = token
+        elements = self._hold_or_show(piece)
+        if self._held:
             return before
-        elements = self._visible(piece)
         self._note_act(token.text)
         self._begins = (self._begins and not elements) or ends_sentence(token.text)
         self._previous = token.text
@@ -282,7 +281,15 @@ class Markdown:
         self._until, self._within_line, self._hidden_text = "", False, ""
         pause: list[Element] = [Piece(mark, (piece.places[end - 1],))] if mark else []
         rest = piece.cut(end)
-        return pause + (self._visible(rest) if rest.text else [])
+        return pause + (self._hold_or_show(rest) if rest.text else [])
+
+    def _hold_or_show(self, piece: Piece) -> list[Element]:
+        """What is left of a token; nothing yet if the next one decides that."""
+        opens = tags.may_open(piece.text) or notes.may_open(piece.text, self._previous)
+        if not (opens and self._spaced) or self._quoted:
+            return self._visible(piece)
+        self._held = Token(piece.text, piece.start, 0, True, False, self._formulas)
+        return []
 
     def _visible(self, piece: Piece) -> list[Element]:
         comment = piece.text.find("<!--")
