@@ -10,7 +10,7 @@ from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
 from engine.messages.events import Heard, PhaseChanged
-from engine.messages.words import Phase
+from engine.messages.words import Ending, Phase
 from engine.nn.memory import collect_all
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
@@ -19,6 +19,7 @@ from engine.runtime.turn import orders as o
 from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
+from engine.runtime.turn.rules import KEYBOARD
 from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.text.interaction import halts, lets_go_on
 
@@ -74,7 +75,12 @@ class Effects:
             case o.Resume(wish=wish):
                 self._actions.grant_said(wish)
                 self._workers.speaker.post(order)
-            case o.EndTurn(turn, ending):
+            case o.Hold(turn):
+                self.replies.end(turn, Ending.SUPERSEDED)
+                self._actions.undo(turn)
+            case o.EndTurn(turn, ending, again):
+                if again:
+                    self._log.rejoin(turn)
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
                 self._emit(self._log.end(turn, ending))
             case PhaseChanged(_, phase):
@@ -114,7 +120,7 @@ class Effects:
         record = self._log.say(turn, said.text, said.confidence)
         if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
-            record.typed = True
+            record.typed = said.recogniser == KEYBOARD
         self._emit(heard(turn, said))
         unsaid = self._log.left_unsaid(turn)
         if unsaid and self._actions.grant_said(said.text, turn):

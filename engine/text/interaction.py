@@ -25,6 +25,11 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
+def nods(text: str) -> bool:
+    """Whether the words of a text only show that somebody listens."""
+    return bool(words(text)) and words(text) <= NODDING
+
+
 def _bare(text: str) -> str:
     """The words of a text, with no "please" around them."""
     said = " ".join(_WORD.findall(text.lower()))

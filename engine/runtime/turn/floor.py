@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine.messages.words import Phase
-from engine.runtime.turn.orders import Order
+from engine.runtime.turn.orders import Answer, Order, ReadOut
 from engine.text.interaction import COMMANDS, NODDING, halts, words
 
 LONG_MS = 1300  # of speech: nobody nods that long
@@ -53,6 +53,9 @@ class Floor:
     `candidate`.
     `last` is the highest number that a turn or a candidate had.
     `waiting` are timer texts that rang while someone had the floor; they are spoken after the turn.
+    `asked` is what the assistant was told to answer or read out in the turn that has the floor.
+    `held` is what it was told before a voice took the floor, while the words of that voice are not
+    known: without words it is told again.
     """
 
     turn: int = 0
@@ -66,6 +69,8 @@ class Floor:
     spoken: bool = False  # a silence closed the utterance: what the person adds belongs to it
     audible_at: float = 0.0  # when the reply that is being spoken was first heard
     waiting: tuple[str, ...] = ()
+    asked: Answer | ReadOut | None = None
+    held: Answer | ReadOut | None = None
 
     def is_candidate(self, turn: int | None) -> bool:
         """Whether it is not known yet that `turn` wants the floor."""

@@ -95,15 +95,27 @@ class Resume:
 
 
 @dataclass(frozen=True)
+class Hold:
+    """Stop thinking in this turn and undo its actions: a voice is heard, and its words decide
+    whether the turn is begun again.
+    """
+
+    turn: int
+
+
+@dataclass(frozen=True)
 class EndTurn:
-    """Stop thinking and speaking in this turn, now: it is over."""
+    """Stop thinking and speaking in this turn, now: it is over. `again`: what was asked in it is
+    asked in the next turn instead.
+    """
 
     turn: int
     ending: Ending
+    again: bool = False
 
 
 # What the turn rules may decide. That the phase changed is shown as it is.
-Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | EndTurn | PhaseChanged
+Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | Hold | EndTurn | PhaseChanged
 
 
 @dataclass(frozen=True)

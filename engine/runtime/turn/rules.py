@@ -29,6 +29,7 @@ from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     EndTurn,
+    Hold,
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
@@ -37,8 +38,12 @@ from engine.runtime.turn.orders import (
     ReadOut,
     Resume,
 )
+from engine.text.interaction import nods
 
+KEYBOARD = "keyboard"  # the recogniser of what was typed
 REACTION_S = 0.5  # after a sound: who speaks sooner was going on
+# Endings by something newer: a timer's text of which nothing was heard is spoken after that.
+OUTDONE = (Ending.SUPERSEDED, Ending.INTERRUPTED_BY_TEXT, Ending.INTERRUPTED_BY_TALK_KEY)
 NOT_SAID = frozenset((Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER))  # see _failed
 
 Deciding = (  # the facts that the rules are about
@@ -71,7 +76,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
             return _talk_released(floor)
         case SendText(text):
             composed = unicodedata.normalize("NFC", text)  # as the rules know words
-            typed = Transcript(composed, confidence=1.0, recogniser="keyboard")
+            typed = Transcript(composed, confidence=1.0, recogniser=KEYBOARD)
             return _begin(floor, lambda turn: Answer(turn, typed))
         case StopReply() if floor.phase is Phase.IDLE:
             return Outcome(floor)
@@ -141,19 +146,59 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
     unmoved = speaking and speech.at - floor.audible_at < REACTION_S
     if floor.spoken and (waiting or unmoved):
         return _rejoined(floor)
+    if waiting:
+        return _rejoined(floor) if floor.asked is None else _held(floor, floor.asked, speech.sample)
     return _begin(
         floor,
         lambda turn: OpenUtterance(turn, speech.sample),
         phase=Phase.LISTENING,
-        cause=Ending.SUPERSEDED if waiting else Ending.INTERRUPTED_BY_SPEECH,
+        cause=Ending.INTERRUPTED_BY_SPEECH,
     )
+
+
+def _held(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
+    """Listen to a voice before anything of the reply was heard: it may be a cough."""
+    turn = _next_turn(floor)
+    begun = replace(floor, turn=turn, phase=Phase.LISTENING, asked=None, held=asked)
+    shown = PhaseChanged(turn, Phase.LISTENING)
+    return Outcome(begun, (Hold(floor.turn), shown, OpenUtterance(turn, sample)))
+
+
+def _let_go(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
+    """End the held turn, if there is one. A timer that it was about rings after this turn."""
+    held = floor.held
+    if held is None:
+        return Outcome(floor)
+    free = replace(floor, held=None, waiting=_still_waiting(floor, held, ending))
+    return Outcome(free, (EndTurn(held.turn, ending),))
+
+
+def _still_waiting(floor: Floor, unheard: Order | None, ending: Ending) -> tuple[str, ...]:
+    """The texts to speak once nobody has the floor, with that of a turn of which nothing was heard
+    before something else took the floor.
+    """
+    mine = isinstance(unheard, ReadOut) and unheard.replayed is None
+    if mine and ending in OUTDONE:
+        return (unheard.text, *floor.waiting)
+    return floor.waiting
+
+
+def _without_words(floor: Floor, ending: Ending) -> Outcome:
+    """End a turn in which nothing was said; what it held up begins again."""
+    held = floor.held
+    if held is None:
+        return _rest(_end(floor, ending))
+    before = EndTurn(held.turn, Ending.SUPERSEDED, again=True)
+    ended = _end(replace(floor, held=None), ending)
+    begun = _begin(ended.floor, lambda turn: replace(held, turn=turn))
+    return Outcome(begun.floor, (before, *ended.orders, *begun.orders))
 
 
 def _rejoined(floor: Floor) -> Outcome:
     """The person had not finished and goes on: one turn takes both parts."""
-    *cut, end = _end(floor, Ending.SUPERSEDED).orders
+    *cut, end = _end(replace(floor, held=None), Ending.SUPERSEDED).orders
     turn = _next_turn(floor)
-    begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False)
+    begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False, asked=None)
     join = JoinUtterance(floor.turn, turn)
     return Outcome(begun, (*cut, join, end, PhaseChanged(turn, Phase.LISTENING)))
 
@@ -200,9 +245,11 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
         floor, before = taken.floor, taken.orders
     if not _awaits(floor, turn):
         return Outcome(floor, before)
-    if said.text:
-        return Outcome(floor, (*before, Answer(turn, said)))
-    nothing = _rest(_end(floor, Ending.NOTHING_HEARD))
+    if said.text and not (floor.held and nods(said.text)):
+        freed, answer = _let_go(floor), Answer(turn, said)
+        answered = replace(freed.floor, asked=answer)
+        return Outcome(answered, (*before, *freed.orders, answer))
+    nothing = _without_words(floor, Ending.NOTHING_HEARD)
     return replace(nothing, orders=before + nothing.orders)
 
 
@@ -240,7 +287,7 @@ def _awaits(floor: Floor, turn: int) -> bool:
 
 
 def _reply_ended(floor: Floor, ending: Ending) -> Outcome:
-    idle = replace(floor, phase=Phase.IDLE, spoken=False)
+    idle = replace(floor, phase=Phase.IDLE, spoken=False, asked=None)
     over = Outcome(idle, (EndTurn(floor.turn, ending),))
     return _hand_over(over, floor.candidate) if floor.candidate else _rest(over)
 
@@ -256,7 +303,7 @@ def _failed(floor: Floor, fault: Failed) -> Outcome:
     if fault.turn != floor.turn or floor.phase is Phase.IDLE:
         return Outcome(floor)
     lost = fault.part is Part.MICROPHONE
-    return _rest(_end(floor, Ending.DEVICE_LOST if lost else Ending.FAILED))
+    return _without_words(floor, Ending.DEVICE_LOST if lost else Ending.FAILED)
 
 
 def _begin(
@@ -269,21 +316,35 @@ def _begin(
     """End what is going on because of `cause` and give the floor to a new turn."""
     before = _end(floor, cause)
     turn = _next_turn(before.floor)
-    begun = replace(before.floor, turn=turn, phase=phase)
-    return Outcome(begun, (*before.orders, PhaseChanged(turn, phase), order(turn)))
+    first = order(turn)
+    asked = first if isinstance(first, Answer | ReadOut) else None
+    begun = replace(before.floor, turn=turn, phase=phase, asked=asked)
+    return Outcome(begun, (*before.orders, PhaseChanged(turn, phase), first))
 
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
     """End the turn that has the floor, if one has; nobody has it afterwards."""
-    idle = replace(floor, phase=Phase.IDLE, candidate=None, talk_held=False, spoken=False)
+    freed = _let_go(floor, ending)
+    floor = freed.floor
+    unheard = floor.asked if floor.phase is Phase.THINKING else None
+    idle = replace(
+        floor,
+        phase=Phase.IDLE,
+        candidate=None,
+        talk_held=False,
+        spoken=False,
+        asked=None,
+        waiting=_still_waiting(floor, unheard, ending),
+    )
     if floor.phase is Phase.IDLE:
         return Outcome(idle)
     dropped = (DropUtterance(floor.candidate.turn, overlapping=True),) if floor.candidate else ()
+    before = (*freed.orders, *dropped)
     if floor.phase is Phase.LISTENING:
         faults = (Ending.FAILED, Ending.DEVICE_LOST)
         ending = ending if ending in faults else Ending.NOTHING_HEARD
-        return Outcome(idle, (*dropped, DropUtterance(floor.turn), EndTurn(floor.turn, ending)))
-    return Outcome(idle, (*dropped, EndTurn(floor.turn, ending)))
+        return Outcome(idle, (*before, DropUtterance(floor.turn), EndTurn(floor.turn, ending)))
+    return Outcome(idle, (*before, EndTurn(floor.turn, ending)))
 
 
 def _rest(ended: Outcome) -> Outcome:

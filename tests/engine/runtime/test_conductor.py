@@ -410,6 +410,26 @@ def test_a_person_who_goes_on_before_the_reply_is_heard_gets_one_answer_to_all_o
         assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
 
 
+def test_a_cough_before_the_reply_puts_it_off_and_nothing_is_asked_or_done_twice():
+    gate = threading.Event()
+    parts = FakeParts(model=FakeLanguageModel(*TIMER[:2], gate, "Set."))
+    with hosting(parts, FREE) as host:
+        host.post(api.SendText("set it"))
+        host.wait(lambda: bool(host.of(api.SettingChanged)))
+        parts.recogniser.text = ""
+        host.happen(vad.SpeechStarted(20_000, time.monotonic()))
+        host.wait(lambda: any(e.phase is api.Phase.LISTENING for e in host.of(api.PhaseChanged)))
+        gate.set()
+        parts.model.deltas = ("Good day.",)
+        host.happen(vad.SpeechEnded(0, time.monotonic()))
+        last = host.ended(3)
+        assert (last.ending, last.said, last.reply) == (api.Ending.COMPLETE, "set it", "Good day.")
+        first = host.ended(1)
+        assert (first.ending, first.said) == (api.Ending.SUPERSEDED, "")
+        assert [message.text for message in parts.model.histories[-1]] == ["set it"]
+        assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
+
+
 def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed():
     with hosting() as host:
         host.post(api.PressTalk())

@@ -26,6 +26,7 @@ from engine.runtime.turn.orders import (
     CloseUtterance,
     DropUtterance,
     EndTurn,
+    Hold,
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
@@ -161,11 +162,71 @@ RULES = {
     ),
     "what was stopped is not joined, and neither is what follows a typed text": Rule(
         (*SPOKEN, StopReply(), SendText("hi"), SpeechStarted(9_000)),
-        [EndTurn(2, Ending.SUPERSEDED), OpenUtterance(3, 9_000)],
+        [Hold(2), OpenUtterance(3, 9_000)],
     ),
     "what was stopped is not joined, and neither is what follows a timer": Rule(
         (*SPOKEN, StopReply(), Speak("tea"), SpeechStarted(9_000)),
-        [EndTurn(2, Ending.SUPERSEDED), OpenUtterance(3, 9_000)],
+        [Hold(2), OpenUtterance(3, 9_000)],
+    ),
+    "a noise while a typed question is thought about puts the answer off": Rule(
+        (SendText("hi"), *SPOKEN, understood(2, "")),
+        [
+            *(Answer(1, typed("hi")), Hold(1), OpenUtterance(2, 0)),
+            CloseUtterance(2, ended_at=1.0),
+            EndTurn(1, Ending.SUPERSEDED, again=True),
+            EndTurn(2, Ending.NOTHING_HEARD),
+            Answer(3, typed("hi")),
+        ],
+        phase=Phase.THINKING,
+    ),
+    "two noises put it off twice, and a nod is like a noise": Rule(
+        (SendText("hi"), *SPOKEN, *SPOKEN, understood(3, "mhm"), *SPOKEN, understood(5, "")),
+        [EndTurn(5, Ending.NOTHING_HEARD), Answer(6, typed("hi"))],
+    ),
+    "a noise whose words cannot be had puts it off too": Rule(
+        (SendText("hi"), SpeechStarted(0), broke(2, Part.MICROPHONE)),
+        [EndTurn(2, Ending.DEVICE_LOST), Answer(3, typed("hi"))],
+    ),
+    "who says something instead of a typed question is answered to that": Rule(
+        (SendText("hi"), *SPOKEN, understood(2, "never mind")),
+        [EndTurn(1, Ending.SUPERSEDED), Answer(2, said("never mind"))],
+    ),
+    "who stops a noise has stopped the question before it": Rule(
+        (SendText("hi"), SpeechStarted(0), StopReply()),
+        [
+            EndTurn(1, Ending.INTERRUPTED_BY_STOP),
+            *(DropUtterance(2), EndTurn(2, Ending.NOTHING_HEARD)),
+        ],
+        phase=Phase.IDLE,
+    ),
+    "a question asked with the talk key is answered after a noise": Rule(
+        (PressTalk(), ReleaseTalk(), understood(1, "hi"), *SPOKEN, understood(2, "")),
+        [EndTurn(2, Ending.NOTHING_HEARD), Answer(3, said("hi"))],
+    ),
+    "a noise before the words of the talk key are known belongs to them": Rule(
+        (PressTalk(), ReleaseTalk(), SpeechStarted(9)),
+        [JoinUtterance(1, 2), EndTurn(1, Ending.SUPERSEDED)],
+    ),
+    "a noise before a timer is heard puts it off": Rule(
+        (Speak("tea"), *SPOKEN, understood(2, "")),
+        [EndTurn(2, Ending.NOTHING_HEARD), ReadOut(3, "tea")],
+    ),
+    "words before a timer is heard are answered first": Rule(
+        (Speak("tea"), *SPOKEN, understood(2, "hi"), ReplyEnded(2, Ending.COMPLETE)),
+        [
+            *(EndTurn(1, Ending.SUPERSEDED), Answer(2, said("hi"))),
+            *(EndTurn(2, Ending.COMPLETE), ReadOut(3, "tea")),
+        ],
+    ),
+    "a text before a timer is heard is answered first": Rule(
+        (Speak("tea"), SendText("hi"), ReplyEnded(2, Ending.COMPLETE)),
+        [
+            *(EndTurn(1, BY_TEXT), Answer(2, typed("hi"))),
+            *(EndTurn(2, Ending.COMPLETE), ReadOut(3, "tea")),
+        ],
+    ),
+    "what is stopped before a timer is heard stops the timer": Rule(
+        (Speak("tea"), StopReply()), [EndTurn(1, Ending.INTERRUPTED_BY_STOP)], phase=Phase.IDLE
     ),
     "voice during a cancelled reply makes it quiet and is listened to": Rule(
         OVER_LOUDSPEAKER, [Pause(1), OpenUtterance(2, 800)], CANCELLING, phase=Phase.SPEAKING
@@ -304,8 +365,7 @@ def test_every_turn_that_begins_ends_exactly_once(history, floor):
     ended = turns_of(EndTurn)
     shown = [order for order in outcome.orders if isinstance(order, PhaseChanged)]
     begun = dict.fromkeys(order.turn for order in shown if order.phase is not Phase.IDLE)
-    assert ended == list(begun)
-    assert ended == sorted(ended)
+    assert sorted(ended) == list(begun)
     assert outcome.floor.phase is Phase.IDLE
     paused = set()
     for order in outcome.orders:
