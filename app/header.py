@@ -1,14 +1,11 @@
-"""The row on top: conversations, name, the signs for recording and for a private conversation
-(pressing one ends what it says), hands-free, volume, and buttons for the rest.
+"""The row on top: conversations, name, the sign for a private conversation (pressing it ends that),
+hands-free, volume, and buttons for the rest.
 
-Invariant: when the engine reports hands-free and volume, they are shown but not posted back. A sign
-is in sight exactly while the engine says so, and only the person can begin either.
+Invariant: when the engine reports hands-free and volume, they are shown but not posted back. The
+sign is in sight exactly while the engine says so.
 """
 
-from collections.abc import Callable
-from time import monotonic
-
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSlider, QWidget
 
@@ -19,7 +16,7 @@ from app.look.label import Label
 from app.look.layout import Spring, fill, row
 from app.look.theme import Mode, Theme, scaled
 from engine import api
-from engine.api import ConversationOpened, Event, NewConversation, Record, RecordingChanged
+from engine.api import ConversationOpened, Event, NewConversation
 
 HANDS_FREE_KEY = "audio.hands_free"
 VOLUME_KEY = "audio.volume"
@@ -40,7 +37,6 @@ class Header(QWidget):
         self.history = IconButton("conversations", tr("Conversations (Ctrl+B)"), theme, self)
         self.history.setCheckable(True)
         self.name = Label("Rubato", self, size=1.3, strong=True)
-        self.recording = RecordingSign(post, self)
         self.private = PrivateSign(post, self)
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
@@ -58,7 +54,7 @@ class Header(QWidget):
         self.settings = IconButton("settings", tr("Settings (Ctrl+,)"), theme, self)
         theme.changed.connect(self._show_mode)
         self._show_mode()
-        fill(self._row, self.history, self.name, self.recording, self.private, Spring())
+        fill(self._row, self.history, self.name, self.private, Spring())
         fill(self._row, self.hands_free, 8, self.microphone, self.mute, self.volume, 8)
         fill(self._row, self.new, self.details, self.theme_button, self.more, self.settings)
         self.be_compact(False)
@@ -76,9 +72,6 @@ class Header(QWidget):
                 self.show_hands_free(on)
             case api.SettingChanged(key, int() | float() as gain) if key == VOLUME_KEY:
                 self.show_volume(gain)
-            case api.RecordingChanged():
-                self.recording.on_event(event)
-                self._make_room()
             case api.ConversationOpened():
                 self.private.on_event(event)
                 self._make_room()
@@ -104,7 +97,7 @@ class Header(QWidget):
 
     def _make_room(self) -> None:
         """When there is not enough room, hide first the name, then the words of the switch: the
-        signs for recording and for a private conversation matter more.
+        sign for a private conversation matters more.
         """
         self.name.show()
         self.hands_free.setText(tr("Hands-&free"))
@@ -178,66 +171,18 @@ class MicrophoneButton(IconButton):
             self.show_as("microphone", tr("Mute the microphone (Ctrl+U)"))
 
 
-class Sign(QPushButton):
-    """Hidden at first. `name` is for screen readers."""
+class PrivateSign(QPushButton):
+    """Nothing of this conversation is saved; pressing it begins one that is. Hidden at first."""
 
-    def __init__(self, words: str, kind: str, name: str, tip: str, parent: QWidget) -> None:
-        super().__init__(words, parent)
-        self.setProperty("kind", kind)
+    def __init__(self, post: Post, parent: QWidget) -> None:
+        super().__init__(tr("Private"), parent)
+        self.setProperty("kind", "sign")
         self.setFont(scaled(self.font(), 0.95, figures=True))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(name)
-        self.setToolTip(tip)
+        self.setAccessibleName(tr("Private conversation. Press to end it"))
+        self.setToolTip(tr("Nothing of this conversation is kept. Press to end it"))
         self.hide()
-
-
-class RecordingSign(Sign):
-    """A red dot and how long it has been on; `clock` gives seconds and exists for tests."""
-
-    def __init__(
-        self, post: Post, parent: QWidget, *, clock: Callable[[], float] = monotonic
-    ) -> None:
-        name = tr("Recording. Press to end it")
-        tip = tr("Both sides are being recorded. Press to end it (Ctrl+R)")
-        super().__init__("", "recording", name, tip, parent)
-        self._post = post
-        self._clock = clock
-        self._began_at: float | None = None  # None = nothing is recorded
-        self._timer = QTimer(self, interval=1000)
-        self._timer.timeout.connect(self._show_time)
-        self.clicked.connect(lambda: post(Record(False)))
-
-    @property
-    def is_on(self) -> bool:
-        return self._began_at is not None
-
-    def toggle_recording(self) -> None:
-        """Ask the engine to begin or to end; it says when it has."""
-        self._post(Record(not self.is_on))
-
-    def on_event(self, event: Event) -> None:
-        if isinstance(event, RecordingChanged):
-            self._began_at = self._clock() if event.on else None
-            self.setVisible(event.on)
-            if event.on:
-                self._timer.start()
-                self._show_time()
-            else:
-                self._timer.stop()
-
-    def _show_time(self) -> None:
-        minutes, seconds = divmod(int(self._clock() - (self._began_at or 0.0)), 60)
-        self.setText(f"●  {minutes}:{seconds:02}")
-
-
-class PrivateSign(Sign):
-    """Nothing of this conversation is saved; pressing it begins one that is."""
-
-    def __init__(self, post: Post, parent: QWidget) -> None:
-        name = tr("Private conversation. Press to end it")
-        tip = tr("Nothing of this conversation is kept. Press to end it")
-        super().__init__(tr("Private"), "sign", name, tip, parent)
         self.is_on = False
         self.clicked.connect(lambda: post(NewConversation()))
 

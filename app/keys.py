@@ -29,7 +29,6 @@ class Act(Enum):
     CHOOSE_FILE = "Ctrl+O", mark("Choose a recording for a voice")
     VOICES = "Ctrl+J", mark("Voices: hear, rename, record, remove")
     EXPORT = "Ctrl+E", mark("Export the conversation")
-    RECORD = "Ctrl+R", mark("Record both sides, or end that")
     TIMES = "Ctrl+T", mark("Answer times")
     DETAILS = "Ctrl+D", mark("Voice and status (narrow window)")
     MODELS = "Ctrl+M", mark("Models: fetch, add, choose")
@@ -49,7 +48,6 @@ _MENU = {
     Act.VOICES: mark("Voices…"),
     Act.MODELS: mark("Models…"),
     Act.EXPORT: mark("Export the conversation…"),
-    Act.RECORD: mark("Record both sides"),
     Act.TIMES: mark("Answer times"),
     Act.FIRST_START: mark("First steps…"),
     Act.HELP: mark("Keyboard shortcuts"),
@@ -95,11 +93,9 @@ class KeysCard(QDialog):
 
 
 class MoreMenu(QMenu):
-    """`act` is called with the chosen entry; `is_recording` is called each time the menu opens."""
+    """`act` is called with the chosen entry."""
 
-    def __init__(
-        self, act: Callable[[Act], None], is_recording: Callable[[], bool], parent: QWidget
-    ) -> None:
+    def __init__(self, act: Callable[[Act], None], parent: QWidget) -> None:
         super().__init__(parent)
         self.entries = {
             each: self.addAction(f"{tr(words)}\t{native(each.keys)}")
@@ -108,9 +104,6 @@ class MoreMenu(QMenu):
         for each, entry in self.entries.items():
             entry.triggered.connect(lambda _=False, each=each: act(each))
         self.insertSeparator(self.entries[Act.HELP])
-        record = self.entries[Act.RECORD]
-        record.setCheckable(True)
-        self.aboutToShow.connect(lambda: record.setChecked(is_recording()))
 
 
 def native(keys: str) -> str:

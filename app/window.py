@@ -53,8 +53,6 @@ _FORMATS = {
     mark("Text (*.txt)"): "txt",
     mark("Markdown (*.md)"): "md",
     mark("JSON with word times (*.json)"): "json",
-    mark("Subtitles (*.srt)"): "srt",
-    mark("Sound of both sides, if it was recorded (*.wav)"): "wav",
 }
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
@@ -215,7 +213,7 @@ class Window(QWidget):
             lambda turn, start: self.post(api.Replay(turn, start))
         )
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
-        header.more.open_menu(MoreMenu(self._act, lambda: header.recording.is_on, self))
+        header.more.open_menu(MoreMenu(self._act, self))
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
         for act in Act:
             shortcut = QShortcut(QKeySequence(act.keys), self)
@@ -234,7 +232,6 @@ class Window(QWidget):
             Act.VOICES: lambda: self.shelf.voices.open_page(),
             Act.CHOOSE_FILE: self.shelf.voices.choose_file,
             Act.EXPORT: self.export,
-            Act.RECORD: self.header.recording.toggle_recording,
             Act.TIMES: self.shelf.status.show_times,
             Act.DETAILS: self.header.details.toggle,
             Act.MODELS: self.models.open,

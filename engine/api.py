@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from engine.models.library import ModelLibrary
     from engine.runtime.factories import Factories
     from engine.runtime.host.comparison import compare
-    from engine.runtime.host.dialogue import Exchange, Keep, converse, exchange
+    from engine.runtime.host.dialogue import Exchange, converse, exchange
     from engine.runtime.host.say_command import say, speak_question
     from engine.runtime.host.timers import default_path as timers_path
     from engine.runtime.host.wake_training import learn as teach_wake_phrase

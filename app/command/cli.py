@@ -90,14 +90,13 @@ def _add_converse(commands: Any) -> None:
     converse = commands.add_parser("converse", help="talk without a window")
     converse.add_argument("--mic", default="device", metavar="FILE|device")
     converse.add_argument("--speaker", default="device", metavar="FILE|device")
-    converse.add_argument("--record", type=Path, metavar="FILE", help="record both sides as a WAV")
     converse.add_argument(
         "--export",
         type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help="write the conversation as .txt, .md, .json or .srt; may be given again",
+        help="write the conversation as .txt, .md or .json; may be given again",
     )
     converse.add_argument("--json", action="store_true", help="print the turns as JSON")
     converse.set_defaults(command=_converse)
@@ -199,7 +198,7 @@ def _converse(options: argparse.Namespace) -> int:
         microphone=microphone,
         loudspeaker=loudspeaker,
         show=_show_faults if options.json else _show_turns,
-        keep=api.Keep(options.record, tuple(options.export)),
+        exports=tuple(options.export),
     )
     return answer(options, _document(exchanges))
 

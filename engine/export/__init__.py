@@ -1,1 +1,1 @@
-"""A conversation as a file a person can keep: text, Markdown, JSON and subtitles."""
+"""A conversation as a file a person can keep: text, Markdown and JSON."""

@@ -56,14 +56,6 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A part of the conversation that was recorded: from `start_s` on for `seconds`."""
-
-    start_s: float
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Conversation:
     """What was said since `began` (a time with its zone), oldest turn first. `title`: what the
     person calls it; empty = nothing yet.
@@ -71,14 +63,8 @@ class Conversation:
 
     began: datetime
     turns: tuple[Turn, ...] = ()
-    recorded: tuple[Stretch, ...] = ()
     title: str = ""
 
     def clock(self, seconds: float) -> str:
         """The time of day `seconds` after the beginning."""
         return (self.began + timedelta(seconds=seconds)).strftime("%H:%M:%S")
-
-    @property
-    def sound_start_s(self) -> float:
-        """Where the sound of the conversation begins: its recording, if there is one."""
-        return self.recorded[0].start_s if self.recorded else 0.0

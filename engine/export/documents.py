@@ -17,11 +17,10 @@ from engine.atomic_write import replace_file
 from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export.conversation import Conversation, Turn
-from engine.export.subtitles import subtitles
 from engine.messages.words import Ending
 from engine.translatable import Translatable
 
-VERSION = 1
+VERSION = 2
 
 
 def plain(conversation: Conversation) -> str:
@@ -96,20 +95,19 @@ def _plain_value(value: object) -> str:
     return str(value.value) if isinstance(value, Enum) else value.isoformat()  # type: ignore[attr-defined] # a datetime is all that is left
 
 
-SOUND = ".wav"  # of a conversation that was recorded: see engine.audio.clips.recording
+SOUND = ".wav"
 WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
     {
         ".txt": plain,
         ".md": markdown,
         ".json": as_json,
-        ".srt": subtitles,
     }
 )
 
 
 def check_suffix(path: Path) -> None:
     """InvalidInput when no format has the suffix of `path`."""
-    known = (*WRITERS, SOUND)
+    known = tuple(WRITERS)
     if path.suffix.lower() not in known:
         raise InvalidInput(
             "A conversation cannot be written as '{suffix}'.",

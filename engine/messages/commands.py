@@ -78,20 +78,8 @@ class NewConversation:
 
 
 @dataclass(frozen=True)
-class Record:
-    """Record both sides, or end that. `path` is a WAV to make; None = one in the folder of
-    recordings.
-    """
-
-    on: bool
-    path: Path | None = None
-
-
-@dataclass(frozen=True)
 class Export:
-    """Write the conversation to a file; its suffix says how: .txt, .md, .json, .srt, or .wav for
-    what was recorded.
-    """
+    """Write the conversation to a file; its suffix says how: .txt, .md or .json."""
 
     path: Path
 
@@ -106,7 +94,6 @@ Command = (
     | AddVoice
     | CancelClip
     | NewConversation
-    | Record
     | Export
     | VoiceCommand
     | TimerCommand

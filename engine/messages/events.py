@@ -217,13 +217,6 @@ class SettingChanged:
 
 
 @dataclass(frozen=True)
-class RecordingChanged:
-    """Both sides are being recorded from now on, or no longer."""
-
-    on: bool
-
-
-@dataclass(frozen=True)
 class SleepChanged:
     """Whether it is listened for the wake phrase alone from now on, or for all that is said."""
 
@@ -291,7 +284,6 @@ Event = (
     | VoicesChanged
     | DevicesChanged
     | SettingChanged
-    | RecordingChanged
     | SleepChanged
     | ConversationsListed
     | ConversationsChanged

@@ -220,8 +220,6 @@ class Conductor:
                 self._change(key, value, origin)
             case commands.AddVoice() | commands.CancelClip():
                 workers.background.post(command)
-            case commands.Record():
-                workers.recorder.post(command)
             case _ if isinstance(command, VoiceCommand):
                 self._preview.take(command)
             case _ if isinstance(command, TimerCommand):

@@ -37,7 +37,6 @@ STATES: dict[str, tuple[api.Event, ...]] = {
     "one long fault": (*READY, api.Failed("model", LONG, LONG)),
     "no rate": (api.VoicesChanged(("Fixed",), "Fixed", has_rate=False),),
     "timers": (api.TimersChanged(TIMERS),),
-    "recording": (api.RecordingChanged(True),),
     "notice": (api.Notice(LONG),),
 }
 

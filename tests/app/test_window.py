@@ -14,7 +14,7 @@ from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
 from engine import api
-from engine.api import Export, Record, RecordingChanged
+from engine.api import Export
 from tests.fakes_engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -301,25 +301,6 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
         pressed = QKeySequence(act.keys)[0]
         key(window, pressed.key(), pressed.keyboardModifiers())
     assert done == list(Act)
-
-
-def test_the_sign_is_there_exactly_while_the_engine_records_and_says_how_long(window, posted):
-    sign, now = window.header.recording, [100.0]
-    sign._clock = lambda: now[0]
-    assert not sign.isVisible()
-    key(window, Qt.Key.Key_R, CTRL)
-    assert posted == [Record(True)]
-    assert not sign.isVisible()  # the engine has not begun
-    tell(window, RecordingChanged(True))
-    assert sign.isVisible()
-    assert "Recording" in sign.accessibleName()
-    now[0] += 83
-    sign._timer.timeout.emit()
-    assert sign.text().endswith("1:23")
-    sign.click()
-    assert posted[-1] == Record(False)
-    tell(window, RecordingChanged(False))
-    assert not sign.isVisible()
 
 
 def test_a_chosen_file_is_exported_and_a_name_without_a_suffix_gets_that_of_the_kind(

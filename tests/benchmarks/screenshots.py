@@ -37,7 +37,6 @@ from engine.api import (
     PartialTranscript,
     Phase,
     PhaseChanged,
-    RecordingChanged,
     Settings,
     VoiceEntry,
     VoicesListed,
@@ -204,7 +203,6 @@ VOICES = VoicesListed(
     ),
     ("Aunt Erna",),
 )
-RECORDING = (RecordingChanged(True),)
 PARTIAL = (PhaseChanged(4, Phase.LISTENING), PartialTranscript(4, "how long would it take by"))
 
 
@@ -240,7 +238,7 @@ def other_states(theme: Theme) -> None:
     window = fresh(theme, "wide", LOADING)
     save(window, f"{theme.mode.value}-loading")
     window.deleteLater()
-    window = fresh(theme, "narrow", READY + TALK[:11] + PARTIAL + FAULTS + RECORDING)
+    window = fresh(theme, "narrow", READY + TALK[:11] + PARTIAL + FAULTS)
     save(window, f"{theme.mode.value}-narrow-fault")
     times = window.shelf.status.show_times()
     times.resize(440, 560)

@@ -218,10 +218,6 @@ def plugging(trial: Trial) -> None:
     trial.parts.devices = Devices(("default microphone",), ("default loudspeaker",))
 
 
-def recording(trial: Trial) -> None:
-    trial.post(api.Record(True, trial.folder / f"{len(trial.events)}.wav"))
-
-
 def exporting(trial: Trial) -> None:
     trial.post(api.Export(trial.folder / f"{len(trial.events)}.json"))
 
@@ -314,8 +310,6 @@ DISTURBANCES: st.SearchStrategy[Act] = st.one_of(
             Post(api.RecordClip(on=False)),
             Post(api.DropClip()),
             Post(api.RemoveVoice("Ada")),
-            Post(api.Record(False, None)),
-            recording,
             exporting,
             plugging,
             losing_microphone,
@@ -352,7 +346,7 @@ STEPPED_STORY: list[Scene] = [
 ]
 LIVE_STORY: list[Scene] = [
     (Post(api.SendText("hello")), 10, changing(("speech.seed", 1)), 3, losing_loudspeaker, 10),
-    (recording, 1, changing(("speech.engine", "espeak")), 0, Post(api.NewConversation()), 3),
+    (exporting, 1, changing(("speech.engine", "espeak")), 0, Post(api.NewConversation()), 3),
     (SPEAKS, 30, losing_microphone, 3, plugging, 10),
     (Post(api.PressTalk()), 3, changing(("recogniser.engine", "whisper")), 1, plugging, 3),
     (Post(api.ReleaseTalk()), 3, Post(api.StopReply(by_escape=True)), 0, Late(0, 1), 0),

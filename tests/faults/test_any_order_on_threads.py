@@ -192,7 +192,6 @@ def _opened_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vad, "Vad", stories.LevelVad)
     trial = LiveTrial(tmp_path, hands_free=False, headset=False)
     trial.conductor.start()
-    trial.act(stories.recording)
     trial.post(api.SendText("hello"))
     trial.wait(lambda: bool(trial.ended()))
     trial.conductor.stop()

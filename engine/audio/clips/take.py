@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.audio.base import Pcm
 from engine.audio.clips.wave_file import WaveFile
-from engine.errors import InvalidInput
+from engine.errors import DeviceError, InvalidInput
 from engine.translatable import Translatable
 
 NAME: Final = "My voice.wav"
@@ -42,13 +42,15 @@ class Take:
         return self._samples / self._rate if self._rate else 0.0
 
     def add(self, heard: Pcm, rate: int) -> None:
-        """What the microphone heard: mono samples at `rate` Hz. DeviceError when the file cannot
-        be made.
-        """
+        """More of what the microphone heard: mono samples at `rate` Hz."""
         if not len(heard) or self.ended_by:
             return
         if self._file is None:
-            self._file, self._rate = WaveFile(self._path, rate), rate
+            try:
+                self._file, self._rate = WaveFile(self._path, rate), rate
+            except DeviceError as error:
+                self.ended_by = error.message
+                return
         if rate != self._rate:
             self.ended_by = Translatable("Another microphone took over; record it again.")
             return

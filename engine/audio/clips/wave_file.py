@@ -22,7 +22,7 @@ class WaveFile:
     DeviceError when it cannot be created.
     """
 
-    def __init__(self, path: Path, sample_rate: int, channels: int = 1) -> None:
+    def __init__(self, path: Path, sample_rate: int) -> None:
         self._path = path
         self.fault: OSError | None = None
         try:
@@ -37,12 +37,12 @@ class WaveFile:
         self.partial = Path(name)
         self._stream = os.fdopen(handle, "wb")
         self._wave = wave.open(self._stream, "wb")  # noqa: SIM115  closed in close()
-        self._wave.setnchannels(channels)
+        self._wave.setnchannels(1)
         self._wave.setsampwidth(2)
         self._wave.setframerate(sample_rate)
 
     def append(self, pcm: Pcm) -> None:
-        """Write samples [S], or [S, channels]; after a fault nothing."""
+        """Write samples [S]; after a fault nothing."""
         if self.fault:
             return
         whole = np.round(np.clip(pcm, -1, 1) * 32767).astype("<i2")
@@ -52,16 +52,14 @@ class WaveFile:
         except OSError as error:
             self.fault = error
 
-    def close(self, *, despite_fault: bool = False) -> None:
-        """Give the file its name; after a fault delete it, unless what was written is worth
-        keeping `despite_fault`. Never raises.
-        """
+    def close(self) -> None:
+        """Give the file its name; after a fault delete it. Never raises."""
         try:
             with self._stream:
                 self._wave.close()
-            if not self.fault or despite_fault:
+            if not self.fault:
                 self.partial.replace(self._path)
         except OSError as error:
             self.fault = self.fault or error
-        if self.fault and not despite_fault:
+        if self.fault:
             self.partial.unlink(missing_ok=True)

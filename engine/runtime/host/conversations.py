@@ -2,14 +2,13 @@
 a file.
 
 Invariant: runs on the conductor's thread; the files of conversations that are kept are the
-history writer's matter, and sound is written by the thread that records, as long as there is one.
+history writer's matter.
 """
 
 from pathlib import Path
 
-from engine.audio.clips.recording import join
 from engine.errors import InvalidInput
-from engine.export.documents import SOUND, check_suffix, write
+from engine.export.documents import check_suffix, write
 from engine.messages.commands import Export, NewConversation, StopReply
 from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
 from engine.messages.events import Notice
@@ -56,21 +55,14 @@ class Conversations:
 
     def write_now(self, path: Path) -> None:
         """Write it on the calling thread, once the workers have stopped. InvalidInput as write()
-        and join() raise it.
+        raises it.
         """
-        if path.suffix.lower() == SOUND:
-            join(self._workers.recorder.recorded, path)
-        else:
-            write(self._log.conversation(self._workers.recorder.recorded), path)
+        write(self._log.conversation(), path)
 
     def _export(self, command: Export) -> None:
         """Have it written by a worker, who tells how that went."""
         check_suffix(command.path)
-        if command.path.suffix.lower() == SOUND:
-            self._workers.recorder.post(command)
-        else:
-            conversation = self._log.conversation(self._workers.recorder.recorded)
-            self._workers.background.post(WriteConversation(conversation, command.path))
+        self._workers.background.post(WriteConversation(self._log.conversation(), command.path))
 
     def _change(self, to: Change) -> None:
         """End the present turn and switch to another conversation."""
@@ -79,7 +71,6 @@ class Conversations:
         self._decide(StopReply())
         self._effects.begin_anew(read.kept if read else None)
         self._workers.history_writer.post(to)
-        self._workers.recorder.post(NewConversation())
         if read is None:
             self._emit(ConversationOpened(None, private))
             self._emit(Notice.of("A private conversation." if private else "A new conversation."))

@@ -6,14 +6,13 @@ what a person at a device would have met.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.errors import EngineError
 from engine.export.documents import check_sound, check_suffix
-from engine.messages.commands import Record
 from engine.messages.events import (
     Event,
     Failed,
@@ -50,43 +49,26 @@ class Exchange:
     underruns: int
 
 
-@dataclass(frozen=True)
-class Keep:
-    """What is kept of a conversation: a WAV of both sides (None = none), and files whose suffixes
-    say what they hold.
-    """
-
-    recording: Path | None = None
-    exports: tuple[Path, ...] = ()
-
-    def check(self) -> None:
-        """InvalidInput when one of them could not be written; better known before than after."""
-        for path in self.exports:
-            check_suffix(path)
-            check_writable(path)
-        if self.recording is not None:
-            check_sound(self.recording)
-            check_writable(self.recording)
-
-
 def converse(
     settings: Settings,
     *,
     microphone: Path | None,
     loudspeaker: Path | None,
     show: Callable[[Event], None],
-    keep: Keep | None = None,
+    exports: Sequence[Path] = (),
     factories: Factories | None = None,
 ) -> tuple[Exchange, ...]:
     """Talk until the microphone's file is over, or (with a device) until interrupted.
 
     `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
-    `keep` None: nothing but what is returned. `factories` None: the standard ones. Raises
-    UnreadableClip for a microphone file that cannot be read, InvalidInput for a file that cannot be
-    written and EngineError when a part the conversation needs cannot be loaded.
+    `exports`: files to write the conversation to, whose suffixes say how. `factories` None: the
+    standard ones. Raises UnreadableClip for a microphone file that cannot be read, InvalidInput for
+    a file that cannot be written and EngineError when a part the conversation needs cannot be
+    loaded.
     """
-    keep = keep or Keep()
-    keep.check()
+    for path in exports:  # better known before than after
+        check_suffix(path)
+        check_writable(path)
     if loudspeaker is not None:
         check_sound(loudspeaker)
         check_writable(loudspeaker)
@@ -97,13 +79,11 @@ def converse(
     conductor.start()
     try:
         talk.wait_ready()
-        if keep.recording is not None:
-            conductor.post(Record(True, keep.recording))
         talk.begin()
         talk.wait_over()
     finally:
         conductor.stop()
-        for path in keep.exports if talk.begun else ():  # however it ended
+        for path in exports if talk.begun else ():  # however it ended
             conductor.keep(path)
     return tuple(talk.exchanges)
 

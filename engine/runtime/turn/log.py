@@ -6,13 +6,12 @@ is read off their records, so nothing that is known late can come into it out of
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from engine.audio.clips.recording import Recorded
-from engine.export.conversation import Conversation, Stretch, Turn
+from engine.export.conversation import Conversation, Turn
 from engine.llm.base import Message, Role, Situation
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, WordReplayed
@@ -332,20 +331,19 @@ class TurnLog:
         self._pass_on(record)
         return ended
 
-    def conversation(self, recorded: Sequence[Recorded] = ()) -> Conversation:
+    def conversation(self) -> Conversation:
         """What was said and heard until now, the turn that goes on included; time zero is the
-        beginning of the first turn, or of what was `recorded` if that is earlier.
+        beginning of the first turn.
         """
         records = [each for each in self._records.values() if each.said or each.reply]
         now = self._clock()
-        beginnings = [each.start_at for each in recorded] + [each.opened_at for each in records]
+        beginnings = [each.opened_at for each in records]
         if self._past is not None and self._zero_at is not None:
             beginnings.append(self._zero_at)
         zero_at = min(beginnings, default=now)
         return Conversation(
             _now() - timedelta(seconds=now - zero_at),
             (*self._past_turns, *(record.exported(zero_at) for record in records)),
-            tuple(Stretch(each.start_at - zero_at, each.seconds) for each in recorded),
         )
 
     def begin(self, past: Conversation | None = None) -> None:

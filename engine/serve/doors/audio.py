@@ -35,7 +35,6 @@ from starlette.types import Send
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.errors import EngineError
-from engine.export.subtitles import stamp
 from engine.serve.doors.encoding import Encoder, Format, media_type
 from engine.serve.doors.requests import (
     EventEndpoint,
@@ -285,7 +284,8 @@ def _answer(name: str, segments: Sequence[Segment], seconds: float) -> Response:
 
 def _cues(segments: Sequence[Segment], point: str = ",") -> str:
     def time(seconds: float) -> str:
-        return stamp(seconds).replace(",", point)
+        minutes, rest = divmod(round(seconds * 1000), 60_000)
+        return f"{minutes // 60:02}:{minutes % 60:02}:{rest // 1000:02}{point}{rest % 1000:03}"
 
     return "".join(
         f"{number}\n{time(each.start_s)} --> {time(each.end_s)}\n{each.text}\n\n"

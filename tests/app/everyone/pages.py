@@ -101,7 +101,7 @@ def _talk(window: Window) -> QWidget:
 def _signs(window: Window) -> QWidget:
     """Faults, and the signs that it records and keeps nothing."""
     _talk(window)
-    told(window, *FAULTS, api.RecordingChanged(True))
+    told(window, *FAULTS)
     told(window, api.ConversationOpened(None, private=True))
     turn = spoken_turn(7, "And now?", "Nothing of this is kept.")
     told(window, *turn)

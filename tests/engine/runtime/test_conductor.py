@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 
 from engine import api, settings_file
 from engine.asr.base import Transcript
@@ -250,7 +249,7 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path):
         host.hear_two_words()
         host.post(api.StopReply(by_escape=True))
         host.ended(2, playing=0)
-        export(host, tmp_path / "talk.json", tmp_path / "talk.srt")
+        export(host, tmp_path / "talk.json", tmp_path / "talk.txt")
     first, second = json.loads((tmp_path / "talk.json").read_text())["turns"]
     assert [word["text"] for word in first["words"]] == ["Good", "day", "to", "you."]
     assert [word["text"] for word in second["words"]] == ["Good", "day"]
@@ -258,7 +257,7 @@ def test_a_conversation_is_exported_with_the_words_that_were_heard(tmp_path):
     for turn in (first, second):
         starts = [word["start_s"] for word in turn["words"]]
         assert starts == sorted(starts)
-    assert "Rubato: Good day to you." in (tmp_path / "talk.srt").read_text()
+    assert "Rubato: Good day to you." in (tmp_path / "talk.txt").read_text()
 
 
 def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(tmp_path):
@@ -270,40 +269,23 @@ def test_without_a_loudspeaker_a_reply_is_there_to_be_read_and_over_at_once(tmp_
         assert (ended.ending, ended.heard) == (api.Ending.COMPLETE, ended.reply)
         assert parts.voice.sessions == []  # nothing was mimed
         assert host.of(api.WordHeard) == []
-        export(host, tmp_path / "talk.txt", tmp_path / "talk.srt")
+        export(host, tmp_path / "talk.txt")
     text = (tmp_path / "talk.txt").read_text()
     assert "Rubato: word word" in text
     assert "not heard" not in text
-    assert "Rubato" not in (tmp_path / "talk.srt").read_text()  # no sound to stand under
 
 
 def test_an_export_that_is_not_possible_is_told(tmp_path):
     with hosting() as host:
-        for name in ("talk.pdf", "talk.txt", "talk.wav"):
+        for name in ("talk.pdf", "talk.txt", "talk.srt"):
             host.post(api.Export(tmp_path / name))
         host.wait(lambda: len(host.of(api.Failed)) == 3)
         assert {event.message for event in host.of(api.Failed)} == {
             "A conversation cannot be written as '.pdf'.",
             "There is no conversation yet.",
-            "There is no recording of this conversation.",
+            "A conversation cannot be written as '.srt'.",
         }
     assert list(tmp_path.iterdir()) == []
-
-
-def test_both_sides_are_recorded_while_the_person_wants_it(tmp_path):
-    path = tmp_path / "talk.wav"
-    with hosting() as host:
-        host.ask("before")
-        host.post(api.Record(True, path))
-        host.wait(lambda: host.of(api.RecordingChanged) == [api.RecordingChanged(True)])
-        host.parts.microphones[""].hear(np.full(8_000, 0.25, np.float32))
-        host.ask("hi")
-        host.post(api.Record(False))
-        host.wait(lambda: len(host.of(api.RecordingChanged)) == 2)
-    pcm, _ = soundfile.read(path)
-    assert np.abs(pcm[:, 0]).max() == pytest.approx(0.25, abs=0.05)
-    # 0.04 is the fourth word's level; what it hears may duck the reply, as it is recorded.
-    assert 0.005 < np.abs(pcm[:, 1]).max() < 0.05
 
 
 def test_a_fault_in_saving_does_not_keep_the_engine_running(tmp_path, monkeypatch):

@@ -263,14 +263,10 @@ class Ears(Actor[Order]):
 
     def _tick(self) -> float | None:
         if self._microphone is None:
-            if self._sink is None:
-                return None
-            # Without a microphone the replies can be recorded still.
-            self._sink(np.zeros(0, np.float32), SAMPLE_RATE, self._controls.take_played())
-            return IDLE_READ_S
+            return None
         heard, played = self._microphone.read(), self._controls.take_played()
         if self._sink:
-            self._sink(heard, self._microphone.sample_rate, played)
+            self._sink(heard, self._microphone.sample_rate)
         pcm = self._near.push(heard, played)
         self._ducking.look(self._attending.during_reply and self._near.double_talk, self._position)
         if len(pcm):

@@ -18,7 +18,7 @@ from engine.messages.events import Event, Failed, TurnEnded, TurnMetrics
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.host import dialogue
-from engine.runtime.host.dialogue import READY_S, Keep, converse
+from engine.runtime.host.dialogue import READY_S, converse
 from engine.settings import RecogniserSettings, Settings
 from tests.fakes import FakeParts
 
@@ -102,27 +102,23 @@ NOWHERE = Path("none")
 
 
 @pytest.mark.parametrize(
-    ("loudspeaker", "keep", "fault"),
+    ("loudspeaker", "exports", "fault"),
     [
-        (NOWHERE / "reply.wav", Keep(), "cannot be written"),
-        (None, Keep(recording=NOWHERE / "talk.wav"), "cannot be written"),
-        (None, Keep(exports=(NOWHERE / "talk.srt",)), "cannot be written"),
-        (Path("reply.mp3"), Keep(), "as WAV"),
-        (None, Keep(recording=Path("reply.txt")), "as WAV"),
+        (NOWHERE / "reply.wav", (), "cannot be written"),
+        (None, (NOWHERE / "talk.txt",), "cannot be written"),
+        (Path("reply.mp3"), (), "as WAV"),
+        (None, (Path("talk.srt"),), "written as"),
     ],
     ids=str,
 )
 def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
-    question, loudspeaker, keep, fault
+    question, loudspeaker, exports, fault
 ):
     with pytest.raises(InvalidInput, match=fault):
-        talk(question, loudspeaker=loudspeaker, keep=keep)
+        talk(question, loudspeaker=loudspeaker, exports=exports)
 
 
-def test_a_conversation_is_kept_as_it_was_recorded_and_written(question, tmp_path):
-    keep = Keep(tmp_path / "talk.wav", (tmp_path / "talk.txt",))
-    with pytest.raises(InvalidInput, match="no conversation yet"):  # nobody spoke
-        talk(question, FakeParts().factories(), loudspeaker=tmp_path / "reply.wav", keep=keep)
-    info = soundfile.info(tmp_path / "talk.wav")
-    assert info.channels == 2
-    assert info.duration > 0.3  # until the conversation was over
+def test_a_conversation_in_which_nobody_spoke_cannot_be_written(question, tmp_path):
+    with pytest.raises(InvalidInput, match="no conversation yet"):
+        talk(question, FakeParts().factories(), exports=(tmp_path / "talk.txt",))
+    assert not (tmp_path / "talk.txt").exists()

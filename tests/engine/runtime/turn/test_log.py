@@ -1,10 +1,8 @@
 """What a turn leaves: its words as they were heard, in order and without the pauses."""
 
-from pathlib import Path
 
 import pytest
 
-from engine.audio.clips.recording import Recorded
 from engine.llm.base import Message, Role
 from engine.messages.words import Ending
 from engine.runtime.turn.facts import Delivery, WordBegan
@@ -78,14 +76,6 @@ def test_what_was_said_in_a_turn_that_goes_on_as_the_next_one_is_taken_back():
     assert ledger.end(2, Ending.SUPERSEDED).said == ""
     assert not ledger.say_late(2, "what time is it")
     assert [message.text for message in ledger.history] == ["hello"]
-
-
-def test_time_begins_with_what_was_recorded_if_that_was_earlier():
-    ledger = turn_heard(5)
-    ledger.end(1, Ending.COMPLETE)
-    conversation = ledger.conversation((Recorded(Path("a.wav"), 40.0, 60.0),))
-    assert conversation.turns[0].start_s == pytest.approx(8.0)
-    assert conversation.recorded[0].start_s == 0.0
 
 
 def test_what_was_said_in_a_turn_taken_over_is_not_lost():
