@@ -139,7 +139,7 @@ class Conductor:
             voice_before=self._status.voice_before,
             voices=self._status.voices,
             timers=self._timers.running(),
-            person=settings.person.name,
+            person=self._actions.person,
             capabilities=self._status.capabilities(),
         )
 
@@ -351,6 +351,8 @@ class Conductor:
             raise
         if key == "speech.voice":
             self._preview.voice_chosen()
+        elif key == "speech.rate":
+            self._preview.rate_chosen()
         if key in ("audio.hands_free", "audio.headset"):
             audio = self._preferences.settings.audio
             self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)

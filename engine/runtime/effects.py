@@ -53,8 +53,9 @@ class Effects:
         """The person goes on speaking: drop the reply that was prepared."""
         self._log.record(turn).discarded += self.replies.drop()
 
-    def begin_anew(self, past: Conversation | None = None) -> None:
-        """Forget the conversation, and go on with that of the `past`."""
+    def begin_anew(self, past: Conversation | None = None, *, private: bool = False) -> None:
+        """Forget the conversation, and go on with that of the `past`, or with a `private` one."""
+        self._actions.begin(private=private)
         self._log.begin(past)
         self._workers.language_model.post(GetReady(self._log.history, self._paced))
 

@@ -212,6 +212,17 @@ def test_a_voice_brings_its_pace_along_and_stays_chosen_under_another_name():
         assert "Grandma" not in there.of(api.VoicesChanged)[-1].names
 
 
+def test_a_rate_chosen_after_a_voice_stays():
+    with home() as there:
+        there.post(api.SetVoicePace("Bela", 3.0))
+        assert there.entry("Bela").pace == 3.0
+        there.post(api.ChangeSetting("speech.voice", "Bela"))
+        there.post(api.ChangeSetting("speech.rate", 5.5))
+        there.becomes("Bela")
+        assert there.entry("Bela").pace == 3.0  # all that comes of the choice has come
+        assert there.setting("speech.rate") == 5.5
+
+
 def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data):
     pcm = speech(4.0).pcm
     with home() as there:

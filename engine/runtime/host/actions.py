@@ -23,8 +23,14 @@ from engine.llm.skills.pace_wishes import pace_wish
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
-from engine.settings import FASTEST, SLOWEST, Value
+from engine.settings import FASTEST, SLOWEST, Settings, value_of
 
+# The settings that actions change, in the order of restoring: a voice brings its rate along.
+_KEYS: dict[str, set[type[Action]]] = {
+    "audio.volume": {ChangeVolume},
+    "speech.voice": {ChooseVoice},
+    "speech.rate": {ChangeRate, ChooseVoice},
+}
 USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
 
 
@@ -35,7 +41,19 @@ class Actions:
         self._timers = timers
         self._change = port.change
         self._situation = port.situation
+        self._settings = port.settings
         self._granted: _Granted | None = None  # None = nothing that could be undone
+        self._private = False
+        self._private_name = ""
+
+    def begin(self, *, private: bool) -> None:
+        """Another conversation: a name told in a private one is forgotten with it."""
+        self._private, self._private_name = private, ""
+
+    @property
+    def person(self) -> str:
+        """The name of the person; empty = not known."""
+        return self._private_name or self._settings().person.name
 
     def grant(self, action: Action, turn: int | None = None) -> None:
         """Do what was asked, in a turn if it is to be undone with it. InvalidInput when there is no
@@ -43,7 +61,7 @@ class Actions:
         """
         if turn is not None:
             if self._granted is None or self._granted.turn != turn:
-                self._granted = _Granted(turn, self._situation(), self._timers.timers)
+                self._granted = _Granted(turn, self._settings(), self.person, self._timers.timers)
             self._granted.kinds.add(type(action))
         self._carry_out(action, self._situation())
 
@@ -61,11 +79,17 @@ class Actions:
             case CancelTimers() | PauseTimers() | ExtendTimers():
                 self._timers.change(action)
             case RememberName(name):
-                self._change("person.name", name)
+                self._remember(name)
             case StopSpeaking():
                 pass  # asking took the floor, which has already stopped the reply before
             case _:
                 assert_never(action)
+
+    def _remember(self, name: str) -> None:
+        """Nothing of a private conversation is saved, but a name can be deleted in it."""
+        self._private_name = name if self._private else ""
+        if not self._private or not name:
+            self._change("person.name", name)
 
     def grant_said(self, said: str, turn: int | None = None) -> bool:
         """What a person says while a reply is spoken: a wish about its pace is granted at once and
@@ -82,14 +106,11 @@ class Actions:
         if granted is None or granted.turn != turn:
             return
         self._granted = None
-        before: dict[type[Action], tuple[str, Value]] = {
-            ChangeRate: ("speech.rate", granted.before.rate),
-            ChangeVolume: ("audio.volume", granted.before.volume),
-            ChooseVoice: ("speech.voice", granted.before.voice),
-            RememberName: ("person.name", granted.before.person),
-        }
-        for kind in granted.kinds & before.keys():
-            self._change(*before[kind])
+        for key in _KEYS:
+            if granted.kinds & _KEYS[key]:
+                self._change(key, value_of(granted.before, key))
+        if RememberName in granted.kinds:
+            self._remember(granted.person)
         if granted.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
             self._timers.restore(granted.timers)
 
@@ -99,7 +120,8 @@ class _Granted:
     """How things were before the first wish of a turn, and what kinds of actions it had."""
 
     turn: int
-    before: Situation
+    before: Settings
+    person: str
     timers: tuple[TimerSet, ...]
     kinds: set[type[Action]] = field(default_factory=set)
 

@@ -69,7 +69,7 @@ class Conversations:
         read = to if isinstance(to, ConversationRead) else None
         private = isinstance(to, NewConversation) and to.private
         self._decide(StopReply())
-        self._effects.begin_anew(read.kept if read else None)
+        self._effects.begin_anew(read.kept if read else None, private=private)
         self._workers.history_writer.post(to)
         if read is None:
             self._emit(ConversationOpened(None, private))

@@ -77,6 +77,10 @@ class VoicePreview:
         """Another voice was chosen: it brings its pace along."""
         self._chosen_anew = True
 
+    def rate_chosen(self) -> None:
+        """A rate that was chosen after the voice stays."""
+        self._chosen_anew = False
+
     def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
         """Act on what is about voices. InvalidInput, DeviceError say why it cannot be done."""
         match message:

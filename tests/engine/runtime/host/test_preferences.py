@@ -97,9 +97,13 @@ def test_what_is_read_when_it_is_used_is_told_to_nobody(key, value, dials):
     assert dials.items() <= vars(controls).items()
 
 
-def port(change: Callable[[str, object], object], situation: llm.Situation) -> ConductorPort:
+def port(
+    change: Callable[[str, object], object],
+    situation: llm.Situation,
+    settings: Settings = Settings(speech=SpeechSettings(rate=4.0)),  # noqa: B008 - frozen
+) -> ConductorPort:
     """One that changes settings, and knows the situation."""
-    return SimpleNamespace(change=change, situation=lambda: situation)
+    return SimpleNamespace(change=change, situation=lambda: situation, settings=lambda: settings)
 
 
 def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
@@ -118,6 +122,29 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
     assert [timer.label for timer in alarm.running()] == ["eggs"]
     wishes.grant(CancelTimers((1,)))
     assert alarm.running() == ()
+
+
+def test_a_voice_that_was_wished_for_is_undone_to_the_setting_and_to_the_rate_before():
+    """The voice that speaks by the setting 'automatic' is not one that somebody chose."""
+    changed: list[tuple[str, object]] = []
+    situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), situation))
+    wishes.grant(llm.ChooseVoice("bela"), turn=1)
+    wishes.undo(1)
+    assert changed == [("speech.voice", "Bela"), ("speech.voice", ""), ("speech.rate", 4.0)]
+
+
+def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
+    changed: list[tuple[str, object]] = []
+    situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), situation))
+    wishes.begin(private=True)
+    wishes.grant(llm.RememberName("Jo"), turn=1)
+    assert (wishes.person, changed) == ("Jo", [])
+    wishes.begin(private=False)
+    assert wishes.person == ""
+    wishes.grant(llm.RememberName("Jo"))
+    assert changed == [("person.name", "Jo")]
 
 
 def changes(action: llm.Action, rate: float | None = 4.0) -> dict[str, Any]:

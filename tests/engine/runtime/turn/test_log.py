@@ -1,6 +1,5 @@
 """What a turn leaves: its words as they were heard, in order and without the pauses."""
 
-
 import pytest
 
 from engine.llm.base import Message, Role
