@@ -45,7 +45,7 @@ def _main(words: Sequence[str]) -> int:
     import logging
 
     from app.command import cli
-    from app.command.terminal import LogFormatter, tell
+    from app.command.terminal import LogFormatter, drop_output, tell, writing
     from engine.api import EngineError
 
     order = cli.parse(words)
@@ -56,14 +56,16 @@ def _main(words: Sequence[str]) -> int:
     sys.setswitchinterval(0.001)
     try:
         status = order.run()
-        sys.stdout.flush()
+        with writing():
+            sys.stdout.flush()
     except BrokenPipeError:  # the reader has closed the pipe, as in `rubato models | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return 0
     except EngineError as error:
         tell(f"rubato: {error.message}")
         if error.hint:
             tell(f"  {error.hint}")
+        drop_output()
         return 1
     except KeyboardInterrupt:
         return 130

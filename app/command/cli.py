@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from app.command import compare, history, models, serve, voices, wake
-from app.command.terminal import action, answer, own_settings, redraw, tell, write, write_json
+from app.command.terminal import (
+    action,
+    answer,
+    own_settings,
+    redraw,
+    tell,
+    write,
+    write_json,
+    writing,
+)
 from app.presence import ipc_client
 from app.presence.ipc_client import Message
 from engine import api
@@ -243,7 +252,8 @@ def _show_turns(event: Event) -> None:
             if at is not None
         )
         write(f"        ms after the end of speech: {', '.join(times)}")
-        sys.stdout.flush()
+        with writing():
+            sys.stdout.flush()
 
 
 def _document(exchanges: "Sequence[Exchange]") -> dict[str, object]:

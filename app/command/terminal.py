@@ -8,8 +8,10 @@ import argparse
 import dataclasses
 import json
 import logging
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from app.look.plain_text import plain
@@ -21,7 +23,33 @@ Run = Callable[[argparse.Namespace], int]
 
 def write(line: str) -> None:
     """A result."""
-    sys.stdout.write(plain(line) + "\n")
+    with writing():
+        sys.stdout.write(plain(line) + "\n")
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Writing to standard output in the block: InvalidInput when it refuses, as a full disk does.
+    That its reader has closed it is not such a fault.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise api.errors.InvalidInput(
+            "The output cannot be written: {error}.",
+            hint="Make room, or write it elsewhere.",
+            error=error.strerror or error,
+        ) from error
+
+
+def drop_output() -> None:
+    """Write what is left for standard output, or lose it where that cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def tell(line: str) -> None:

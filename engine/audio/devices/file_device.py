@@ -133,6 +133,11 @@ class FileLoudspeaker(TapedLoudspeaker):
             )
         return self._tape.write(pcm)
 
+    @property
+    def fault(self) -> OSError | None:
+        """Why the file is not written any more, and not there after close(); None = no reason."""
+        return self._file.fault if self._file else None
+
     def recorded(self) -> Pcm:
         """What was played so far, silence included; empty when it goes to a file."""
         self._look()

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
-from engine.errors import EngineError
-from engine.export.documents import check_sound, check_suffix
+from engine.audio.devices.portaudio import Devices
+from engine.errors import DeviceError, EngineError, InvalidInput
+from engine.export.documents import check_sound, check_suffix, unwritable
 from engine.messages.events import (
     Event,
     Failed,
@@ -24,7 +25,7 @@ from engine.messages.events import (
 )
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
-from engine.runtime.factories import Factories, standard_factories
+from engine.runtime.factories import Factories, Watch, standard_factories
 from engine.runtime.host.say_command import check_writable
 from engine.settings import Settings
 
@@ -35,6 +36,7 @@ STAND_IN_S = 2.0  # after a part failed to load, another has begun to load well 
 NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
 _ON_PARTS = (Loading, Ready, Failed)
 ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
+UNMUTE = "Unmute it in the window. Or give a recording to listen to, with --mic FILE."
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def converse(
     a file that cannot be written and EngineError when a part the conversation needs cannot be
     loaded.
     """
+    if microphone is None and settings.audio.muted:
+        raise InvalidInput("The microphone is muted.", hint=UNMUTE)
     for path in exports:  # better known before than after
         check_suffix(path)
         check_writable(path)
@@ -73,18 +77,19 @@ def converse(
         check_sound(loudspeaker)
         check_writable(loudspeaker)
     talk = _Talk(microphone, loudspeaker, show)
-    if microphone is not None:  # a file does not hear the loudspeaker
-        settings = replace(settings, audio=replace(settings.audio, hands_free=True, headset=True))
-    conductor = Conductor(talk.on(factories or standard_factories()), settings, None, talk.receive)
+    conductor = Conductor(
+        talk.on(factories or standard_factories()), talk.fit(settings), None, talk.receive
+    )
     conductor.start()
     try:
-        talk.wait_ready()
-        talk.begin()
-        talk.wait_over()
-    finally:
-        conductor.stop()
-        for path in exports if talk.begun else ():  # however it ended
-            conductor.keep(path)
+        try:
+            talk.wait_ready()
+            talk.begin()
+            talk.wait_over()
+        finally:
+            conductor.stop()
+    finally:  # however it ended
+        talk.close(conductor.keep, exports)
     return tuple(talk.exchanges)
 
 
@@ -105,20 +110,51 @@ class _Talk:
         self._progress_at = time.monotonic()  # when a part last told how far it has loaded
         self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
         self._loudspeaker = loudspeaker
+        self._file: FileLoudspeaker | None = None  # what is written; None = nothing yet
         self.exchanges: list[Exchange] = []
+
+    def fit(self, settings: Settings) -> Settings:
+        """These settings, with nothing of devices where files were given."""
+        audio = settings.audio
+        if self._microphone is not None:  # it does not hear the loudspeaker
+            audio = replace(audio, microphone="", muted=False, hands_free=True, headset=True)
+        if self._loudspeaker is not None:
+            audio = replace(audio, loudspeaker="")
+        return replace(settings, audio=audio)
 
     def on(self, factories: Factories) -> Factories:
         """These parts, with files for devices where files were given."""
-        microphone, loudspeaker = self._microphone, self._loudspeaker
+        microphone = self._microphone
         if microphone is not None:
-            factories = replace(factories, microphone=lambda name: microphone)
-        if loudspeaker is not None:
-            factories = replace(
-                factories,
-                loudspeaker=lambda name: FileLoudspeaker(loudspeaker, FILE_RATE, clock=self._clock),
-                devices=_NoChange(),
-            )
+            watch = _Loudspeakers(factories.devices)
+            factories = replace(factories, microphone=lambda name: microphone, devices=watch)
+        if self._loudspeaker is not None:
+            factories = replace(factories, loudspeaker=self._open_file, devices=_NoChange())
         return factories
+
+    def _open_file(self, name: str) -> FileLoudspeaker:
+        """The loudspeaker's file; a disk that is full does not become another one."""
+        if self._file is not None and self._file.fault is not None:
+            raise DeviceError("The disk refuses the recording.", hint="")
+        self._file = FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
+        return self._file
+
+    def close(self, write: Callable[[Path], None], exports: Sequence[Path]) -> None:
+        """Write each of the files, once the engine has stopped. Shows each fault but the first,
+        which it raises.
+        """
+        faults = list[EngineError]()
+        if self._loudspeaker is not None and self._file is not None and self._file.fault:
+            faults.append(unwritable(self._loudspeaker, self._file.fault))
+        for path in exports if self.begun else ():
+            try:
+                write(path)
+            except EngineError as error:
+                faults.append(error)
+        for fault in faults[1:]:
+            self._show(Failed.of(fault))
+        if faults:
+            raise faults[0]
 
     def receive(self, event: Event) -> None:
         with self._changed:
@@ -191,6 +227,22 @@ class _Talk:
                 self.exchanges.append(ended)
             case _:
                 pass  # everything else is for show
+
+
+@dataclass(frozen=True)
+class _Loudspeakers:
+    """Of all devices, only the loudspeakers come and go: a file stays the microphone."""
+
+    watch: Watch
+
+    def poll(self) -> Devices | None:
+        """See Watch."""
+        devices = self.watch.poll()
+        return None if devices is None else replace(devices, microphones=())
+
+    def close(self) -> None:
+        """See Watch."""
+        self.watch.close()
 
 
 class _NoChange:

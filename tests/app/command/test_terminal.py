@@ -124,3 +124,15 @@ def test_a_reader_that_has_enough_is_no_fault():
         os.close(writer)
     assert ended.stderr == ""
     assert ended.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_output_that_cannot_be_written_is_a_sentence():
+    program = [sys.executable, "-m", "app", "models", "list"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines() == [
+        "rubato: The output cannot be written: No space left on device.",
+        "  Make room, or write it elsewhere.",
+    ]

@@ -12,14 +12,16 @@ import pytest
 import soundfile
 
 from engine.asr.base import Recogniser
+from engine.audio.clips.wave_file import WaveFile
 from engine.audio.devices.file_device import FileMicrophone
+from engine.audio.devices.portaudio import Devices
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages.events import Event, Failed, TurnEnded, TurnMetrics
+from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.host import dialogue
 from engine.runtime.host.dialogue import READY_S, converse
-from engine.settings import RecogniserSettings, Settings
+from engine.settings import AudioSettings, RecogniserSettings, Settings
 from tests.fakes import FakeParts
 
 
@@ -116,6 +118,54 @@ def test_what_could_not_be_kept_is_told_before_anything_is_loaded(
 ):
     with pytest.raises(InvalidInput, match=fault):
         talk(question, loudspeaker=loudspeaker, exports=exports)
+
+
+def test_with_a_recording_the_microphone_of_the_settings_does_not_matter(question):
+    """Neither that it was muted nor that it is connected, which would close the recording."""
+    parts = FakeParts()
+    parts.devices = Devices(("USB",), ())
+    chosen = Settings(audio=AudioSettings(microphone="USB", muted=True))
+    shown: list[Event] = []
+    assert talk(question, parts.factories(), settings=chosen, show=shown.append) == ()
+    ready = [event for event in shown if isinstance(event, Ready)]
+    assert [event.name for event in ready if event.part is Part.MICROPHONE] == [question.name]
+    assert not any(isinstance(event, Failed) for event in shown)
+
+
+def test_a_muted_microphone_is_told_before_anything_is_loaded():
+    with pytest.raises(InvalidInput, match="is muted"):
+        talk(None, settings=Settings(audio=AudioSettings(muted=True)))
+
+
+def test_each_file_is_written_though_another_cannot_be(tmp_path):
+    parts = dialogue._Talk(None, None, (shown := list[Event]()).append)
+    parts.begin()
+    written = []
+
+    def write(path: Path) -> None:
+        if path.name.startswith("bad"):
+            raise InvalidInput(f"{path.name} is refused.", hint="")
+        written.append(path.name)
+
+    paths = [tmp_path / name for name in ("bad 1.txt", "a.txt", "bad 2.md", "b.json")]
+    with pytest.raises(InvalidInput, match=r"bad 1\.txt is refused"):
+        parts.close(write, paths)
+    assert written == ["a.txt", "b.json"]
+    assert [event.message for event in shown if isinstance(event, Failed)] == [
+        "bad 2.md is refused."
+    ]
+
+
+def test_a_reply_that_a_full_disk_refuses_ends_with_a_fault_and_no_file(
+    question, tmp_path, monkeypatch
+):
+    def full(self: WaveFile, pcm: object) -> None:
+        self.fault = OSError(28, "No space left on device")
+
+    monkeypatch.setattr(WaveFile, "append", full)
+    with pytest.raises(InvalidInput, match=r"reply\.wav cannot be written: No space left"):
+        talk(question, FakeParts().factories(), loudspeaker=tmp_path / "reply.wav")
+    assert [path.name for path in tmp_path.iterdir()] == [question.name]
 
 
 def test_a_conversation_in_which_nobody_spoke_cannot_be_written(question, tmp_path):
