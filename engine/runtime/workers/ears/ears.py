@@ -7,13 +7,10 @@ so an utterance begins before the moment it was noticed.
 """
 
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import assert_never
-
-import numpy as np
 
 from engine.asr.base import SAMPLE_RATE
 from engine.audio import vad
@@ -39,6 +36,8 @@ from engine.runtime.turn.orders import (
     UseDevice,
 )
 from engine.runtime.workers.ears.ducking import Ducking
+from engine.runtime.workers.ears.loudness import FAINT, Loudness
+from engine.runtime.workers.ears.recent import Recent
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
@@ -53,7 +52,6 @@ READ_S = 0.02  # how often the microphone is read while the person speaks
 DURING_REPLY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
 IDLE_READ_S = 0.1  # and while nobody does, for less processor time; the preroll hides the delay
 LEVEL_S = 0.1  # how often its level is told: each time costs the window as much as a frame
-QUIET_DB = -65.0  # far below the softest speech the recogniser understands
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
@@ -89,9 +87,8 @@ class Ears(Actor[Order]):
         self._canceller: EchoCanceller = Passthrough()
         self._near = NearEnd(self._canceller, SAMPLE_RATE)
         self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
-        self._recent: deque[Pcm] = deque()
-        self._position = 0  # 16 kHz samples heard since the microphone was opened
-        self._kept = 0  # samples in _recent
+        self._recent = Recent(int(PREROLL_S * SAMPLE_RATE))
+        self._loudness = Loudness()
         self._utterance: int | None = None  # turn being fed to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
         self._closed_at = 0  # sample up to which it was fed
@@ -153,8 +150,7 @@ class Ears(Actor[Order]):
         """Hear nothing, and keep nothing of what was heard; who was speaking has ended."""
         self._forget()
         self._lose()
-        self._recent.clear()
-        self._kept = 0
+        self._recent.forget()
         self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, instead: bool = False) -> None:
@@ -175,20 +171,30 @@ class Ears(Actor[Order]):
     def _give_up(self) -> int | None:
         """Nothing can be heard any more; returns the turn that ends by that."""
         turn, self._utterance = self._utterance, None
+        if turn is not None:
+            self._recognise(DropUtterance(turn))
         self._watch.follow(None)
         self._watch.reset()
         return turn
 
     def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
         self._forget()
+        self._load_detector()
         self._microphone = microphone
         self._near = NearEnd(self._canceller, self._microphone.sample_rate)
-        self._recent.clear()
-        self._position = self._kept = self._next_level = self._ignored_until = 0
+        self._recent.restart()
+        self._next_level = self._ignored_until = 0
         self._watch.begin_anew(midway=microphone.joins_midway and not self._was_opened)
         self._was_opened = True
         self._wake_gate.begin_anew()
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
+
+    def _load_detector(self) -> None:
+        """Where there is none, the talk key and the keyboard work still."""
+        try:
+            self._watch.load()
+        except EngineError as error:
+            self._tell(Failed.of(error))
 
     def _forget(self) -> None:
         """Begin to watch again; whoever was speaking has ended, for nobody follows it further."""
@@ -237,7 +243,9 @@ class Ears(Actor[Order]):
         self._recognise(order)
         before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
         noticed = self._position if from_sample is None else from_sample
-        self._recognise(HearAudio(turn, self._since(noticed - int(before_s * SAMPLE_RATE))))
+        self._recognise(HearAudio(turn, self._recent.since(noticed - int(before_s * SAMPLE_RATE))))
+        if not self._attending.during_reply:
+            self._loudness.begin_utterance()
 
     def _close(self, order: CloseUtterance | DropUtterance) -> None:
         if self._utterance == order.turn:
@@ -245,6 +253,8 @@ class Ears(Actor[Order]):
             self._closed_at = self._position
             self._watch.follow(None)
             self._recognise(order)
+            if self._loudness.end_utterance() and isinstance(order, CloseUtterance):
+                self._tell(Notice(FAINT))
 
     def _hold(self, order: HoldUtterance) -> None:
         """It may have ended a moment before the key was down: then it goes on."""
@@ -257,7 +267,7 @@ class Ears(Actor[Order]):
         turn = self._utterance = order.turn
         self._watch.follow(self._position)
         self._recognise(order)
-        self._recognise(HearAudio(turn, self._since(self._closed_at)))
+        self._recognise(HearAudio(turn, self._recent.since(self._closed_at)))
 
     # --------------------------------------------------------------------- the loop
 
@@ -270,7 +280,9 @@ class Ears(Actor[Order]):
         pcm = self._near.push(heard, played)
         self._ducking.look(self._attending.during_reply and self._near.double_talk, self._position)
         if len(pcm):
-            self._keep(pcm)
+            self._recent.push(pcm)
+            level = level_db(pcm)
+            self._loudness.hear(level, len(pcm) / SAMPLE_RATE)
             self._stir()
             if self._utterance is not None:
                 self._recognise(HearAudio(self._utterance, pcm))
@@ -278,22 +290,15 @@ class Ears(Actor[Order]):
             if self._position >= self._next_level:
                 self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
                 spoken_db = self._controls.level_db
-                self._tell(Levels(level_db(pcm), spoken_db, level_db(heard)))
+                self._tell(Levels(level, spoken_db, level_db(heard)))
         if self._attending.during_reply:
             return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
 
-    def _keep(self, pcm: Pcm) -> None:
-        self._recent.append(pcm)
-        self._position += len(pcm)
-        self._kept += len(pcm)
-        while self._kept - len(self._recent[0]) >= PREROLL_S * SAMPLE_RATE:
-            self._kept -= len(self._recent.popleft())
-
-    def _since(self, start: int) -> Pcm:
-        """What was heard from sample `start` on, as far back as it is kept."""
-        recent = np.concatenate(self._recent) if self._recent else np.zeros(0, np.float32)
-        return recent[max(0, start - (self._position - self._kept)) :]
+    @property
+    def _position(self) -> int:
+        """16 kHz samples heard since the microphone was opened."""
+        return self._recent.position
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
@@ -306,7 +311,8 @@ class Ears(Actor[Order]):
         if self._canceller.cancels and self._near.sounding and not self._near.settled:
             self._forget()  # the canceller still learns: this may be the loudspeaker
             return
-        if self._nobody_speaks(pcm):
+        heeded = self._utterance is not None or self._watch.speaking or attending.during_reply
+        if self._loudness.is_quiet and not heeded:  # the detector, which costs most, need not look
             if not self._watch.resting:
                 self._watch.reset()
             return
@@ -318,7 +324,8 @@ class Ears(Actor[Order]):
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
         """Tell of the speech in these samples; asleep, look for the wake phrase in it alone."""
         missed = self._watch.missed
-        events = self._watch.push(pcm, self._position, plausible=plausible)
+        gain = 1.0 if self._attending.during_reply else self._loudness.gain
+        events = self._watch.push(pcm * gain, self._position, plausible=plausible)
         if not self._wake_gate.asleep:
             if missed and not self._watch.missed:
                 self._tell(Notice(TOO_SOON))
@@ -329,7 +336,7 @@ class Ears(Actor[Order]):
                 self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
-            called = self._wake_gate.begin(self._since(0))
+            called = self._wake_gate.begin(self._recent.since(0))
         else:
             called = self._wake_gate.find(pcm) if self._watch.speaking else None
         if called is not None:
@@ -337,8 +344,8 @@ class Ears(Actor[Order]):
 
     def _wake(self, ago: int) -> None:
         """The wake phrase ended so many samples ago: what was said since may be meant for us."""
-        since = self._since(self._position - ago)
-        self._recent, self._kept = deque([since]), len(since)
+        self._recent.forget(before=self._position - ago)
+        since = self._recent.since(0)
         self._wake_gate.wake(self._position)
         self._watch.reset()
         self._follow(since)
@@ -349,12 +356,6 @@ class Ears(Actor[Order]):
         if self._attending.busy or self._utterance is not None or heard:
             self._wake_gate.wake(self._position)
         self._wake_gate.look(self._position, hands_free=self._attending.hands_free)
-
-    def _nobody_speaks(self, pcm: Pcm) -> bool:
-        """Whether the room is so quiet that the detector, which costs most here, need not look."""
-        if self._utterance is not None or self._watch.speaking or self._attending.during_reply:
-            return False
-        return level_db(pcm) < QUIET_DB
 
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
         """Tell of speech. Of an utterance, have the words so far recognised in a pause, which may

@@ -32,7 +32,7 @@ class SpeechWatch:
     def __init__(self, patience: Patience) -> None:
         """`patience` may be replaced at any moment."""
         self.patience = patience
-        self._vad = vad.Vad()
+        self._vad: vad.Vad | None = None  # None = not loaded: nothing is found
         self._endpointer = vad.Endpointer()
         self._during_reply = False
         self._spoken = 0  # windows since speech began
@@ -45,6 +45,10 @@ class SpeechWatch:
         self._whole_from = 0  # sample from which on speech that begins is heard whole
         self.missed = False  # somebody speaks whose beginning was not heard
         self.attend(during_reply=False)
+
+    def load(self) -> None:
+        """Load the detector if it is not loaded. ModelError when that fails."""
+        self._vad = self._vad or vad.Vad()
 
     @property
     def speaking(self) -> bool:
@@ -107,7 +111,7 @@ class SpeechWatch:
             self.follow(None)
             return [vad.SpeechEnded(end)]
         self._endpointer.end_silence_ms = silence_ms
-        probabilities = self._vad.push(pcm)
+        probabilities = [] if self._vad is None else self._vad.push(pcm)
         insistent = [self._insists(probability) for probability in probabilities]
         if not (plausible or self.speaking):
             probabilities = [
@@ -129,7 +133,8 @@ class SpeechWatch:
         """Forget what was heard."""
         if self.missed:  # somebody who still speaks is still heard without the beginning
             self.missed, self._whole_from = False, self._end + _MIDWAY
-        self._vad.reset()
+        if self._vad is not None:
+            self._vad.reset()
         self._endpointer.reset()
         self._voiced = 0
         self._zero = None

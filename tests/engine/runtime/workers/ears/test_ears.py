@@ -13,12 +13,14 @@ from engine.audio import vad
 from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import WINDOW, SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
-from engine.messages.events import Event, Levels, Notice
+from engine.errors import DeviceError, ModelError
+from engine.messages.events import Event, Failed, Levels, Notice
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Fact, InterimTranscript
 from engine.runtime.turn.orders import (
     Attend,
     CloseUtterance,
+    DropUtterance,
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
@@ -26,6 +28,7 @@ from engine.runtime.turn.orders import (
 )
 from engine.runtime.workers import worker
 from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
+from engine.runtime.workers.ears.loudness import FAINT
 from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
@@ -110,6 +113,61 @@ def test_speech_after_quiet_is_told_with_its_place(noise):
     (started,) = [event for event in room.told if isinstance(event, SpeechStarted)]
     assert abs(started.sample - QUIET_S * SAMPLE_RATE) < 0.3 * SAMPLE_RATE
     assert room.count(SpeechEnded) == 1
+
+
+def faint(peak_db: float, noise_db: float) -> Pcm:
+    """A sentence with this peak over noise, both in dBFS."""
+    speech = spoken("set a timer for ten minutes")
+    pcm = np.concatenate((silence(2.0), speech / np.abs(speech).max(), silence(2.0)))
+    noise = np.random.default_rng(1).standard_normal(len(pcm))
+    return (10 ** (peak_db / 20) * pcm + 10 ** (noise_db / 20) * noise).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("peak_db", "noise_db", "hints"), [(-20, -60, 0), (-38, -72, 0), (-46, -72, 1), (-60, -85, 1)]
+)
+def test_very_quiet_speech_is_heard_and_the_person_is_told_once(peak_db, noise_db, hints):
+    room = Listening()
+    for turn in (1, 2):
+        room.hear(faint(peak_db, noise_db)[: 3 * SAMPLE_RATE])
+        (started,) = [event for event in room.told if isinstance(event, SpeechStarted)][turn - 1 :]
+        room.do(OpenUtterance(turn, started.sample))
+        room.hear(faint(peak_db, noise_db)[3 * SAMPLE_RATE :])
+    assert room.count(SpeechEnded) == 2
+    assert [told.text for told in room.told if isinstance(told, Notice)] == [FAINT] * hints
+
+
+def test_a_talk_key_that_is_only_touched_gives_no_hint():
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    room.hear(silence(0.4))
+    room.do(CloseUtterance(1))
+    assert room.count(Notice) == 0
+
+
+def test_without_a_detector_that_is_told_and_the_talk_key_works(monkeypatch):
+    def missing() -> None:
+        raise ModelError("The detector is not installed.", hint="")
+
+    monkeypatch.setattr(vad, "Vad", missing)
+    room = Listening()
+    room.hear(silence(0.5), spoken("hello"), silence(1.0))
+    assert [told.message for told in room.told if isinstance(told, Failed)] == [
+        "The detector is not installed."
+    ]
+    room.do(OpenUtterance(1, None))
+    room.hear(spoken("hello"))
+    room.do(CloseUtterance(1))
+    assert len(room.fed) > SAMPLE_RATE // 4
+    assert room.closes == [CloseUtterance(1)]
+
+
+def test_a_lost_microphone_closes_the_recogniser():
+    room = Listening()
+    room.do(OpenUtterance(1, None))
+    for _ in range(2):  # the one that takes over is lost at once too
+        room.ears._report(DeviceError("It is gone."))
+    assert DropUtterance(1) in room.jobs
 
 
 def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to():
@@ -295,6 +353,7 @@ class ScriptedVad:
 def watch(monkeypatch: pytest.MonkeyPatch) -> SpeechWatch:
     monkeypatch.setattr(vad, "Vad", ScriptedVad)
     watch = SpeechWatch(Patience(700))
+    watch.load()
     watch.attend(during_reply=True)
     return watch
 
