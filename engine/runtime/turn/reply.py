@@ -38,6 +38,7 @@ class Reply:
         self.text = text  # None = the language model writes it
         self.paced = paced
         self.aloud = aloud  # set by the conductor, read by the language model
+        self.awaits_words = True  # the voice has said all it was given, and waits for more
         self.broke = False  # what was written is spoken, but it should have been more
         self.ending: Ending | None = None  # None = it goes on
         self.moved_at = time.monotonic()  # when a token or a frame was last made for it
@@ -93,11 +94,6 @@ class Reply:
                 self._paused_at = None
                 self._playback.resume()
                 self._controls.hush(False)
-
-    @property
-    def begun(self) -> bool:
-        """Whether it has come to be spoken."""
-        return self._playback is not None
 
     @property
     def paused_s(self) -> float | None:

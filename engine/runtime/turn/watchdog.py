@@ -33,9 +33,9 @@ def fault(turn: int, reply: Reply | None) -> Failed:
         )
     else:
         text = Translatable(
-            "The voice has stood still for too long."
-            if reply.begun
-            else "The language model has stood still for too long."
+            "The language model has stood still for too long."
+            if reply.awaits_words
+            else "The voice has stood still for too long."
         )
         hint = Translatable("Ask again, or choose another one in the settings.")
     return Failed("stalled", text, hint, turn)

@@ -231,6 +231,7 @@ class LanguageModelWorker(Actor[Task]):
         """What was written was thought: it stops, and what follows is the reply."""
         self._text = PacedText(pacing=reply.paced)
         self._held = [each for each in self._held if not isinstance(each.args[0], _OF_REPLY)]
+        reply.awaits_words = True
         if reply.aloud:
             reply.retract()
             self._tell(ReplyRetracted(reply.turn, time.monotonic()))
@@ -264,6 +265,8 @@ class LanguageModelWorker(Actor[Task]):
         if reply is not None and reply.aloud and reply.ending is None:
             held, self._held = self._held, []
             for passing_on in held:
+                if passing_on.func == self._say:
+                    reply.awaits_words = False
                 passing_on()
 
     def _unknown(self, error: Exception) -> EngineError:

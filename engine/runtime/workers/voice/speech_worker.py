@@ -176,7 +176,7 @@ class SpeechWorker(Actor[Order]):
         if more.last:
             utterance.session.end_input()
             utterance.ended = True
-        utterance.starved = False
+        utterance.starved = utterance.reply.awaits_words = False
         if not utterance.queued:
             self._reserve.begin()
 
@@ -338,6 +338,8 @@ class SpeechWorker(Actor[Order]):
                 utterance.playback.starved()
                 if isinstance(last, Finished):
                     utterance.playback.complete()
+                else:
+                    utterance.reply.awaits_words = not utterance.ended
 
     def _show(self, utterance: _Utterance) -> None:
         """Tell what has become audible since the last look."""

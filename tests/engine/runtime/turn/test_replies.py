@@ -5,6 +5,7 @@ import pytest
 from engine.errors import LanguageModelError
 from engine.messages.events import Failed
 from engine.messages.words import Ending
+from engine.runtime.turn import watchdog
 from engine.runtime.turn.facts import ReplyGrew
 from engine.runtime.workers import worker
 from tests.engine.runtime.by_hand import HandWorker, Mind, asked
@@ -66,3 +67,16 @@ def test_a_text_that_is_read_out_takes_the_place_of_a_prepared_reply():
     mind.do()
     assert {order.reply.turn for order in mind.said} == {2}
     assert not mind.replies.drop()
+
+
+@pytest.mark.parametrize(
+    ("deltas", "stalled"), [((), "The language model"), (("One ", "two "), "The voice")]
+)
+def test_a_turn_that_stands_still_names_the_part_that_has_something_to_do(deltas, stalled):
+    """The voice has been given words, of which it has said none."""
+    mind = Mind(*deltas)
+    mind.replies.answer(1, asked("count"))
+    reply = mind.replies.find(1)
+    if deltas:  # else the model has written nothing yet
+        mind.do()
+    assert watchdog.fault(1, reply).message.startswith(stalled)

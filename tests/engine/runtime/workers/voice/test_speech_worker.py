@@ -102,6 +102,15 @@ def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_al
     assert mouth.ends == [ReplyEnded(1, Ending.COMPLETE)]
 
 
+def test_a_voice_that_has_said_all_it_was_given_awaits_words_until_there_are_more():
+    mouth = Mouth()
+    other = Reply(2, mouth.controls, aloud=True)
+    mouth.run(400, SayWords(other, WORDS[:1]))
+    assert other.awaits_words
+    mouth.speaker._handle(SayWords(other, WORDS[1:3], last=False))
+    assert not other.awaits_words
+
+
 def test_a_pause_that_nobody_ends_ends_by_itself(clock):
     mouth = Mouth(spoken=20)
     mouth.reply.pause()
