@@ -20,6 +20,7 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.sphinx.english import incomplete
 from engine.asr.sphinx.searches import SLICE, failure, sixteen_bit
 from engine.audio.base import Pcm
+from engine.native_paths import native_path
 
 # Against all other phones: of any phrase, and for each of its phones. With the latter alone two
 # words of a long phrase made up for a third that nobody said.
@@ -138,7 +139,8 @@ def _new_sphinx(phrase: str, sounds: Mapping[str, str], odds: float, beam: float
             dictionary.write_text("\n".join(lines) + "\n", encoding="ascii")
             sphinx = pocketsphinx.Decoder(
                 lm=None,
-                dict=str(dictionary),
+                hmm=native_path(pocketsphinx.get_model_path("en-us/en-us")),
+                dict=native_path(dictionary),
                 loglevel="FATAL",
                 kws_threshold=odds,
                 beam=beam,

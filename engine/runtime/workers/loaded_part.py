@@ -76,6 +76,7 @@ class LoadedPart(Generic[S, P]):
         self._use = use
         self._size_bytes = size_bytes
         self._stand_in = stand_in
+        self.release: Callable[[P], None] = lambda part: part.close()  # may be replaced
         self._settings: S | None = None  # of the one that was loaded last; None = none was
         self.why = ""  # the part in use was chosen, where the person left that open
 
@@ -98,7 +99,7 @@ class LoadedPart(Generic[S, P]):
         """Release the part, if there is one."""
         part, self.now = self.now, None
         if part is not None:
-            part.close()
+            self.release(part)
 
     def _replace(self, settings: S, why: str = "", *, instead: bool = False) -> bool:
         """Load what the settings name; a failure is told and changes nothing."""

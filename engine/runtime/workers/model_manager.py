@@ -60,7 +60,8 @@ class ModelManager(Actor[ModelCommand]):
         """`settings` are those in force: which models are in use. Any thread may ask for them."""
         super().__init__("model manager", tell)
         self._settings = settings
-        # Names: to be fetched or verified, and to be used then. One call a change, so no lock.
+        # Names: to be fetched or verified, and to be used then. Several threads change them, each
+        # by one call of the set, so there is no lock.
         self._wanted: set[str] = set()
         self._to_use: set[str] = set()
         self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for
@@ -83,7 +84,7 @@ class ModelManager(Actor[ModelCommand]):
             case VerifyModel():
                 self._want(command)
             case PauseFetch(name):
-                self._wanted.intersection_update(self._wanted - {name} if name else ())
+                self._wanted.discard(name) if name else self._wanted.clear()
             case _:
                 super().post(command)
 

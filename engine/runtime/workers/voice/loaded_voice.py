@@ -1,11 +1,13 @@
 """The synthesiser in use and its voice: loading, choosing, preparing and making voices.
 
-Invariant: belongs to the speaker's thread, but for adopt(). When what was asked for cannot be
+Invariant: belongs to the speaker's thread, but for adopt(); a model that is replaced
+meanwhile stays open until that ends. When what was asked for cannot be
 loaded, that is told, and the voice in use, or one that needs no weights, speaks instead.
 """
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 
 from engine.errors import EngineError, ModelError, SynthesisError
 from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
@@ -37,6 +39,10 @@ class LoadedVoice:
             size_bytes=factories.size_bytes,
             stand_in=SpeechSettings(engine=BUILT_IN),
         )
+        self._model.release = self._release
+        self._lock = Lock()
+        self._learner: TtsModel | None = None  # makes a voice on another thread
+        self._replaced: TtsModel | None = None  # meanwhile, so it is closed after that
         self._voice: Voice | None = None  # None = no model
         self._chosen: str | None = None  # as the voice was asked for; None = for another model
         self._warm: Voice | None = None  # the voice that was made ready; None = none yet
@@ -141,15 +147,30 @@ class LoadedVoice:
         self._tell(VoiceAdopted(learnt.name))
 
     def _learn(self, doing: str, learn: Callable[[TtsModel], Voice]) -> Voice:
-        model = self._model.now
+        with self._lock:
+            model = self._learner = self._model.now
         if model is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")
         self._tell(Loading(Part.SYNTHESISER, doing))
         try:
             return learn(model)
         finally:
-            name, detail = model.info.name, self._voice_name
-            self._tell(Ready(Part.SYNTHESISER, name, detail, why=self._model.why))
+            with self._lock:
+                replaced, self._replaced, self._learner = self._replaced, None, None
+            if replaced is not None:
+                replaced.close()
+            now = self._model.now or model
+            self._tell(
+                Ready(Part.SYNTHESISER, now.info.name, self._voice_name, why=self._model.why)
+            )
+
+    def _release(self, model: TtsModel) -> None:
+        """Close it, or leave that to the thread that makes a voice with it."""
+        with self._lock:
+            if model is self._learner:
+                self._replaced = model
+                return
+        model.close()
 
     def open(self) -> TtsSession:
         """A session in the voice. SynthesisError when none has loaded."""

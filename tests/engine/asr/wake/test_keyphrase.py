@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from engine.asr.base import SAMPLE_RATE
+from engine.asr.wake import keyphrase
 from engine.asr.wake.choice import spotter
 from engine.asr.wake.phrase import USUAL, examine, normal
 from engine.audio.base import Pcm
@@ -90,3 +91,16 @@ def test_others_are_refused_with_a_proposal_that_will_do(reason):
         with pytest.raises(InvalidInput, match=reason) as refused:
             examine(phrase)
         assert examine(refused.value.hint.partition("“")[2].partition("”")[0])
+
+
+def test_every_file_is_opened_by_a_path_that_a_library_in_c_can_open(monkeypatch):
+    """On Windows a user folder may be called Jörg."""
+    asked = []
+
+    def short(path: object) -> str:
+        asked.append(str(path).replace("\\", "/"))
+        return str(path)
+
+    monkeypatch.setattr(keyphrase, "native_path", short)
+    spotter(WakeSettings(on=True, phrase="computer please"))
+    assert [path.rpartition("/")[2] for path in asked] == ["en-us", "phrase.dict"]

@@ -187,3 +187,23 @@ def test_a_name_that_is_none_is_told(desk):
     assert "no model called" in desk.settled("qwen9").text
     desk.post(api.UseModel("qwen9"))
     assert desk.settled("qwen9", 2).failed
+
+
+class Watched(set[str]):
+    """A set to which another thread adds a name during each call."""
+
+    def __sub__(self, other: object) -> set[str]:
+        left = set(self) - other  # type: ignore[operator]
+        self.add("added meanwhile")
+        return left
+
+    def discard(self, name: str) -> None:
+        super().discard(name)
+        self.add("added meanwhile")
+
+
+def test_a_model_that_is_wanted_while_another_is_given_up_stays_wanted():
+    manager = ModelManager(lambda event: None, Settings)
+    manager._wanted = Watched({"a", "b"})
+    manager.post(api.PauseFetch("a"))
+    assert manager._wanted == {"b", "added meanwhile"}

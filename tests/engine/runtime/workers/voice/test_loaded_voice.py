@@ -8,6 +8,7 @@ import pytest
 from engine.messages.events import Event, Notice, Ready
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.playback import KEPT_MS
+from engine.runtime.workers.voice import loaded_voice
 from engine.runtime.workers.voice import reserve as file
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.reserve import _BEHIND_MS, _BLOCK_MS, Reserve
@@ -47,6 +48,27 @@ class NotingTts(FakeTts):
         self.note = SLOWER
         self.seeds.append(seed)
         return super().open(voice, seed=seed)
+
+
+def test_a_model_that_makes_a_voice_is_closed_only_after_that(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    models = [FakeTts(), FakeTts()]
+    left = iter(models)
+    factories = replace(FakeParts().factories(), synthesiser=lambda *_: next(left))
+    voice = LoadedVoice(factories, lambda told: None)
+    voice.load(SpeechSettings(engine="espeak"))
+    closed = []
+
+    def learn(model: FakeTts, *_: object) -> Voice:
+        voice.load(SpeechSettings(engine="starter"))  # as the speaker does meanwhile
+        closed.append(model.closed)
+        return Voice("Me", "fake")
+
+    monkeypatch.setattr(loaded_voice, "adopt", learn)
+    voice.adopt(tmp_path / "me.wav", "Me")
+    assert (closed, models[0].closed, models[1].closed) == ([False], True, False)
+    voice.close()
+    assert models[1].closed
 
 
 def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(tmp_path, monkeypatch):
