@@ -19,6 +19,7 @@ from engine.export.conversation import HeardWord, Turn
 from engine.messages.events import TurnMetrics
 from engine.messages.words import Ending
 
+MOST_S = 1e10  # three centuries
 BUSY_S = 2.0  # how long another instance may take to write
 
 # One tuple of statements for each step from a version to the next; never changed, only added to.
@@ -217,7 +218,8 @@ def _ending(value: object) -> Ending | None:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    """A time in a conversation, or a rate; None for what can be neither."""
+    return float(value) if isinstance(value, int | float) and abs(value) < MOST_S else None
 
 
 def _words(text: object) -> tuple[HeardWord, ...]:
@@ -230,7 +232,10 @@ def _words(text: object) -> tuple[HeardWord, ...]:
 def _word(text: object, start: object, end: object, start_s: object, end_s: object) -> HeardWord:
     if not isinstance(text, str) or not isinstance(start, int) or not isinstance(end, int):
         raise TypeError("not a word")
-    return HeardWord(whole(text), start, end, float(start_s), float(end_s))  # type: ignore[arg-type] # float() refuses what is none
+    from_s, to_s = _number(start_s), _number(end_s)
+    if from_s is None or to_s is None:
+        raise TypeError("not a time")
+    return HeardWord(whole(text), start, end, from_s, to_s)
 
 
 def _metrics(text: object) -> TurnMetrics:

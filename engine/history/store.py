@@ -28,11 +28,13 @@ from engine.translatable import Translatable
 NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations of a list; older ones are found by a search
 LONGEST_TITLE = 120  # characters
+_EPOCH, _LATEST = datetime.fromtimestamp(0, UTC), datetime(3000, 1, 1, tzinfo=UTC)
 _FIRST_WORDS = 60  # characters of a title made of what was said first
 # Takes a word twice; selects the conversations that have it.
 _MATCHING = """SELECT conversation FROM turn WHERE id IN
     (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION
     SELECT rowid FROM conversation_words WHERE conversation_words MATCH ?"""
+_REMOVE_EMPTY = "DELETE FROM conversation WHERE id NOT IN (SELECT conversation FROM turn)"
 _NAMED = """coalesce(nullif(title, ''), (SELECT said FROM turn WHERE conversation = c.id
     AND said <> '' ORDER BY start_s, id LIMIT 1), '')"""
 
@@ -66,6 +68,7 @@ class Store:
             fault.file = self.file
             raise
         self._database.row_factory = sqlite3.Row
+        self._database.text_factory = lambda text: text.decode("utf-8", "replace")
 
     def __enter__(self) -> Self:
         return self
@@ -108,13 +111,14 @@ class Store:
         """Take a turn back that turned out to be none."""
         with self._changing() as database:
             database.execute("DELETE FROM turn WHERE id = ?", (place.row,))
+            database.execute(_REMOVE_EMPTY)
 
     def rename(self, conversation: int, title: str) -> None:
         """Empty: called after what was said first. InvalidInput when there is none such."""
         with self._changing() as database:
             changed = database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ?",
-                (whole(shortened(title, LONGEST_TITLE)), conversation),
+                (whole(shortened(title, LONGEST_TITLE)), _checked(conversation)),
             )
         if not changed.rowcount:
             raise _unknown(conversation)
@@ -123,10 +127,11 @@ class Store:
         """Delete them for good; returns how many there were."""
         with self._changing() as database:
             removed = 0
-            for each in conversations:
+            for each in map(_checked, conversations):
                 database.execute("DELETE FROM turn WHERE conversation = ?", (each,))
                 gone = database.execute("DELETE FROM conversation WHERE id = ?", (each,))
                 removed += gone.rowcount
+            database.execute(_REMOVE_EMPTY)
             if removed:
                 schema.tidy_index(database)
         with told(self.path):  # the journal still holds what was there before
@@ -156,11 +161,13 @@ class Store:
         asked = [f'"{term}"*' for term in looked_for for _ in range(2)]
         with told(self.path):
             found = self._database.execute(query, (*asked, most)).fetchall()
-            return tuple(self._listed(row, looked_for) for row in found)
+            texts = self._first_texts(looked_for) if looked_for else {}
+            return tuple(_listed(row, texts.get(row["id"], ()), looked_for) for row in found)
 
     def read(self, conversation: int) -> Conversation:
         """All of it, its turns numbered from 1. InvalidInput when there is none such."""
         with told(self.path):
+            _checked(conversation)
             head = self._database.execute(
                 f"SELECT began, {_NAMED} AS name FROM conversation c WHERE id = ?", (conversation,)
             ).fetchone()
@@ -179,10 +186,11 @@ class Store:
         return write(self.read(conversation))
 
     def ids(self) -> tuple[int, ...]:
-        """All there are, oldest first."""
+        """All in which something was said, oldest first."""
         with told(self.path):
-            found = self._database.execute("SELECT id FROM conversation ORDER BY id").fetchall()
-        return tuple(row["id"] for row in found)
+            query = "SELECT DISTINCT conversation FROM turn ORDER BY conversation"
+            found = self._database.execute(query).fetchall()
+        return tuple(row["conversation"] for row in found)
 
     def check(self) -> None:
         """Damaged when the file contradicts itself; looks at all of it."""
@@ -211,22 +219,26 @@ class Store:
         insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
         return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
 
-    def _listed(self, row: sqlite3.Row, looked_for: tuple[str, ...]) -> KeptConversation:
-        return KeptConversation(
-            id=row["id"],
-            title=shortened(str(row["name"]), _FIRST_WORDS) or Translatable("Without words"),
-            began=_time(row["began"]).timestamp(),
-            last=float(row["last"]),
-            turns=row["turns"],
-            excerpt=excerpt(self._texts(row["id"]), looked_for) if looked_for else "",
-        )
+    def _first_texts(self, looked_for: tuple[str, ...]) -> dict[int, tuple[str, str]]:
+        """By conversation, what was said and replied in its first turn with one of the words."""
+        query = """SELECT conversation, said, reply, min(start_s) FROM turn WHERE id IN
+            (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) GROUP BY conversation"""
+        any_of = " OR ".join(f'"{term}"*' for term in looked_for)
+        found = self._database.execute(query, (any_of,))  # the texts are those of the minimum
+        return {row["conversation"]: (str(row["said"]), str(row["reply"])) for row in found}
 
-    def _texts(self, conversation: int) -> tuple[str, ...]:
-        found = self._database.execute(
-            "SELECT said, reply FROM turn WHERE conversation = ? ORDER BY start_s, id",
-            (conversation,),
-        )
-        return tuple(str(text) for row in found for text in row)
+
+def _listed(
+    row: sqlite3.Row, texts: tuple[str, ...], looked_for: tuple[str, ...]
+) -> KeptConversation:
+    return KeptConversation(
+        id=row["id"],
+        title=shortened(str(row["name"]), _FIRST_WORDS) or Translatable("Without words"),
+        began=_time(row["began"]).timestamp(),
+        last=_moment(row["last"]),
+        turns=row["turns"],
+        excerpt=excerpt(texts, looked_for),
+    )
 
 
 def _make(path: Path) -> None:
@@ -241,8 +253,22 @@ def _time(text: object) -> datetime:
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:
-        return datetime.fromtimestamp(0, UTC)
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        return _EPOCH
+    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return found if 1970 < found.year < _LATEST.year else _EPOCH
+
+
+def _moment(seconds: object) -> float:
+    """A damaged number of seconds since 1970 is 0."""
+    fits = isinstance(seconds, int | float) and 0 <= seconds < _LATEST.timestamp()
+    return float(seconds) if fits else 0.0  # type: ignore[arg-type] # a number fits
+
+
+def _checked(conversation: int) -> int:
+    """A number that SQLite takes; InvalidInput for all others."""
+    if not 0 <= conversation < 2**63:
+        raise _unknown(conversation)
+    return conversation
 
 
 def _unknown(conversation: int) -> InvalidInput:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,64 @@ def test_values_that_do_not_fit_give_way_and_the_text_stays(store):
     assert (read.words, read.ending, read.rate) == ((), Ending.FAILED, None)
     assert read.metrics.heard_ms is None
     assert store.listing()[0].began == 0.0
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        ("conversation", "last", "yesterday"),
+        ("conversation", "last", 1e300),
+        ("conversation", "last", -5),
+        ("conversation", "last", float("inf")),
+        ("conversation", "began", "9999-12-31T23:59:59+00:00"),
+        ("conversation", "began", b"\xff\x00"),
+        ("conversation", "title", b"\xff"),
+        ("turn", "start_s", 1e300),
+        ("turn", "start_s", float("inf")),
+        ("turn", "said_end_s", float("-inf")),
+        ("turn", "words", '[["It", 0, 2, 1e999, "nan"]]'),
+        ("turn", "metrics", '{"heard_ms": 1e999}'),
+        ("turn", "reply", b"\xff\xfe"),
+    ],
+)
+def test_one_damaged_value_keeps_nothing_from_being_listed_and_shown(store, table, column, value):
+    talk(store, "does it rain?")
+    number = talk(store, "and tomorrow?")
+    store._database.execute(
+        f"UPDATE {table} SET {column} = ? WHERE {'id' if table != 'turn' else 'conversation'} = ?",
+        (value, number),
+    )
+    listed = store.listing()
+    assert {each.id for each in listed} == {1, number}
+    for each in listed:
+        datetime.fromtimestamp(each.last).astimezone()
+    assert store.listing("tomorrow")[0].id == number
+    json.loads(store.text(number, as_json=True), parse_constant=pytest.fail)
+    assert "and tomorrow?" in store.text(number)
+
+
+def test_a_text_that_is_not_utf_8_is_read_with_signs_in_its_place(store):
+    number = talk(store, "does it rain?")
+    store._database.execute("UPDATE turn SET reply = CAST(x'5965FF73' AS TEXT)")
+    assert store.listing()[0].id == number
+    assert store.read(number).turns[0].reply == "Ye\ufffds"
+
+
+@pytest.mark.parametrize("number", [10**20, -(10**20), 2**63, 0])
+def test_a_number_that_no_conversation_has_is_told(store, number):
+    for act in (store.read, lambda number: store.rename(number, "x")):
+        with pytest.raises(InvalidInput, match=f"no conversation {number}"):
+            act(number)
+
+
+def test_a_conversation_of_which_no_turn_is_left_is_gone(store):
+    talk(store, "does it rain?")
+    place = store.keep(turn(1, "what"), BEGAN, 1000.0)
+    store.drop(place)
+    assert store.ids() == tuple(each.id for each in store.listing()) == (1,)
+    again = store.keep(turn(1, "what time is it?"), BEGAN, 1000.0, place)
+    assert again.conversation != place.conversation
+    assert len(store.listing()) == len(store.ids()) == 2
 
 
 def test_half_a_character_does_not_keep_a_turn_from_being_kept(store):
