@@ -67,6 +67,11 @@ def _main(words: Sequence[str]) -> int:
             tell(f"  {error.hint}")
         drop_output()
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        tell(f"rubato: The file {error.filename} cannot be used: {error.strerror}.")
+        return 1
     except KeyboardInterrupt:
         return 130
     return status

@@ -72,6 +72,10 @@ def _looked_at(path: Path) -> tuple[Added, ...]:
         return (Added(str(checked_file(str(path))), "language model"),)
     except ModelError as error:
         raise InvalidInput(error.message, hint=HINT) from error
+    except OSError as error:
+        raise InvalidInput(
+            "{path} cannot be read: {error}.", hint=HINT, path=path, error=error.strerror
+        ) from error
 
 
 def _keep(models: list[Added], folder: Path) -> None:

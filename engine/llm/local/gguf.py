@@ -40,9 +40,11 @@ def checked_file(model: str) -> Path:
         raise ModelError("No language model file is chosen.", hint=hint)
     path = Path(model).expanduser()
     try:
+        if path.exists() and not path.is_file():  # reading a pipe would wait for a writer
+            raise ModelError("{path} is not a GGUF model file.", hint=hint, path=path)
         with path.open("rb") as file:
             magic = file.read(len(MAGIC))
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise ModelError("There is no readable model file {path}.", hint=hint, path=path) from error
     if magic != MAGIC:
         raise ModelError("{path} is not a GGUF model file.", hint=hint, path=path)

@@ -157,9 +157,9 @@ def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
 
 def check_writable(path: Path) -> None:
     """InvalidInput when no file can be made at `path`."""
-    if path.is_dir():
-        raise unwritable(path, IsADirectoryError("it is a folder"))
     try:
+        if path.is_dir():
+            raise IsADirectoryError("it is a folder")
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:

@@ -1,6 +1,7 @@
 """What the command line prints, asks for and keeps."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -230,3 +231,33 @@ def test_looking_makes_no_file(tmp_path, monkeypatch, capsys):
     assert json.loads(printed(capsys, "list", "--json")) == {"conversations": []}
     assert main(["history", "show", "1"]) == 1
     assert not (tmp_path / "data").exists() or not list((tmp_path / "data").glob("conv*"))
+
+
+LONG_NAME = "n" * 260
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["models", "add", LONG_NAME],
+        ["say", "hello", "--voice", LONG_NAME],
+        ["say", "hello", "--out", f"{LONG_NAME}.wav"],
+        ["converse", "--mic", LONG_NAME],
+        ["converse", "--export", f"{LONG_NAME}.txt"],
+        ["compare", "hello", "--csv", f"{LONG_NAME}.csv"],
+        ["voices", "import", LONG_NAME],
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_no_file_can_have_is_told_in_a_sentence(words, capsys):
+    assert main(words) == 1
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith("rubato: ")
+    assert LONG_NAME in first
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+def test_a_pipe_is_no_model_and_is_not_waited_for(tmp_path, capsys):
+    os.mkfifo(tmp_path / "model.gguf")
+    assert main(["models", "add", str(tmp_path / "model.gguf")]) == 1
+    assert "is not a GGUF model file" in capsys.readouterr().err
