@@ -317,7 +317,7 @@ class Window(QWidget):
         self._arrangement.show_page(page)
 
     def _begin_first_start(self) -> None:
-        self.post(api.NewConversation())
+        self._is_asked = False  # the steps are shown over the conversation, which stays
         self.change(STEP_KEY, 0)
 
     # ----------------------------------------------------------- Qt's own events

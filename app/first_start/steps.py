@@ -170,7 +170,9 @@ class LoudspeakerStep(Step):
     def _offer(self, names: tuple[str, ...], selected: str) -> None:
         for each in self.voices:
             each.deleteLater()
-        first = [selected, *(name for name in names if name != selected)] if selected else names
+        # one that speaks from a file has no name to choose it by
+        chosen = [selected] if selected in names else []
+        first = [*chosen, *(name for name in names if name != selected)]
         shown = sorted(first[:_VOICES], key=names.index)
         self.voices = [self._voice(name) for name in shown]
         for place, each in enumerate(self.voices):

@@ -123,6 +123,8 @@ class DeviceEditor(ChoiceEditor):
 
 
 class NumberEditor(Editor):
+    """Shows no other value while a number is being typed."""
+
     def __init__(self, field: Field, rule: settings.Range, parent: QWidget) -> None:
         self._box = QDoubleSpinBox()
         self._decimals = len(f"{rule.step:g}".partition(".")[2])  # as many as a step has
@@ -133,14 +135,33 @@ class NumberEditor(Editor):
         self._box.setKeyboardTracking(False)
         self._box.lineEdit().setTextMargins(9, 0, 0, 0)  # style sheets do not reach its padding
         super().__init__(field, self._box, parent)
-        self._box.valueChanged.connect(
-            lambda number: self.edited.emit(number if self._decimals else round(number))
-        )
+        self._in_force: Value = None
+        self._is_typing = False
+        self._box.lineEdit().textEdited.connect(self._on_typed)
+        self._box.editingFinished.connect(self._on_finished)
+        self._box.valueChanged.connect(self._report)
 
     def show_value(self, value: Value) -> None:
         if isinstance(value, int | float):
-            with QSignalBlocker(self._box):
-                self._box.setValue(value)
+            self._in_force = value
+            if not self._is_typing:
+                with QSignalBlocker(self._box):
+                    self._box.setValue(value)
+
+    def _on_typed(self) -> None:
+        self._is_typing = True
+
+    def _on_finished(self) -> None:
+        """What was typed counts, also where it is the value from before."""
+        if self._is_typing:
+            self._is_typing = False
+            self._report(self._box.value())
+
+    def _report(self, number: float) -> None:
+        value = number if self._decimals else round(number)
+        if value != self._in_force:
+            self._in_force = value
+            self.edited.emit(value)
 
 
 class TextEditor(Editor):
@@ -204,12 +225,17 @@ class ParagraphEditor(TextEditor):
     def __init__(self, field: Field, parent: QWidget) -> None:
         self._box = _Paragraph()
         super().__init__(field, self._box, parent)
-        self._box.left.connect(lambda: self.finish(self._box.toPlainText()))
+        self._box.left.connect(self._on_left)
 
     def show_value(self, value: Value) -> None:
         super().show_value(value)
-        if not self._box.hasFocus():
+        if not self._box.document().isModified():
             self._box.setPlainText(self._told)
+
+    def _on_left(self) -> None:
+        if self._box.document().isModified():
+            self._box.document().setModified(False)
+            self.finish(self._box.toPlainText())
 
 
 class _Paragraph(QPlainTextEdit):

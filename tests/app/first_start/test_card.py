@@ -7,6 +7,7 @@ import pytest
 
 from app.first_start.card import STEP_KEY, STEPS
 from app.first_start.steps import EchoStep, LoudspeakerStep, MicrophoneStep, Step
+from app.keys import Act
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
@@ -80,6 +81,24 @@ def test_begun_later_it_knows_what_was_told_before(window):
     assert [each.text() for each in step(window, LoudspeakerStep).voices] == ["Anna", "Bruno"]
     (editor,) = step(window, MicrophoneStep).editors
     assert editor.control.currentText() == "Headset"
+
+
+def test_a_voice_that_speaks_from_a_file_is_none_of_those_to_choose(window):
+    window.on_event(api.VoicesChanged(("Anna", "Bruno"), "me.wav"))
+    assert [each.text() for each in step(window, LoudspeakerStep).voices] == ["Anna", "Bruno"]
+
+
+@pytest.mark.parametrize(
+    "settings", [replace(api.Settings(), window=WindowSettings(first_start=STEPS))], ids=["over"]
+)
+def test_the_first_steps_once_more_leave_the_conversation_as_it_is(window, posted):
+    window.on_event(api.Heard(1, "my secret", 1.0, "keyboard"))
+    window._act(Act.FIRST_START)
+    assert window.first_start.isVisible()
+    assert not any(isinstance(each, api.NewConversation) for each in posted)
+    window.first_start.leave.click()
+    assert window.conversation.isVisible()
+    assert window.conversation.transcript.exchanges[0].said == "my secret"
 
 
 def test_a_voice_at_the_microphone_is_told(window):

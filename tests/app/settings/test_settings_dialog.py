@@ -131,6 +131,45 @@ def test_the_talk_key_is_chosen_by_pressing_it_and_a_number_keeps_its_type(dialo
         change(Settings(), command.key, command.value)
 
 
+def test_a_half_typed_number_outlasts_what_is_told_meanwhile(dialog, posted, window):
+    box = control(dialog, "audio.lead_ms", QtWidgets.QDoubleSpinBox)
+    dialog.show_part(Part.MICROPHONE)
+    box.setFocus()
+    box.selectAll()
+    QTest.keyClicks(box, "30")
+    dialog.on_event(SettingChanged("audio.lead_ms", 180))
+    for told in READY:
+        dialog.on_event(told)
+    QTest.keyClicks(box, "0")
+    assert posted == []
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert posted == [ChangeSetting("audio.lead_ms", 300)]
+    dialog.on_event(SettingChanged("audio.lead_ms", 200))
+    assert box.value() == 200
+
+
+def test_a_number_that_is_typed_again_after_it_was_changed_elsewhere_is_posted(dialog, posted):
+    box = control(dialog, "audio.lead_ms", QtWidgets.QDoubleSpinBox)
+    dialog.show_part(Part.MICROPHONE)
+    before = round(box.value())
+    box.setFocus()
+    box.selectAll()
+    QTest.keyClicks(box, str(before))
+    dialog.on_event(SettingChanged("audio.lead_ms", before + 60))
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert posted == [ChangeSetting("audio.lead_ms", before)]
+
+
+def test_a_paragraph_that_nobody_changed_is_not_posted_over_a_newer_one(dialog, posted, window):
+    box = control(dialog, "language_model.system_prompt", QtWidgets.QPlainTextEdit)
+    dialog.show_part(Part.LANGUAGE_MODEL)
+    box.setFocus()
+    dialog.on_event(SettingChanged("language_model.system_prompt", "Be brief."))
+    box.left.emit()
+    assert posted == []
+    assert box.toPlainText() == "Be brief."
+
+
 def test_devices_that_appear_can_be_chosen_and_one_that_is_gone_is_still_shown(
     dialog, posted, window
 ):
