@@ -77,7 +77,9 @@ class Speech:
 
 
 def read_speech(run: Run, hours: float) -> Speech:
-    """At most `hours` of the corpus. InvalidInput when a side would be empty."""
+    """At most `hours` of the corpus. InvalidInput without speech to train on; a corpus too small
+    for the other sides, or without held-out speakers, lends them sentences of the training.
+    """
     left_out = {person.number for person in cast(run.recipe) if person.held_out}
     sides: tuple[list[Spoken], list[Spoken], list[Spoken]] = ([], [], [])
     for shard in first_shards(run, hours):

@@ -117,9 +117,12 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         "-o",
         str(wave),
     ]
-    process = subprocess.run(
-        command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=False
-    )
+    try:
+        process = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
     if process.returncode != 0 or not wave.is_file():
         return None
     pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
@@ -144,13 +147,19 @@ def _festival(requests: Sequence[Request]) -> list[Take | None]:
             ]
         script = Path(folder) / "speak.scm"
         script.write_text("\n".join(lines), encoding="utf-8")
-        subprocess.run(
-            ["festival", "-b", str(script)],
-            capture_output=True,
-            timeout=SECONDS_PER_CALL * max(1, len(requests)),
-            check=False,
-        )
-        return [_festival_take(Path(folder) / str(number)) for number in range(len(requests))]
+        starts = [Path(folder) / str(number) for number in range(len(requests))]
+        try:
+            subprocess.run(
+                ["festival", "-b", str(script)],
+                capture_output=True,
+                timeout=SECONDS_PER_CALL * max(1, len(requests)),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            # it was killed in the take of which there is a file, but not of the next one
+            begun = [start for start in starts if start.with_suffix(".wav").is_file()]
+            starts = [start if start in begun[:-1] else Path(folder) / "none" for start in starts]
+        return [_festival_take(start) for start in starts]
 
 
 def _festival_take(start: Path) -> Take | None:

@@ -4,6 +4,7 @@
 
 import random
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -245,3 +246,21 @@ def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path):
         "This is fine, I think.",
         "Words are kept in a small list.",
     ]
+
+
+@pytest.mark.parametrize("name", ["flite", "festival"])
+def test_a_teacher_that_hangs_has_spoken_what_was_complete_and_no_more(name, monkeypatch):
+    """Festival writes the takes of a call one after the other."""
+
+    def hang(command: list[str], timeout: float, **_: object) -> None:
+        if name == "festival":
+            folder = Path(command[-1]).parent
+            for number in (0, 1):
+                soundfile.write(folder / f"{number}.wav", np.zeros(1_600, np.float32), 16_000)
+                (folder / f"{number}.segs").write_text("0.1 100 ae\n")
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    requests = [Request(TEXT, "slt", 1.0, 170.0)] * 3
+    takes = synthesisers.speak_all(name, requests)
+    assert [take is None for take in takes] == [name == "flite", True, True]
