@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from engine.text.phonemes import Espeak
 from engine.training.corpus import grammar, prose
