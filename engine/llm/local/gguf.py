@@ -40,7 +40,8 @@ def checked_file(model: str) -> Path:
         raise ModelError("No language model file is chosen.", hint=hint)
     path = Path(model).expanduser()
     try:
-        if path.exists() and not path.is_file():  # reading a pipe would wait for a writer
+        # reading a pipe would wait for a writer
+        if path.exists() and not path.is_file() and not path.is_dir():
             raise ModelError("{path} is not a GGUF model file.", hint=hint, path=path)
         with path.open("rb") as file:
             magic = file.read(len(MAGIC))

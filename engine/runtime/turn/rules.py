@@ -173,14 +173,15 @@ def _let_go(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
     return Outcome(free, (EndTurn(held.turn, ending),))
 
 
-def _still_waiting(floor: Floor, unheard: Order | None, ending: Ending) -> tuple[str, ...]:
+def _still_waiting(
+    floor: Floor, unheard: Answer | ReadOut | None, ending: Ending
+) -> tuple[str, ...]:
     """The texts to speak once nobody has the floor, with that of a turn of which nothing was heard
     before something else took the floor.
     """
-    mine = isinstance(unheard, ReadOut) and unheard.replayed is None
-    if mine and ending in OUTDONE:
-        return (unheard.text, *floor.waiting)
-    return floor.waiting
+    if not isinstance(unheard, ReadOut) or unheard.replayed or ending not in OUTDONE:
+        return floor.waiting
+    return (unheard.text, *floor.waiting)
 
 
 def _without_words(floor: Floor, ending: Ending) -> Outcome:
