@@ -43,8 +43,13 @@ class Steps:
 
     def finish(self, work: Coroutine[Any, Any, None]) -> None:
         """Await the closing of a connection, for CLOSING_S at most."""
+
+        async def limited() -> None:
+            async with asyncio.timeout(CLOSING_S):
+                await work
+
         with suppress(TimeoutError):
-            self._loop.run_until_complete(asyncio.wait_for(work, CLOSING_S))
+            self._loop.run_until_complete(limited())
 
     def close(self) -> None:
         """End the loop; also joins the thread asyncio may have used to look up a host name."""
