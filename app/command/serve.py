@@ -35,6 +35,9 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
         choices=range(9),
         help="speak for so many at once, not as the settings say; 0: by what bench measured",
     )
+    serve.add_argument(
+        "--names", metavar="HOSTS", help="let clients without a token call this machine so, too"
+    )
     serve.add_argument("--network", action="store_true", help="let other machines in, by a token")
     serve.add_argument(
         "--wyoming",
@@ -58,8 +61,9 @@ def _serve(options: argparse.Namespace) -> int:
         write(api.own_token())
         return 0
     settings = own_settings()
-    if options.places is not None:
-        settings = replace(settings, serve=replace(settings.serve, places=options.places))
+    given = {key: getattr(options, key) for key in ("places", "names")}
+    given = {key: value for key, value in given.items() if value is not None}
+    settings = replace(settings, serve=replace(settings.serve, **given))
     if options.mcp:
         api.serve_agent(settings)
         return 0

@@ -33,6 +33,7 @@ class Server(QObject):
             "serve.network": settings.serve.network,
             "serve.port": settings.serve.port,
             "serve.places": settings.serve.places,
+            "serve.names": settings.serve.names,
         }
         self.address = self.token = self.fault = ""
         self.clients: Mapping[str, int] = {}
@@ -44,9 +45,10 @@ class Server(QObject):
         """Serve, if that is wanted."""
         self.end()
         if self._chosen["serve.on"]:
-            more = ["--network"] if self._chosen["serve.network"] else []
-            port, places = (str(self._chosen[key]) for key in ("serve.port", "serve.places"))
-            self._job.start("serve", "--json", "--port", port, "--places", places, *more)
+            given = ("port", "places", "names")
+            more = [f"--{key}={self._chosen[f'serve.{key}']}" for key in given]
+            network = ["--network"] if self._chosen["serve.network"] else []
+            self._job.start("serve", "--json", *more, *network)
         self.changed.emit()
 
     def choose(self, key: str, value: Value) -> None:

@@ -1,11 +1,12 @@
-"""The doors of one server behind one guard, and the HTTP server under them: uvicorn, with an end to
-every patience.
+"""The doors of one server behind one guard, and the HTTP server under them: uvicorn, with a timeout
+on every wait.
 
 A page in a browser can reach this machine's own addresses, also under a name of its own making (DNS
-rebinding), and CORS does not hold for WebSockets: so Host and Origin are checked for both.
+rebinding), and CORS does not hold for WebSockets: so Host and Origin are checked for both. Such a
+page does not know the token, so a request with the token may use any host name.
 Invariant: an application is made of a Service that somebody else starts and stops. A
-refused request has reached no door, and nothing of a request is logged. A connection that asks
-nothing is closed, and one that asks too often at once is refused.
+refused request has reached no door, and nothing of a request is logged. Every head and every body
+has to arrive in time, and beyond _MOST_CONNECTIONS a request is refused.
 """
 
 import asyncio
@@ -39,12 +40,14 @@ from engine.serve.service import Limits, Service
 log = logging.getLogger(__name__)
 
 AGENTS: Final = "/mcp"
-HEAD_S: Final = 10.0  # for the head of a first request
+TRANSCRIPTIONS: Final = "/v1/audio/transcriptions"
+HEAD_S: Final = 10.0  # for the head of a request
 _GUARDED: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # by our own
 _MOST_SESSIONS: Final = 16  # of agents
 _MOST_CONNECTIONS: Final = 64
 _ENDING_S: Final = 3  # for what is being spoken when the server ends
 _HEAD_BYTES: Final = 16 << 10
+_SLOWEST_UPLOAD: Final = 64 << 10  # bytes a second
 _DROP_S, _DROP_BYTES = 5.0, 64 << 20
 _SUBPROTOCOL: Final = "openai-insecure-api-key."  # how a browser's WebSocket gives a key
 
@@ -71,7 +74,7 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
         Route(running, audio.running, methods=["GET", "PATCH", "DELETE"]),
         WebSocketRoute("/v1/audio/speech/stream", audio.Stream),
         Route("/v1/audio/voices", audio.voices),
-        Route("/v1/audio/transcriptions", audio.transcribe, methods=["POST"]),
+        Route(TRANSCRIPTIONS, audio.transcribe, methods=["POST"]),
         WebSocketRoute("/v1/realtime", RealtimeClient),
         Route("/v1/models", audio.models),
     ]
@@ -120,16 +123,37 @@ def http_server(
 
 
 class _Impatient(H11Protocol):
-    """Closes a connection on which no request has begun."""
+    """Closes a connection on which the head of a request does not end in time; uvicorn's own timer
+    ends with the first byte of a head.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None  # None = no head is awaited
 
     def connection_made(self, transport: Any) -> None:  # Any: as uvicorn types it
         super().connection_made(transport)
-        asyncio.get_running_loop().call_later(HEAD_S, self._look, transport)
+        self._time_head()
 
-    def _look(self, transport: asyncio.Transport) -> None:
-        is_http = transport.get_protocol() is self  # it was not upgraded to a WebSocket
-        if is_http and self.cycle is None and not transport.is_closing():
-            transport.close()
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._time_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_timer()
+
+    def _time_head(self) -> None:
+        in_request = self.cycle is not None and not self.cycle.response_complete
+        is_http = self.transport.get_protocol() is self  # it was not upgraded to a WebSocket
+        if in_request or not is_http:
+            self._stop_timer()
+        elif self._head_timer is None:
+            loop = asyncio.get_running_loop()
+            self._head_timer = loop.call_later(HEAD_S, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
 
 # --------------------------------------------------------------------------- the guard
@@ -154,7 +178,7 @@ class _Guard:
             await _refuse(scope, receive, send, why)
             return
         who = (scope.get("client") or ("",))[0]
-        passage = _Passage(receive, send, self._limits)
+        passage = _Passage(receive, send, self._limits, self._longest_body(scope))
         coming = passage.receive if scope["type"] == "http" else receive
         self._count(who, 1)
         try:
@@ -172,57 +196,75 @@ class _Guard:
     def _check(self, scope: Scope) -> None:
         """Refusal of somebody who may not come in."""
         headers = Headers(scope=scope)
+        given, right = _given_token(headers).encode(), self._access.token.encode()
+        has_token = bool(right) and hmac.compare_digest(given, right)  # as long whatever differs
         host = headers.get("host", "")
-        own_number = (scope.get("server") or ("",))[0]
-        if _hostname("//" + host) not in {*self._access.hosts, own_number}:
-            raise Refusal("This server is not called so.", status=421)
+        name, own_number = _hostname("//" + host), (scope.get("server") or ("",))[0]
+        if not has_token and name not in {*self._access.hosts, own_number}:
+            raise Refusal(
+                "The host name '{name}' is unknown.",
+                status=421,
+                hint="Give the token, or add the name to serve.names in the settings.",
+                name=name[:80],
+            )
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             raise Refusal("Pages of other servers may not use this one.", status=403)
-        locked = scope["path"].startswith(self._access.locked)
-        given, right = _given_token(headers).encode(), self._access.token.encode()
-        if locked and not hmac.compare_digest(given, right):  # takes as long whatever differs
+        if scope["path"].startswith(self._access.locked) and not has_token:
             key = "invalid_api_key"
             raise Refusal("The token is missing or wrong.", status=401, known_as=key)
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._limits.body_bytes:
-            raise _too_large(self._limits)
+        length, most = headers.get("content-length", "0"), self._longest_body(scope)
+        if not length.isdecimal() or int(length) > most:
+            raise _too_large(most)
+
+    def _longest_body(self, scope: Scope) -> int:
+        is_upload = scope["path"] == TRANSCRIPTIONS
+        return self._limits.upload_bytes if is_upload else self._limits.body_bytes
 
 
 @dataclass
 class _Passage:
-    """Counts what comes in, and waits for what goes out to be read, both for a limited time."""
+    """Counts what comes in, and waits for what goes out to be read, both for a limited time.
+    `most`: bytes of the body.
+    """
 
     coming: Receive
     going: Send
     limits: Limits
+    most: int
     bytes: int = 0
+    began_at: float | None = None  # s on the loop's clock; None = nothing was awaited yet
     whole: bool = False  # the body has arrived
 
     async def receive(self) -> Message:
         if self.whole:
             return await self.coming()
+        if self.began_at is None:
+            self.began_at = asyncio.get_running_loop().time()
+        limit_s = self.limits.body_s + self.bytes / _SLOWEST_UPLOAD
         try:
-            message = await asyncio.wait_for(self.coming(), self.limits.body_s)
+            async with asyncio.timeout_at(self.began_at + limit_s):
+                message = await self.coming()
         except TimeoutError as error:
             raise Refusal("The request did not arrive in time.", status=408) from error
         self.bytes += len(message.get("body", b""))
         self.whole = not message.get("more_body", False)
-        if self.bytes > self.limits.body_bytes:
+        if self.bytes > self.most:
             await _drop_body(self.coming)
-            raise _too_large(self.limits)
+            raise _too_large(self.most)
         return message
 
     async def send(self, message: Message) -> None:
         """ConnectionError for a client that does not read; the server then lets it go."""
         try:
-            await asyncio.wait_for(self.going(message), self.limits.write_s)
+            async with asyncio.timeout(self.limits.write_s):
+                await self.going(message)
         except TimeoutError as error:
             raise ConnectionAbortedError("a client does not read") from error
 
 
-def _too_large(limits: Limits) -> Refusal:
-    return Refusal("A request has at most {most} bytes.", status=413, most=limits.body_bytes)
+def _too_large(most: int) -> Refusal:
+    return Refusal("A request has at most {most} bytes.", status=413, most=most)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, why: Refusal) -> None:

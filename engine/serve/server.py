@@ -50,11 +50,11 @@ class Address:
         except ValueError:
             return self.host == "localhost"
 
-    @property
-    def names(self) -> frozenset[str]:
-        """What a server may be called there; its numbers are known to the connection."""
+    def names(self, settings: Settings) -> frozenset[str]:
+        """The host names of a server there; its numbers are known to the connection."""
         own = socket.gethostname().lower()
-        return HERE if self.is_here else HERE | {self.host.lower(), own, f"{own}.local"}
+        known = HERE if self.is_here else HERE | {self.host.lower(), own, f"{own}.local"}
+        return known | frozenset(settings.serve.names.lower().replace(",", " ").split())
 
     def base(self, port: int) -> str:
         """The beginning of all its URLs, on this port."""
@@ -130,7 +130,7 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
     from engine.serve.cluster.deployment import Plan, start, stop
     from engine.serve.cluster.voice_copies import copies
 
-    access = Access(address.names, own_token(), () if address.is_here else ("/",))
+    access = Access(address.names(settings), own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
     with suppress(KeyboardInterrupt):
         start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
@@ -169,7 +169,7 @@ async def _serve(settings: Settings, address: Address, watcher: Watcher) -> None
         await service.start()
         # A loudspeaker and a microphone are not for whoever else has an account here.
         locked = (AGENTS,) if address.is_here else ("/",)
-        access = Access(address.names, secret, locked, watcher.clients)
+        access = Access(address.names(settings), secret, locked, watcher.clients)
         app = application(service, access, agents_server(service))
         if address.wyoming is not None:
             home = stack.enter_context(listen(address.host, address.wyoming))

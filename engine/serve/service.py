@@ -56,7 +56,8 @@ class Clock:
 @dataclass(frozen=True)
 class Limits:
     """`slots`: utterances that are spoken at once; more wait, up to `queue`. Texts in characters,
-    times in seconds, `body_bytes` of a request, `message_bytes` of one WebSocket message.
+    times in seconds, `body_bytes` of a request, `upload_bytes` of one with a recording (OpenAI's
+    have 25 MB, without the form around them), `message_bytes` of one WebSocket message.
     """
 
     slots: int = 2
@@ -64,8 +65,9 @@ class Limits:
     text: int = 4_096  # of one request, as OpenAI's
     streamed_text: int = 32_768  # of one utterance that is written while it is spoken
     body_bytes: int = 10 << 20
+    upload_bytes: int = 26 << 20
     message_bytes: int = 1 << 20
-    body_s: float = 30.0  # for a request to arrive
+    body_s: float = 30.0  # for a request to arrive; longer for a long one that keeps arriving
     idle_s: float = 60.0  # for more words of an utterance, or for a place
     ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
     write_s: float = 15.0  # for a client to read what was sent

@@ -12,6 +12,7 @@ from typing import Annotated
 from engine.settings.rules import (
     CHORD,
     FASTEST,
+    HOST_NAMES,
     SLOWEST,
     Choice,
     Entry,
@@ -378,6 +379,12 @@ class ServeSettings:  # engine/serve, in a process of its own
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
     places: Annotated[int, Range(0, 8), Shown("Spoken at once (0: as measured)", advanced=True)] = 0
+    names: Annotated[
+        str,
+        HOST_NAMES,
+        Shown("Other names of this computer", advanced=True),
+        Help("Clients that give no token may call it so: host.docker.internal, box.example"),
+    ] = ""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from app.presence.server import Server
 from app.settings.other_rows import ServerRow
 from engine.api import Settings
 
-# A `rubato serve --json --port N --places N` that serves for ever, or cannot.
+# A `rubato serve --json --port=N --places=N --names=X` that serves for ever, or cannot.
 SERVES = """
 import json, sys, time
-assert sys.argv[1:4] == ["serve", "--json", "--port"], sys.argv
-port = sys.argv[4] + ("!" if "--network" in sys.argv else "") + f"?{sys.argv[6]}"
+assert sys.argv[1:3] == ["serve", "--json"], sys.argv
+port, places, names = (each.partition("=")[2] for each in sys.argv[3:6])
+port += ("!" if "--network" in sys.argv else "") + f"?{places}{names}"
 print(json.dumps({"address": "http://127.0.0.1:" + port, "token": "secret"}), file=sys.stderr)
 print(json.dumps({"clients": {"127.0.0.1": 2}}), file=sys.stderr, flush=True)
 time.sleep(600)
@@ -67,6 +68,8 @@ def test_a_change_of_the_settings_is_a_new_server(qtbot, make):
     qtbot.waitUntil(lambda: server.address.endswith("8790!?0"), timeout=20_000)
     server.choose("serve.places", 3)
     qtbot.waitUntil(lambda: server.address.endswith("8790!?3"), timeout=20_000)
+    server.choose("serve.names", "box")
+    qtbot.waitUntil(lambda: server.address.endswith("8790!?3box"), timeout=20_000)
     server.choose("serve.on", False)
     assert server.state == ""
     assert not server.token

@@ -12,9 +12,9 @@ import pytest
 
 from engine.serve import application
 from engine.serve.application import Access
-from engine.serve.server import HERE, TOKEN_FILE, listen, own_limits, own_token
+from engine.serve.server import HERE, TOKEN_FILE, Address, listen, own_limits, own_token
 from engine.serve.service import Limits
-from engine.settings import Settings, SpeechSettings
+from engine.settings import ServeSettings, Settings, SpeechSettings
 from engine.tts import speeds
 from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until
 
@@ -43,6 +43,46 @@ async def test_with_a_token_only_who_knows_it_comes_in() -> None:
                 assert answer.json()["error"]["code"] == "invalid_api_key"
 
 
+async def test_with_the_token_a_client_may_use_any_host_name_and_without_it_a_listed_one() -> None:
+    hosts = HERE | {"host.docker.internal"}
+    async with serving(access=Access(hosts, "secret")) as served:
+        for name, token, status in (
+            ("proxy.example", "secret", 200),
+            ("proxy.example", "wrong", 421),
+            ("evil.example", "", 421),
+            ("host.docker.internal:8790", "", 200),
+        ):
+            headers = {"Host": name, **({"Authorization": f"Bearer {token}"} if token else {})}
+            answer = await served.client.get(VOICES, headers=headers)
+            assert answer.status_code == status, (name, token)
+
+
+async def test_no_token_is_the_right_one_where_there_is_none() -> None:
+    async with serving(access=Access(HERE, "")) as served:
+        headers = {"Host": "evil.example", "Authorization": "Bearer"}
+        assert (await served.client.get(VOICES, headers=headers)).status_code == 421
+
+
+@pytest.mark.parametrize("way", ["send", "receive"])
+async def test_a_passage_that_is_cancelled_ends_at_whatever_moment(way: str) -> None:
+    async def turn(*given: object) -> dict[str, object]:
+        await asyncio.sleep(0)
+        return {"type": "http.request", "more_body": True}
+
+    async def pass_on() -> None:
+        passage = application._Passage(turn, turn, Limits(), 1)
+        while True:
+            await (passage.send({}) if way == "send" else passage.receive())
+
+    for turns in range(12):
+        task = asyncio.create_task(pass_on())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task], timeout=1)
+        assert task.cancelled(), turns
+
+
 async def test_a_body_may_not_be_larger_than_said_nor_than_it_says() -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(20):
@@ -63,6 +103,19 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
         writer.close()
 
 
+async def test_a_body_that_trickles_in_is_not_waited_for() -> None:
+    async with serving(Limits(body_s=0.2)) as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n"
+        writer.write(head.encode())
+        answer = asyncio.ensure_future(reader.readline())
+        while not answer.done():
+            writer.write(b" ")
+            await asyncio.sleep(0.01)
+        assert b" 408 " in await answer
+        writer.close()
+
+
 async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application, "HEAD_S", 0.02)
 
@@ -72,6 +125,28 @@ async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.Monk
             writer.write(sent)
             assert await reader.read() == b""
             writer.close()
+
+
+@pytest.mark.parametrize("rest", [b"", b"X: y\r\n"])
+async def test_a_later_head_that_does_not_end_ends_its_connection(
+    monkeypatch: pytest.MonkeyPatch, rest: bytes
+) -> None:
+    monkeypatch.setattr(application, "HEAD_S", 0.2)
+
+    async with serving() as served:
+        reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
+        head = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n"
+        for _ in range(2):
+            writer.write(head + b"\r\n")
+            assert b" 200 " in await reader.readline()
+            await reader.readuntil(b"]}")
+        writer.write(head)
+        ended = asyncio.ensure_future(reader.read())
+        while not ended.done():
+            writer.write(rest)
+            await asyncio.sleep(0.01)
+        assert await ended == b""
+        writer.close()
 
 
 async def test_a_websocket_lives_on_behind_its_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +194,14 @@ def test_a_connection_sends_at_once_and_finds_out_when_the_other_machine_has_gon
         with connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
             assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+
+def test_a_server_is_known_by_its_own_names_and_those_of_the_settings() -> None:
+    settings = replace(Settings(), serve=ServeSettings(names="Host.docker.internal, box.example"))
+    more = {"host.docker.internal", "box.example"}
+    assert Address().names(settings) == HERE | more
+    assert Address("0.0.0.0").names(settings) >= HERE | more | {"0.0.0.0"}
+    assert Address().names(Settings()) == HERE
 
 
 def test_places_are_as_measured_unless_the_person_set_them(
