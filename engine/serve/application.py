@@ -25,6 +25,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,8 +35,9 @@ from engine.errors import EngineError
 from engine.serve.doors import audio
 from engine.serve.doors.realtime import RealtimeClient
 from engine.serve.doors.requests import Refusal, fault, refusal
+from engine.serve.limits import Limits
 from engine.serve.server import HERE
-from engine.serve.service import Limits, Service
+from engine.serve.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +69,8 @@ class Access:
 
 def application(service: Service, access: Access, agents: MCPServer | None = None) -> ASGIApp:
     """All that is served over HTTP and WebSocket. `agents` None: no tools at AGENTS."""
-    handlers = dict.fromkeys((EngineError, HTTPException, Exception), refusal)
+    kinds = (EngineError, HTTPException, ClientDisconnect, Exception)
+    handlers = dict.fromkeys(kinds, refusal)
     running = "/v1/audio/speech/{key}"
     routes: list[BaseRoute] = [
         Route("/v1/audio/speech", audio.speak, methods=["POST"]),

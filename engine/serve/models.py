@@ -1,16 +1,24 @@
 """The models of a server, each owned by a thread, and what coroutines have done with them.
 
 Invariant: the first call loads the model. Calls are done one by one in the order in which they
-came, so clients that have one call going at a time take turns. A caller that is cancelled loses the
-answer; the call is done all the same. Nothing of this person gets out: no name, no file that a
-skill would read aloud, and what a skill would do to this computer is not done.
+came, so clients that have one call going at a time take turns. The call of a cancelled caller is
+left out, or done to its end if it has begun. Nothing of this person gets out: no name, no file
+that a skill would read aloud, and what a skill would do to this computer is not done.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from concurrent.futures import Future
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,11 +39,14 @@ from engine.llm.tools.rounds import Completer
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
 from engine.runtime.factories import Factories
 from engine.runtime.workers.worker import Worker
+from engine.serve.limits import Limits
 from engine.settings import LanguageModelSettings, RecogniserSettings
 
 log = logging.getLogger(__name__)
 
-LONGEST_S: Final = 900.0  # of a recording
+LONGEST_S: Final = 7_200.0  # of a recording
+CHUNK_S: Final = 300.0  # of a recording that is in memory at once
+_REST_S: Final = 1.0  # less than half of it behind a chunk belongs to it
 NOT_HERE: Final = "That only works in the window of Rubato."
 _SEGMENT: Final = 20 * SAMPLE_RATE  # samples; Whisper hears 30 s at once
 _PAUSE: Final = SAMPLE_RATE * 4 // 5  # samples that end a segment
@@ -120,27 +131,84 @@ class Segment:
     language: str
 
 
-class Ears(ModelThread[Recogniser]):
-    """An utterance is handed over whole, because a recogniser opens one at a time; so clients that
-    speak at once take turns.
+@dataclass
+class Recording:
+    """A file that is written down. `language` is a code, empty: the person's; `seconds` of it were
+    read so far.
     """
 
-    def __init__(self, settings: RecogniserSettings, factories: Factories) -> None:
+    path: Path
+    language: str = ""
+    seconds: float = 0.0
+
+
+class Ears(ModelThread[Recogniser]):
+    """An utterance is handed over whole, because a recogniser opens one at a time; so clients that
+    speak at once take turns. `recordings`: how many clients are sending or wait for.
+    """
+
+    def __init__(self, settings: RecogniserSettings, factories: Factories, limits: Limits) -> None:
         load = partial(factories.recogniser, settings)
         super().__init__("ears of the server", lambda: load(factories.phrases()))
         self._settings = settings
         self._completeness = factories.completeness
         self._language = settings.language
+        self._limits = limits
+        self.recordings = 0
+        self._places = asyncio.Semaphore(limits.slots)
 
-    async def read(self, path: Path) -> Pcm:
-        """A recording's samples [S] at 16 kHz, at most LONGEST_S of it. UnreadableClip."""
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """A client sends a recording. Busy when too many do."""
+        if self.recordings >= self._limits.slots + self._limits.queue:
+            raise self._limits.busy()
+        self.recordings += 1
+        try:
+            yield
+        finally:
+            self.recordings -= 1
 
-        def read(recogniser: Recogniser) -> Pcm:
-            clip = read_clip(path, max_seconds=LONGEST_S)
+    async def recording(self, recording: Recording) -> AsyncGenerator[Segment, None]:
+        """What is said in a file, see segments(), once there is a place. It is read in chunks: an
+        hour would take half a gigabyte. UnreadableClip, InvalidInput for more than LONGEST_S.
+        """
+        before, more = "", True
+        async with self._places:
+            while more:
+                start_s = recording.seconds
+                pcm, more = await self._read(recording.path, start_s)
+                parts = await self._portions(pcm)
+                end = len(pcm)
+                if more and parts and parts[-1].end > end - _PAUSE:
+                    end = parts.pop().start  # it may go on in the next chunk
+                async for each in self._understood(pcm, parts, recording.language):
+                    times = (start_s + each.start_s, start_s + each.end_s)
+                    yield Segment(each.text, before + each.text, *times, each.language)
+                    before = " "
+                recording.seconds = start_s + end / SAMPLE_RATE
+
+    async def _read(self, path: Path, start_s: float) -> tuple[Pcm, bool]:
+        """A chunk of a recording: samples [S] at 16 kHz, and whether more follow."""
+        gone = False
+
+        def read(recogniser: Recogniser) -> tuple[Pcm, bool]:
+            longest_s = CHUNK_S + _REST_S
+            clip = read_clip(path, max_seconds=longest_s, start_s=start_s, cancelled=lambda: gone)
+            if max(clip.file_s or 0.0, start_s + clip.seconds) > LONGEST_S:
+                raise InvalidInput(
+                    "The recording is longer than {minutes} minutes.",
+                    hint="Send it in parts.",
+                    minutes=round(LONGEST_S / 60),
+                )
             resampler = Resampler(clip.sample_rate, SAMPLE_RATE)
-            return np.concatenate([resampler.push(clip.pcm), resampler.end()])
+            pcm = np.concatenate([resampler.push(clip.pcm), resampler.end()])
+            more = clip.seconds > longest_s - _REST_S / 2
+            return pcm[: round(CHUNK_S * SAMPLE_RATE)] if more else pcm, more
 
-        return await self.call(read)
+        try:
+            return await self.call(read)
+        finally:
+            gone = True
 
     async def transcript(self, pcm: Pcm, language: str = "") -> Transcript:
         """What is said in samples [S] at 16 kHz. `language` is a code, empty: the person's.
@@ -151,13 +219,21 @@ class Ears(ModelThread[Recogniser]):
     async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
         """The same, stretch by stretch of speech, as soon as each was understood."""
         before = ""
-        for part in await self.call(lambda recogniser: portions(find_speech(pcm))):
+        async for each in self._understood(pcm, await self._portions(pcm), language):
+            yield replace(each, delta=before + each.text)
+            before = " "
+
+    async def _portions(self, pcm: Pcm) -> list[Stretch]:
+        return await self.call(lambda recogniser: portions(find_speech(pcm)))
+
+    async def _understood(
+        self, pcm: Pcm, parts: Iterable[Stretch], language: str
+    ) -> AsyncIterator[Segment]:
+        for part in parts:
             heard = await self.transcript(pcm[part.start : part.end], language)
             if text := heard.text:
                 start_s, end_s = part.start / SAMPLE_RATE, part.end / SAMPLE_RATE
-                spoken = heard.language or self._language
-                yield Segment(text, before + text, start_s, end_s, spoken)
-                before = " "
+                yield Segment(text, text, start_s, end_s, heard.language or self._language)
 
     async def completeness(self, text: str) -> Completeness:
         """How likely more follows."""

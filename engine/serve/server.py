@@ -19,7 +19,8 @@ from typing import Final
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.runtime.factories import standard_factories
-from engine.serve.service import Limits, Service
+from engine.serve.limits import Limits
+from engine.serve.service import Service
 from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.tts import pick, speeds

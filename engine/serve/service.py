@@ -15,21 +15,22 @@ import logging
 import math
 import re
 import secrets
-import time
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Hashable
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from engine.audio.pcm import Pcm, Resampler
-from engine.errors import Busy, EngineError, InvalidInput, TimedOut
+from engine.errors import Cancelled, EngineError, InvalidInput, TimedOut
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
+from engine.serve.limits import Clock, Limits
 from engine.serve.models import Ears, Mind, ModelThread
 from engine.settings import Settings
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.word import Word
+from engine.tts import voices
 from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, TtsSession, Voice
 from engine.tts.voice_lookup import choose, voice_names
 
@@ -38,46 +39,16 @@ log = logging.getLogger(__name__)
 SAMPLE_RATE: Final = 24_000  # Hz of all speech that leaves a server
 LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
 OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
-RETRY_S: Final = 5  # the answer to those who find the queue full
 _LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
 _BEGINNING_S, _BEGINNING_MS = 0.1, 160  # an utterance begins for at most so long, or so much sound
 _AT_ONCE: Final = 32  # words; a voice looks some ten ahead
 _PIECE: Final = 200  # characters of a text without spaces that are read at once
 
 
-@dataclass(frozen=True)
-class Clock:
-    """Where time comes from; tests give a hand-stepped one."""
-
-    now: Callable[[], float] = time.monotonic  # s
-    wait: Callable[[float], Awaitable[None]] = asyncio.sleep  # s
-
-
-@dataclass(frozen=True)
-class Limits:
-    """`slots`: utterances that are spoken at once; more wait, up to `queue`. Texts in characters,
-    times in seconds, `body_bytes` of a request, `upload_bytes` of one with a recording (OpenAI's
-    have 25 MB, without the form around them), `message_bytes` of one WebSocket message.
-    """
-
-    slots: int = 2
-    queue: int = 8
-    text: int = 4_096  # of one request, as OpenAI's
-    streamed_text: int = 32_768  # of one utterance that is written while it is spoken
-    body_bytes: int = 10 << 20
-    upload_bytes: int = 26 << 20
-    message_bytes: int = 1 << 20
-    body_s: float = 30.0  # for a request to arrive; longer for a long one that keeps arriving
-    idle_s: float = 60.0  # for more words of an utterance, or for a place
-    ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
-    write_s: float = 15.0  # for a client to read what was sent
-    late_s: float = 30.0  # so far behind its own sound, an utterance gives way to those that wait
-
-
 class Service:
     """The voice is loaded by start(), all else when it is needed. An EngineError raised here is
     for the client to know. `speeches` are those that are being spoken, by their ids; `own_pace` is
-    what a speed of 1 is, in SPS.
+    what a speed of 1 is, in SPS; `thread` owns the synthesiser.
     """
 
     def __init__(
@@ -92,7 +63,7 @@ class Service:
         self.limits = limits or Limits()
         self.clock = clock or Clock()
         self.own_pace = settings.speech.rate or OWN_PACE
-        self.ears = Ears(settings.recogniser, factories)
+        self.ears = Ears(settings.recogniser, factories, self.limits)
         self.mind = Mind(settings.language_model, factories)
         self.sample_rate = 0  # Hz of the synthesiser; until start()
         self.speeches: dict[str, Speech] = {}
@@ -100,36 +71,37 @@ class Service:
         # Held by one that opens: its first step is long, and others may have a single frame as yet.
         self.opening = asyncio.Lock()
         self._places = asyncio.Semaphore(self.limits.slots)
-        self._thread = ModelThread(
+        self.thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
         )
         self._own = settings.speech.voice  # the person's choice
         self._chosen: dict[str, Voice] = {}  # voices that were made ready, by their names
+        self._files: frozenset[Hashable] = frozenset()  # of voices, when those were made ready
 
     async def start(self) -> None:
         """Load the synthesiser and the person's voice. ModelError when it cannot be loaded."""
-        self.sample_rate = await self._thread.call(lambda model: model.info.sample_rate)
+        self.sample_rate = await self.thread.call(lambda model: model.info.sample_rate)
         try:
             await self.check_voice("")
-        except EngineError as error:  # of another synthesiser, or its file is gone
-            log.warning("%s Until then the synthesiser's own speaks.", error)
+        except EngineError as error:  # it cannot be read or made again
+            log.warning("%s The synthesiser's own voice speaks.", error)
             self._own = ""
             await self.check_voice("")
 
     def stop(self) -> bool:
         """End every utterance and release the models; False when a thread hangs."""
         for speech in self.speeches.values():
-            speech.stop()
-        ended = (self._thread.stop(), self.ears.stop(), self.mind.stop())
+            speech.stop(Cancelled("The server has ended."))
+        ended = (self.thread.stop(), self.ears.stop(), self.mind.stop())
         return all(ended)
 
     async def voices(self) -> tuple[str, ...]:
         """Names that speech() understands; the synthesiser's default is the first."""
-        return await self._thread.call(voice_names)
+        return await self.thread.call(voice_names)
 
     async def check_voice(self, name: str) -> None:
         """InvalidInput for a voice that does not exist."""
-        await self._thread.call(lambda model: self.voice(model, name))
+        await self.thread.call(lambda model: self.voice(model, name))
 
     def speech(
         self, voice: str = "", rate: float | None = None, *, streamed: bool = False
@@ -145,27 +117,21 @@ class Service:
         """Wait for a place and keep it: the synthesiser's thread. Busy when the queue is full, or
         moves too slowly.
         """
-        busy = Busy(
-            "All {count} places are taken.",
-            hint="Try again in {seconds} seconds.",
-            count=self.limits.slots,
-            seconds=RETRY_S,
-        )
         if self._places.locked() and self.waiting >= self.limits.queue:
-            raise busy
+            raise self.limits.busy()
         looking = asyncio.ensure_future(self._look())
         self.waiting += 1
         try:
             async with asyncio.timeout(self.limits.idle_s):
                 await self._places.acquire()
         except TimeoutError as error:
-            raise busy from error
+            raise self.limits.busy() from error
         finally:
             looking.cancel()
             self.waiting -= 1
         self.speeches[speech.id] = speech
         try:
-            yield self._thread
+            yield self.thread
         finally:
             del self.speeches[speech.id]
             self._places.release()
@@ -177,28 +143,45 @@ class Service:
         while True:
             for speech in self.speeches.values():
                 if speech.late_s > self.limits.late_s:
-                    speech.stop()
+                    speech.stop(TimedOut("Too little was read or written, and others wait."))
             await asyncio.sleep(_LOOK_S)
 
     # ------------------------------------------------------------- on the model's thread
 
     def voice(self, model: TtsModel, name: str) -> Voice:
-        """The voice of this name, made ready. InvalidInput for all else: a path would be read."""
-        name = name or self._own
-        key = name.casefold()
+        """The voice of this name, made ready. InvalidInput for all else: a path would be read. One
+        that was removed is gone, and one that was made again is read again.
+        """
+        if (files := _voice_files()) != self._files:
+            self._files = files
+            self._chosen.clear()
+        key = (name or self._own).casefold()
         if key not in self._chosen:
             names = voice_names(model)
-            if name and key not in {each.casefold() for each in names}:
+            is_known = key in {each.casefold() for each in names}
+            if name and not is_known:
                 raise InvalidInput(
                     "There is no voice called '{name}'.",
                     hint="There are: {names}.",
                     name=name[:80],
                     names=", ".join(names),
                 )
-            voice = choose(model, name)
+            if key and not is_known:
+                log.warning("The chosen voice is not there. The synthesiser's own speaks.")
+            voice = choose(model, key if is_known else "")
             model.warm(voice)
             self._chosen[key] = voice
         return self._chosen[key]
+
+
+def _voice_files() -> frozenset[Hashable]:
+    """The files of the person's voices, each with what tells it from an older one of its name."""
+    found: set[Hashable] = set()
+    for path in voices.folder().glob("*" + voices.SUFFIX):
+        with suppress(OSError):  # it is being removed
+            about = path.stat()
+            found.add((path.name, about.st_ino, about.st_mtime_ns, about.st_size))
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -230,7 +213,7 @@ class SpeechFrame:
 
 class Speech:
     """`id` cannot be guessed; `rate` (SPS) may be set at any moment, None = as the person chose;
-    `words` are those given out so far, `given_ms` how much sound.
+    `words` are those given out so far, `given_ms` how much sound. `stopped`: it was ended early.
     """
 
     def __init__(self, service: Service, voice: str, rate: float | None, longest: int) -> None:
@@ -238,6 +221,7 @@ class Speech:
         self.id = secrets.token_urlsafe(12)
         self.rate = rate
         self.stopped = False
+        self._fault: EngineError | None = None  # why it was stopped; None = by request
         self.words: list[SpokenWord] = []
         self._service = service
         self._voice = voice
@@ -276,9 +260,10 @@ class Speech:
         self._text_ended = True
         self._news.set()
 
-    def stop(self) -> None:
-        """Give no further frame out."""
+    def stop(self, fault: EngineError | None = None) -> None:
+        """Give no further frame out; frames() raises the `fault`, and ends without one."""
         self.stopped = True
+        self._fault = self._fault or fault
         self._news.set()
 
     @property
@@ -308,8 +293,8 @@ class Speech:
         """Speak, once there is a place. Waits for text until end(), and stays at most `lead_ms`
         ahead of somebody who listens from the first frame on (None: as fast as frames are taken).
         The place is kept until this is closed. Busy when there is no place soon, InvalidInput for
-        an unknown voice, TimedOut when no text comes for too long, SynthesisError when the voice
-        fails.
+        an unknown voice, TimedOut when no text comes for too long or it gave way to others,
+        SynthesisError when the voice fails, Cancelled when the server ends.
         """
         rate = self._service.sample_rate
         resampler = Resampler(rate, SAMPLE_RATE)
@@ -336,6 +321,8 @@ class Speech:
                         return
                     case never:
                         assert_never(never)
+        if self._fault is not None:
+            raise self._fault
 
     def _given(self, pcm: Pcm, words: tuple[SpokenWord, ...]) -> SpeechFrame:
         frame = SpeechFrame(pcm, self._samples, words)

@@ -51,10 +51,13 @@ _HOPELESS_SNR_DB = 6.0
 
 @dataclass(frozen=True)
 class Clip:
-    """Samples of a file at its own rate (Hz)."""
+    """Samples of a file at its own rate (Hz). `file_s`: how long the file is by its own account;
+    None = it does not say.
+    """
 
     pcm: Pcm
     sample_rate: int
+    file_s: float | None = None
 
     @property
     def seconds(self) -> float:
@@ -83,10 +86,9 @@ class ClipReport:
 
 @dataclass(frozen=True)
 class _Decoded:
-    """What the child made of a file. `seconds` None: it does not say how long it is."""
+    """What the child made of a file."""
 
     clip: Clip
-    seconds: float | None
     coarse: bool
 
 
@@ -116,7 +118,7 @@ def inspect(
     part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
     decoded = _decode(path, part, cancelled)
     clip = decoded.clip
-    length_s = None if seconds is not None or decoded.seconds is None else decoded.seconds - start_s
+    length_s = None if seconds is not None or clip.file_s is None else clip.file_s - start_s
     seconds = clip.seconds if length_s is None else max(length_s, clip.seconds)
     level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
     noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
@@ -286,7 +288,8 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _D
         raise UnreadableClip(
             "The file '{name}' contains no sound.", hint=_FORMATS_HINT, name=path.name
         )
-    return _Decoded(Clip(_levelled(pcm[:most]), sample_rate), header["seconds"], header["coarse"])
+    clip = Clip(_levelled(pcm[:most]), sample_rate, header["seconds"])
+    return _Decoded(clip, header["coarse"])
 
 
 def _levelled(pcm: Pcm) -> Pcm:

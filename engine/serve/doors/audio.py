@@ -10,9 +10,11 @@ at any moment, and a word event says of each word where in the sound it begins.
     in   session.config {voice, response_format, speed | rate, lead_ms}
          input.text {text}, input.done, input.cancel, session.update {speed | rate}
     out  audio.start, sound as binary messages, word {text, start, end, at_ms}, audio.done,
-         session.done, session.updated, error
+         session.done, session.updated, session.cancelled {audio_ms}, error
 
-All text up to input.done is one utterance; another may follow on the connection.
+All text up to input.done is one utterance; another may follow on the connection. An utterance ends
+with session.done, or with error where it failed, or with session.cancelled where it was ended
+early. That is also the answer to every input.cancel.
 
 Invariant: a recording is decoded in the same bounded process as one that a person drops on the
 window, from a file that only this request has and that ends with it.
@@ -20,9 +22,10 @@ window, from a file that only this request has and that ends with it.
 
 import asyncio
 import base64
+import shutil
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -31,10 +34,10 @@ from pydantic import ConfigDict
 from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
-from engine.errors import EngineError
+from engine.errors import Cancelled, EngineError
 from engine.serve.doors.encoding import Encoder, Format, media_type
 from engine.serve.doors.requests import (
     EventEndpoint,
@@ -48,8 +51,9 @@ from engine.serve.doors.requests import (
     checked,
     read_object,
     server_sent,
+    while_connected,
 )
-from engine.serve.models import Segment
+from engine.serve.models import Ears, Recording, Segment
 from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech, SpeechFrame
 
 # Names that clients of OpenAI's servers ask for, some of which retire there: for speech, for ears.
@@ -85,28 +89,29 @@ async def speak(request: Request) -> Response:
     speech = service.speech(asked.voice, asked.target(service.own_pace))
     speech.write(asked.input)
     speech.end()
-    frames = speech.frames(asked.lead_ms)
-    first = await anext(frames, None)
-    if first is None:
-        raise Refusal("There is nothing to say in this text.", field="input")
-    media = media_type(asked.response_format)
-    sound = _encoded(asked.response_format, first, frames)
-    if asked.stream_format == "sse":
-        media, sound = "text/event-stream", server_sent(_events(sound, speech))
-    headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
-    answer = _Sound(sound, media_type=media, headers=headers)
-    answer.frames = frames
-    return answer
+    async with AsyncExitStack() as stack:
+        frames = await stack.enter_async_context(aclosing(speech.frames(asked.lead_ms)))
+        first = await while_connected(request, anext(frames, None))
+        if first is None:
+            raise Refusal("There is nothing to say in this text.", field="input")
+        media = media_type(asked.response_format)
+        sound = _encoded(asked.response_format, first, frames)
+        if asked.stream_format == "sse":
+            media, sound = "text/event-stream", server_sent(_events(sound, speech))
+        headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
+        answer = _Streamed(sound, media_type=media, headers=headers)
+        answer.needs = stack.pop_all()
+        return answer
 
 
-class _Sound(StreamingResponse):
-    """Lets go of the utterance however it ends."""
+class _Streamed(StreamingResponse):
+    """Closes what it `needs` however it ends."""
 
-    frames: AsyncGenerator[SpeechFrame, None]
+    needs: AsyncExitStack
 
-    async def stream_response(self, send: Send) -> None:
-        async with aclosing(self.frames):
-            await super().stream_response(send)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self.needs:
+            await super().__call__(scope, receive, send)
 
 
 async def _encoded(
@@ -123,6 +128,8 @@ async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncIterator[
     async for data in sound:
         if data:
             yield {"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()}
+    if speech.stopped:
+        raise Cancelled("The speech was ended by a request.")
     used, made = len(speech.text.split()), speech.given_ms // 80  # words, and frames of sound
     usage = {"input_tokens": used, "output_tokens": made, "total_tokens": used + made}
     yield {"type": "speech.audio.done", "usage": usage}
@@ -191,9 +198,15 @@ class Stream(EventEndpoint[_Event]):
                 self._spoken().write(event.text)
             case "input.done":
                 self._spoken().end()
-            case "input.cancel" if self._task is not None:
-                self._task.cancel()
-                await asyncio.wait([self._task])
+            case "input.cancel":
+                if self._task is not None:
+                    self._task.cancel()
+                    await asyncio.wait([self._task])
+                await self._tell_cancelled()
+
+    async def _tell_cancelled(self) -> None:
+        audio_ms = 0 if self._speech is None else self._speech.given_ms
+        await self.tell("session.cancelled", audio_ms=audio_ms)
 
     def _spoken(self) -> Speech:
         """What is being spoken, or will be."""
@@ -215,6 +228,9 @@ class Stream(EventEndpoint[_Event]):
                         await self.tell("word", **asdict(word))
                     frame = await anext(frames, None)
                 await self._send(made.end())
+            if speech.stopped:
+                await self._tell_cancelled()
+                return
             await self.tell("audio.done", **_FIRST, audio_ms=speech.given_ms)
             await self.tell("session.done", total_sentences=1)
         except EngineError as error:
@@ -236,29 +252,49 @@ class _Form(Wire):
 
 
 async def transcribe(request: Request) -> Response:
-    """Write down what is said in a recording."""
-    ears = request.app.state.service.ears
-    async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:
-        if "word" in sent.getlist(_GRANULARITIES):
-            raise Refusal("Segments have times here, words have none.", field=_GRANULARITIES)
-        form = checked(_Form, dict(sent))
-        _check_model(form.model, _EARS)
-        with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
-            path = Path(folder, "recording")  # whatever the client calls it
-            path.write_bytes(await form.file.read())
-            pcm = await ears.read(path)
-    segments = ears.segments(pcm, form.language)
-    if form.stream in ("true", "True", "1"):
-        return StreamingResponse(server_sent(_heard(segments)), media_type="text/event-stream")
-    heard = [segment async for segment in segments]
-    return _answer(form.response_format, heard, len(pcm) / EAR_RATE)
+    """Write down what is said in a recording. A client that hangs up is worked for no longer than
+    one segment takes.
+    """
+    ears: Ears = request.app.state.service.ears
+    async with AsyncExitStack() as stack:
+        stack.enter_context(ears.admitted())
+        form, recording = await stack.enter_async_context(_received(request))
+        segments = await stack.enter_async_context(aclosing(ears.recording(recording)))
+        if form.stream not in ("true", "True", "1"):
+            heard = await while_connected(request, _all(segments))
+            return _answer(form.response_format, heard, recording.seconds)
+        first = await while_connected(request, anext(segments, None))
+        events = server_sent(_heard(first, segments))
+        answer = _Streamed(events, media_type="text/event-stream")
+        answer.needs = stack.pop_all()
+        return answer
 
 
-async def _heard(segments: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
-    text = ""
-    async for segment in segments:
+@asynccontextmanager
+async def _received(request: Request) -> AsyncIterator[tuple[_Form, Recording]]:
+    """The form of a request, and its recording in a file of its own."""
+    with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
+        path = Path(folder, "recording")  # whatever the client calls it
+        async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:
+            if "word" in sent.getlist(_GRANULARITIES):
+                raise Refusal("Segments have times here, words have none.", field=_GRANULARITIES)
+            form = checked(_Form, dict(sent))
+            _check_model(form.model, _EARS)
+            with path.open("wb") as file:
+                shutil.copyfileobj(form.file.file, file)
+        yield form, Recording(path, form.language)
+
+
+async def _all(segments: AsyncIterator[Segment]) -> list[Segment]:
+    return [segment async for segment in segments]
+
+
+async def _heard(first: Segment | None, rest: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
+    text, segment = "", first
+    while segment is not None:
         text += segment.delta
         yield {"type": "transcript.text.delta", "delta": segment.delta}
+        segment = await anext(rest, None)
     yield {"type": "transcript.text.done", "text": text}
 
 

@@ -10,27 +10,35 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic import model_validator as validator
 from starlette.endpoints import WebSocketEndpoint
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from engine.characters import whole
-from engine.errors import Busy, EngineError, InvalidInput, TimedOut
-from engine.serve.service import RETRY_S, Service
+from engine.errors import Busy, Cancelled, EngineError, InvalidInput, TimedOut
+from engine.serve.limits import RETRY_S
+from engine.serve.service import Service
 from engine.settings import FASTEST, SLOWEST
 
 log = logging.getLogger(__name__)
 
 _GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
-_STATUS: Final = ((Busy, 429), (TimedOut, 408), (InvalidInput, 400))
+_GAVE_UP: Final = 499  # nobody reads the answer, or it was ended by request
+_STATUS: Final = (
+    (Busy, 429),
+    (TimedOut, 408),
+    (InvalidInput, 400),
+    (ClientDisconnect, _GAVE_UP),
+    (Cancelled, _GAVE_UP),
+)
 _SUBPROTOCOLS: Final = ("realtime", "rubato")
 _MOST_FAULTS: Final = 50
 _POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
@@ -73,6 +81,7 @@ class Wire(Strict):
         return fields
 
 
+T = TypeVar("T")
 W = TypeVar("W", bound=Strict)
 
 
@@ -154,6 +163,27 @@ async def refusal(request: Request, error: Exception) -> Response:
         log.error("a request failed kind=%s", type(error).__name__)
     headers = {"retry-after": str(RETRY_S)} if status == 429 else {}
     return JSONResponse({"error": fault(error)}, status, headers)
+
+
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
+    """The result of this, which is cancelled when the client hangs up: ClientDisconnect then. The
+    body of the request has to be read before.
+    """
+
+    async def hang_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(hang_up())
+    try:
+        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        raise ClientDisconnect
+    finally:
+        for task in (working, leaving):
+            task.cancel()
+        await asyncio.wait((working, leaving))
 
 
 async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:

@@ -19,8 +19,9 @@ from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
 from engine.serve.application import Access, application, http_server
 from engine.serve.doors.agents import agents_server
+from engine.serve.limits import Clock, Limits
 from engine.serve.server import listen
-from engine.serve.service import SAMPLE_RATE, Clock, Limits, Service
+from engine.serve.service import SAMPLE_RATE, Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
 from tests.fakes import FakeParts

@@ -12,8 +12,8 @@ import pytest
 
 from engine.serve import application
 from engine.serve.application import Access
+from engine.serve.limits import Limits
 from engine.serve.server import HERE, TOKEN_FILE, Address, listen, own_limits, own_token
-from engine.serve.service import Limits
 from engine.settings import ServeSettings, Settings, SpeechSettings
 from engine.tts import speeds
 from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.serve.service import Limits
+from engine.serve.limits import Limits
 from tests.engine.serve.served import Served, connected, serving, tell, until
 
 LONG = "go " * 1000

@@ -4,14 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.serve.service import SAMPLE_RATE, Clock, Speech, SpeechFrame
+from engine.errors import InvalidInput
+from engine.serve.limits import Clock
+from engine.serve.service import SAMPLE_RATE, Service, Speech, SpeechFrame
 from engine.settings import Settings, SpeechSettings
+from engine.tts import voices
+from engine.tts.base import Voice
 from tests.engine.serve.served import started
-from tests.fakes_tts import OWN_RATE
+from tests.fakes_tts import OWN_RATE, FakeTts
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
 
@@ -41,6 +46,61 @@ async def speaking(clock: Clock | None = None) -> AsyncIterator[Speech]:
 
 async def heard(frames: AsyncIterator[SpeechFrame]) -> np.ndarray:
     return np.concatenate([frame.pcm async for frame in frames])
+
+
+@asynccontextmanager
+async def with_ann(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, own: str = ""
+) -> AsyncIterator[tuple[Service, Path]]:
+    """A service that knows a voice Ann, made of ones, and the file of that."""
+    monkeypatch.setenv("RUBATO_DATA", str(folder))
+    path = make_ann(1).path
+    settings = Settings(speech=SpeechSettings(voice=own))
+    async with started(settings=settings) as (service, _):
+        yield service, path
+
+
+def make_ann(value: int) -> voices.SavedVoice:
+    model = FakeTts().info.voice_model
+    return voices.save(Voice("Ann", model, {"x": np.full(3, value, np.float32)}), voices.folder())
+
+
+async def voice_of(service: Service, name: str) -> Voice:
+    return await service.thread.call(lambda model: service.voice(model, name))
+
+
+async def test_a_voice_that_is_removed_is_gone_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with with_ann(tmp_path, monkeypatch) as (service, path):
+        await service.check_voice("ann")
+        path.unlink()
+        with pytest.raises(InvalidInput, match="Ann"):
+            await service.check_voice("Ann")
+        await service.check_voice("Tone")
+
+
+async def test_a_voice_that_is_made_again_sounds_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with with_ann(tmp_path, monkeypatch) as (service, path):
+        assert (await voice_of(service, "Ann")).tensors["x"][0] == 1
+        path.unlink()
+        make_ann(2)
+        assert (await voice_of(service, "Ann")).tensors["x"][0] == 2
+        make_ann(3)
+        assert (await voice_of(service, "Ann")).tensors["x"][0] == 3
+
+
+async def test_where_the_chosen_voice_is_removed_the_synthesisers_own_speaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with with_ann(tmp_path, monkeypatch, own="Ann") as (service, path):
+        assert (await voice_of(service, "")).name == "Ann"
+        path.unlink()
+        assert (await voice_of(service, "")).name == "Tone"
+        make_ann(2)
+        assert (await voice_of(service, "")).name == "Ann"
 
 
 async def test_text_that_comes_piece_by_piece_sounds_as_the_whole() -> None:

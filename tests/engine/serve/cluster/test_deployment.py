@@ -22,8 +22,9 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from engine.errors import Busy
 from engine.serve.application import Access
+from engine.serve.limits import Limits
 from engine.serve.server import Address
-from engine.serve.service import SAMPLE_RATE, Limits
+from engine.serve.service import SAMPLE_RATE
 from engine.settings import Settings
 from tests.engine.serve.served import tell
 

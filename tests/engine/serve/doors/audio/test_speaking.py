@@ -7,12 +7,15 @@ from contextlib import suppress
 from typing import Any
 
 import av
+import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from engine.errors import TimedOut
 from engine.serve.application import Access
+from engine.serve.limits import Limits
 from engine.serve.server import HERE
-from engine.serve.service import SAMPLE_RATE, Limits
+from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.served import ANSWERS, HeldClock, Served, connected, serving, tell, until
 from tests.fakes_tts import OWN_RATE
 
@@ -196,6 +199,60 @@ async def test_a_cancelled_utterance_gives_its_place_back(served: Served) -> Non
         await tell(socket, "session.update", rate=2)
         await until(socket, "session.updated")
         assert not served.service.speeches
+
+
+async def test_every_cancel_is_answered(served: Served) -> None:
+    async with connected(served) as socket:
+        for text in ("", "go " * 100):
+            if text:
+                await tell(socket, "input.text", text=text)
+                await until(socket, "word")
+            await tell(socket, "input.cancel")
+            events, _ = await until(socket, "session.cancelled")
+            assert not of_kind(events, "session.done")
+            assert (events[-1]["audio_ms"] > 0) is bool(text)
+
+
+async def test_what_is_cut_off_does_not_look_complete() -> None:
+    async with serving(Limits(slots=1, late_s=-1.0)) as served, connected(served) as socket:
+        await tell(socket, "input.text", text=LONG)
+        await until(socket, "word")
+        waiting = asyncio.ensure_future(say(served))
+        events, _ = await until(socket, "error")
+        assert "others wait" in events[-1]["message"]
+        assert not of_kind(events, "session.done")
+        assert (await waiting).status_code == 200
+
+
+@pytest.mark.parametrize("fault", [None, TimedOut("Too late.")], ids=["by request", "by fault"])
+async def test_speech_that_is_ended_over_http_does_not_look_complete(
+    served: Served, fault: TimedOut | None
+) -> None:
+    body = {"input": LONG, "response_format": "pcm", "lead_ms": 100}
+    for kind in ("sse", "audio"):
+        async with served.client.stream(
+            "POST", "/v1/audio/speech", json={**body, "stream_format": kind}
+        ) as answer:
+            served.service.speeches[answer.headers["x-speech-id"]].stop(fault)
+            if kind == "sse":
+                *_, last = [json.loads(line[6:]) async for line in answer.aiter_lines() if line]
+                assert last["type"] == "error"
+            elif fault is not None:
+                with pytest.raises(httpx.RemoteProtocolError):
+                    await answer.aread()
+
+
+async def test_a_client_that_hangs_up_in_the_queue_leaves_it() -> None:
+    async with serving(Limits(slots=1)) as served:
+        body = {"input": LONG, "response_format": "pcm", "lead_ms": 0}
+        async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
+            await anext(answer.aiter_bytes())
+            waiting = asyncio.ensure_future(say(served))
+            while not served.service.waiting:
+                await asyncio.sleep(0.001)
+            waiting.cancel()
+            while served.service.waiting:
+                await asyncio.sleep(0.001)
 
 
 async def test_a_client_that_vanishes_gives_its_place_back_in_every_state(served: Served) -> None:

@@ -1,7 +1,9 @@
 """POST /v1/audio/transcriptions: what was said in a recording, in every shape of the answer."""
 
+import asyncio
 import io
 import json
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,30 @@ import soundfile
 from engine.audio.pcm import Pcm
 from engine.audio.vad import SAMPLE_RATE as EAR_RATE
 from engine.audio.vad import Stretch
+from engine.serve import models
+from engine.serve.doors.encoding import Encoder
+from engine.serve.limits import Limits
 from engine.serve.models import portions
 from engine.serve.service import SAMPLE_RATE
-from tests.engine.serve.served import Served
+from tests.engine.serve.conftest import SOON_S
+from tests.engine.serve.served import Served, serving
+from tests.fakes import FakeParts, FakeRecogniser, FakeRecognition
 
 HEARD = "hello there"  # whatever is said, to the recogniser of these tests
+
+
+class HeldRecogniser(FakeRecogniser):
+    """Understands nothing before it is `let` to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.let = threading.Event()
+        self.opened = 0
+
+    def open(self) -> FakeRecognition:
+        self.opened += 1
+        assert self.let.wait(SOON_S)
+        return super().open()
 
 
 def recording(pcm: Pcm) -> bytes:
@@ -62,6 +83,74 @@ async def test_the_words_can_be_streamed(served: Served, question: Pcm) -> None:
 async def test_where_nobody_speaks_there_is_no_text(served: Served) -> None:
     answer = await send(served, recording(np.zeros(SAMPLE_RATE, np.float32)))
     assert answer.json()["text"] == ""
+
+
+async def test_a_recording_of_many_chunks_is_understood_as_one(
+    served: Served, question: Pcm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = recording(np.tile(question, 6))
+    whole = (await send(served, sound, response_format="verbose_json")).json()
+    monkeypatch.setattr(models, "CHUNK_S", 2.5 * len(question) / SAMPLE_RATE)  # cuts a sentence
+    chunked = (await send(served, sound, response_format="verbose_json")).json()
+    assert chunked["text"] == whole["text"] == " ".join([HEARD] * 6)
+    assert chunked["duration"] == pytest.approx(6 * len(question) / SAMPLE_RATE, abs=0.01)
+    starts = [[each["start"] for each in answer["segments"]] for answer in (whole, chunked)]
+    assert starts[1] == pytest.approx(starts[0], abs=0.1)
+
+
+@pytest.mark.parametrize("tells", [True, False], ids=["length known", "length unknown"])
+async def test_a_recording_that_is_too_long_is_refused(
+    served: Served, monkeypatch: pytest.MonkeyPatch, tells: bool
+) -> None:
+    monkeypatch.setattr(models, "LONGEST_S", 8.0)
+    monkeypatch.setattr(models, "CHUNK_S", 3.0)
+    silence = np.zeros(9 * SAMPLE_RATE, np.float32)
+    made = Encoder("aac")
+    sound = recording(silence) if tells else made.push(silence) + made.end()
+    answer = await send(served, sound)
+    assert answer.status_code == 400
+    assert "in parts" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(("megabytes", "status"), [(25, 400), (27, 413)])
+async def test_a_file_may_be_as_large_as_openai_takes(
+    served: Served, megabytes: int, status: int
+) -> None:
+    assert (await send(served, bytes(megabytes << 20))).status_code == status
+
+
+@pytest.mark.parametrize("stream", ["true", "false"])
+async def test_a_client_that_hangs_up_is_not_worked_for(question: Pcm, stream: str) -> None:
+    recogniser = HeldRecogniser()
+    async with serving(parts=FakeParts(recogniser=recogniser)) as served:
+        ears = served.service.ears
+        sound = recording(np.tile(question, 3))
+        client = asyncio.ensure_future(send(served, sound, stream=stream))
+        while not recogniser.opened:
+            await asyncio.sleep(0.001)
+        client.cancel()
+        while ears.recordings:
+            await asyncio.sleep(0.001)
+        recogniser.let.set()
+        await ears.call(lambda model: None)  # what was asked for before is done
+        assert recogniser.opened == 1
+
+
+async def test_only_so_many_recordings_are_taken_as_texts_are(question: Pcm) -> None:
+    recogniser = HeldRecogniser()
+    parts = FakeParts(recogniser=recogniser)
+    async with serving(Limits(slots=1, queue=1), parts=parts) as served:
+        clients = [asyncio.ensure_future(send(served, recording(question))) for _ in range(5)]
+        try:
+            refused, _ = await asyncio.wait(clients, return_when=asyncio.FIRST_COMPLETED)
+            while len(refused) < 3:
+                refused = {each for each in clients if each.done()}
+                await asyncio.sleep(0.001)
+            assert {each.result().status_code for each in refused} == {429}
+        finally:
+            recogniser.let.set()
+        answers = await asyncio.gather(*clients)
+        assert sorted(each.status_code for each in answers) == [200, 200, 429, 429, 429]
 
 
 @pytest.mark.parametrize(

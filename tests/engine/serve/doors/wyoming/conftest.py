@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.serve.service import SAMPLE_RATE, Limits, Service
+from engine.serve.limits import Limits
+from engine.serve.service import SAMPLE_RATE, Service
 from tests.fakes import FakeParts
 from tests.fakes_tts import OWN_RATE
 

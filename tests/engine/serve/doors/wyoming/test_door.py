@@ -23,7 +23,8 @@ from wyoming.tts import (
 from wyoming.wake import Detect, Detection
 
 from engine.serve.doors.wyoming import MOST_LISTENING
-from engine.serve.service import SAMPLE_RATE, Limits
+from engine.serve.limits import Limits
+from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.doors.wyoming.conftest import (
     SECONDS,
     TEXT,
