@@ -104,7 +104,7 @@ class FakeTts:
     def __init__(self, on_word: Callable[[str], None] = lambda text: None) -> None:
         self.spoken: list[str] = []
         self.closed = False
-        self._on_word = on_word
+        self.on_word = on_word
 
     @property
     def info(self) -> TtsInfo:
@@ -124,7 +124,7 @@ class FakeTts:
 
     def _speak(self, text: str) -> None:
         self.spoken.append(text)
-        self._on_word(text)
+        self.on_word(text)
 
     def close(self) -> None:
         self.closed = True

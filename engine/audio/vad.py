@@ -8,6 +8,7 @@ they were cut into blocks; every position is a count of 16 kHz samples since the
 import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,9 @@ class Vad:
     """Silero VAD as a stream: samples in, one speech probability 0..1 per 512 samples out."""
 
     def __init__(self) -> None:
-        """Load the network (about 2 MB, one thread). ModelError when it is not installed."""
+        """Load the network (about 2 MB, one thread), which all of them share. ModelError when it is
+        not installed.
+        """
         self._session = _load_session(_network_file())
         self.reset()
 
@@ -281,6 +284,7 @@ def _network_file() -> Path:
     )
 
 
+@cache
 def _load_session(file: Path) -> Any:
     # onnxruntime costs 30 MB and a tenth of a second: only when somebody listens.
     import onnxruntime

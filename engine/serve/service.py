@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from engine.audio.pcm import Pcm, Resampler
+from engine.audio.vad import Vad
 from engine.errors import Cancelled, EngineError, InvalidInput, TimedOut
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
@@ -102,6 +103,10 @@ class Service:
     async def check_voice(self, name: str) -> None:
         """InvalidInput for a voice that does not exist."""
         await self.thread.call(lambda model: self.voice(model, name))
+
+    async def load_detector(self) -> None:
+        """Load the voice detector, which all clients share; the first time takes a while."""
+        await self.thread.call(lambda model: Vad())
 
     def speech(
         self, voice: str = "", rate: float | None = None, *, streamed: bool = False

@@ -2,15 +2,15 @@
 or at /mcp. They use this machine's own loudspeaker and microphone.
 
 Invariant: an agent may let this machine speak, and listen once; it learns nothing else of it. One
-text is said after the other. A device is open only while it is used; the sound that it hears is
-kept only until it was written down.
+text is said after the other, and one that cannot be said does not wait. A device is open only while
+it is used; the sound that it hears is kept only until it was written down.
 """
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing, closing
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Annotated, Final
 
@@ -20,20 +20,18 @@ from pydantic import Field
 
 from engine.audio.base import Loudspeaker
 from engine.audio.vad import SpeechEnded
-from engine.errors import Busy, EngineError, InvalidInput
+from engine.errors import Busy, DeviceError, EngineError, InvalidInput
 from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
 from engine.serve.doors.microphone import ClientMicrophone
 from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech
 from engine.settings import FASTEST, SLOWEST
-from engine.text.word import Word
-from engine.tts.base import AudioFrame, Onset
+from engine.tts.base import AudioFrame
 
 _ABOUT: Final = "Speaks through this computer's loudspeaker and hears through its microphone."
 _LONGEST_S: Final = 120.0
 _TICK_S: Final = 0.02
 _MOST: Final = 16  # texts that wait
-_SENTENCE: Final = re.compile(r"(?<=[.!?\u2026])[\"')\]\u201d\u2019]*\s+")
 
 Rate = Annotated[float | None, Field(ge=SLOWEST, le=FASTEST, description="Syllables a second.")]
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST_S)]
@@ -44,8 +42,7 @@ def agents_server(service: Service) -> MCPServer:
     """A server of the tools."""
     server = MCPServer("rubato", instructions=_ABOUT, log_level="ERROR")
     its = Tools(service)
-    said = (its.speak, its.set_rate, its.stop, its.pause, its.resume, its.skip)
-    for tool in (*said, its.list_voices, its.listen_once):
+    for tool in (its.speak, its.set_rate, its.stop, its.list_voices, its.listen_once):
         server.tool()(_telling(tool))
     return server
 
@@ -63,19 +60,29 @@ def _telling(tool: Tool) -> Tool:
     return telling
 
 
+@dataclass(frozen=True)
+class _Text:
+    """`rate` in SPS; `said` is cancelled where the text was stopped."""
+
+    text: str
+    voice: str
+    rate: float | None
+    said: asyncio.Future[None] = field(default_factory=asyncio.Future)
+
+    def fail(self, error: EngineError) -> None:
+        self.said.set_exception(error)
+        self.said.exception()  # an agent that does not wait never asks for it
+
+
 class Tools:
     """Agents read the documentation of a tool."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._waiting: deque[tuple[str, str, float | None]] = deque()
-        self._task: asyncio.Task[None] | None = None  # None = nothing is being said
-        self._speech: Speech | None = None  # of it
-        self._playback: Playback | None = None
-        self._loudspeaker: Loudspeaker | None = None
+        self._waiting: deque[_Text] = deque()
+        self._task: asyncio.Task[None] | None = None  # says them; None = nothing was said yet
+        self._speech: Speech | None = None  # of the text that is being said
         self._rate: float | None = None  # SPS, for what is said from now on; None = the person's
-        self._skip = 0  # sentences
-        self._paused = False
 
     async def speak(self, text: str, voice: str = "", rate: Rate = None, wait: bool = False) -> str:
         """Say a text aloud, after what is being said. With wait, answer once it was said."""
@@ -83,15 +90,28 @@ class Tools:
         if len(text) > self._service.limits.text:
             raise InvalidInput("Give at most {most} at a time.", most=self._service.limits.text)
         if len(self._waiting) >= _MOST:
-            raise Busy("Too much waits to be said already.")
-        self._waiting.append((text, voice, rate))
+            raise Busy(
+                "{count} texts are already queued.",
+                hint="Try again when one has finished.",
+                count=_MOST,
+            )
+        while self._task is not None and self._task.cancelling() and not self._task.done():
+            await asyncio.wait([self._task])  # it still has the loudspeaker
         if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._say_all())
+            audio = self._service.settings.audio
+            loudspeaker = self._service.factories.loudspeaker(audio.loudspeaker)
+            loudspeaker.gain = audio.volume
+            self._task = asyncio.create_task(self._say_all(loudspeaker))
+            # Not within the task, which may be cancelled before it begins.
+            self._task.add_done_callback(lambda task: self._release(loudspeaker))
+        its = _Text(text, voice, rate)
+        self._waiting.append(its)
         if not wait:
             return "It is being said."
-        await asyncio.wait([self._task])
-        if not self._task.cancelled():
-            self._task.result()
+        await asyncio.wait([its.said])
+        if its.said.cancelled():
+            return "It was stopped."
+        its.said.result()
         return "It was said."
 
     async def set_rate(self, rate: Rate = None) -> str:
@@ -103,35 +123,11 @@ class Tools:
 
     async def stop(self) -> str:
         """Be silent, and forget what waits to be said."""
-        self._waiting.clear()
+        self._forget(None)
         if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError, EngineError):
-                await self._task
+            await asyncio.wait([self._task])
         return "Nothing is being said."
-
-    async def pause(self) -> str:
-        """Hold what is being said; resume goes on."""
-        self._paused = True
-        if self._playback is not None and self._loudspeaker is not None:
-            self._playback.hush()
-            self._loudspeaker.cut()
-        return "It waits."
-
-    async def resume(self) -> str:
-        """Go on where pause held."""
-        self._paused = False
-        if self._playback is not None:
-            self._playback.resume()
-        return "It goes on."
-
-    async def skip(self, sentences: int = 1) -> str:
-        """Go on some sentences later, or before with a negative number; 0 repeats this one."""
-        if self._speech is None:
-            raise InvalidInput("Nothing is being said.")
-        self._skip = sentences
-        self._speech.stop()
-        return "It goes on there."
 
     async def list_voices(self) -> str:
         """The names of the voices, one a line."""
@@ -140,6 +136,7 @@ class Tools:
     async def listen_once(self, seconds: Seconds = 30.0) -> str:
         """Hear what the person says next, as text; empty when nobody speaks in time."""
         settings, clock = self._service.settings, self._service.clock
+        await self._service.load_detector()
         microphone = self._service.factories.microphone(settings.audio.microphone)
         ear = ClientMicrophone(microphone.sample_rate)
         ear.listen(Patience.of(settings.recogniser.patience))
@@ -153,54 +150,50 @@ class Tools:
         finally:
             microphone.close()
 
-    async def _say_all(self) -> None:
-        settings = self._service.settings.audio
-        self._loudspeaker = loudspeaker = self._service.factories.loudspeaker(settings.loudspeaker)
-        loudspeaker.gain = settings.volume
+    def _release(self, loudspeaker: Loudspeaker) -> None:
+        self._forget(None)
+        with closing(loudspeaker):
+            loudspeaker.cut()
+
+    async def _say_all(self, loudspeaker: Loudspeaker) -> None:
+        while self._waiting:
+            await self._say(self._waiting.popleft(), loudspeaker)
+
+    async def _say(self, text: _Text, loudspeaker: Loudspeaker) -> None:
+        rate = self._rate if text.rate is None else text.rate
+        self._speech = speech = self._service.speech(text.voice, rate)
         try:
-            while self._waiting:
-                await self._say(loudspeaker, *self._waiting.popleft())
-        finally:
-            loudspeaker.cut()
-            loudspeaker.close()
-            self._loudspeaker = self._speech = self._playback = None
-
-    async def _say(
-        self, loudspeaker: Loudspeaker, text: str, voice: str, rate: float | None
-    ) -> None:
-        starts = [0, *(found.end() for found in _SENTENCE.finditer(text))]
-        at = 0
-        while at < len(text):
-            speech = self._service.speech(voice, self._rate if rate is None else rate)
-            speech.write(text[at:])
+            speech.write(text.text)
             speech.end()
-            heard = at + await self._play(speech, loudspeaker)
-            if not speech.stopped:
-                return
-            loudspeaker.cut()
-            sentence = sum(start <= heard for start in starts) - 1 + self._skip
-            at = starts[max(0, sentence)] if sentence < len(starts) else len(text)
+            await self._play(speech, loudspeaker)
+            text.said.set_result(None)
+        except DeviceError as error:
+            text.fail(error)
+            self._forget(error)
+        except EngineError as error:
+            text.fail(error)
+        finally:
+            text.said.cancel()  # unless it was said or failed
+            self._speech = None
 
-    async def _play(self, speech: Speech, loudspeaker: Loudspeaker) -> int:
-        """To its end, or until it is stopped; where the last word that was heard begins."""
+    def _forget(self, error: DeviceError | None) -> None:
+        """Say nothing of what waits: because of an error, or (None) by request."""
+        for text in self._waiting:
+            text.fail(error) if error else text.said.cancel()
+        self._waiting.clear()
+
+    async def _play(self, speech: Speech, loudspeaker: Loudspeaker) -> None:
         playback = Playback(loudspeaker, SAMPLE_RATE)
-        self._speech, self._playback = speech, playback
-        if self._paused:
-            playback.hush()
 
         async def until(condition: Callable[[], bool]) -> None:
-            while not speech.stopped and (playback.hushed or not condition()):
+            while not condition():
                 playback.pump()
                 await self._service.clock.wait(_TICK_S)
 
         async with aclosing(speech.frames()) as frames:
             async for frame in frames:
-                onsets = tuple(Onset(0, word.at_ms * SAMPLE_RATE // 1000) for word in frame.words)
-                words = tuple(Word(word.text, word.start, word.end) for word in frame.words)
                 playback.feeding()
-                playback.add(AudioFrame(frame.pcm, frame.sample, onsets), words, None)
+                playback.add(AudioFrame(frame.pcm, frame.sample), (), None)
                 await until(lambda: playback.lead_ms <= LEAD_MS)
             playback.complete()
             await until(lambda: playback.over)
-        heard = playback.delivery().words
-        return heard[-1].start if heard else 0

@@ -1,4 +1,4 @@
-"""What a client of the Realtime interface sets and sends, and what a language model learns of it.
+"""What a client of the Realtime interface sets and says, and what a language model learns of it.
 
 Invariant: a session never changes; an update that fits makes another one, any other makes none.
 Settings that this server does not know are refused where a client would notice (formats, voices);
@@ -32,7 +32,6 @@ from engine.serve.doors.requests import (
 from engine.serve.service import LEAD_MS, SAMPLE_RATE, Speech
 
 _PATIENCE: Final = {"low": "patient", "medium": "balanced", "auto": "balanced", "high": "quick"}
-_LONGEST_MS: Final = 3_600_000
 _MOST_TOOLS: Final = 64
 _MOST_PARTS: Final = 64
 _MOST_ITEMS: Final = 400
@@ -120,9 +119,11 @@ class Tool(Wire):
 
 
 class Session(Wire):
-    """What a client has set; `id` is given by this server."""
+    """What a client has set; `id` is given by this server. A transcription session gives no
+    answers.
+    """
 
-    type: Literal["realtime"] = "realtime"
+    type: Literal["realtime", "transcription"] = "realtime"
     object: Literal["realtime.session"] = "realtime.session"
     id: str = Field(default_factory=partial(new_key, "sess"))
     model: str = "rubato"
@@ -136,8 +137,17 @@ class Session(Wire):
 
     def changed(self, changes: Fields) -> "Session":
         """With what a session.update or a response.create says. Refusal of what cannot be used."""
-        fixed = {name: getattr(self, name) for name in ("id", "object", "type")}
+        fixed = {name: getattr(self, name) for name in ("id", "object")}
         return checked(Session, {**_merged(self.model_dump(), changes), **fixed})
+
+    @property
+    def answers(self) -> bool:
+        return self.type == "realtime"
+
+    @property
+    def transcribes(self) -> bool:
+        """The client gets its own words back."""
+        return self.audio.input.transcription is not None or not self.answers
 
     def functions(self) -> tuple[ToolSchema, ...]:
         """The client's functions, in the form that language models take."""
@@ -161,11 +171,14 @@ class _Kept(Wire):
 
 
 class Part(_Kept):
-    """One part of a message; a spoken one has a transcript, a written one a text."""
+    """One part of a message; a spoken one has a transcript, a written one a text. `audio`: sound in
+    base64 that has no transcript yet; it is not kept.
+    """
 
     type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
     text: Text | None = None
     transcript: Text | None = None
+    audio: str | None = Field(default=None, exclude=True)
 
     @property
     def said(self) -> str:
@@ -207,6 +220,11 @@ class Message(_Item):
     def told(self) -> base.Message:
         """As language models get it."""
         return base.Message(base.Role(self.role), self.said, interrupted=self._interrupted)
+
+    def unheard(self) -> dict[int, str]:
+        """The sound of the parts that nobody wrote down, by their places."""
+        parts = [part if "audio" in part.type and not part.said else None for part in self.content]
+        return {at: part.audio for at, part in enumerate(parts) if part and part.audio}
 
     def spoken_by(self, speech: Speech | None) -> None:
         self._speech = speech
@@ -264,15 +282,18 @@ Item = Message | Call | CallOutput
 
 
 class Conversation:
-    """In order; the oldest go when there are too many."""
+    """In order; the oldest go when there are too many, or too long ones."""
 
     def __init__(self) -> None:
         self._items: list[Item] = []
 
     def add(self, item: Item, after: str | None = None) -> str | None:
         """Returns the id of the item before it; None = it is the first. `after` None: at the end,
-        "root": at the beginning.
+        "root": at the beginning. Refusal of one that is too long by itself.
         """
+        if len(item.model_dump_json()) > _MOST_CHARACTERS:
+            most = _MOST_CHARACTERS
+            raise Refusal("An item has at most {most} characters.", field="item", most=most)
         if any(each.id == item.id for each in self._items):
             raise Refusal("There is an item '{key}' already.", field="id", key=item.id[:80])
         at = len(self._items)
@@ -280,10 +301,14 @@ class Conversation:
             at = 0 if after == "root" else self._items.index(self.find(after)) + 1
         before = self._items[at - 1].id if at else None
         self._items.insert(at, item)
+        self._trim(item)
+        return before
+
+    def _trim(self, kept: Item) -> None:
         sizes = [len(each.model_dump_json()) for each in self._items]
         while len(sizes) > _MOST_ITEMS or sum(sizes) > _MOST_CHARACTERS:
-            del self._items[0], sizes[0]
-        return before
+            oldest = 1 if self._items[0] is kept else 0
+            del self._items[oldest], sizes[oldest]
 
     def find(self, key: str, known_as: str = Refusal.code) -> Item:
         """Refusal where there is none, see its `known_as`."""
@@ -301,43 +326,19 @@ class Conversation:
         return [*system, *(item.told for item in self._items if isinstance(item, Message))]
 
     def chat(self, instructions: str) -> list[ChatMessage]:
-        """What was said, called and given, for a model that calls functions."""
+        """What was said, called and given, for a model that calls functions. Strict servers want
+        every result right behind its call, and no call without one.
+        """
         said = self.messages(instructions)
         system = "\n".join(each.text for each in said if each.role is base.Role.SYSTEM)
         chat: list[ChatMessage] = [{"role": "system", "content": system}] if system else []
+        results = {item.call_id: item for item in self._items if isinstance(item, CallOutput)}
         for item in self._items:
-            if not isinstance(item, Message):
-                chat.append(item.told)
-            elif item.role != "system" and (text := told(item.told)):
+            if isinstance(item, Call) and item.call_id in results:
+                chat += [item.told, results[item.call_id].told]
+            elif isinstance(item, Message) and item.role != "system" and (text := told(item.told)):
                 if chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
                     chat[-1]["content"] += f"\n{text}"
                 else:
                     chat.append({"role": item.role, "content": text})
         return chat
-
-
-# --------------------------------------------------------------------------- what clients send
-
-
-class ClientEvent(Wire):
-    """One of a client's events; which fields count depends on its type. `audio` in base64."""
-
-    type: Literal[
-        "session.update",
-        "input_audio_buffer.append",
-        "input_audio_buffer.commit",
-        "input_audio_buffer.clear",
-        "conversation.item.create",
-        "conversation.item.retrieve",
-        "conversation.item.truncate",
-        "conversation.item.delete",
-        "response.create",
-        "response.cancel",
-    ]
-    session: dict[str, Any] = Field(default={})
-    response: dict[str, Any] = Field(default={})
-    audio: str = ""
-    item: Item | None = Field(default=None, discriminator="type")
-    previous_item_id: Text | None = None
-    item_id: Text = ""
-    audio_end_ms: float = Field(0, ge=0, le=_LONGEST_MS)

@@ -4,6 +4,7 @@ Invariant: pushed samples are handed out as soon as their codec gives them; noth
 buffer to fill. A WAV in a stream claims the greatest length, since nobody knows its length yet.
 """
 
+import base64
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -36,6 +37,12 @@ def media_type(name: Format) -> str:
 def pcm16(pcm: Pcm) -> bytes:
     """Samples as 16 bits, little-endian."""
     return (np.clip(pcm, -1, 1) * _FULL_SCALE).astype("<i2").tobytes()
+
+
+def samples_of(audio: str) -> Pcm:
+    """Samples [S] of 16 bits in base64. ValueError."""
+    sound = np.frombuffer(base64.b64decode(audio, validate=True), "<i2")
+    return sound.astype(np.float32) / np.float32(32_768)
 
 
 class Encoder:

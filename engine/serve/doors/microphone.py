@@ -33,8 +33,8 @@ class ClientMicrophone:
         self._end = 0  # sample behind the last that is kept
 
     def listen(self, patience: Patience | None) -> None:
-        """How the end of an utterance is found; None = not by listening. Slow the first time.
-        ModelError.
+        """How the end of an utterance is found; None = not by listening. Slow unless the detector
+        was loaded, see Service. ModelError.
         """
         if patience is None:
             self._watch = None

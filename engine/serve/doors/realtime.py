@@ -7,7 +7,7 @@ client's event is reported with that event's id, and the session goes on.
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from typing import Any, Final
 
@@ -15,14 +15,13 @@ import numpy as np
 from starlette.websockets import WebSocket
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
-from engine.audio.pcm import Pcm
+from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechPaused, SpeechStarted
 from engine.errors import EngineError
 from engine.llm.base import ChangeRate, TextDelta
 from engine.llm.tools.toolbox import ToolCall
 from engine.serve.doors.conversation import (
     Call,
-    ClientEvent,
     Conversation,
     Item,
     Message,
@@ -30,9 +29,11 @@ from engine.serve.doors.conversation import (
     Session,
     new_key,
 )
-from engine.serve.doors.encoding import pcm16
+from engine.serve.doors.encoding import pcm16, samples_of
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
-from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, fault
+from engine.serve.doors.realtime_events import ClientEvent, ResponseOptions
+from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, checked, fault
+from engine.serve.service import SAMPLE_RATE
 
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
 
@@ -55,6 +56,9 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
 
     async def on_connect(self, websocket: WebSocket) -> None:
         await super().on_connect(websocket)
+        await self.service.load_detector()
+        if websocket.query_params.get("intent") == "transcription":
+            self._session = Session(type="transcription")
         self._listen()
         await self.tell("session.created", session=self._session.model_dump())
 
@@ -83,9 +87,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
                 self._microphone.clear()
                 await self.tell("input_audio_buffer.cleared")
             case "conversation.item.create":
-                if event.item is None:
-                    raise Refusal("Give an item.", field="item")
-                await self._add(event.item, event.previous_item_id)
+                await self._create(event)
             case _:
                 await self._take_item(event)
 
@@ -103,6 +105,16 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             item.truncate(at_ms)
             place = {"item_id": item.id, "content_index": 0, "audio_end_ms": at_ms}
             await self.tell("conversation.item.truncated", **place)
+
+    async def _create(self, event: ClientEvent) -> None:
+        if event.item is None:
+            raise Refusal("Give an item.", field="item")
+        unheard = event.item.unheard() if isinstance(event.item, Message) else {}
+        sounds = {at: _samples(audio) for at, audio in unheard.items()}
+        await self._add(event.item, event.previous_item_id)
+        if isinstance(event.item, Message) and sounds:
+            work = self._understand_parts(event.item, sounds)
+            self._hearing = self.tasks.create_task(work)
 
     async def _add(self, item: Item, after: str | None = None, *, committed: bool = False) -> None:
         before = self.conversation.add(item, after)
@@ -128,11 +140,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         self._microphone.listen(turns.patience if turns else None)
 
     async def _append(self, audio: str) -> None:
-        try:
-            sound = np.frombuffer(base64.b64decode(audio, validate=True), "<i2")
-        except ValueError as error:
-            raise Refusal("Give samples of 16 bits in base64.", field="audio") from error
-        pcm = sound.astype(np.float32) / np.float32(32_768)
+        pcm = _samples(audio)
         for at in range(0, len(pcm), SLICE):
             for shown in self._microphone.push(pcm[at : at + SLICE]):
                 await self._hear(shown)
@@ -173,10 +181,16 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         await self._add(item, committed=True)
         pcm = self._microphone.heard()
         self._microphone.clear()
-        self._hearing = self.tasks.create_task(self._understand(item, pcm, create=create))
+        self._hearing = self.tasks.create_task(self._understand(item, 0, pcm, create=create))
 
-    async def _understand(self, item: Message, pcm: Pcm, *, create: bool) -> None:
-        place = {"item_id": item.id, "content_index": 0}
+    async def _understand_parts(self, item: Message, sounds: Mapping[int, Pcm]) -> None:
+        for at, sound in sounds.items():
+            resampler = Resampler(SAMPLE_RATE, EAR_RATE)
+            pcm = np.concatenate([resampler.push(sound), resampler.end()])
+            await self._understand(item, at, pcm, create=False)
+
+    async def _understand(self, item: Message, at: int, pcm: Pcm, *, create: bool) -> None:
+        place = {"item_id": item.id, "content_index": at}
         kind = "conversation.item.input_audio_transcription"
         language = self._session.audio.input.language
         try:
@@ -184,14 +198,14 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         except EngineError as error:
             await self.tell(f"{kind}.failed", **place, error=fault(error))
             return
-        item.content[0].said = heard
-        if self._session.audio.input.transcription is not None:
+        item.content[at].said, item.content[at].audio = heard, None
+        if self._session.transcribes:
             used = {"type": "duration", "seconds": round(len(pcm) / EAR_RATE, 2)}
             if heard:
                 await self.tell(f"{kind}.delta", **place, delta=heard)
             await self.tell(f"{kind}.completed", **place, transcript=heard, usage=used)
-        if create and heard and not self._is_answering:
-            self._begin(self._session)
+        if create and heard and self._session.answers and not self._is_answering:
+            self._begin(self._session, ResponseOptions())
 
     # ---------------------------------------------------------------------------- answers
 
@@ -200,16 +214,20 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         return self._answering is not None and not self._answering.done()
 
     async def _respond(self, changes: Fields) -> None:
-        session = await self._changed(changes)
+        options = checked(ResponseOptions, changes)
+        own = ResponseOptions.model_fields
+        session = await self._changed({k: v for k, v in changes.items() if k not in own})
+        if not self._session.answers:
+            raise Refusal("A transcription session gives no answers.", field="type")
         if not self._is_answering and self._hearing is not None:
             await asyncio.wait([self._hearing])  # it is an answer to what was said
         if self._is_answering:  # what was said may be answered by now
             kind = "conversation_already_has_active_response"
             raise Refusal("A response is in progress already.", known_as=kind)
-        self._begin(session)
+        self._begin(session, options)
 
-    def _begin(self, session: Session) -> None:
-        self._answer = Answer(self, session)
+    def _begin(self, session: Session, options: ResponseOptions) -> None:
+        self._answer = Answer(self, session, options)
         self._answering = self.tasks.create_task(self._answer.run())
 
     async def _cancel(self, why: str) -> bool:
@@ -229,8 +247,11 @@ class Answer:
     task is cancelled. The rate of its `speech` may change at any moment.
     """
 
-    def __init__(self, client: RealtimeClient, session: Session) -> None:
-        """`session` as it holds for this answer."""
+    def __init__(self, client: RealtimeClient, session: Session, options: ResponseOptions) -> None:
+        """`session` as it holds for this answer. Refusal of an input that cannot be used."""
+        self._context = options.context(client.conversation)
+        self._kept = client.conversation if options.conversation == "auto" else None
+        self._metadata = options.metadata
         service, output = client.service, session.audio.output
         rate = output.target(service.own_pace)
         self.speech = service.speech(output.voice, rate, streamed=True)
@@ -285,7 +306,7 @@ class Answer:
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
         mind, tools = self._client.service.mind, self._session.functions()
-        conversation, instructions = self._client.conversation, self._session.instructions
+        conversation, instructions = self._context, self._session.instructions
         if tools and await mind.can_call():
             return mind.complete(conversation.chat(instructions), tools)
         return mind.reply(conversation.messages(instructions), self.speech.rate)
@@ -329,14 +350,16 @@ class Answer:
 
     async def _open(self, item: Message | Call) -> None:
         self._output.append(item)
-        before = self._client.conversation.add(item)
+        before = self._kept.add(item) if self._kept is not None else None
         await self._send("response.output_item.added", **self._place(item), item=item.shown())
-        shown = item.shown()
-        await self._send("conversation.item.added", previous_item_id=before, item=shown)
+        if self._kept is not None:
+            shown = item.shown()
+            await self._send("conversation.item.added", previous_item_id=before, item=shown)
 
     async def _close(self, item: Message | Call) -> None:
         await self._send("response.output_item.done", **self._place(item), item=item.shown())
-        await self._send("conversation.item.done", item=item.shown())
+        if self._kept is not None:
+            await self._send("conversation.item.done", item=item.shown())
 
     async def _tell(self, kind: str, **fields: Any) -> None:
         """Send an event on the message, which silence before the first word begins too."""
@@ -360,5 +383,12 @@ class Answer:
             "output": [item.shown() for item in self._output],
             "output_modalities": ["audio" if self._aloud else "text"],
             "usage": None if status == "in_progress" else used,
-            "metadata": None,
+            "metadata": self._metadata,
         }
+
+
+def _samples(audio: str) -> Pcm:
+    try:
+        return samples_of(audio)
+    except ValueError as error:
+        raise Refusal("Give samples of 16 bits in base64.", field="audio") from error

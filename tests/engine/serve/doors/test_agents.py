@@ -9,6 +9,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from engine.errors import SynthesisError
 from engine.serve.application import Access
 from engine.serve.doors.agents import agents_server
 from engine.serve.limits import Clock
@@ -16,8 +17,6 @@ from engine.serve.server import HERE
 from tests.engine.serve.served import serving, started
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import OWN_RATE
-
-SENTENCES = "Go on and on. Then stop here. At last."
 
 
 class Desk:
@@ -66,8 +65,7 @@ async def test_the_tools_are_there_with_their_documentation() -> None:
     async with meeting() as (_, client):
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {
-            *("speak", "set_rate", "stop", "pause", "resume", "skip"),
-            *("list_voices", "listen_once"),
+            *("speak", "set_rate", "stop", "list_voices", "listen_once"),
         }
         assert all(tool.description for tool in tools.values())
         assert await call(client, "list_voices") == "Tone"
@@ -91,30 +89,85 @@ async def test_a_rate_holds_within_the_text_that_is_being_said() -> None:
         assert seconds < 1.6 + 36 / 7
 
 
-async def test_a_pause_holds_the_sound_and_nothing_of_it_is_lost() -> None:
+async def test_without_a_loudspeaker_an_agent_is_told_and_nothing_is_kept() -> None:
     async with meeting() as (desk, client):
-        await call(client, "speak", text="go " * 20)
+        gone = desk.parts.loudspeakers.pop("")
+        for wait in (False, True):
+            for _ in range(20):  # more than may wait
+                result = await client.call_tool("speak", {"text": "never", "wait": wait})
+                assert result.is_error
+                assert "loudspeaker" in result.content[0].text  # type: ignore[union-attr]
+        desk.parts.loudspeakers[""] = gone
+        await call(client, "speak", text="Go on.", wait=True)
+        assert desk.voice.spoken == ["Go", "on."]
+
+
+async def test_a_loudspeaker_that_goes_ends_what_is_said_and_what_waits() -> None:
+    async with meeting() as (desk, client):
+        texts = ["go " * 40, "never"]
+        waiting = [
+            asyncio.ensure_future(client.call_tool("speak", {"text": text, "wait": True}))
+            for text in texts
+        ]
+        await call(client, "speak", text="nor this")
         await desk.until(lambda: desk.loudspeaker.samples_played > RATE)
-        await call(client, "pause")
-        played, at = desk.loudspeaker.samples_played, desk.at
-        await desk.until(lambda: desk.at > at + 2)
-        assert desk.loudspeaker.samples_played == played
-        await call(client, "resume")
-        await desk.said()
-        whole = 20 / OWN_RATE * RATE
-        assert desk.loudspeaker.samples_played == pytest.approx(whole, abs=RATE / 20)
+        desk.loudspeaker.gone = True
+        results = await asyncio.gather(*waiting)
+        assert all(each.is_error for each in results)
+        assert "never" not in desk.voice.spoken
+        desk.parts.loudspeakers[""] = HandLoudspeaker()
+        await call(client, "speak", text="Go on.", wait=True)
+        assert desk.voice.spoken[-2:] == ["Go", "on."]
 
 
-@pytest.mark.parametrize(("sentences", "words"), [(1, ["Then"]), (2, ["At"]), (0, ["Go"])])
-async def test_it_can_be_skipped_by_sentences(sentences: int, words: list[str]) -> None:
+async def test_who_waits_hears_of_the_own_text_alone() -> None:
     async with meeting() as (desk, client):
-        await call(client, "speak", text=SENTENCES)
-        await desk.until(lambda: desk.loudspeaker.samples_played > RATE // 2)
-        before = len(desk.voice.spoken)
-        await call(client, "skip", sentences=sentences)
-        await desk.said()
-        assert desk.voice.spoken[before : before + 1] == words
-        assert desk.voice.spoken[-1] == "last."
+        waiting = asyncio.ensure_future(call(client, "speak", text="One " * 4, wait=True))
+        await desk.until(lambda: bool(desk.voice.spoken))
+        await call(client, "speak", text="go " * 40)
+        assert await waiting == "It was said."
+        assert desk.voice.spoken.count("go") < 40
+
+
+async def test_who_waits_learns_that_it_was_stopped_and_can_speak_again() -> None:
+    async with meeting() as (desk, client):
+        texts = ["go " * 40, "never"]
+        waiting = [asyncio.ensure_future(call(client, "speak", text=t, wait=True)) for t in texts]
+        await desk.until(lambda: desk.loudspeaker.samples_played > RATE)
+        stopping = asyncio.ensure_future(call(client, "stop"))
+        first = desk.loudspeaker
+        desk.parts.loudspeakers[""] = HandLoudspeaker()
+        said = asyncio.ensure_future(call(client, "speak", text="Go on.", wait=True))
+        assert await asyncio.gather(*waiting) == ["It was stopped."] * 2
+        assert await stopping == "Nothing is being said."
+        assert await said == "It was said."
+        assert first.closed
+        assert desk.loudspeaker.closed
+        assert "never" not in desk.voice.spoken
+
+
+def fail_at_bad(word: str) -> None:
+    if word == "bad":
+        raise SynthesisError("The voice failed.")
+
+
+async def test_a_text_that_fails_does_not_keep_the_next_one_waiting() -> None:
+    async with meeting() as (desk, client):
+        desk.voice.on_word = fail_at_bad
+        bad = asyncio.ensure_future(client.call_tool("speak", {"text": "bad", "wait": True}))
+        good = asyncio.ensure_future(call(client, "speak", text="Go on.", wait=True))
+        assert (await bad).is_error
+        assert await good == "It was said."
+
+
+async def test_only_so_many_texts_wait() -> None:
+    async with meeting() as (desk, client):
+        await call(client, "speak", text="go " * 400)
+        await desk.until(lambda: bool(desk.voice.spoken))
+        for _ in range(16):
+            await call(client, "speak", text="never")
+        result = await client.call_tool("speak", {"text": "never"})
+        assert "16 texts" in result.content[0].text  # type: ignore[union-attr]
 
 
 async def test_a_stop_forgets_what_waits() -> None:
@@ -134,7 +187,6 @@ async def test_a_stop_forgets_what_waits() -> None:
         ("speak", {"text": "hi", "rate": 99}, "7"),
         ("speak", {"text": "a" * 5000}, "4096"),
         ("speak", {}, "text"),
-        ("skip", {}, "Nothing"),
         ("listen_once", {"seconds": 999}, "120"),
     ],
 )

@@ -14,7 +14,9 @@ from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection, connect
 
+from engine.audio import vad
 from engine.audio.pcm import Pcm
+from engine.errors import TimedOut
 from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
@@ -260,6 +262,17 @@ async def test_a_cancelled_answer_says_so_and_another_can_follow(
         assert (error["event_id"], error["code"]) == ("mine", "response_cancel_not_active")
 
 
+async def test_an_answer_that_is_cut_off_failed(served: Served, parts: FakeParts) -> None:
+    async with talking(served) as talk:
+        parts.model.deltas = (LONG,)
+        await talk.ask("hello")
+        await talk.until("response.output_audio.delta")
+        (speech,) = served.service.speeches.values()
+        speech.stop(TimedOut("Too late."))
+        done = await talk.until("response.done")
+        assert done["response"]["status_details"]["error"]["message"] == "Too late."
+
+
 async def test_a_speed_acts_within_the_answer() -> None:
     """Which is spoken no further than its lead until the speed has come."""
     held, parts = HeldClock(), FakeParts(model=FakeLanguageModel("go " * 20))
@@ -317,6 +330,105 @@ async def test_a_wrong_event_is_told_and_the_session_lives(
         assert error["error"]["event_id"] == "e1"
         await talk.ask("hello")
         assert (await talk.until("response.done"))["response"]["status"] == "completed"
+
+
+# ------------------------------------------------------- responses beside the conversation
+
+
+def said(text: str, role: str = "user") -> dict[str, Any]:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
+
+
+async def test_a_response_may_be_no_part_of_the_conversation_and_keeps_its_metadata(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served, **output()) as talk:
+        await talk.ask("hello")
+        first = (await talk.until("response.done"))["response"]["output"][0]["id"]
+        talk.told.clear()
+        reference = {"type": "item_reference", "id": first}
+        wanted = {"conversation": "none", "metadata": {"topic": "x"}, "output_modalities": ["text"]}
+        items = [reference, said("is that kind?")]
+        await talk.tell("response.create", response={**wanted, "input": items})
+        done = (await talk.until("response.done"))["response"]
+        assert done["metadata"] == {"topic": "x"}
+        assert done["output"][0]["content"][0]["text"] == "Good day to you."
+        assert not any(kind.startswith("conversation.item") for kind in talk.kinds())
+        assert [m.text for m in parts.model.histories[-1]] == ["Good day to you.", "is that kind?"]
+        await talk.tell("conversation.item.retrieve", item_id=done["output"][0]["id"])
+        await talk.until("error")
+        await talk.ask("go on")
+        await talk.until("response.done")
+        texts = [m.text for m in parts.model.histories[-1]]
+        assert texts == ["hello", "Good day to you.", "go on"]
+
+
+async def test_a_response_to_other_items_belongs_to_the_conversation(
+    served: Served, parts: FakeParts
+) -> None:
+    async with talking(served, **output()) as talk:
+        await talk.ask("hello")
+        await talk.until("response.done")
+        await talk.tell("response.create", response={"input": []})
+        await talk.until("response.done")
+        assert parts.model.histories[-1] == ()
+        await talk.ask("go on")
+        await talk.until("response.done")
+        assert len(parts.model.histories[-1]) == 4
+
+
+async def test_a_transcription_session_writes_down_and_answers_nothing(
+    served: Served, question: Pcm
+) -> None:
+    for way in ("update", "address"):
+        address = f"ws://127.0.0.1:{served.port}/v1/realtime?intent=transcription"
+        async with connect(address, proxy=None) as socket:
+            talk = Talk(socket)
+            created = await talk.until("session.created")
+            assert created["session"]["type"] == "transcription"
+            if way == "update":
+                await talk.tell("session.update", session={"type": "realtime"})
+                await talk.tell("session.update", session={"type": "transcription"})
+            await talk.hear(question)
+            kind = "conversation.item.input_audio_transcription.completed"
+            assert (await talk.until(kind))["transcript"] == "hello there"
+            await talk.tell("response.create", event_id="e1")
+            error = await talk.until("error")
+            assert "no answers" in error["error"]["message"]
+            assert "response.created" not in talk.kinds()
+
+
+async def test_sound_within_an_item_is_understood(
+    served: Served, parts: FakeParts, question: Pcm
+) -> None:
+    sound = base64.b64encode(pcm16(question)).decode()
+    content = [{"type": "input_text", "text": "Listen:"}, {"type": "input_audio", "audio": sound}]
+    async with talking(served, **heard(transcription={})) as talk:
+        item = {"type": "message", "role": "user", "content": content}
+        await talk.tell("conversation.item.create", item=item)
+        await talk.tell("response.create")
+        await talk.until("response.done")
+        assert parts.model.histories[-1][-1].text == "Listen: hello there"
+        written = [e for e in talk.told if e["type"].endswith("transcription.completed")]
+        assert [each["content_index"] for each in written] == [1]
+
+
+async def test_one_detector_serves_all_clients_and_loads_off_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import onnxruntime
+
+    real, loading = onnxruntime.InferenceSession, list[str]()
+
+    def load(*given: Any, **named: Any) -> Any:
+        loading.append(threading.current_thread().name)
+        return real(*given, **named)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", load)
+    vad._load_session.cache_clear()
+    async with serving() as served, talking(served), talking(served):
+        pass
+    assert loading == ["voice of the server"]
 
 
 async def test_a_client_waits_until_it_is_understood_and_is_answered_once(question: Pcm) -> None:

@@ -22,6 +22,7 @@ from wyoming.tts import (
 )
 from wyoming.wake import Detect, Detection
 
+from engine.errors import TimedOut
 from engine.serve.doors.wyoming import MOST_LISTENING
 from engine.serve.limits import Limits
 from engine.serve.service import SAMPLE_RATE
@@ -107,6 +108,17 @@ async def test_the_context_gives_the_rate_at_first_and_while_it_speaks(house: Ho
         SynthesizeStop(),
     )
     assert seconds(events) < seconds(own) * 0.8
+
+
+async def test_speech_that_is_cut_off_does_not_look_complete(house: House) -> None:
+    async with house.client() as client:
+        await client.write_event(Synthesize("go on " * 200).event())
+        await until(client, "audio-chunk")
+        (speech,) = house.service.speeches.values()
+        speech.stop(TimedOut("Too late."))
+        events = await until(client, "never")
+    assert types(events)[-1] == "error"
+    assert "audio-stop" not in types(events)
 
 
 @pytest.mark.parametrize(
