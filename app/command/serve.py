@@ -76,7 +76,9 @@ def _serve(options: argparse.Namespace) -> int:
             hint="Say --network if that is meant.",
             host=host,
         )
-    watcher = _for_window() if options.json else api.Watcher(lambda base, token: _started(base))
+    agents = "" if options.replicas else ", and agents at /mcp,"
+    started = api.Watcher(lambda base, token: _started(base, agents))
+    watcher = _for_window() if options.json else started
     try:
         if options.replicas:
             api.serve_cluster(settings, address, options.replicas, watcher)
@@ -91,9 +93,9 @@ def _serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def _started(base: str) -> None:
+def _started(base: str, agents: str) -> None:
     tell(f"Serving on {base}/v1")
-    tell("Other machines, and agents at /mcp, give the token that `rubato serve --token` prints.")
+    tell(f"Other machines{agents} give the token that `rubato serve --token` prints.")
 
 
 def _for_window() -> "api.Watcher":

@@ -7,8 +7,9 @@ nobody comes in without the token. No request is logged.
 import asyncio
 import ipaddress
 import secrets
+import signal
 import socket
-import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from engine.typed_values import read_text
 
 TOKEN_FILE: Final = "serve-token"
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
+_WANTED_S: Final = 1.0  # how often a watcher is asked
 _KEPT_S: Final = 60  # before a silent client's machine is asked whether it is there
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -124,20 +126,31 @@ def serve(settings: Settings, address: Address, watcher: Watcher) -> None:
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
     """Serve from so many engines at once, each a replica of Ray Serve, on this machine or on the
-    cluster that RAY_ADDRESS names; else as serve().
+    cluster that RAY_ADDRESS names; else as serve(), but without tools for agents, whose loudspeaker
+    would be that of any machine. InvalidInput for an address with a port for Home Assistant, which
+    stays with one engine.
     """
     check_installed(("ray",), "cluster")
+    if address.wyoming is not None:
+        raise InvalidInput(
+            "Several engines cannot serve Home Assistant.",
+            hint="Leave out --wyoming or --replicas.",
+        )
     from engine.serve.application import Access
     from engine.serve.cluster.deployment import Plan, start, stop
     from engine.serve.cluster.voice_copies import copies
 
     access = Access(address.names(settings), own_token(), () if address.is_here else ("/",))
     gpus = float(settings.speech.device == "cuda")
-    with suppress(KeyboardInterrupt):
-        start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
-        watcher.started(address.base(address.port), access.token)
-        threading.Event().wait()
-    stop()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl+C
+    try:
+        with suppress(KeyboardInterrupt, SystemExit):  # Ray's own handler exits
+            start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
+            watcher.started(address.base(address.port), access.token)
+            while watcher.wanted():
+                time.sleep(_WANTED_S)
+    finally:
+        stop()
 
 
 def serve_agent(settings: Settings) -> None:

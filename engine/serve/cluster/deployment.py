@@ -91,5 +91,6 @@ def start(plan: Plan, address: Address, voices: Copies, replicas: int) -> None:
 
 def stop() -> None:
     """End the replicas, each behind its last utterance, and leave the cluster."""
-    serve.shutdown()
+    if ray.is_initialized():  # else Serve would start a cluster to end it
+        serve.shutdown()
     ray.shutdown()

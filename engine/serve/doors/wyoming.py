@@ -36,7 +36,14 @@ from wyoming.event import Event, async_write_event
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.asr.base import KeywordSpotter
 from engine.audio.pcm import Pcm, Resampler
-from engine.errors import Busy, EngineError, InvalidInput, LanguageModelError, ModelError
+from engine.errors import (
+    Busy,
+    EngineError,
+    InvalidInput,
+    LanguageModelError,
+    ModelError,
+    TimedOut,
+)
 from engine.llm.base import Message, Role, TextDelta
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.requests import Rate, Text, Wire, checked, read_object
@@ -165,16 +172,19 @@ class _Client:
 
     async def _read(self) -> Event | None:
         """The next event; None = the client has hung up. InvalidInput for anything else, and for an
-        event that is too long.
+        event that is too long. TimedOut for one that begins and does not end.
         """
         try:
-            if not (line := await self._reader.readline()):
+            if not (first := await self._reader.read(1)):
                 return None
-            head = checked(_Head, read_object(line))
-            more = await self._reader.readexactly(head.data_length)
-            payload = await self._reader.readexactly(head.payload_length)
+            async with asyncio.timeout(self._service.limits.body_s):
+                head = checked(_Head, read_object(first + await self._reader.readline()))
+                more = await self._reader.readexactly(head.data_length)
+                payload = await self._reader.readexactly(head.payload_length)
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
+        except TimeoutError as error:
+            raise TimedOut("The request did not arrive in time.") from error
         except ValueError as error:  # a line without an end
             raise InvalidInput("This is no event.") from error
         return Event(head.type, {**head.data, **(read_object(more) if more else {})}, payload)

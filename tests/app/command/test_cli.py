@@ -55,6 +55,20 @@ def test_bench_prints_the_pick_with_its_reason_and_as_json_one_document(monkeypa
     assert found["synthesiser"]["synthesiser"] == "kokoro"
 
 
+@pytest.mark.parametrize("replicas", [[], ["--replicas", "2"]])
+def test_a_server_names_what_it_serves(monkeypatch, capsys, replicas):
+    def serve(settings: Any, address: Any, *given: Any) -> None:
+        given[-1].started("http://127.0.0.1:1", "secret")
+
+    monkeypatch.setattr(api, "serve", serve)
+    monkeypatch.setattr(api, "serve_cluster", serve)
+    assert main(["serve", *replicas]) == 0
+    shown = capsys.readouterr().err
+    assert "http://127.0.0.1:1/v1" in shown
+    assert ("/mcp" in shown) is not bool(replicas)
+    assert "secret" not in shown
+
+
 def test_a_turn_is_printed_when_it_ends_however_the_conversation_does(monkeypatch, capsys):
     said, reply = "what time is it", "It's noon."
 

@@ -239,6 +239,17 @@ async def test_a_line_without_an_end_is_not_read_on_for_ever(house: House) -> No
     writer.close()
 
 
+@pytest.mark.parametrize(
+    "begun", [b'{"type": "ping"', b'{"type": "ping", "data_length": 9}\n{"text"']
+)
+async def test_an_event_that_does_not_end_ends_its_connection(begun: bytes) -> None:
+    async with opened(Limits(body_s=0.1)) as house:
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        writer.write(begun)
+        assert b"in time" in await reader.read()
+        writer.close()
+
+
 async def test_whoever_hangs_up_in_any_state_gives_everything_back() -> None:
     async with opened(Limits(slots=1)) as house:
         long = "go on and on and on " * 40
