@@ -36,7 +36,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.errors import Cancelled, EngineError
 from engine.serve.doors.encoding import Encoder, Format, media_type
 from engine.serve.doors.requests import (
