@@ -126,12 +126,14 @@ async def test_a_client_that_hangs_up_is_not_worked_for(question: Pcm, stream: s
         ears = served.service.ears
         sound = recording(np.tile(question, 3))
         client = asyncio.ensure_future(send(served, sound, stream=stream))
-        while not recogniser.opened:
-            await asyncio.sleep(0.001)
-        client.cancel()
-        while ears.recordings:
-            await asyncio.sleep(0.001)
-        recogniser.let.set()
+        try:
+            while not recogniser.opened:
+                await asyncio.sleep(0.001)
+            client.cancel()
+            while ears.recordings:
+                await asyncio.sleep(0.001)
+        finally:
+            recogniser.let.set()
         await ears.call(lambda model: None)  # what was asked for before is done
         assert recogniser.opened == 1
 
