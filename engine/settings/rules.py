@@ -102,10 +102,6 @@ CHORD = Shape(
     r"(\S(.{0,58}\S)?)?",
     Translatable("Give a key such as '{key}', or empty.", key="Ctrl+Alt+Space"),
 )
-HOST_NAMES = Shape(
-    r"[\w.:, -]{0,1000}",
-    Translatable("Give host names with commas between them, such as '{name}'.", name="box.example"),
-)
 
 
 # -------------------------------------------------------------------- how it is shown

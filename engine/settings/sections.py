@@ -12,7 +12,6 @@ from typing import Annotated
 from engine.settings.rules import (
     CHORD,
     FASTEST,
-    HOST_NAMES,
     SLOWEST,
     Choice,
     Entry,
@@ -49,7 +48,6 @@ class AudioSettings:
     ] = True
     noise_suppression: Annotated[bool, Shown("Suppress noise", advanced=True)] = False
     gain_control: Annotated[bool, Shown("Even out my loudness", advanced=True)] = False
-    # how far synthesis runs ahead of playback: also how late a new rate is heard
     lead_ms: Annotated[
         int,
         Reach.CONTROLS,
@@ -379,12 +377,7 @@ class ServeSettings:  # engine/serve, in a process of its own
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
     places: Annotated[int, Range(0, 8), Shown("Spoken at once (0: as measured)", advanced=True)] = 0
-    names: Annotated[
-        str,
-        HOST_NAMES,
-        Shown("Other names of this computer", advanced=True),
-        Help("Clients that give no token may call it so: host.docker.internal, box.example"),
-    ] = ""
+    names: Annotated[str, Shown("Other host names, with commas", advanced=True)] = ""
 
 
 @dataclass(frozen=True)
