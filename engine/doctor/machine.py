@@ -30,7 +30,7 @@ NEEDED = (
     "espeakng-loader",
     "hassil",
     "pint",
-    "openai",
+    "httpx",
     "moshi",
     "torch",
 )

@@ -62,11 +62,15 @@ def trimmed(
     cuts = sorted({*range(0, last_user + 1, BLOCK_MESSAGES), last_user})
     cut = bisect_left(cuts, True, key=lambda start: fits([*head, *turns[start:]]))
     if cut == len(cuts):
-        raise LanguageModelError(
-            "That is too long for the language model's context.",
-            hint="Say it in fewer words, or allow the model a larger context in the settings.",
-        )
+        raise too_long()
     return [*head, *turns[cuts[cut] :]]
+
+
+def too_long() -> LanguageModelError:
+    return LanguageModelError(
+        "That is too long for the language model's context.",
+        hint="Say it in fewer words, or allow the model a larger context in the settings.",
+    )
 
 
 def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

@@ -44,7 +44,7 @@ def preload(settings: LanguageModelSettings) -> None:
     Qt's hook on imports, one start in 65 lost it.
     """
     if settings.engine == "server":
-        import openai  # noqa: F401
+        import httpx  # noqa: F401
 
 
 def skills() -> "Skills":

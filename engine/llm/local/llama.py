@@ -6,9 +6,8 @@ part of the next prompt that is already known can be evaluated before the person
 first tried in another process (trial.py), because llama.cpp aborts its process on a bad one.
 """
 
-import json
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
-from engine.llm.tools.toolbox import ToolSchema, schemas
+from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
@@ -319,14 +318,14 @@ def _common_prefix(cached: list[int], prompt: list[int]) -> int:
 
 
 def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
-    """Templates take a call's arguments as an object; the OpenAI format has them as text."""
+    """Templates take a call's arguments as an object and no content as an empty text; the OpenAI
+    format has them as text and null.
+    """
     if "tool_calls" not in message:
         return message
-    calls = []
-    for call in message["tool_calls"]:
-        arguments: object = None
-        with suppress(ValueError):
-            arguments = json.loads(call["function"]["arguments"])
-        arguments = arguments if isinstance(arguments, dict) else {}
-        calls.append({**call, "function": {**call["function"], "arguments": arguments}})
-    return {**message, "tool_calls": calls}
+    calls = [
+        {**call, "function": {**call["function"], "arguments": parsed_arguments(text) or {}}}
+        for call in message["tool_calls"]
+        for text in [call["function"]["arguments"]]
+    ]
+    return {**message, "content": message.get("content") or "", "tool_calls": calls}

@@ -1,4 +1,4 @@
-"""How much a language-model server may send; the client library has no limit of its own.
+"""How much a language-model server may send.
 
 Invariant: no more bytes of an answer are read than the bounds allow, and nothing is decompressed,
 because a few bytes could become gigabytes.
@@ -6,7 +6,7 @@ because a few bytes could become gigabytes.
 
 from collections.abc import AsyncIterator
 
-import httpx2
+import httpx
 
 from engine.llm.servers.events import EVENT_STREAM
 
@@ -21,34 +21,23 @@ class OutOfBounds(Exception):
     """The server sent more than any answer needs, or compressed it unasked."""
 
 
-async def bound(response: httpx2.Response) -> None:
-    """A hook for the client: the rest of this response can be read only within the bounds."""
+async def chunks(response: httpx.Response) -> AsyncIterator[bytes]:
+    """The body as it arrives. Raises OutOfBounds when it, or a line of it, grows too long."""
     if response.headers.get("Content-Encoding", UNCOMPRESSED).lower() != UNCOMPRESSED:
         raise OutOfBounds
-    assert isinstance(response.stream, httpx2.AsyncByteStream), "the client is asynchronous"
+    most = longest_line = MAX_ANSWER_BYTES
     if response.headers.get("Content-Type", "").lower().startswith(EVENT_STREAM):
-        response.stream = _Bounded(response.stream, MAX_STREAM_BYTES, MAX_LINE_BYTES)
-    else:
-        response.stream = _Bounded(response.stream, MAX_ANSWER_BYTES, MAX_ANSWER_BYTES)
+        most, longest_line = MAX_STREAM_BYTES, MAX_LINE_BYTES
+    total = line = 0
+    async for chunk in response.aiter_raw():
+        total += len(chunk)
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
+        line = line + len(chunk) if end < 0 else len(chunk) - end - 1
+        if total > most or line > longest_line:
+            raise OutOfBounds
+        yield chunk
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    """Raises OutOfBounds when an answer, or a line of it, grows too long."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream, most: int, longest_line: int) -> None:
-        self._stream = stream
-        self._most = most
-        self._longest_line = longest_line
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        total = line = 0
-        async for chunk in self._stream:
-            total += len(chunk)
-            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
-            line = line + len(chunk) if end < 0 else len(chunk) - end - 1
-            if total > self._most or line > self._longest_line:
-                raise OutOfBounds
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+async def body(response: httpx.Response) -> bytes:
+    """The complete body. Raises OutOfBounds."""
+    return b"".join([chunk async for chunk in chunks(response)])

@@ -5,19 +5,17 @@ for ending, the last event of all behind a reply, or the mark of a model's turn 
 Whatever JSON a server sends, a chunk is made of it; what has an unknown form says nothing.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from engine.characters import WholeCharacters, whole
+from engine.characters import WholeCharacters
 from engine.llm.base import ThoughtDelta
+from engine.llm.servers.call_parts import CallParts
 from engine.llm.servers.events import DONE, Event
-from engine.llm.servers.faults import own_words
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
-from engine.llm.tools.toolbox import ToolCall
 
 # The standard has no field for what a model thinks: DeepSeek, llama-server and vLLM write the
 # first, Ollama and OpenRouter the second.
@@ -27,22 +25,29 @@ THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_
 @dataclass(frozen=True)
 class Chunk:
     """What one event says of the reply: text and thoughts, fragments of calls, whether there was
-    anything of a reply (`is_reply`), and whether it ends with a reason.
+    anything of a reply (`is_reply`), and whether it ends with a reason. `thoughts` are the fields
+    of thoughts as the server wrote them.
     """
 
     pieces: tuple[str | ThoughtDelta, ...] = ()
     calls: tuple[Mapping[str, Any], ...] = ()
+    thoughts: Mapping[str, Any] = field(default_factory=dict)
     is_reply: bool = False
     finished: bool = False
 
 
-MAX_CALLS = 16
-MAX_ARGUMENTS_CHARS = 20_000
-MAX_NAME_CHARS = 200
+MAX_THOUGHT_CHARS = 200_000  # given back beside the calls
 
 
 class Reported(Exception):
-    """The server's own words about what went wrong."""
+    """The server reported a fault in its stream; `body` is its explanation. `early`: nothing of a
+    reply came before it.
+    """
+
+    def __init__(self, body: object, *, early: bool) -> None:
+        super().__init__(body)
+        self.body = body
+        self.early = early
 
 
 class Completion:
@@ -53,10 +58,12 @@ class Completion:
     def __init__(self, *, begins_thinking: bool, most: int) -> None:
         self._splitter = TagSplitter(THINK if begins_thinking else None, assumed=begins_thinking)
         self._text = WholeCharacters()
-        self._parts = _CallParts()
+        self._parts = CallParts()
+        self._thoughts: dict[str, Any] = {}
         self._room = most
         self._finished = False
         self.is_reply = False  # there was anything of a reply
+        self.grew = False  # the last event had text, a thought or a part of a call
 
     @property
     def is_complete(self) -> bool:
@@ -75,11 +82,13 @@ class Completion:
     def take(self, event: Event) -> Iterator[Piece]:
         """Raises Reported."""
         if event.get("error"):
-            raise Reported(own_words(event["error"]))
+            raise Reported(event["error"], early=not self.is_reply)
         found = chunk(event)
         self.is_reply = self.is_reply or found.is_reply
         self._finished = self._finished or found.finished or (DONE in event and self.is_reply)
+        self.grew = bool(found.pieces or found.calls)
         self._parts.add(found.calls)
+        self._keep(found.thoughts)
         for piece in found.pieces:
             yield from self._piece(piece)
 
@@ -87,7 +96,16 @@ class Completion:
         """What was held back until the end."""
         yield from tool_calls(self._splitter.feed(self._text.end()))
         yield from tool_calls(self._splitter.flush())
-        yield from self._parts.calls()
+        thoughts = {name: each for name, each in self._thoughts.items() if each}
+        for number, call in enumerate(self._parts.calls()):
+            yield call if number else replace(call, thoughts=thoughts)
+
+    def _keep(self, thoughts: Mapping[str, Any]) -> None:
+        """Join the fields of thoughts, which some servers want back beside the calls."""
+        for name, value in thoughts.items():
+            so_far = self._thoughts.get(name, value[:0])
+            if type(so_far) is type(value):
+                self._thoughts[name] = (so_far + value)[:MAX_THOUGHT_CHARS]
 
     def _piece(self, piece: str | ThoughtDelta) -> Iterator[Piece]:
         room = max(0, self._room)
@@ -97,56 +115,6 @@ class Completion:
         else:
             self._room -= len(piece)
             yield from tool_calls(self._splitter.feed(self._text.push(piece[:room])))
-
-
-@dataclass
-class _Growing:
-    index: int
-    id: str
-    name: str = ""
-    arguments: str = ""
-
-
-class _CallParts:
-    """Collects the `tool_calls` of every chunk of one stream. Fragments of one call have one index,
-    except that a new id always begins a new call (Ollama has sent several calls under index 0).
-    """
-
-    def __init__(self) -> None:
-        self._growing: list[_Growing] = []
-
-    def add(self, fragments: Iterable[Mapping[str, Any]]) -> None:
-        """Fragments as in the JSON of the OpenAI chat format."""
-        for fragment in fragments:
-            index, function = fragment.get("index"), fragment.get("function")
-            identifier = _packed(fragment.get("id"))
-            call = self._call(index if isinstance(index, int) else 0, identifier)
-            if call is None or not isinstance(function, Mapping):
-                continue
-            call.name = (call.name + _packed(function.get("name")))[:MAX_NAME_CHARS]
-            arguments = call.arguments + _packed(function.get("arguments"))
-            call.arguments = arguments[:MAX_ARGUMENTS_CHARS]
-
-    def calls(self) -> Iterator[ToolCall]:
-        """The calls, in the order they began."""
-        for number, call in enumerate(self._growing):
-            identifier = whole(call.id) or f"call-{number}"
-            yield ToolCall(identifier, whole(call.name), whole(call.arguments))
-
-    def _call(self, index: int, identifier: str) -> _Growing | None:
-        """The call this fragment continues or begins; None when there are too many."""
-        for call in reversed(self._growing):
-            if call.index == index and (not identifier or identifier == call.id):
-                return call
-        if len(self._growing) >= MAX_CALLS:
-            return None
-        self._growing.append(_Growing(index, identifier))
-        return self._growing[-1]
-
-
-def _packed(value: object) -> str:
-    """A text as it is, null as none, anything else (arguments that were not packed) as JSON."""
-    return value if isinstance(value, str) else json.dumps(value) if value else ""
 
 
 def chunk(event: Mapping[str, Any]) -> Chunk:
@@ -167,11 +135,14 @@ def _chunk(choice: Mapping[str, Any]) -> Chunk:
     content = [*_pieces(delta.get("content")), *_pieces(delta.get("refusal"))]
     pieces = [ThoughtDelta(thought), *content] if thought else content
     calls = delta.get("tool_calls")
+    calls = [calls] if isinstance(calls, Mapping) else calls
     fragments = [each for each in calls if isinstance(each, Mapping)] if calls else []
     if isinstance(delta.get("function_call"), Mapping):  # as it was called before tools
         fragments.append({"function": delta["function_call"]})
+    kept = {name: delta[name] for name in THOUGHTS if isinstance(delta.get(name), str | list)}
     reason = choice.get("finish_reason")
-    return Chunk(tuple(pieces), tuple(fragments), True, isinstance(reason, str) and bool(reason))
+    finished = isinstance(reason, str) and bool(reason)
+    return Chunk(tuple(pieces), tuple(fragments), kept, True, finished)
 
 
 def _pieces(content: object) -> Iterator[str | ThoughtDelta]:

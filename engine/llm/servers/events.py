@@ -2,6 +2,8 @@
 an error in a field of its own or in none, a whole answer although a stream was asked for.
 
 Invariant: an event is given out as soon as its line has come, and what says nothing is left out.
+After all that arrived together the empty event ALIVE follows: comments and progress are signs of
+life too.
 """
 
 import json
@@ -14,6 +16,7 @@ Event = Mapping[str, Any]
 
 EVENT_STREAM = "text/event-stream"
 DONE = "[done]"
+ALIVE: Event = {}
 _SAYS = frozenset(("choices", "error"))  # an event without one of them says nothing
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
@@ -32,6 +35,7 @@ async def events(stream: AsyncIterator[bytes]) -> AsyncIterator[Event]:
                 yield event
                 if DONE in event:
                     return
+        yield ALIVE
     for line in (*held.splitlines(), b""):
         for event in reader.line(line):
             yield event

@@ -7,21 +7,28 @@ import html
 import json
 import os
 import re
-from collections.abc import Mapping
+import ssl
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+import httpx
 
 from engine.characters import whole
 from engine.errors import LanguageModelError
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
-    import openai
+    from engine.llm.servers.client import Refused
 
 MAX_QUOTED_CHARS = 200  # of the server's own words
 NO_REASON = Translatable("no reason given")
 LOADING = 503  # the status of a server that has to load its model first
 
+MAX_COMPLAINT_CHARS = 4_000
+MOST_NESTED = 8
+
+_NAMED = ("type", "code", "param")
 _FIELDS = ("error", "message", "detail", "msg", "error_description", "title", "reason")
 _TAGS = re.compile(r"<(head|style|script)\b.*?</\1>|<[a-zA-Z/!][^<>]*>", re.DOTALL | re.IGNORECASE)
 
@@ -29,13 +36,47 @@ LOOK_THERE = Translatable("Look at the server's own messages, or choose another 
 
 
 class ServerFaults:
-    """Errors about one server and one model name."""
+    """Errors about one server. `proxy`: what its requests go through; empty = nothing."""
 
-    def __init__(self, address: str, key_variable: str) -> None:
+    def __init__(self, address: str, key_variable: str, proxy: str = "") -> None:
         self._address = address
         self._key_variable = key_variable
+        self._proxy = proxy
 
-    def unreachable(self) -> LanguageModelError:
+    def connection(self, error: httpx.HTTPError | OSError) -> LanguageModelError:
+        """A connection that was not made, or was lost."""
+        if tls := tls_fault(error):
+            return self._untrusted(tls)
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            return self._unreachable()
+        return self.broken_off()
+
+    def _untrusted(self, error: ssl.SSLError) -> LanguageModelError:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return LanguageModelError(
+                "The certificate of the language-model server at {address} is not accepted: "
+                "{error}.",
+                hint="If you trust the server, put its certificate, or that of its authority, into "
+                "a file and name the file in the environment variable SSL_CERT_FILE.",
+                address=self._address,
+                error=_quoted(error.verify_message or str(error)),
+            )
+        return LanguageModelError(
+            "No secure connection to the language-model server at {address} is possible: {error}.",
+            hint="If the server has no certificate, its address begins with http://.",
+            address=self._address,
+            error=_quoted(error.reason or str(error)),
+        )
+
+    def _unreachable(self) -> LanguageModelError:
+        if self._proxy:
+            return LanguageModelError(
+                "The language-model server at {address} cannot be reached through the proxy "
+                "{proxy}.",
+                hint="Check the proxy. If the server needs none, add it to NO_PROXY.",
+                address=self._address,
+                proxy=self._proxy,
+            )
         return LanguageModelError(
             "There is no language-model server at {address}.",
             hint="Start it, or set another address or another engine in the settings.",
@@ -58,6 +99,13 @@ class ServerFaults:
             address=self._address,
         )
 
+    def no_model(self) -> LanguageModelError:
+        return LanguageModelError(
+            "The language-model server at {address} has no model loaded.",
+            hint="Load a model there, or set a model's name in the settings.",
+            address=self._address,
+        )
+
     def garbled(self) -> LanguageModelError:
         return LanguageModelError(
             "What the server at {address} sent is not a chat answer.",
@@ -73,12 +121,12 @@ class ServerFaults:
             address=self._address,
         )
 
-    def status(self, error: "openai.APIStatusError", model: str) -> LanguageModelError:
-        code, words = error.status_code, own_words(self._without_key(error.response.text))
+    def status(self, error: "Refused", model: str) -> LanguageModelError:
+        code, words = error.status, own_words(self._without_key(error.body))
         if code in {401, 403}:
             return self._refused(code, words)
         if 300 <= code < 400:
-            place = _quoted(self._without_key(error.response.headers.get("Location", "")))
+            place = _quoted(self._without_key(error.headers.get("Location", "")))
             return LanguageModelError(
                 "The server at {address} wants the conversation sent to another address: {place}.",
                 hint="Nothing was sent there. Set that address in the settings if you trust it.",
@@ -176,10 +224,34 @@ def _quoted(words: str) -> str:
     return " ".join(printable.split())[:MAX_QUOTED_CHARS].rstrip(". ")
 
 
-def is_about_tools(error: "openai.APIStatusError") -> bool:
-    """Whether a server refused because it, or its model, does not support tools. Ollama answers 400
-    "does not support tools", llama-server without templates 500 "tools param requires --jinja
-    flag".
+def complaint(body: object) -> str:
+    """What a refusal says, in lower case: its words, and the parameters and fields it names. What
+    was sent may be quoted in it, and is left out.
     """
-    words = own_words(error.response.text).lower()
-    return error.status_code in {400, 404, 422, 500, 501} and ("tool" in words or "jinja" in words)
+    with suppress(ValueError, RecursionError):
+        body = json.loads(body) if isinstance(body, str) else body
+    return " ".join(_complaints(body, MOST_NESTED)).lower()[:MAX_COMPLAINT_CHARS]
+
+
+def _complaints(body: object, depth: int) -> Iterator[str]:
+    match body:
+        case str():
+            yield body
+        case list() if depth:
+            for each in body:
+                yield from _complaints(each, depth - 1)
+        case Mapping() if depth:
+            for name in (*_FIELDS, *_NAMED):
+                yield from _complaints(body.get(name), depth - 1)
+            if isinstance(place := body.get("loc"), list):
+                yield ".".join(map(str, place))
+            if isinstance(asked := body.get("n_prompt_tokens"), int):
+                yield f"{asked} tokens of {body.get('n_ctx')}"
+
+
+def tls_fault(error: BaseException) -> ssl.SSLError | None:
+    """The fault of TLS behind an error of the connection; None = the error is another."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    return cause

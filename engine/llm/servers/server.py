@@ -2,14 +2,13 @@
 
 Invariant: every wait is bounded and can be stopped within a slice (see stepped.py), and what is
 read is bounded too (see bounds.py). Everything is sent only to the address in the settings, and
-only once, except that a server that does not support tools is asked again without them, and one
-that is still loading its model until it has. Nothing private is sent to another computer.
+only once, except that a server that refuses a request's form is asked again in another (form.py),
+and one that is still loading its model until it has. Nothing private is sent to another computer.
 """
 
 import asyncio
-import ipaddress
 import json
-import os
+import re
 import time
 from collections.abc import (
     AsyncIterator,
@@ -21,18 +20,23 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
-from engine.characters import whole
-from engine.errors import ModelError
+import httpx
+
 from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, StillLoading
-from engine.llm.history import ChatMessage, trimmed
+from engine.llm.history import ChatMessage, too_long
+from engine.llm.servers import bounds
+from engine.llm.servers.address import is_local
+from engine.llm.servers.bounds import OutOfBounds
+from engine.llm.servers.client import Client, Refused
 from engine.llm.servers.completion import Completion, Reported
 from engine.llm.servers.events import EVENT_STREAM, Event, events
-from engine.llm.servers.faults import LOADING, ServerFaults, is_about_tools
+from engine.llm.servers.faults import LOADING, ServerFaults, complaint, own_words
+from engine.llm.servers.form import Form, Sent, is_about_parsing, is_too_long
+from engine.llm.servers.listing import MAX_NAME_CHARS, chat_models
 from engine.llm.servers.stepped import Steps
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
@@ -40,43 +44,37 @@ from engine.llm.tools.rounds import Piece
 from engine.llm.tools.toolbox import ToolCall, ToolSchema, schemas
 from engine.settings import LanguageModelSettings
 
-if TYPE_CHECKING:
-    import openai
-
-CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
 # A large model on a slow machine may have to be loaded first, or read a long conversation.
 FIRST_TOKEN_S = 30.0
 LOADING_S = 300.0  # a large model on a slow disk; the person sees that it loads, and may end it
 RETRY_S, LONGEST_RETRY_S = 1.0, 10.0
 STALL_S = 15.0  # between tokens; in a conversation nobody waits longer
+AFTER_END_S = 1.0  # for what follows a reason for ending: some servers never close the stream
 # Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
-MAX_NAME_CHARS = 200  # of a model
-
-# Only the server knows how many tokens a text has. Three characters for each are on the safe side
-# for European languages (which have about four), plus what a template adds to a message.
-CHARS_PER_TOKEN = 3
-TOKENS_AROUND_MESSAGE = 8
-REPLY_TOKENS = 512
 
 T = TypeVar("T")
 
-NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
+# The errors raised when an answer is not that of a chat server.
+_NOT_CHAT = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+_ABOUT_REQUEST = frozenset((400, 404, 413, 422, 500, 501))  # statuses that may be about its form
+_NO_SUCH_MODEL = re.compile(
+    r"model_not_found|model.{0,210}(not found|not loaded|not exist|unloaded|unknown)"
+    r"|(invalid|unknown|no such) model"
+)
 
 
 class ServerModel:
     """A LanguageModel behind an address. Connects at the first reply, not before."""
 
-    def __init__(
-        self, settings: LanguageModelSettings, client: "openai.AsyncOpenAI", skills: Skills
-    ) -> None:
+    def __init__(self, settings: LanguageModelSettings, client: Client, skills: Skills) -> None:
         self._settings = settings
         self._client = client
         self._skills = skills
         self._steps = Steps()
-        self._faults = ServerFaults(settings.address, settings.key_variable)
+        self._faults = ServerFaults(settings.address, settings.key_variable, client.proxy)
         self._model = settings.model
-        self._knows_tools = True
+        self._form = Form()
         self._begins_thinking = False  # the prompt opens a thought, as the last reply showed
 
     @property
@@ -88,7 +86,7 @@ class ServerModel:
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Generator[Delta, None, None]:
         prompt = self._settings.system_prompt
-        remote = not _is_loopback(_host(self._settings.address))
+        remote = not is_local(self._settings.address)
         return rounds.reply(self.complete, self._skills, prompt, history, situation, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
@@ -108,105 +106,125 @@ class ServerModel:
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
     ) -> Generator[Piece, None, None]:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
-        import httpx2  # openai's transport; imported by connect() already
-        import openai
-
-        from engine.llm.servers.bounds import OutOfBounds
-
-        fitting = trimmed(messages, self._fits)
         try:
-            yield from self._name_model()
-            yield from self._complete(fitting, schemas() if tools is None else tools)
-        except openai.APIStatusError as error:
+            yield from self._accepted(messages, schemas() if tools is None else tools)
+        except Refused as error:
+            if is_too_long(complaint(error.body)):
+                raise too_long() from error
             raise self._faults.status(error, self._model) from error
-        except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
-                raise self._faults.unreachable() from error
-            raise self._faults.broken_off() from error
-        except (httpx2.HTTPError, OSError) as error:
-            raise self._faults.broken_off() from error
         except Reported as error:
-            raise self._faults.reported(str(error)) from error
+            if is_too_long(complaint(error.body)):
+                raise too_long() from error
+            raise self._faults.reported(own_words(error.body)) from error
+        except (httpx.HTTPError, OSError) as error:
+            raise self._faults.connection(error) from error
         except OutOfBounds as error:
             raise self._faults.out_of_bounds() from error
-        except _not_chat() as error:
+        except _NOT_CHAT as error:
             raise self._faults.garbled() from error
 
-    def _name_model(self) -> Generator[Piece, None, None]:
-        """Without a name in the settings, the first model the server lists."""
-        if not self._model:
-            self._model = yield from self._answered(self._first_model)
-
-    async def _first_model(self) -> str:
-        page = await self._client.models.list()
-        return str(page.data[0].id)[:MAX_NAME_CHARS]
-
-    def _complete(
+    def _accepted(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
     ) -> Generator[Piece, None, None]:
-        import openai
+        """Ask in the form that the server accepts, which its refusals tell."""
+        attempts = _Attempts()
+        while True:
+            yield from self._name_model()
+            sent = self._form.fit(messages, tools, self._settings.context_tokens, attempts.below)
+            try:
+                yield from self._asked(sent)
+            except (Refused, Reported) as error:
+                if not self._adapts(error, sent, attempts):
+                    raise
+            else:
+                return
 
+    def _adapts(self, error: Refused | Reported, sent: Sent, attempts: "_Attempts") -> bool:
+        """Whether asking again can help: another model, another form, or once more the same."""
+        if not (error.early if isinstance(error, Reported) else error.status in _ABOUT_REQUEST):
+            return False
+        if not (self._settings.model or attempts.listed) and _is_model_gone(error):
+            attempts.listed, self._model = True, ""
+            return True
+        if not attempts.repeated and is_about_parsing(error.body):
+            attempts.repeated = True
+            return True
+        context = self._form.context
+        learned = self._form.learn(error.body, self._model, sent)
+        if self._form.context < context:
+            attempts.below = sent.dialogue
+        return learned
+
+    def _name_model(self) -> Generator[Piece, None, None]:
+        """Without a name in the settings, the first model for chats that the server lists."""
+        if not self._model:
+            listing = json.loads((yield from self._answered(self._client.models)))
+            name = next((name for name, _ in chat_models(listing)), "")
+            if not name and "data" in listing:
+                raise self._faults.no_model()
+            if not name:
+                raise ValueError("not a list of models")
+            self._model = name[:MAX_NAME_CHARS]
+
+    def _asked(self, sent: Sent) -> Generator[Piece, None, None]:
+        request = self._form.request(self._model, sent, self._settings)
+        response = yield from self._answered(partial(self._client.chat, request))
         try:
-            stream = yield from self._answered(partial(self._open, messages, tools))
-        except openai.APIStatusError as error:
-            if not (self._knows_tools and is_about_tools(error)):
-                raise
-            self._knows_tools = False
-            stream = yield from self._answered(partial(self._open, messages, tools))
-        try:
-            yield from self._pieces(stream)
+            yield from self._pieces(response, offers_tools=bool(sent.tools))
         finally:
-            with suppress(OSError, openai.OpenAIError):
-                self._steps.finish(stream.close())
+            with suppress(OSError, httpx.HTTPError):
+                self._steps.finish(response.aclose())
 
-    async def _open(
-        self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
-    ) -> "openai.AsyncStream[Any]":
-        request: dict[str, Any] = {
-            "model": self._model,
-            "messages": json.loads(whole(json.dumps(messages, ensure_ascii=False))),
-            "temperature": self._settings.temperature,
-            "stream": True,
-        }
-        if self._knows_tools and tools:
-            request["tools"] = list(tools)
-        stream: openai.AsyncStream[Any] = await self._client.chat.completions.create(**request)
-        return stream
-
-    def _pieces(self, stream: "openai.AsyncStream[Any]") -> Generator[Piece, None, None]:
+    def _pieces(
+        self, response: httpx.Response, *, offers_tools: bool
+    ) -> Generator[Piece, None, None]:
         """Text, thoughts and calls of one stream, which must end with a reason for ending."""
         completion = Completion(begins_thinking=self._begins_thinking, most=MAX_REPLY_CHARS)
-        incoming = events(stream.response.aiter_bytes())
-        limit_s = FIRST_TOKEN_S
-        while (event := (yield from self._awaited(_next(incoming), limit_s))) is not None:
-            limit_s = STALL_S
+        incoming = events(bounds.chunks(response))
+        was_complete, deadline = False, time.monotonic() + LOADING_S
+        while (event := (yield from self._next(incoming, completion, deadline))) is not None:
             yield ""  # after every event, so that a server that never pauses cannot block us
-            yield from self._offered(completion.take(event))
+            yield from _offered(completion.take(event), offers_tools=offers_tools)
             if completion.is_over:
                 break
+            if completion.grew or completion.is_complete is not was_complete:
+                was_complete = completion.is_complete
+                deadline = time.monotonic() + (AFTER_END_S if was_complete else LOADING_S)
         if not completion.is_complete:
-            kind = stream.response.headers.get("Content-Type", "").lower()
+            kind = response.headers.get("Content-Type", "").lower()
             streamed = kind.startswith(EVENT_STREAM) or completion.is_reply
             raise self._faults.broken_off() if streamed else self._faults.garbled()
-        yield from self._offered(completion.end())
+        yield from _offered(completion.end(), offers_tools=offers_tools)
         self._begins_thinking = completion.begins_thinking
 
-    def _offered(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """Without calls of tools that the server was not told of."""
-        return (each for each in pieces if self._knows_tools or not isinstance(each, ToolCall))
+    def _next(
+        self, incoming: AsyncIterator[Event], completion: Completion, deadline: float
+    ) -> Generator[str, None, Event | None]:
+        """The next event; None at the end. Once the reply is complete no fault matters."""
+        patience_s = STALL_S if completion.is_reply else FIRST_TOKEN_S
+        left_s = deadline - time.monotonic()
+        try:
+            return (yield from self._steps.steps(_next(incoming), min(patience_s, left_s)))
+        except TimeoutError as error:
+            if completion.is_complete:
+                return None
+            seconds = patience_s if patience_s < left_s else LOADING_S
+            raise self._faults.stalled(seconds) from error
+        except (httpx.HTTPError, OSError, OutOfBounds, *_NOT_CHAT):
+            if completion.is_complete:
+                return None
+            raise
 
     def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> Generator[Piece, None, T]:
         """What the server answers, asked again while it loads its model."""
-        import openai
-
         deadline = time.monotonic() + LOADING_S
         while True:
             try:
                 return (yield from self._awaited(ask(), FIRST_TOKEN_S))
-            except openai.APIStatusError as error:
-                if error.status_code != LOADING or time.monotonic() >= deadline:
+            except Refused as error:
+                if error.status != LOADING or time.monotonic() >= deadline:
                     raise
-                retry_after = error.response.headers.get("Retry-After", "")
+                retry_after = error.headers.get("Retry-After", "")
                 seconds = float(retry_after) if retry_after.isdecimal() else RETRY_S
                 wait_s = min(max(seconds, RETRY_S), LONGEST_RETRY_S)
             yield StillLoading()
@@ -219,40 +237,27 @@ class ServerModel:
         except TimeoutError as error:
             raise self._faults.stalled(limit_s) from error
 
-    def _fits(self, messages: list[ChatMessage]) -> bool:
-        chars = sum(len(str(message.get("content") or "")) for message in messages)
-        tokens = chars / CHARS_PER_TOKEN + TOKENS_AROUND_MESSAGE * len(messages)
-        budget = self._settings.context_tokens
-        return tokens <= budget - min(REPLY_TOKENS, budget // 2)
+
+@dataclass
+class _Attempts:
+    """What was tried for one reply. `below`: fewer messages than this fit before the question."""
+
+    below: float = float("inf")
+    repeated: bool = False
+    listed: bool = False
 
 
 def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
     """A model at the address in the settings; nothing is sent yet.
 
-    Raises ModelError for an invalid address, and for a key variable that is empty.
+    Raises ModelError for an invalid address, key, proxy or file of certificates.
     """
-    # Imported here: more than a second of work (measured) that only this engine needs.
-    import httpx2
-    import openai
+    return ServerModel(settings, Client(settings), skills)
 
-    from engine.llm.servers.bounds import UNCOMPRESSED, bound
 
-    host = _host(settings.address)
-    client = openai.AsyncOpenAI(
-        base_url=settings.address,
-        api_key=_key(settings.key_variable),
-        max_retries=0,  # the person would ask again before a retry is over
-        http_client=openai.DefaultAsyncHttpxClient(
-            # A proxy for the internet cannot reach this computer's own address.
-            trust_env=not _is_loopback(host),
-            # Waiting for an answer is limited by _awaited(), which knows what it waits for.
-            timeout=httpx2.Timeout(None, connect=CONNECT_S),
-            follow_redirects=False,  # the conversation goes only where the person said
-            event_hooks={"response": [bound]},
-        ),
-        default_headers={"Accept-Encoding": UNCOMPRESSED},
-    )
-    return ServerModel(settings, client, skills)
+def _offered(pieces: Iterable[Piece], *, offers_tools: bool) -> Iterator[Piece]:
+    """Without calls of tools that the server was not told of."""
+    return (each for each in pieces if offers_tools or not isinstance(each, ToolCall))
 
 
 async def _next(incoming: AsyncIterator[Event]) -> Event | None:
@@ -260,42 +265,7 @@ async def _next(incoming: AsyncIterator[Event]) -> Event | None:
     return await anext(incoming, None)
 
 
-def _not_chat() -> tuple[type[Exception], ...]:
-    """The errors raised when an answer is not that of a chat server."""
-    import openai
-
-    ours = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
-    return (openai.OpenAIError, *ours)
-
-
-def _host(address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ModelError(
-            "'{address}' is not the address of a language-model server.",
-            hint="It looks like http://127.0.0.1:8080/v1.",
-            address=address,
-        )
-    return parts.hostname
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _key(variable: str) -> str:
-    if not variable:
-        return NO_KEY
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise ModelError(
-            "The environment variable {name} holds no key for the language-model server.",
-            hint="Set it before starting, or clear the variable's name in the settings.",
-            name=variable,
-        )
-    return key
+def _is_model_gone(error: Refused | Reported) -> bool:
+    words = complaint(error.body)
+    is_404 = isinstance(error, Refused) and error.status == 404
+    return is_404 or bool(_NO_SUCH_MODEL.search(words))

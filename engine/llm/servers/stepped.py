@@ -26,6 +26,9 @@ class Steps:
 
         Raises TimeoutError when the limit has passed, and whatever the work raises.
         """
+        if limit_s <= 0:
+            work.close()
+            raise TimeoutError
         task = self._loop.create_task(work)
         deadline = self._loop.time() + limit_s
         try:
@@ -43,16 +46,16 @@ class Steps:
 
     def finish(self, work: Coroutine[Any, Any, None]) -> None:
         """Await the closing of a connection, for CLOSING_S at most."""
-
-        async def limited() -> None:
-            async with asyncio.timeout(CLOSING_S):
-                await work
-
         with suppress(TimeoutError):
-            self._loop.run_until_complete(limited())
+            self._loop.run_until_complete(_limited(work))
 
     def close(self) -> None:
         """End the loop; also joins the thread asyncio may have used to look up a host name."""
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
+
+
+async def _limited(work: Coroutine[Any, Any, None]) -> None:
+    async with asyncio.timeout(CLOSING_S):
+        await work

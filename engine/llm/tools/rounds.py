@@ -9,8 +9,11 @@ works with small models that do not support tools. Tools are for the sentences t
 understand.
 """
 
+import json
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 from engine.errors import LanguageModelError
@@ -27,10 +30,19 @@ from engine.llm.base import (
 from engine.llm.history import ChatMessage, chat_messages, without_private
 from engine.llm.skills.matching.intent import Occasion
 from engine.llm.skills.model import Skills, deltas
-from engine.llm.tools.toolbox import ToolCall, ToolResult, ToolSchema, run
+from engine.llm.tools.toolbox import (
+    ToolCall,
+    ToolResult,
+    ToolSchema,
+    new_call_id,
+    parsed_arguments,
+    run,
+)
 
 MAX_TOOL_ROUNDS = 3  # enough for "set a timer for as long as an egg takes"; stops a model in a loop
 MAX_CALLS_A_ROUND = 8
+MAX_NAME_CHARS = 64  # of a function, as OpenAI allows
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 # A model may think, and a slow machine needs long to read; but nobody waits longer for the next
 # word.
 WITHOUT_TEXT_S = 120.0
@@ -86,6 +98,7 @@ class _Rounds:
         self._said = False
         self._loading_told = False
         self._calls: list[ToolCall] = []
+        self._text = ""  # of this round
         self._began_at = self._said_at = time.monotonic()
 
     def run(self, messages: list[ChatMessage]) -> Iterator[Delta]:
@@ -99,7 +112,7 @@ class _Rounds:
                 yield from result.answer.actions
             if any(StopSpeaking() in result.answer.actions for result in results):
                 return
-            messages = [*messages, *_exchanged(results)]
+            messages = [*messages, *_exchanged(self._text, results)]
         if self._said:
             return
         # What is said when the model said nothing: the skills' answers.
@@ -112,7 +125,7 @@ class _Rounds:
 
     def _spoken(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
         """The text of one round; its calls are collected in _calls."""
-        self._calls = []
+        self._calls, self._text = [], ""
         fresh = True
         for piece in pieces:
             self._check_time()
@@ -123,6 +136,7 @@ class _Rounds:
                 fresh = fresh or isinstance(piece, Retraction)
                 yield self._aside(piece)
                 continue
+            self._text += piece
             text = piece.lstrip() if fresh else piece
             if text and fresh and self._said:
                 text = f" {text}"
@@ -134,7 +148,7 @@ class _Rounds:
     def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
         """What is no text; that a model loads is told once, and is no fault of the model's."""
         if isinstance(piece, Retraction):
-            self._said = False
+            self._said, self._text = False, ""
         if isinstance(piece, StillLoading):
             self._said_at = time.monotonic()
             told, self._loading_told = self._loading_told, True
@@ -159,14 +173,29 @@ class _Rounds:
             )
 
 
-def _exchanged(results: list[ToolResult]) -> Iterator[ChatMessage]:
-    """The assistant's message with the calls, and one with each result, in the OpenAI format."""
-    functions = [{"name": each.call.name, "arguments": each.call.arguments} for each in results]
-    calls = [
-        {"id": each.call.id, "type": "function", "function": function}
-        for each, function in zip(results, functions, strict=True)
-    ]
-    yield {"role": "assistant", "content": "", "tool_calls": calls}
+def _exchanged(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
+    """The assistant's message with the calls, and one with each result, in the OpenAI format.
+
+    What the server sent comes back as it was, but for what strict servers refuse: empty content,
+    arguments that are not an object, the same id twice.
+    """
+    ids: list[str] = []
     for each in results:
-        call = each.call
-        yield {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": each.text}
+        ids.append(each.call.id if each.call.id not in ("", *ids) else new_call_id())
+    thoughts = {name: value for each in results for name, value in each.call.thoughts.items()}
+    calls = [
+        {"id": id_, "type": "function", "function": _function(each.call), **each.call.extra}
+        for id_, each in zip(ids, results, strict=True)
+    ]
+    yield {"role": "assistant", "content": text.strip() or None, "tool_calls": calls, **thoughts}
+    for id_, each in zip(ids, results, strict=True):
+        name = _function(each.call)["name"]
+        yield {"role": "tool", "tool_call_id": id_, "name": name, "content": each.text}
+
+
+def _function(call: ToolCall) -> dict[str, str]:
+    name = _NOT_IN_NAMES.sub("_", call.name)[:MAX_NAME_CHARS] or "unknown"
+    with suppress(ValueError, RecursionError):
+        if isinstance(json.loads(call.arguments), dict):
+            return {"name": name, "arguments": call.arguments}
+    return {"name": name, "arguments": json.dumps(parsed_arguments(call.arguments) or {})}

@@ -15,7 +15,7 @@ from engine.characters import whole
 from engine.llm.tools import tags
 from engine.llm.tools.json_calls import calls_in
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.toolbox import ToolCall
+from engine.llm.tools.toolbox import ToolCall, new_call_id
 
 _HEAD = re.compile(
     r"<(?:[\w.-]+:)?(?:function\s*=|invoke\s+name\s*=)\s*[\"']?([\w.-]+)[\"']?[^>]*>"
@@ -44,9 +44,9 @@ def tool_calls(pieces: Iterable[tags.Piece]) -> Iterator[Piece]:
             continue
         body = piece.body
         found = _in_json(body) or _in_tags(body) or _by_name(body) or [("", body)]
-        for number, (name, arguments) in enumerate(found):
+        for name, arguments in found:
             text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            yield ToolCall(f"call-{number}" if number else "call", whole(name), whole(text))
+            yield ToolCall(new_call_id(), whole(name), whole(text))
 
 
 def _in_json(body: str) -> list[tuple[str, Any]]:

@@ -5,7 +5,9 @@ raises; no tool reads a file or uses the network.
 """
 
 import json
+import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -22,11 +24,22 @@ ToolSchema = dict[str, Any]  # JSON of the OpenAI tools format
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call as a model wrote it; `arguments` should be a JSON object but may be anything."""
+    """One call as a model wrote it; `arguments` should be a JSON object but may be anything.
+
+    `extra` are the other fields of the call, `thoughts` those of the message around it: a server
+    may refuse the next round without them.
+    """
 
     id: str
     name: str
     arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    thoughts: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+def new_call_id() -> str:
+    """An id for a call that has none: nine letters and digits, the only form Mistral accepts."""
+    return secrets.token_hex(5)[:9]
 
 
 @dataclass(frozen=True)
@@ -80,13 +93,23 @@ def _schema(tool: Tool) -> ToolSchema:
     }
 
 
+def parsed_arguments(text: str) -> dict[str, Any] | None:
+    """The first JSON object in a call's arguments, which may stand in a fence or a list; {} for
+    arguments that are empty, None for any other text.
+    """
+    if text.strip() in ("", "null"):
+        return {}
+    _, brace, rest = text.partition("{")
+    with suppress(ValueError, RecursionError):
+        found, _ = json.JSONDecoder(strict=False).raw_decode(brace + rest)
+        return dict(found)
+    return None
+
+
 def _arguments(text: str) -> Mapping[str, str] | None:
     """The arguments as text; numbers and booleans are accepted, nested values and null are not."""
-    try:
-        arguments = json.loads(text or "{}")
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(arguments, dict):
+    arguments = parsed_arguments(text)
+    if arguments is None:
         return None
     return {
         whole(str(name)): whole(str(value)[:MAX_ARGUMENT_CHARS])

@@ -3,9 +3,11 @@
 import http.server
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 
 from tests.loopback import running
 
@@ -13,7 +15,8 @@ from tests.loopback import running
 class ScriptedServer:
     """Answers every POST with the script's next entry: a function of the request's handler."""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: tuple[Path, Path] | None = None) -> None:
+        """`certificate` and its key: the server speaks TLS."""
         self.script: list[Callable[[http.server.BaseHTTPRequestHandler], None]] = []
         self.listing = lists_one  # answers every GET
         self.requests: list[dict] = []
@@ -39,7 +42,12 @@ class ScriptedServer:
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
-        self.address = f"http://127.0.0.1:{server.server_port}/v1"
+        if certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(*certificate)
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+            server.handle_error = lambda *_: None  # a client that refuses the certificate
+        self.address = f"http{'s' * bool(certificate)}://127.0.0.1:{server.server_port}/v1"
         self._open = ExitStack()
         self._open.enter_context(running(server))
 

@@ -1,6 +1,8 @@
 """Servers that follow the standard in their own manner: what comes of it is the same reply."""
 
 import json
+import time
+from contextlib import suppress
 
 import pytest
 
@@ -72,6 +74,48 @@ def test_a_whole_answer_is_taken_and_what_follows_the_models_turn_not_waited_for
     assert text(answer_to(sends(body, kind="application/json"))) == ANSWER
     rest = content("<|im_end|>\n<|im_start|>user\nAnd then?")
     assert text(answer_to(sends(TEXT, rest, b"data: {{{\n\n"))) == ANSWER
+
+
+@pytest.mark.parametrize("ending", ["cut", "open", "beating"])
+def test_after_a_reason_for_ending_a_reply_is_complete(scripted, answer_to, monkeypatch, ending):
+    """Whether the connection is cut, left open, or kept alive without end."""
+    monkeypatch.setattr(server, "AFTER_END_S", 0.1)
+
+    def answer(handler):
+        declared = {"Content_Length": "100000"} if ending == "cut" else {}
+        sends(*HALVES, STOP, **declared)(handler)
+        with suppress(OSError):  # the client has gone
+            while ending != "cut" and not scripted.released.wait(0.02):
+                handler.wfile.write(b": ping\n\n" * (ending == "beating"))
+
+    assert text(answer_to(answer)) == ANSWER
+
+
+@pytest.mark.parametrize("sign", [b": keep-alive\n\n", b'data: {"prompt_progress": {}}\n\n'])
+def test_a_server_that_gives_signs_of_life_is_waited_for(answer_to, monkeypatch, sign):
+    monkeypatch.setattr(server, "FIRST_TOKEN_S", 0.4)
+
+    def answer(handler):
+        scripts.begin_events(handler)
+        for _ in range(8):
+            handler.wfile.write(sign)
+            time.sleep(0.1)
+        handler.wfile.write(lines(*HALVES, STOP))
+
+    assert text(answer_to(answer)) == ANSWER
+
+
+def test_signs_of_life_alone_are_not_waited_for_without_end(scripted, answer_to, monkeypatch):
+    monkeypatch.setattr(server, "LOADING_S", 0.2)
+
+    def answer(handler):
+        scripts.begin_events(handler)
+        with suppress(OSError):  # the client has gone
+            while not scripted.released.wait(0.02):
+                handler.wfile.write(b": ping\n\n")
+
+    with pytest.raises(LanguageModelError, match=r"said nothing for 0\.2 seconds"):
+        answer_to(answer)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,49 @@ def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, as
     assert model.info.detail == f"first at {scripted.address}"
 
 
+def listing(*entries):
+    return lambda handler: scripts.send(handler, 200, json.dumps({"data": [*entries]}))
+
+
+@pytest.mark.parametrize(
+    ("entries", "chosen"),
+    [
+        ([{"id": "nomic-embed-text:latest"}, {"id": "qwen3:8b"}], "qwen3:8b"),
+        ([{"id": "bge-m3"}, {"id": "whisper-1"}, {"id": "m"}], "m"),
+        ([{"id": "x", "type": "embeddings"}, {"id": "y", "type": "llm"}], "y"),
+        ([{"id": 7}, "none", {"id": "m"}], "m"),
+        ([{"id": "text-embedding-3"}], "text-embedding-3"),  # its name may mislead
+        ([{"id": "badge-7b"}], "badge-7b"),
+    ],
+)
+def test_the_model_chosen_by_itself_can_hold_a_conversation(
+    scripted, connect, asked, situation, entries, chosen
+):
+    scripted.listing, scripted.script = listing(*entries), [scripts.says("Yes.")]
+    ask(connect(scripted.address, model=""), asked, situation)
+    assert scripted.requests[0]["model"] == chosen
+
+
+def test_after_a_restart_with_another_model_that_one_is_asked(scripted, connect, asked, situation):
+    model = connect(scripted.address, model="")
+    scripted.script = [scripts.says("Yes."), scripts.fails(404, "model 'first' not found")]
+    ask(model, asked, situation)
+    scripted.listing = listing({"id": "second"})
+    scripted.script.append(scripts.says("Again."))
+    assert text(ask(model, asked, situation)) == "Again."
+    assert [each["model"] for each in scripted.requests] == ["first", "first", "second"]
+    scripted.script = [scripts.fails(404, "model not found")] * 2
+    with pytest.raises(LanguageModelError, match="does not know the model 'second'"):
+        ask(model, asked, situation)
+
+
+@pytest.mark.parametrize("data", [[], None])
+def test_a_server_without_a_model_is_told_so(scripted, connect, asked, situation, data):
+    scripted.listing = lambda handler: scripts.send(handler, 200, json.dumps({"data": data}))
+    with pytest.raises(LanguageModelError, match="has no model loaded"):
+        ask(connect(scripted.address, model=""), asked, situation)
+
+
 def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_computer(
     scripted, connect, asked, situation, monkeypatch
 ):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -144,4 +146,4 @@ DEEP = "[" * 100_000
 def test_every_way_to_write_calls_is_read(body, calls):
     read = list(tool_calls([Tagged(body)]))
     assert [[call.name, call.arguments] for call in read] == calls
-    assert read[0].id == "call"
+    assert all(re.fullmatch("[0-9a-f]{9}", call.id) for call in read)

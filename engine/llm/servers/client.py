@@ -1,0 +1,181 @@
+"""HTTP requests to one language-model server.
+
+Invariant: of the environment a request carries nothing but the key whose variable the settings
+name. A server on this computer is reached directly, another one through the proxy that the standard
+variables name for it. Redirects are not followed: the conversation and the key go only to the
+address in the settings.
+"""
+
+import json
+import os
+import re
+import ssl
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import certifi
+import httpx
+
+from engine.characters import whole
+from engine.errors import ModelError
+from engine.llm.servers import bounds
+from engine.llm.servers.address import invalid, is_local, parts_of
+from engine.settings import LanguageModelSettings
+
+CONNECT_S = 3.0  # a server on this computer or network answers in milliseconds, or not at all
+_SENDABLE = re.compile(r"[ -~]+")  # what a header may hold
+
+
+class Refused(Exception):
+    """The server answered with an error status; `body` is its explanation."""
+
+    def __init__(self, status: int, body: str, headers: httpx.Headers) -> None:
+        super().__init__(status)
+        self.status = status
+        self.body = body
+        self.headers = headers
+
+
+class Client:
+    """One server. `proxy` is the proxy's address without its password; empty = none is used.
+
+    Raises ModelError for an invalid address, key, proxy or file of certificates.
+    """
+
+    def __init__(self, settings: LanguageModelSettings) -> None:
+        parts = parts_of(settings.address)
+        tls = _tls() if parts.scheme == "https" else _no_tls()
+        proxy = _proxy_for(settings.address)
+        self.proxy = _without_password(proxy)
+        self._root = settings.address.rstrip("/")
+        headers = {"User-Agent": "rubato", "Accept-Encoding": bounds.UNCOMPRESSED}
+        if key := _key(settings.key_variable):
+            headers["Authorization"] = f"Bearer {key}"
+        try:
+            httpx.URL(self._root)
+        except httpx.InvalidURL as error:
+            raise invalid(settings.address) from error
+        try:
+            self._http = httpx.AsyncClient(
+                headers=headers,
+                trust_env=False,
+                verify=tls,
+                proxy=_proxy(proxy),
+                # The caller limits the waiting for an answer: it knows what it waits for.
+                timeout=httpx.Timeout(None, connect=CONNECT_S),
+                follow_redirects=False,
+            )
+        except (ImportError, ValueError, httpx.InvalidURL) as error:  # SOCKS, or not an address
+            raise ModelError(
+                "The proxy {proxy} cannot be used for the language-model server at {address}.",
+                hint="Name an http:// or https:// proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, "
+                "or add the server to NO_PROXY.",
+                proxy=self.proxy,
+                address=settings.address,
+            ) from error
+
+    async def models(self) -> bytes:
+        """The list of models, as the server writes it. Raises Refused, OutOfBounds, HTTPError."""
+        response = await self._send("GET", "models")
+        try:
+            return await bounds.body(response)
+        finally:
+            await response.aclose()
+
+    async def chat(self, request: dict[str, Any]) -> httpx.Response:
+        """The answer to a chat request, not read yet; the caller closes it.
+
+        Raises Refused, OutOfBounds, HTTPError.
+        """
+        content = whole(json.dumps(request, ensure_ascii=False)).encode()
+        return await self._send("POST", "chat/completions", content)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _send(self, method: str, path: str, content: bytes | None = None) -> httpx.Response:
+        request = self._http.build_request(
+            method,
+            f"{self._root}/{path}",
+            content=content,
+            headers={"Content-Type": "application/json"} if content else None,
+        )
+        response = await self._http.send(request, stream=True)
+        if response.is_success:
+            return response
+        try:
+            body = (await bounds.body(response)).decode("utf-8", "replace")
+        finally:
+            await response.aclose()
+        raise Refused(response.status_code, body, response.headers)
+
+
+def _no_tls() -> ssl.SSLContext:
+    """For addresses without TLS: trusts nothing, and reads no file."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _tls() -> ssl.SSLContext:
+    """Trusts SSL_CERT_FILE and SSL_CERT_DIR if they are set, otherwise certifi and the system.
+
+    SSLKEYLOGFILE is not used, unlike in ssl.create_default_context().
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if not (file or folder):
+        context.load_default_certs()
+    try:
+        context.load_verify_locations(file or (None if folder else certifi.where()), folder or None)
+    except OSError as error:
+        raise ModelError(
+            "The certificates in {path} cannot be read: {error}.",
+            hint="Correct the environment variables SSL_CERT_FILE and SSL_CERT_DIR, or clear them.",
+            path=file or folder,
+            error=error.strerror or error,
+        ) from error
+    return context
+
+
+def _proxy_for(address: str) -> str:
+    """The proxy that the standard variables name for this address; empty = none."""
+    parts = urlsplit(address)
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
+    host = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    if not proxy or is_local(address) or proxy_bypass(host):
+        return ""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _proxy(address: str) -> httpx.Proxy | None:
+    """Raises ValueError or InvalidURL for an address that is not one."""
+    if not address:
+        return None
+    parts = urlsplit(address)
+    _ = parts.port  # raises above 65535, which httpx does not notice
+    return httpx.Proxy(address, ssl_context=_tls() if parts.scheme == "https" else None)
+
+
+def _without_password(proxy: str) -> str:
+    scheme, mark, rest = proxy.partition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+
+
+def _key(variable: str) -> str:
+    if not variable:
+        return ""
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ModelError(
+            "The environment variable {name} holds no key for the language-model server.",
+            hint="Set it before starting, or clear the variable's name in the settings.",
+            name=variable,
+        )
+    if not _SENDABLE.fullmatch(key):
+        raise ModelError(
+            "The key in the environment variable {name} has characters that keys do not have.",
+            hint="Copy the key again, without quotation marks and line breaks.",
+            name=variable,
+        )
+    return key

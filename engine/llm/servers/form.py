@@ -1,0 +1,244 @@
+"""The form of the requests that one server accepts, learned from its refusals.
+
+Invariant: what was learned holds for the session, and each refusal either changes the form or is
+the answer. A conversation is made shorter until it fits; its last question is always sent.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.errors import LanguageModelError
+from engine.llm.history import ChatMessage, trimmed, without_system
+from engine.llm.servers.completion import THOUGHTS
+from engine.llm.servers.faults import complaint
+from engine.llm.tools.toolbox import ToolSchema
+from engine.settings import LanguageModelSettings
+
+# Only the server knows how many tokens a text has. A byte of UTF-8 counts a third: three letters of
+# a European language to a token (there are about four), one Chinese character, less than one emoji.
+BYTES_PER_TOKEN = 3
+TOKENS_AROUND_MESSAGE = 8  # what a template adds
+REPLY_TOKENS = 512
+MOST_FOR_TOOLS = 3 / 4  # of the context; with more the model would forget the conversation
+# How much of what was refused is tried next: unknown; the least and the most that numbers can cut.
+UNKNOWN_CUT, LEAST_CUT, DEEPEST_CUT = 0.75, 0.95, 0.3
+
+_EXCEEDS = re.compile(
+    r"context.{0,60}(exceed|overflow|length|size|window|limit)|exceed.{0,80}(context|token|length)"
+    r"|(prompt|input|request|messages?|conversation|text).{0,60}too (long|large|many)"
+    r"|too many tokens|max(imum|_).{0,30}(length|tokens)|n_ctx|reduce the length|string_above_max"
+)
+_LACKS = (
+    r"not?[ -](support|allow|permi|enabl|implement|accept|availab|compatib|recogni|configured)"
+    r"|n't (support|allow|have|accept)|unsupported|requires?\b|unknown|unexpected|unrecogni"
+    r"|extra_forbidden|extra inputs|disabled|no endpoints|must alternate|invalid (role|value)"
+    r"|\bonly\b|not be used|must be verified"
+)
+_SYSTEM = re.compile(
+    rf"(\bsystem\b.{{0,60}}({_LACKS}))|(({_LACKS}).{{0,60}}\bsystem\b)|roles? must alternate"
+    r"|only user.{0,20}assistant"
+)
+_TOOLS = re.compile(r"\btools?\b|\btool_|function[ _-]?call")
+_STREAM = re.compile(r"\bstream(ing|ed)?\b")
+_PARSING = re.compile(r"pars(e|ing)\b.{0,60}(tool|call)|(tool|call).{0,60}pars(e|ing)\b")
+_TEMPLATE = re.compile(r"jinja|chat template")
+_FIELDS = ("name", "extra_content", *THOUGHTS)
+_PREFIX = r"(messages\b\S*[.\]]|body\.\S*\.|['\"`])"
+
+
+@dataclass
+class Sent:
+    """A request's messages and tools, as they were fitted into the context."""
+
+    messages: list[ChatMessage]
+    tools: Sequence[ToolSchema]
+    tokens: float  # estimated
+
+    @property
+    def dialogue(self) -> int:
+        """How many messages stand before the question, without the system prompt."""
+        return _dialogue(self.messages)
+
+    @property
+    def is_least(self) -> bool:
+        """Whether nothing of it can be left out."""
+        return not self.tools and self.dialogue == 0
+
+
+@dataclass
+class Form:
+    """`tools`, `temperature`, `system`, `stream`: the server takes them. `without`: fields of
+    messages that it refuses. `context`: estimated tokens; `tools_fit`: beside a question alone.
+    """
+
+    tools: bool = True
+    temperature: bool = True
+    system: bool = True
+    stream: bool = True
+    tools_fit: bool = True
+    context: float = float("inf")
+    without: set[str] = field(default_factory=set)
+
+    def fit(
+        self,
+        messages: list[ChatMessage],
+        tools: Sequence[ToolSchema],
+        context: int,
+        below: float = float("inf"),
+    ) -> Sent:
+        """As much of the conversation as fits, with less than `below` messages before the question;
+        the question alone if not even that fits by the estimate.
+        """
+        context_tokens = min(self.context, context)
+        room = context_tokens - min(REPLY_TOKENS, context_tokens / 2)
+        tools = tools if self.tools and self.tools_fit else ()
+        if tools_tokens(tools) > room * MOST_FOR_TOOLS:
+            tools = ()
+        room -= tools_tokens(tools)
+
+        def fits(tail: list[ChatMessage]) -> bool:
+            return estimate(tail) <= room and _dialogue(tail) < below
+
+        fitting = _question(messages)
+        with suppress(LanguageModelError):
+            fitting = trimmed(messages, fits)
+        return Sent(fitting, tools, estimate(fitting) + tools_tokens(tools))
+
+    def request(self, model: str, sent: Sent, settings: LanguageModelSettings) -> dict[str, Any]:
+        messages = sent.messages if self.system else without_system(sent.messages)
+        request: dict[str, Any] = {
+            "model": model,
+            "messages": [self._bare(each) for each in messages],
+            "stream": self.stream,
+        }
+        if self.temperature:
+            request["temperature"] = settings.temperature
+        if sent.tools:
+            request["tools"] = list(sent.tools)
+        return request
+
+    def learn(self, body: object, model: str, sent: Sent) -> bool:
+        """Change the form after a refusal; False = it is not about the form, or nothing is left to
+        change.
+        """
+        words = re.sub(rf"(?<!\w){re.escape(model.lower())}(?!\w)", "", complaint(body))
+        if is_too_long(words):
+            return self._shorten(words, sent)
+        return any(lesson(words, sent) for lesson in self._lessons)
+
+    @property
+    def _lessons(self) -> tuple[Callable[[str, Sent], bool], ...]:
+        return (
+            self._drop_field,
+            self._drop_temperature,
+            self._fold_system,
+            self._drop_stream,
+            self._drop_tools,
+        )
+
+    def _shorten(self, words: str, sent: Sent) -> bool:
+        if sent.is_least:
+            return False
+        numbers = sorted({int(each) for each in re.findall(r"\d{2,9}", words.replace(",", ""))})
+        share = numbers[-2] / numbers[-1] if len(numbers) > 1 else UNKNOWN_CUT
+        share = min(LEAST_CUT, max(DEEPEST_CUT, share))
+        self.context = min(self.context, sent.tokens * share)
+        self.tools_fit = self.tools_fit and sent.dialogue > 0
+        return True
+
+    def _drop_field(self, words: str, sent: Sent) -> bool:
+        used = {name for message in sent.messages for name in _names(message)} - self.without
+        refused = {
+            name
+            for name in used.intersection(_FIELDS)
+            if re.search(rf"{_PREFIX}{name}\b", words) and re.search(_LACKS, words)
+        }
+        self.without |= refused
+        return bool(refused)
+
+    def _drop_temperature(self, words: str, sent: Sent) -> bool:
+        told = self.temperature and "temperature" in words
+        self.temperature = self.temperature and not told
+        return told
+
+    def _fold_system(self, words: str, sent: Sent) -> bool:
+        told = self.system and bool(_SYSTEM.search(words))
+        told = told and sent.messages[0]["role"] == "system"
+        self.system = self.system and not told
+        return told
+
+    def _drop_stream(self, words: str, sent: Sent) -> bool:
+        told = self.stream and bool(_STREAM.search(words) and re.search(_LACKS, words))
+        self.stream = self.stream and not told
+        return told
+
+    def _drop_tools(self, words: str, sent: Sent) -> bool:
+        if not sent.tools or _PARSING.search(words):
+            return False
+        about_tools = _TOOLS.search(words) and re.search(_LACKS, words)
+        told = bool(about_tools or _TEMPLATE.search(words))
+        self.tools = self.tools and not told
+        return told
+
+    def _bare(self, message: ChatMessage) -> ChatMessage:
+        """The message without the fields that the server refuses."""
+        if not self.without:
+            return message
+        bare = {name: each for name, each in message.items() if name not in self.without}
+        if "tool_calls" in bare:
+            bare["tool_calls"] = [
+                {name: each for name, each in call.items() if name not in self.without}
+                for call in bare["tool_calls"]
+            ]
+        return bare
+
+
+def estimate(messages: Sequence[ChatMessage]) -> float:
+    """About how many tokens the messages have."""
+    return sum(TOKENS_AROUND_MESSAGE + _tokens(message) for message in messages)
+
+
+def tools_tokens(tools: Sequence[ToolSchema]) -> float:
+    return _tokens(list(tools)) if tools else 0.0
+
+
+def is_too_long(words: str) -> bool:
+    """Whether a complaint is about the length of the conversation."""
+    return bool(_EXCEEDS.search(words))
+
+
+def is_about_parsing(body: object) -> bool:
+    """Whether a server could not read the call that its model wrote: the next one may be right."""
+    return bool(_PARSING.search(complaint(body)))
+
+
+def _tokens(value: object) -> float:
+    if isinstance(value, dict) and set(value) == {"role", "content"}:
+        value = value["content"]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN
+
+
+def _question_at(messages: Sequence[ChatMessage]) -> int:
+    users = [at for at, each in enumerate(messages) if each["role"] == "user"]
+    return users[-1] if users else len(messages) - 1
+
+
+def _dialogue(messages: Sequence[ChatMessage]) -> int:
+    """How many messages stand before the question, without the system prompt."""
+    has_system = bool(messages) and messages[0]["role"] == "system"
+    return max(0, _question_at(messages) - has_system)
+
+
+def _question(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """The system prompt, the question, and what came after it."""
+    head = [each for each in messages[:1] if each["role"] == "system"]
+    return [*head, *messages[max(len(head), _question_at(messages)) :]]
+
+
+def _names(message: ChatMessage) -> set[str]:
+    return {*message, *(name for call in message.get("tool_calls", ()) for name in call)}
