@@ -9,6 +9,7 @@ from typing import assert_never
 from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role
+from engine.llm.servers.address import asks_another_computer
 from engine.messages.events import Heard, PhaseChanged
 from engine.messages.words import Ending, Phase
 from engine.nn.memory import collect_all
@@ -40,9 +41,9 @@ class Effects:
 
     def prepare(self, interim: InterimTranscript) -> None:
         """Use the pause: prepare the reply to what may be all of the utterance. Nobody hears of it
-        yet.
+        yet. Another computer is asked only once the utterance is over: each request may cost money.
         """
-        if interim.transcript.text:
+        if interim.transcript.text and not asks_another_computer(self._settings().language_model):
             said = Message(
                 Role.USER, interim.transcript.text, confidence=interim.transcript.confidence
             )

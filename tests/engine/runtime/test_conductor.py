@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from engine.llm.skills.control.pace import STEP
 from engine.runtime.turn import facts as h
 from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
-from engine.settings import AudioSettings, Settings
+from engine.settings import AudioSettings, LanguageModelSettings, Settings
 from engine.text.speakable import LEFT_OUT
 from engine.text.stream.pace_tags import OFFER, PACES
 from tests.fakes import (
@@ -349,6 +350,21 @@ def test_a_reply_prepared_in_a_pause_goes_out_when_the_turn_is_over():
         assert metrics.first_token_ms is not None
         assert 0.0 <= metrics.first_token_ms <= (prepared_by - ended_at) * 1000
         assert metrics.discarded == 0
+
+
+@pytest.mark.parametrize(
+    ("computer", "discarded"), [("127.0.0.1", 1), ("localhost", 1), ("models.example", 0)]
+)
+def test_another_computer_is_not_asked_in_pauses(computer, discarded):
+    """Each request there may cost money."""
+    server = LanguageModelSettings("server", address=f"http://{computer}:8080/v1")
+    with hosting(None, replace(FREE, language_model=server)) as host:
+        host.happen(vad.SpeechStarted(0, time.monotonic()))
+        fall_silent(host, "hello")
+        host.happen(vad.SpeechResumed(9_000, time.monotonic()))
+        host.happen(vad.SpeechEnded(0, time.monotonic()))
+        assert host.ended(1).metrics.discarded == discarded
+        assert host.parts.model.histories[-1][-1].text == "hello there"
 
 
 def test_an_interim_transcript_after_the_end_of_speech_is_answered_once(monkeypatch):
