@@ -4,12 +4,13 @@ Invariant: the only thing opened is a connection to the language-model server th
 name, and only when they name one.
 """
 
+import asyncio
 import importlib.util
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.assets import catalogue
 from engine.assets.store import State as Stored
@@ -19,6 +20,9 @@ from engine.errors import EngineError
 from engine.settings import LanguageModelSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.systems import SYSTEMS, System
+
+if TYPE_CHECKING:
+    from engine.llm.servers.client import Client
 
 SERVER_WAIT_S = 3.0
 LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
@@ -140,51 +144,56 @@ def _is_gguf(path: Path) -> bool:
 
 
 def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
-    part, address = "language model", chosen.address.rstrip("/")
-    key = os.environ.get(chosen.key_variable, "") if chosen.key_variable else ""
-    if chosen.key_variable and not key:
+    part, variable = "language model", chosen.key_variable
+    if variable and not os.environ.get(variable):
         yield warning(
             part,
-            f"The environment variable {chosen.key_variable} is not set, so no key is sent.",
-            f"Set {chosen.key_variable}, or empty language_model.key_variable.",
-            chosen.key_variable,
+            f"The environment variable {variable} is not set, so no key is sent.",
+            f"Set {variable}, or empty language_model.key_variable.",
+            variable,
         )
-    if not address.startswith(("http://", "https://")):
-        yield fault(part, f"'{address}' is no address.", "Give http://… in the settings.", address)
-        return
-    request = urllib.request.Request(f"{address}/models")
-    if key:
-        request.add_header("Authorization", f"Bearer {key}")
+        chosen = replace(chosen, key_variable="")
+    # Imported here: a tenth of a second, and wanted only for a server.
+    import httpx
+
+    from engine.llm.servers.bounds import OutOfBounds
+    from engine.llm.servers.client import Client, Refused
+    from engine.llm.servers.faults import ServerFaults
+
+    address = chosen.address.rstrip("/")
     try:
-        with urllib.request.build_opener(_NoRedirects).open(request, timeout=SERVER_WAIT_S):
-            yield ok(part, f"the server at {address} answers", address)
-    except urllib.error.HTTPError as error:
-        yield from _refusal(address, error)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        yield fault(
-            part,
-            f"No server answers at {address} ({reason}).",
-            "Start it (llama-server, Ollama, LM Studio, vLLM), or correct the address.",
-            address,
-            str(reason),
-        )
+        client = Client(chosen)
+        faults = ServerFaults(address, chosen.key_variable, client.proxy)
+        try:
+            asyncio.run(_list_models(client))
+        except TimeoutError as error:
+            raise faults.stalled(SERVER_WAIT_S) from error
+        except OutOfBounds as error:
+            raise faults.out_of_bounds() from error
+        except (OSError, httpx.HTTPError) as error:
+            raise faults.connection(error) from error
+    except EngineError as error:
+        yield failed(part, error)
+    except Refused as refused:
+        yield from _refusal(address, refused.status)
+    else:
+        yield ok(part, f"the server at {address} answers", address)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A key is for the address in the settings alone; a redirect would carry it elsewhere."""
+async def _list_models(client: "Client") -> None:
+    try:
+        async with asyncio.timeout(SERVER_WAIT_S):
+            await client.models()
+    finally:
+        await client.close()
 
-    def redirect_request(self, *_: object, **__: object) -> None:
-        """None: the redirect is met as an error."""
 
-
-def _refusal(address: str, error: urllib.error.HTTPError) -> Iterator[Finding]:
-    with error:  # it holds the connection
-        text = f"The server at {address} answers with status {error.code}."
-    if error.code in (401, 403):
+def _refusal(address: str, status: int) -> Iterator[Finding]:
+    text = f"The server at {address} answers with status {status}."
+    if status in (401, 403):
         advice = "It wants a key: name its environment variable in language_model.key_variable."
         yield fault("language model", text, advice, address)
-    elif 300 <= error.code < 400:
+    elif 300 <= status < 400:
         advice = "It wants to be asked elsewhere, which is not done: set the address it is at."
         yield fault("language model", text, advice, address)
     else:

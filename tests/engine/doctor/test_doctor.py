@@ -1,5 +1,6 @@
 """The doctor's checks, each seen well and seen broken."""
 
+import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -22,7 +23,7 @@ from engine.tts.voxtream.files import place
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes import FORMANT
-from tests.loopback import serving
+from tests.loopback import free_port, serving
 
 
 def one(check: Callable[[Settings], object], settings: Settings | None = None) -> Finding:
@@ -241,6 +242,28 @@ def test_a_server_gets_the_key_from_the_environment_and_nobody_elsewhere(server,
         assert server_state(found) is (State.OK if server.status == 200 else State.FAULT)
         assert server.asked == [("/v1/models", "Bearer s3cret")]
         assert "s3cret" not in repr(found)
+
+
+def test_a_key_goes_to_no_proxy_that_the_address_does_not_need(server, monkeypatch):
+    """`server` is both: the server of the settings, and a proxy that sees what it gets."""
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, address_of(server).removesuffix("/v1/"))
+    address = f"http://127.0.0.1:{free_port()}/v1"
+    chosen = with_values(engine="server", address=address, key_variable="MY_KEY")
+    assert server_state(parts.language_model(chosen)) is State.FAULT
+    assert server.asked == []
+
+
+def test_a_server_that_says_nothing_and_an_address_that_is_none_are_told(server, monkeypatch):
+    monkeypatch.setattr(parts, "SERVER_WAIT_S", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        (found, *_) = parts.language_model(with_values(engine="server", address=address))
+    assert "said nothing for 0.1 seconds" in found.text
+    for address in ("http://127.0.0.1:99999/v1", "http://[::1/v1"):
+        (found, *_) = parts.language_model(with_values(engine="server", address=address))
+        assert "is not the address of a language-model server" in found.text
 
 
 def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
