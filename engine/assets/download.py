@@ -49,10 +49,8 @@ def receive(wanted: Download, stream: IO[bytes]) -> None:
     SourceError when the server refuses, lies about the size, or is lost before it sent anything;
     what `stream` holds then is good for going on.
     """
-    import httpx
-
     name, failed, received = wanted.url.rsplit("/", 1)[-1], 0, False
-    with httpx.Client(follow_redirects=True, timeout=SILENCE_S) as client:
+    with _client(name) as client:
         while not _is_whole(wanted, stream):
             begun = stream.tell()
             if wanted.size is not None:
@@ -68,6 +66,30 @@ def receive(wanted: Download, stream: IO[bytes]) -> None:
                 _wait(wanted, stream, interruption.wait_s or 2.0**failed)
             else:
                 return
+
+
+def _client(name: str) -> "httpx.Client":
+    import httpx
+
+    try:
+        return httpx.Client(follow_redirects=True, timeout=SILENCE_S)
+    except (*ENVIRONMENT_FAULTS, httpx.InvalidURL) as error:
+        raise environment_fault(name, error) from error
+
+
+# What httpx raises for a proxy or a file that the environment names: a SOCKS proxy needs another
+# package, an address is none, a file is not there.
+ENVIRONMENT_FAULTS = (ImportError, ValueError, OSError)
+
+
+def environment_fault(name: str, error: Exception) -> SourceError:
+    return SourceError(
+        "{name} cannot be fetched with the proxy or the certificates that the environment names: "
+        "{error}",
+        hint="Check ALL_PROXY, HTTPS_PROXY, SSL_CERT_FILE and SSLKEYLOGFILE, and start again.",
+        name=name,
+        error=error,
+    )
 
 
 class _Interruption(SourceError):

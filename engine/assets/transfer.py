@@ -18,7 +18,14 @@ from typing import Any
 from urllib.parse import quote
 
 from engine.assets.catalogue import AssetFile, HubSource, ReleaseSource
-from engine.assets.download import OFFLINE, Download, SourceError, receive
+from engine.assets.download import (
+    ENVIRONMENT_FAULTS,
+    OFFLINE,
+    Download,
+    SourceError,
+    environment_fault,
+    receive,
+)
 
 METADATA_S = 10.0  # for the server's first answer; a slow line needs a few seconds
 
@@ -204,6 +211,8 @@ def _hub_faults(file: str, repository: str) -> Iterator[None]:
         raise SourceError(
             "{name} could not be reached: {error}", hint=OFFLINE, name=repository, error=error
         ) from error
+    except (*ENVIRONMENT_FAULTS, httpx.InvalidURL) as error:
+        raise environment_fault(repository, error) from error
 
 
 def _hash(path: Path, digest: Any) -> str:  # Any: hashlib's objects have no public type

@@ -1,14 +1,18 @@
 """Servers of language models that run on this machine: asked for their models, nothing else.
 
 Invariant: asks the loopback address only, through no proxy, each server for a moment, and reads no
-more than MOST_BYTES of what it answers, which is text from outside.
+more than MOST_BYTES of what it answers, which is text from outside. Models that cannot hold a
+conversation are left out.
 """
 
 import json
+import ssl
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+from engine.llm.servers.listing import can_chat
 
 HOST: Final = "127.0.0.1"
 TIMEOUT_S: Final = 1.0  # one that runs here answers in milliseconds; a busy one is asked again
@@ -16,6 +20,8 @@ MOST_BYTES: Final = 1_000_000
 MOST_MODELS: Final = 100
 MOST_CHARS: Final = 200  # of a name
 PORTS: Final[Mapping[str, int]] = {"ollama": 11434, "lm-studio": 1234, "llama-server": 8080}
+# The addresses are without TLS. The default reads the certificates of the world, and SSLKEYLOGFILE.
+_NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 TITLES: Final = {"ollama": "Ollama", "lm-studio": "LM Studio", "llama-server": "llama-server"}
 
 
@@ -46,7 +52,7 @@ def _models(server: str, port: int) -> Iterator[Served]:
     sizes = _ollama_sizes(root) if server == "ollama" else {}
     for each in listing[:MOST_MODELS]:
         model = each.get("id") if isinstance(each, dict) else None
-        if isinstance(model, str) and 0 < len(model) <= MOST_CHARS:
+        if isinstance(model, str) and 0 < len(model) <= MOST_CHARS and can_chat(model, each):
             yield Served(server, model, f"{root}/v1", sizes.get(model) or _size(each))
 
 
@@ -72,7 +78,7 @@ def _asked(url: str) -> dict[str, Any]:
 
     try:
         with (
-            httpx.Client(trust_env=False, timeout=TIMEOUT_S) as client,
+            httpx.Client(trust_env=False, timeout=TIMEOUT_S, verify=_NO_TLS) as client,
             client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as response,
         ):
             response.raise_for_status()

@@ -20,7 +20,7 @@ _OTHER_KINDS = re.compile(
 def chat_models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Names and entries of the models; those of other kinds only if there are no others."""
     found = list(_models(listing))
-    yield from [each for each in found if _can_chat(*each)] or found
+    yield from [each for each in found if can_chat(*each)] or found
 
 
 def _models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -31,6 +31,7 @@ def _models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield name, entry
 
 
-def _can_chat(name: str, entry: Mapping[str, Any]) -> bool:
+def can_chat(name: str, entry: Mapping[str, Any]) -> bool:
+    """Whether a model may hold a conversation, as far as its name and entry tell."""
     kind = f"{name} {entry.get('type') or ''}".lower()
     return not _OTHER_KINDS.search(kind)

@@ -2,14 +2,16 @@
 
 import errno
 import hashlib
+import io
 import json
 import socket
 from pathlib import Path
 
 import pytest
+from huggingface_hub import close_session
 
 from engine.assets.catalogue import Asset, AssetFile
-from engine.assets.download import TRIES
+from engine.assets.download import TRIES, Download, receive
 from engine.assets.store import PINS, Progress, State, Store
 from engine.errors import AssetError, Cancelled
 from tests.engine.assets import toy
@@ -74,6 +76,25 @@ def test_a_refusing_server_and_no_network_are_named_with_what_to_do(store, hub, 
         with pytest.raises(AssetError, match="could not be reached") as failed:
             store.fetch(toy.ASSET, toy.ignore, toy.never)
     assert "goes on where it stopped" in failed.value.hint
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ALL_PROXY", "socks5://host:1"), ("SSL_CERT_FILE", "gone.pem"), ("SSLKEYLOGFILE", "no/keys")],
+)
+def test_an_environment_that_cannot_be_used_is_told(hub, tmp_path, monkeypatch, variable, value):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(variable, value)
+    sizes = {"size": None, "most_bytes": 1, "check_space": print, "step": print}
+    with pytest.raises(AssetError, match="the environment names") as told:
+        receive(Download("https://127.0.0.1:1/file", **sizes), io.BytesIO())
+    assert variable in told.value.hint
+    close_session()  # the hub's library keeps its client
+    try:
+        with pytest.raises(AssetError, match="the environment names"):
+            Store(tmp_path, endpoint=hub.endpoint).fetch(toy.ASSET, toy.ignore, toy.never)
+    finally:
+        close_session()
 
 
 def test_a_changed_file_is_found_by_verify_and_removing_frees_the_space(store):

@@ -53,6 +53,12 @@ def test_no_proxy_is_asked_and_no_more_than_a_hundred_models_are_taken(monkeypat
         assert len(find_served({"ollama": port})) == MOST_MODELS
 
 
+def test_models_that_hold_no_conversation_are_left_out(monkeypatch, tmp_path):
+    monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "no such folder" / "keys"))
+    with server({"/v1/models": listing("nomic-embed-text", "phi", "bge-m3")}) as port:
+        assert [each.model for each in find_served({"lm-studio": port})] == ["phi"]
+
+
 WRONG: dict[str, Any] = {
     "nothing": b"",
     "no JSON": b"<html>",
