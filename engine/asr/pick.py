@@ -43,6 +43,15 @@ class Pick:
     reason: str
     slow: tuple[str, ...] = ()
 
+    def measurement_of(self, asset: str) -> str:
+        """The sentence about one Whisper; empty where it was not measured."""
+        reason = self.reason
+        sentences = reason.values.values() if isinstance(reason, Translatable) else ()
+        for sentence in sentences:
+            if isinstance(sentence, Translatable) and sentence.values["name"] == TITLES[asset]:
+                return sentence
+        return ""
+
 
 def judge(base_ms: float | None, tiny_ms: float | None = None) -> Pick:
     """By what each Whisper takes from the end of speech to the transcript; None = not measured."""

@@ -1,7 +1,7 @@
 """Models of the person's own: where they lie is remembered, and they stay there.
 
-Invariant: nothing is copied, moved or deleted; the list is replaced whole, and a list that is none
-counts as empty.
+Invariant: no model is copied, moved or deleted. The list is replaced as a whole. A list that cannot
+be read counts as empty, and is moved aside before another is written.
 """
 
 import json
@@ -16,7 +16,8 @@ from engine.translatable import Translatable
 
 FILE = "added-models.json"
 MOST = 100
-_LARGEST_BYTES = 100_000
+_LARGEST_BYTES = 1_000_000  # MOST paths of the longest kind
+_UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
 HINT = Translatable(
     "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
 )
@@ -31,13 +32,21 @@ class Added:
 
 
 def added(folder: Path) -> tuple[Added, ...]:
-    """What was added, oldest first."""
+    """What was added, oldest first; nothing where the list cannot be read."""
+    try:
+        return _read(folder)
+    except (OSError, *_UNREADABLE):
+        return ()
+
+
+def _read(folder: Path) -> tuple[Added, ...]:
+    """The list; empty where there is none yet. Raises OSError, or an error of _UNREADABLE."""
     try:
         with (folder / FILE).open(encoding="utf-8") as file:
             found = json.loads(file.read(_LARGEST_BYTES))
-        return tuple(Added(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except FileNotFoundError:
         return ()
+    return tuple(Added(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
 
 
 def add(path: Path, folder: Path) -> tuple[Added, ...]:
@@ -82,6 +91,7 @@ def _keep(models: list[Added], folder: Path) -> None:
     """Under a temporary name, then renamed; for the person alone."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        _set_damaged_aside(folder)
         replace_file(folder / FILE, json.dumps([asdict(each) for each in models], indent=2))
     except OSError as error:
         raise SettingsError(
@@ -90,3 +100,15 @@ def _keep(models: list[Added], folder: Path) -> None:
             folder=folder,
             error=error.strerror or error,
         ) from error
+
+
+def _set_damaged_aside(folder: Path) -> None:
+    """Rename a list that is not one, so that the next does not overwrite it. Raises OSError."""
+    file = folder / FILE
+    try:
+        _read(folder)
+    except _UNREADABLE:
+        number = 1
+        while (aside := file.with_name(f"{file.stem}-damaged-{number}{file.suffix}")).exists():
+            number += 1
+        file.rename(aside)

@@ -303,11 +303,12 @@ def _obstacle(kind: str) -> str:
 
 
 def _measured(asset: Asset) -> str:
-    """What `rubato bench` found and kept."""
-    found: ears.Pick | speech.Pick | voices.Pick | None = None
+    """What `rubato bench` found of this model and kept."""
+    found: speech.Pick | voices.Pick | None = None
     if asset.name in ears.TITLES:
-        found = ears.find_pick(data_folder())
-    elif asset.name == speech.KOKORO:
+        pick = ears.find_pick(data_folder())
+        return pick.measurement_of(asset.name) if pick else ""
+    if asset.name == speech.KOKORO:
         found = speech.find_pick(data_folder())
     elif asset.name in PUBLISHED:
         found = voices.last_pick(data_folder())

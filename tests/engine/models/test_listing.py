@@ -1,5 +1,6 @@
 """All models: which are in use, which fit the machine, and files of the person's own."""
 
+import errno
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -109,6 +110,19 @@ def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
     )
     settings = using("whisper-base")
     assert (settings.recogniser.engine, in_use(settings) >= {"whisper-base"}) == ("whisper", True)
+
+
+def test_each_whisper_shows_its_own_measurement(hub, data):
+    ears.keep(ears.judge(5000.0), data)
+    measured = [entry(name, Settings()).measured for name in ("whisper-base", "whisper-tiny")]
+    assert measured == [
+        "Whisper base has a sentence written 5.0 s after its end, more than 2.0 s.",
+        "",
+    ]
+    ears.keep(ears.judge(5000.0, 1000.0), data)
+    assert entry("whisper-tiny", Settings()).measured == (
+        "Whisper tiny has a sentence written 1.0 s after its end."
+    )
 
 
 @pytest.mark.parametrize(("rtf", "chosen"), [(0.3, "auto"), (0.9, "kokoro")])
@@ -265,11 +279,37 @@ def test_what_is_no_model_is_refused_with_what_to_do(data, tmp_path):
         assert added(data) == ()
 
 
-def test_the_list_is_bounded_and_a_damaged_one_counts_as_empty(data, tmp_path):
+DAMAGED = ("", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000)
+
+
+@pytest.mark.parametrize("change", [add, lambda path, data: forget(str(path), data)])
+def test_a_damaged_list_counts_as_empty_and_is_never_overwritten(data, tmp_path, change):
     data.mkdir()
-    for text in ("", "{", "[1]", '{"a": 1}', '[{"path": "x"}]', "[" * 90_000):
+    for text in DAMAGED:
         (data / FILE).write_text(text)
         assert added(data) == ()
+        change(gguf(tmp_path / "mine.gguf"), data)
+    aside = [file.read_text() for file in data.iterdir() if file.name != FILE]
+    assert sorted(aside) == sorted(DAMAGED)
+
+
+def test_a_list_that_cannot_be_read_now_is_not_overwritten(data, tmp_path, monkeypatch):
+    add(gguf(tmp_path / "first.gguf"), data)
+    before, real = (data / FILE).read_bytes(), Path.open
+
+    def fails(path, *args, **named):
+        if path.name == FILE:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(path, *args, **named)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "open", fails)
+        with pytest.raises(SettingsError, match="cannot be saved"):
+            add(gguf(tmp_path / "second.gguf"), data)
+    assert (data / FILE).read_bytes() == before
+
+
+def test_the_list_is_bounded_and_a_folder_that_is_none_is_told(data, tmp_path):
     for number in range(MOST):
         add(gguf(tmp_path / f"{number}.gguf"), data)
     with pytest.raises(InvalidInput, match=str(MOST)):
