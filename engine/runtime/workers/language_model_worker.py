@@ -198,7 +198,7 @@ class LanguageModelWorker(Actor[Task]):
         if reply.ending is not None:
             return
         with closing(model.reply(history, self._situation)) as deltas:
-            self._pass_on(reply, deltas)
+            self._pass_on(reply, _explained(deltas, self._model.fault))
 
     def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
         for delta in deltas:
@@ -297,3 +297,12 @@ def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
 def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
     """What the model is told of a history."""
     return (Message(Role.SYSTEM, OFFER), *history) if paced else history
+
+
+def _explained(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:
+    """The deltas, where nothing answers with the fault that keeps the chosen model from it."""
+    for delta in deltas:
+        yield delta
+        if isinstance(delta, Unanswered) and fault:
+            yield TextDelta(f"I can't answer that: {fault}")
+            return

@@ -79,6 +79,7 @@ class LoadedPart(Generic[S, P]):
         self.release: Callable[[P], None] = lambda part: part.close()  # may be replaced
         self._settings: S | None = None  # of the one that was loaded last; None = none was
         self.why = ""  # the part in use was chosen, where the person left that open
+        self.fault = ""  # why the one that was asked for is not in use
 
     def take(self, settings: S, why: str = "") -> None:
         """Have what the settings name; `why` they do, where the person left that open. Raises
@@ -86,7 +87,7 @@ class LoadedPart(Generic[S, P]):
         """
         known = self._settings is not None and load_key(settings) == load_key(self._settings)
         if self.now is not None and known:
-            self.why = why
+            self.why, self.fault = why, ""
             self._adjust(self.now, settings)
             return
         free_bytes = int(psutil.virtual_memory().available)
@@ -117,10 +118,13 @@ class LoadedPart(Generic[S, P]):
         except Cancelled:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
-            self._tell(Failed.of(_unloaded(self._part, error), self._part))
+            fault = _unloaded(self._part, error)
+            self.fault = self.fault if instead else fault.message
+            self._tell(Failed.of(fault, self._part))
             return False
         self.close()
         self.now, self._settings, self.why = part, settings, why
+        self.fault = self.fault if instead else ""
         self._adjust(part, settings, instead=instead)
         return_freed_memory()
         return True

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.errors import LanguageModelError
-from engine.llm.base import Message, Retraction, Role, StartTimer, StillLoading
-from engine.messages.events import Event, Failed, Loading, Notice, Ready
+from engine.errors import LanguageModelError, ModelError
+from engine.llm.base import Message, Retraction, Role, StartTimer, StillLoading, Unanswered
+from engine.messages.events import Event, Failed, Loading, ModelWanted, Notice, Ready
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers import worker as worker_file
@@ -91,6 +91,30 @@ def test_a_server_that_loads_its_model_is_told_in_a_line(mind):
     mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
     (notice,) = mind.told_of(Notice)
     assert "still loading" in notice.text
+
+
+def test_where_the_chosen_model_did_not_load_a_reply_names_the_reason(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(worker_file, "Worker", HandWorker)
+        mind = Mind(Unanswered(), "I can't answer that ", "without a language model.")
+
+    def load(settings, progress):
+        if settings.engine == "llama":
+            raise ModelError("tiny has no chat template.", hint="Choose another.")
+        return mind.model
+
+    def reply():
+        mind.told.clear()
+        mind.do(Reply(1, mind.controls, asked=asked("hello"), paced=False, aloud=True))
+        assert len(mind.told_of(ModelWanted)) == 1
+        return "".join(told.text for told in mind.told_of(ReplyGrew))
+
+    mind.worker._factories = replace(mind.worker._factories, language_model=load)
+    assert reply() == "I can't answer that without a language model."
+    mind.do(LanguageModelSettings(engine="llama"))
+    assert reply() == "I can't answer that: tiny has no chat template."
+    mind.do(LanguageModelSettings())
+    assert reply() == "I can't answer that without a language model."
 
 
 @pytest.fixture
