@@ -84,6 +84,25 @@ def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     return [first, *rest[2:]]
 
 
+def without_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """The same messages with calls of tools and their results as text, for templates that fail on
+    them. User and assistant alternate as before.
+    """
+    plain: list[ChatMessage] = []
+    for message in messages:
+        role, text = message["role"], message.get("content") or ""
+        if calls := message.get("tool_calls"):
+            names = ", ".join(str(call["function"]["name"]) for call in calls)
+            text = f"{text}\n[used {names}]".strip()
+        if role == "tool":
+            role, text = Role.USER.value, f"[{message.get('name') or 'result'}: {text}]"
+        if plain and plain[-1]["role"] == role:
+            plain[-1] = {"role": role, "content": f"{plain[-1]['content']}\n{text}"}
+        else:
+            plain.append({"role": role, "content": text})
+    return plain
+
+
 def told(message: Message) -> str:
     """Its text, with a mark where the person interrupted it."""
     text = whole(message.text.strip())

@@ -16,7 +16,13 @@ import psutil
 from engine.characters import whole
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
-from engine.llm.history import ChatMessage, chat_messages, trimmed, without_system
+from engine.llm.history import (
+    ChatMessage,
+    chat_messages,
+    trimmed,
+    without_calls,
+    without_system,
+)
 from engine.llm.local import trial
 from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
 from engine.llm.skills import Skills
@@ -118,9 +124,16 @@ class LlamaModel:
         return self._prompt(self._fitting(chat_messages(messages, self._settings.system_prompt)))
 
     def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:
-        reserve = min(REPLY_TOKENS, self._budget // 2)
-        fits = self._budget - reserve
-        return trimmed(messages, lambda m: len(self._tokenized(self._prompt(m))) <= fits)
+        room = self._budget - min(REPLY_TOKENS, self._budget // 2)
+
+        def fits(tail: list[ChatMessage]) -> bool:
+            return len(self._tokenized(self._prompt(tail))) <= room
+
+        try:
+            return trimmed(messages, fits)
+        except LanguageModelError:
+            self._tools = ()  # of this completion: perhaps the question fits without them
+            return trimmed(messages, fits)
 
     def _failure(self, error: Exception) -> LanguageModelError:
         return LanguageModelError(
@@ -182,26 +195,30 @@ class LlamaModel:
         return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
-        templated = [_with_parsed_calls(message) for message in messages]
-        try:
-            return self._formatted(templated)
-        except _template_faults() as error:
-            if len(messages) > 1 and messages[0]["role"] == "system":
-                return self._prompt(without_system(messages))
-            raise LanguageModelError(
-                "The chat template of {name} failed: {error}.",
-                hint="Choose another model file.",
-                name=self._name,
-                error=error,
-            ) from error
+        """The prompt of the first form of the messages that the template takes."""
+        first: Exception | None = None
+        for form in _forms(messages):
+            for no_tools in (None, []):  # some templates need a list, others take one as an offer
+                try:
+                    return self._formatted(form, no_tools)
+                except _template_faults() as error:
+                    first = first or error
+        raise LanguageModelError(
+            "The chat template of {name} failed: {error}.",
+            hint="Choose another model file.",
+            name=self._name,
+            error=first,
+        ) from first
 
-    def _formatted(self, messages: list[ChatMessage]) -> str:
-        chat: Any = messages  # our JSON has looser types than the library's dictionaries
+    def _formatted(self, messages: list[ChatMessage], no_tools: list[Any] | None) -> str:
+        chat: Any = [_with_parsed_calls(message) for message in messages]
         offered = schemas() if self._tools is None else self._tools
-        tools: Any = list(offered) if offered and TOOL_MARK in self._template else None
+        tools: Any = list(offered) if offered and TOOL_MARK in self._template else no_tools
         # While the model thinks, nothing is spoken. Qwen's templates take this switch, others
         # ignore it.
-        response = self._formatter(messages=chat, tools=tools, enable_thinking=False)
+        response = self._formatter(
+            messages=chat, tools=tools, functions=no_tools, enable_thinking=False
+        )
         return str(response.prompt)
 
 
@@ -296,6 +313,16 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
         eos_token=_token_text(llama, llama.token_eos()),
     )
     return template, formatter
+
+
+def _forms(messages: list[ChatMessage]) -> Iterator[list[ChatMessage]]:
+    """The messages, and what templates that fail on them may take: calls as text, no system."""
+    forms = [messages]
+    if any(message["role"] == "tool" or "tool_calls" in message for message in messages):
+        forms.append(without_calls(messages))
+    yield from forms
+    if len(messages) > 1 and messages[0]["role"] == "system":
+        yield from map(without_system, forms)
 
 
 def _template_faults() -> tuple[type[Exception], ...]:

@@ -8,6 +8,7 @@ pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Message, Role, StartTimer, TextDelta
+from engine.llm.history import without_calls
 from engine.llm.local import llama
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.replies import text
@@ -24,6 +25,8 @@ NO_SYSTEM = (
     "{% if messages[0].role == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
     "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
 )
+
+PLAIN = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
 
 
 @pytest.fixture
@@ -184,6 +187,64 @@ def test_a_template_gets_the_arguments_of_a_call_as_an_object(load):
     broken = {"function": {"name": "set_timer", "arguments": "{"}}
     message = {"role": "assistant", "content": "", "tool_calls": [call, broken]}
     assert "<|assistant|>1 hour" in load(ENDS, TOOL_TEMPLATE)._prompt([message])
+
+
+CALL_AND_RESULT = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "Spell tea."},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "a", "function": {"name": "spell", "arguments": '{"word": "tea"}'}}],
+    },
+    {"role": "tool", "tool_call_id": "a", "name": "spell", "content": "T, E, A."},
+]
+SHOWS_TOOLS = "{% if tools %}<tool_call>{{ tools | tojson }}{% endif %}" + PLAIN
+NEEDS_TOOLS = "{% for tool in tools %}{{ tool }}{% endfor %}" + PLAIN
+NEEDS_FUNCTIONS = "{{ functions | length }}" + PLAIN
+NO_TOOL_ROLE = (
+    "{% for m in messages %}{% if m.role == 'tool' or m.tool_calls %}"
+    "{{ raise_exception('only user and assistant') }}{% endif %}"
+    "{% if (m.role == 'user') != (loop.index0 % 2 == 1) and m.role != 'system' %}"
+    "{{ raise_exception('roles must alternate') }}{% endif %}{% endfor %}" + PLAIN
+)
+NOTHING_BUT_USER_AND_ASSISTANT = (
+    "{% for m in messages %}{% if m.role not in ('user', 'assistant') or m.tool_calls %}"
+    "{{ raise_exception('only user and assistant') }}{% endif %}{% endfor %}" + PLAIN
+)
+CONTENT_IS_TEXT = "{% for m in messages %}{{ m.content + '' }}{% endfor %}" + PLAIN
+
+
+@pytest.mark.parametrize(
+    "template",
+    [NEEDS_TOOLS, NEEDS_FUNCTIONS, NO_TOOL_ROLE, NOTHING_BUT_USER_AND_ASSISTANT, CONTENT_IS_TEXT],
+    ids=["tools", "functions", "no calls", "two roles", "content"],
+)
+def test_a_template_that_takes_less_gets_the_same_in_another_form(load, asked, situation, template):
+    model = load(ENDS, template)
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    prompt = model._prompt(CALL_AND_RESULT)
+    assert "Be kind." in prompt
+    assert "T, E, A." in prompt
+
+
+def test_calls_as_text_leave_user_and_assistant_in_turn():
+    second = {**CALL_AND_RESULT[3], "content": "And again."}
+    plain = without_calls([*CALL_AND_RESULT, second])
+    assert [each["role"] for each in plain] == ["system", "user", "assistant", "user"]
+    assert plain[2]["content"] == "[used spell]"
+    assert plain[3]["content"] == "[spell: T, E, A.]\n[spell: And again.]"
+
+
+@pytest.mark.parametrize("letter", ["word ", "\u6cb3"], ids=["English", "Chinese"])
+def test_a_question_that_fits_only_without_the_tools_is_answered(load, situation, letter):
+    """In a long conversation too."""
+    model = load(ENDS, SHOWS_TOOLS, context=1024, context_tokens=1024)
+    history = []
+    for number in range(20):
+        history += [Message(Role.USER, f"{letter * 15}{number}"), Message(Role.ASSISTANT, letter)]
+    asked = [*history, Message(Role.USER, "Who wrote Hamlet?")]
+    assert text(model.reply(asked, situation)) == "William Shakespeare."
 
 
 def settings(model) -> LanguageModelSettings:
