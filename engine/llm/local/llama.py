@@ -197,8 +197,10 @@ class LlamaModel:
     def _prompt(self, messages: list[ChatMessage]) -> str:
         """The prompt of the first form of the messages that the template takes."""
         first: Exception | None = None
+        # Some templates need a list of tools, others take one as an offer.
+        without_tools: tuple[list[Any] | None, ...] = (None, [])
         for form in _forms(messages):
-            for no_tools in (None, []):  # some templates need a list, others take one as an offer
+            for no_tools in without_tools:
                 try:
                     return self._formatted(form, no_tools)
                 except _template_faults() as error:
