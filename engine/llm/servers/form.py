@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import LanguageModelError
-from engine.llm.history import ChatMessage, trimmed, without_system
+from engine.llm.history import ChatMessage, trimmed, without_calls, without_system
 from engine.llm.servers.completion import THOUGHTS
 from engine.llm.servers.faults import complaint
 from engine.llm.tools.toolbox import ToolSchema
@@ -30,6 +30,7 @@ UNKNOWN_CUT, LEAST_CUT, DEEPEST_CUT = 0.75, 0.95, 0.3
 _EXCEEDS = re.compile(
     r"context.{0,60}(exceed|overflow|length|size|window|limit)|exceed.{0,80}(context|token|length)"
     r"|(prompt|input|request|messages?|conversation|text).{0,60}too (long|large|many)"
+    r"|tokens?\b.{0,60}(\blimit|<=|allowed|maximum)|(\blimit|at most|maximum)\b.{0,40}\btokens"
     r"|too many tokens|max(imum|_).{0,30}(length|tokens)|n_ctx|reduce the length|string_above_max"
 )
 _LACKS = (
@@ -109,7 +110,8 @@ class Form:
         return Sent(fitting, tools, estimate(fitting) + tools_tokens(tools))
 
     def request(self, model: str, sent: Sent, settings: LanguageModelSettings) -> dict[str, Any]:
-        messages = sent.messages if self.system else without_system(sent.messages)
+        messages = sent.messages if self.tools else without_calls(sent.messages)
+        messages = messages if self.system else without_system(messages)
         request: dict[str, Any] = {
             "model": model,
             "messages": [self._bare(each) for each in messages],

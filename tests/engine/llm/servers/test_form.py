@@ -169,6 +169,15 @@ def test_a_field_that_a_strict_server_refuses_is_left_out(scripted, answer_to, r
     assert "tools" in scripted.requests[2]
 
 
+def test_where_calls_are_refused_their_results_are_sent_as_text(scripted, answer_to):
+    refusal = fails(400, "Unexpected role 'tool' in messages")
+    assert text(answer_to(calls(SPELL), refusal, says(ANSWER))) == ANSWER
+    fields, roles = names(scripted)
+    assert "tools" not in fields
+    assert roles == ["system", "user", "assistant", "user"]
+    assert scripted.requests[-1]["messages"][-1]["content"] == "[spell: C, A, T.]"
+
+
 # ------------------------------------------------------------------ length
 
 
@@ -197,6 +206,10 @@ LONG = spoken(*(f"Sentence {number} of a conversation. " * 5 for number in range
         ),
         fails(400, "This model's maximum context length is 4096 tokens."),
         fails(413, "Request too large for model. Limit 6000, Requested 8000"),
+        lambda handler: scripts.send(handler, 413, "<h1>413 Request Entity Too Large</h1>"),
+        fails(422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"),
+        fails(400, "Your request has 5000 tokens, and the limit is 4096."),
+        refuses(400, {"error": {"message": "Bad request", "code": "context_length_exceeded"}}),
         sends(b'error: {"code":400,"message":"the prompt is too long for me"}\n\n'),
     ],
 )
