@@ -7,6 +7,9 @@ words alone, never on when they were pushed. One thread uses an Espeak: the libr
 in globals.
 """
 
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import ctypes
 import re
 import unicodedata
 from collections import deque
@@ -31,6 +34,7 @@ _NEIGHBOURS: Final = 3  # words before it in the clause, as context
 _FILLER: Final = "context"  # starts with a consonant and reduces no word before it
 _PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
 _MAX_WORD: Final = 200  # characters; longer is not a word
+_PHONES_GIVEN: Final = 0x101  # espeakCHARS_UTF8 | espeakPHONEMES of speak_lib.h
 _AUDIBLE_START: Final = 3  # phones; no word is held before these, so that speech can begin
 
 
@@ -61,10 +65,13 @@ class Espeak:
         """
         self._library = _load(language)
         self.english = language.startswith("en")
+        self.british = self.english and not language.startswith("en-us")
 
     def groups(self, text: str) -> list[list[str]]:
         """Phones per group; espeak joins some short words ("of the") into one group."""
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
+        if self.english:  # an r before a consonant: espeak writes it like the Spanish one
+            phones = phones.replace("r", "ɹ")
         split = ([phone for phone in group.split("_") if phone] for group in phones.split())
         return [group for group in split if group]
 
@@ -122,7 +129,7 @@ class WordPhonemizer:
         """
         spelling = self._spelling(word, after)
         if after and self._espeak.english:
-            after = english.roughly(after)
+            after = english.roughly(after, british=self._espeak.british)
         following = f" {_FILLER if after is None else after}" if after != "" else ""
         phones = self._sound(spelling, following) if spelling.text else ()
         self._given += len(phones)
@@ -137,7 +144,9 @@ class WordPhonemizer:
     def _spelling(self, word: str, after: str | None) -> Spelling:
         if not self._espeak.english or not word:
             return Spelling(word)
-        return english.spelling(tuple(self._passed), word, after)
+        return english.spelling(
+            tuple(self._passed), word, after, british=self._espeak.british
+        )
 
     def _depends(self, word: str) -> bool:
         """Whether what follows may change how the word sounds."""
@@ -212,6 +221,9 @@ def _load(language: str) -> Any:
         EspeakWrapper.set_data_path(espeakng_loader.get_data_path())
         library = EspeakWrapper()
         library.set_voice(language)
+        if language.startswith("en"):  # from here on it takes phones between [[ and ]]
+            synthesise = library._espeak._library.espeak_Synth
+            synthesise(b"", ctypes.c_size_t(1), 0, 1, 0, _PHONES_GIVEN, None, None)
     except (OSError, RuntimeError) as error:
         raise ModelError(
             "The pronunciation library cannot be loaded: {error}.",

@@ -4,16 +4,18 @@ Invariant: it depends on the word, on a few words before it and on the next one,
 came.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.text.pronunciation import heteronyms, initialisms
+from engine.text.pronunciation import heteronyms, initialisms, lexicon
 from engine.text.pronunciation.scripts import readable
 
 WORDS_BEFORE: Final = 8
 """So many words before it are enough to know how a word is said."""
 _MARKS: Final = ".,?!:;"
+_PHONES: Final = re.compile(r"\[{2,}")
 
 
 @dataclass(frozen=True)
@@ -26,23 +28,45 @@ class Spelling:
     alone: str = ""
 
 
-def spelling(before: Sequence[str], word: str, after: str | None) -> Spelling:
+def spelling(
+    before: Sequence[str], word: str, after: str | None, *, british: bool = False
+) -> Spelling:
     """The spelling of a word without its punctuation. `before`: the words before it, with theirs;
     `after` "": a mark or nothing follows, None: what follows is not known.
     """
     last = before[-1] if before else ""
-    text = initialisms.respelled(readable(word), last.rstrip(_MARKS), (after or "").rstrip(_MARKS))
+    text = initialisms.respelled(_read(word), last.rstrip(_MARKS), (after or "").rstrip(_MARKS))
     sound = heteronyms.sounds_like(before, text, after)
     if sound and " " not in sound:
         return Spelling(sound)
-    return Spelling(text, sound)
+    if sound:
+        return Spelling(text, sound)
+    beside = "" if last.endswith(tuple(_MARKS)) else last
+    return Spelling(_named(text, beside, after, british=british))
 
 
-def roughly(word: str) -> str:
+def roughly(word: str, *, british: bool = False) -> str:
     """A word's spelling as a neighbour of another one."""
-    return initialisms.respelled(readable(word))
+    return _named(initialisms.respelled(_read(word)), british=british)
 
 
 def depends(word: str) -> bool:
     """Whether the words beside it may decide how a word is said."""
-    return initialisms.is_either(word) or heteronyms.is_heteronym(word)
+    if initialisms.is_either(word) or heteronyms.is_heteronym(word):
+        return True
+    return lexicon.begins_phrase(word)
+
+
+def _read(word: str) -> str:
+    """A word in letters that espeak says, and nothing that it takes for phones."""
+    return _PHONES.sub("[", readable(word))
+
+
+def _named(word: str, before: str = "", after: str | None = "", *, british: bool) -> str:
+    """A word with the phones of the lexicon, if it or a part between hyphens is there."""
+    if initialisms.letters(word):
+        return word
+    if sounds := lexicon.respelled(word, before, after, british=british):
+        return sounds
+    parts = [lexicon.respelled(part, british=british) or part for part in word.split("-")]
+    return "-".join(parts).replace("]]-[[", "")

@@ -27,7 +27,7 @@ MAX_SPEECH_SAMPLES: Final = 120 * SAMPLE_RATE  # more than that from one call is
 # From speak_lib.h (API revision 12).
 _OUTPUT_SYNCHRONOUS = 2
 _PHONEME_EVENTS, _PHONEME_IPA, _DONT_EXIT = 1 << 0, 1 << 1, 1 << 15
-_CHARS_UTF8 = 1
+_CHARS_UTF8, _PHONES_GIVEN = 1, 0x100  # it takes phones between [[ and ]]
 _POSITION_CHARACTER = 1
 _PARAMETER_RATE, _PARAMETER_VOLUME = 1, 2
 _EVENT_LAST, _EVENT_WORD, _EVENT_END, _EVENT_PHONEME = 0, 1, 5, 7
@@ -158,7 +158,7 @@ class Espeak:
         self._phones.clear()
         encoded = text.encode()
         status = self._library.espeak_Synth(
-            encoded, len(encoded) + 1, 0, _POSITION_CHARACTER, 0, _CHARS_UTF8, None, None
+            encoded, len(encoded) + 1, 0, _POSITION_CHARACTER, 0, _CHARS_UTF8 | _PHONES_GIVEN, None, None
         )
         self._check(status, "a text")
         pcm = np.concatenate(self._samples) if self._samples else np.zeros(0, np.int16)

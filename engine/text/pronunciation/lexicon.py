@@ -1,0 +1,113 @@
+"""Names and words that espeak says wrong, in its own mnemonics of phones.
+
+The data is resources/text/lexicon.txt.gz (made by engine/training/lexicon.py). Invariant: it is read
+at the first look-up, and what a word gets depends on the word and on those beside it alone.
+"""
+
+import gzip
+import unicodedata
+from functools import cache, lru_cache
+from typing import Final
+
+from engine.resources import resource
+
+_VOICELESS: Final = ("p", "t", "k", "f", "T")
+_HISSES: Final = ("s", "z", "S", "Z")
+_OWN: Final = "'s"
+_UNSAID: Final = "-"  # as espeak says it
+_SAME: Final = "="  # as Americans say it
+
+
+def respelled(word: str, before: str = "", after: str | None = "", *, british: bool = False) -> str:
+    """What espeak has to get for a word, without punctuation, between its neighbours; "" where it
+    says it right. `after` None: not known.
+    """
+    word = _key(word)
+    before, following = base_letters(_key(before)), base_letters(_key(after or ""))
+    following = following.removesuffix(_OWN)
+    for ending in ("", _OWN, "'"):
+        base = word.removesuffix(ending)
+        if word.endswith(ending) and (
+            sounds := _in_phrase(base_letters(base), before, following, british) or _sounds(base, british)
+        ):
+            return f"[[{with_s(sounds) if ending == _OWN else sounds}]]"
+    return ""
+
+
+def begins_phrase(word: str) -> bool:
+    """Whether the next word may decide how a word is said: Des Moines."""
+    start = f"{base_letters(_key(word))} "
+    return _line(start).startswith(start)
+
+
+def with_s(sounds: str) -> str:
+    """Mnemonics with the ending of a plural or a possessive."""
+    if sounds.endswith(_HISSES):
+        return f"{sounds}I#z"
+    return sounds + ("s" if sounds.endswith(_VOICELESS) else "z")
+
+
+def base_letters(word: str) -> str:
+    """A word without its accents."""
+    apart = unicodedata.normalize("NFD", word)
+    return "".join(_LETTERS.get(letter, letter) for letter in apart if not _is_accent(letter))
+
+
+_LETTERS: Final = {"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ß": "ss"}
+
+
+def _is_accent(letter: str) -> bool:
+    return unicodedata.category(letter) == "Mn"
+
+
+def _key(word: str) -> str:
+    return word.lower().replace("’", "'")
+
+
+def _in_phrase(word: str, before: str, after: str, british: bool) -> str:
+    """The sounds of a word that belongs to the one before or behind it."""
+    if before and (sounds := _entry(f"{before} {word}", british)):
+        return sounds.split()[-1]
+    if after and (sounds := _entry(f"{word} {after}", british)):
+        return sounds.split()[0]
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def _sounds(word: str, british: bool) -> str:
+    """The sounds of a word alone."""
+    plain = base_letters(word)
+    for each in (word,) if word.endswith("é") else dict.fromkeys((word, plain)):
+        if sounds := _entry(each, british):
+            return sounds
+    return ""
+
+
+def _entry(key: str, british: bool) -> str:
+    line = _line(f"{key}\t")
+    return _of(line, british) if line.startswith(f"{key}\t") else ""
+
+
+def _of(line: str, british: bool) -> str:
+    _, american, other = line.split("\t")
+    sounds = other if british and other != _SAME else american
+    return "" if sounds == _UNSAID else sounds
+
+
+def _line(start: str) -> str:
+    """The first line of the data that does not come before `start`."""
+    text = _text()
+    low, high = 0, len(text)
+    while low < high:
+        begin = text.rfind("\n", 0, (low + high) // 2) + 1
+        end = text.index("\n", begin) + 1
+        if text[begin:end] < start:
+            low = end
+        else:
+            high = begin
+    return text[low : text.find("\n", low)]
+
+
+@cache
+def _text() -> str:
+    return gzip.decompress(resource("text", "lexicon.txt.gz").read_bytes()).decode("latin-1")
