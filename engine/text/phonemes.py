@@ -35,7 +35,7 @@ _FILLER: Final = "context"  # starts with a consonant and reduces no word before
 _PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
 _MAX_WORD: Final = 200  # characters; longer is not a word
 _PHONES_GIVEN: Final = 0x101  # espeakCHARS_UTF8 | espeakPHONEMES of speak_lib.h
-_AUDIBLE_START: Final = 3  # phones; no word is held before these, so that speech can begin
+_AUDIBLE_START: Final = 3  # phones; before these only words of several senses are held
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class WordPhonemizer:
         if self._held is not None:
             ready.append(self._give(self._held, word))
             self._held = None
-        if word and not mark and self._given >= _AUDIBLE_START and self._depends(word):
+        if word and not mark and self._waits(word):
             self._held = word
             return ready
         ready.append(self._give(word, "" if mark else None, mark))
@@ -148,10 +148,14 @@ class WordPhonemizer:
             tuple(self._passed), word, after, british=self._espeak.british
         )
 
-    def _depends(self, word: str) -> bool:
-        """Whether what follows may change how the word sounds."""
+    def _waits(self, word: str) -> bool:
+        """Whether what follows may make another word of it, or once speech has begun, change its
+        sound.
+        """
         if self._espeak.english and english.depends(word):
             return True
+        if self._given < _AUDIBLE_START:
+            return False
         spelling = self._spelling(word, None)
         return len({self._sound(spelling, probe) for probe in _PROBES}) > 1
 

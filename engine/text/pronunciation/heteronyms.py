@@ -9,22 +9,26 @@ where it is not known; it never waits for more.
 from collections.abc import Sequence
 from typing import Final
 
+from engine.text.pronunciation import homographs
+from engine.text.pronunciation.place import Place
 from engine.text.tables import section, words
 
-_METAL: Final = words("heteronyms", "metal")
 _MINUTE: Final = words("heteronyms", "minute")
 _NOUNS: Final = words("heteronyms", "nouns")
+_VERBS: Final = words("heteronyms", "verbs")
+_ARTICLES: Final = words("heteronyms", "articles")
 _COMMANDS: Final = words("heteronyms", "commands")
 _AS: Final = section("heteronyms", "as")
 _NO_VERB_BEFORE: Final = {
     word: said.split() for word, said in section("heteronyms", "no_verb_before").items()
 }
 _WORDS: Final = frozenset(
-    ("lives", *_NOUNS, *words("heteronyms", "adjectives"), *(f"{word}s" for word in _NOUNS))
-) | {key.partition(" ")[0] for key in _AS}
+    ("lives", *_NOUNS, *_VERBS, *words("heteronyms", "adjectives"))
+    + tuple(f"{word}s" for word in _NOUNS | _VERBS)
+) | {key.partition(" ")[0] for key in (*_AS, *homographs.SOUNDS)}
 """All words that have several sounds."""
-_SENTENCE_MARKS: Final = ".?!:;"
-_MARKS: Final = ".,?!:;"
+_SENSES: Final = _WORDS - homographs.SINGLE
+"""Those of them that are a verb and a noun or an adjective."""
 _DETERMINERS: Final = words("heteronyms", "determiners")
 _AUXILIARIES: Final = words("heteronyms", "auxiliaries")
 _THIRD: Final = words("heteronyms", "third")
@@ -43,41 +47,6 @@ _PRESENT: Final = words("heteronyms", "present")
 _HABITS: Final = words("heteronyms", "habits")
 
 
-class _Place:
-    """What stands beside a word, in lower case. `before`: newest last, within the sentence.
-    `clause`: a comma or nothing stands directly before it. `after` None: not known yet.
-    """
-
-    def __init__(self, before: tuple[str, ...], after: str | None, *, clause: bool) -> None:
-        self.before = before
-        self.after = after
-        self.clause = clause or not before
-
-    @classmethod
-    def of(cls, before: Sequence[str], after: str | None) -> "_Place":
-        sentence: list[str] = []
-        for word in reversed(before):
-            if word[-1:] in _SENTENCE_MARKS and word:
-                break
-            sentence.insert(0, word.lower().replace("’", "'"))
-        clause = bool(sentence) and sentence[-1].endswith(",")
-        following = None if after is None else after.strip(_MARKS).lower().replace("’", "'")
-        return cls(tuple(word.rstrip(_MARKS) for word in sentence), following, clause=clause)
-
-    def at(self, distance: int) -> str:
-        """The word so far before it, 1 = directly; "" where the sentence begins."""
-        return self.before[-distance] if len(self.before) >= distance else ""
-
-    def earlier(self) -> "_Place":
-        """The same place, as if the word directly before were not there."""
-        return _Place(self.before[:-1], self.after, clause=False)
-
-    def is_behind(self, words: frozenset[str]) -> bool:
-        """Whether one of the words, or one that ends like its contraction, stands before it."""
-        word = self.at(1)
-        return word in words or any(word.endswith(end) for end in words if "'" in end)
-
-
 def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
     """What espeak has to be given so that its last word sounds as this one does here; "" for a word
     that has one sound, or that it says right anyway. `before`: the words before it, with their
@@ -86,7 +55,11 @@ def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
     lower = word.lower()
     if lower not in _WORDS:
         return ""
-    place = _Place.of(before, after)
+    place = Place.of(before, after)
+    if sense := homographs.sense(word, place):
+        return _said(lower, sense)
+    if lower not in _SENSES:
+        return ""
     sense = _special(word, place) or ("v" if _verb(lower, place) else "n")
     return _said(lower, sense)
 
@@ -96,10 +69,12 @@ def is_heteronym(word: str) -> bool:
     return word.lower() in _WORDS
 
 
-def _verb(word: str, place: _Place) -> bool:
+def _verb(word: str, place: Place) -> bool:
     """Whether a word is a verb here."""
     if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
+    if word in _VERBS:
+        return not place.is_behind(_ARTICLES)
     if place.clause:
         return _commands(word, place)
     if word.endswith("s") and word[:-1] in _WORDS:
@@ -113,7 +88,7 @@ def _verb(word: str, place: _Place) -> bool:
     return _verb_behind_noun(word, place)
 
 
-def _commands(word: str, place: _Place) -> bool:
+def _commands(word: str, place: Place) -> bool:
     """At the head of a sentence or a clause."""
     if place.after in _FINITE:
         return False
@@ -122,7 +97,7 @@ def _commands(word: str, place: _Place) -> bool:
     return word in _COMMANDS
 
 
-def _verb_with_s(word: str, place: _Place) -> bool:
+def _verb_with_s(word: str, place: Place) -> bool:
     """He records, the records"""
     if place.at(1) in _THIRD:
         return True
@@ -133,7 +108,7 @@ def _verb_with_s(word: str, place: _Place) -> bool:
     return word == "lives" and place.after in _PARTICLES and not _is_plural(place.at(1))
 
 
-def _verb_behind_noun(word: str, place: _Place) -> bool:
+def _verb_behind_noun(word: str, place: Place) -> bool:
     before = place.at(1)
     if before in ("that", "which"):
         return place.after in _OBJECTS
@@ -152,17 +127,12 @@ def _verb_behind_noun(word: str, place: _Place) -> bool:
 # ------------------------------------------------------------------- senses of their own
 
 
-def _special(word: str, place: _Place) -> str:
+def _special(word: str, place: Place) -> str:
     """The sense of words that are more than a verb and a noun; "" where the general rules hold."""
     lower = word.lower()
     match lower:
         case "read":
             return _read(place)
-        case "lead":
-            metal = place.after in _METAL or place.at(1) in ("of", "contains", "contain")
-            in_it = place.at(1) in ("with", "from") and place.after in ("", "in", "is", "and")
-            is_it = place.clause and place.after in ("is", "was")
-            return "n" if metal or in_it or is_it else "v"
         case "minute":
             ends = place.after == "" and place.is_behind(_BEING - {"'s"})
             return "a" if ends or place.after in _MINUTE else "n"
@@ -173,13 +143,10 @@ def _special(word: str, place: _Place) -> str:
             # Of Poland unless a command opens with it.
             named = word[0].isupper() and not (place.clause and _verb(lower, place))
             return "n" if named else "v"
-        case "dove" | "wound":
-            goes_on = place.after in ("into", "in", "off", "down", "under", "up", "around")
-            return "p" if goes_on and place.at(1) not in _DETERMINERS else "n"
     return ""
 
 
-def _read(place: _Place) -> str:
+def _read(place: Place) -> str:
     subject = place.at(1)
     if place.clause:
         return "v"
@@ -194,7 +161,7 @@ def _read(place: _Place) -> str:
     return _read_by(place)
 
 
-def _read_by(place: _Place) -> str:
+def _read_by(place: Place) -> str:
     """By who reads: "he read" is past, "I read" mostly is."""
     subject, inverted = place.at(1), place.at(2)
     if inverted in _HAVING:
@@ -209,7 +176,7 @@ def _read_by(place: _Place) -> str:
     return "p" if told and not _is_plural(subject) and "to" not in place.before[-3:] else "v"
 
 
-def _read_by_pronoun(place: _Place) -> str:
+def _read_by_pronoun(place: Place) -> str:
     subject, inverted = place.at(1), place.at(2)
     if inverted in _AUXILIARIES:
         return "v"
@@ -226,7 +193,10 @@ def _read_by_pronoun(place: _Place) -> str:
 
 def _said(word: str, sense: str) -> str:
     """What espeak says so."""
-    if said := _AS.get(f"{word} {sense}", ""):
+    key = f"{word} {sense}"
+    if key in homographs.SOUNDS:
+        return f"[[{homographs.SOUNDS[key]}]]"
+    if said := _AS.get(key, ""):
         return said
     if sense != "v":
         return f"the {word}"

@@ -9,7 +9,7 @@ times as long (median). First words, spoken without look-ahead, differ by up to 
 
 Invariant: the context is a function of the words only, never of when they came. A piece needs the
 next one (or the end of the input) to be spoken, unless punctuation closes it or it is the very
-first: that one is spoken at once, in front of filler alone.
+first: that one is spoken at once, in front of filler alone, if it has one sense.
 """
 
 import re
@@ -119,7 +119,8 @@ class Phrasing:
         if left == 0:
             return False
         piece = self._pieces[self._taken]
-        at_once = self._taken == 0 or not piece.text or piece.closes is not Break.NONE
+        first = self._taken == 0 and not english.depends(split_mark(piece.text)[0])
+        at_once = first or not piece.text or piece.closes is not Break.NONE
         return at_once or left > 1 or self._ended
 
     def _spelling(self, index: int) -> Spelling:
@@ -129,8 +130,8 @@ class Phrasing:
         if not word or len(piece.text) >= _PIECE_CHARACTERS:
             return Spelling(piece.text)
         last = index + 1 == len(self._pieces)
-        after = None if index == 0 else ""
-        if index and not last:
+        after = None if index == 0 and not english.depends(word) else ""
+        if after == "" and not last:
             after, _ = split_mark(self._words[piece.word + 1])
         if piece.closes is not Break.NONE:
             after = ""

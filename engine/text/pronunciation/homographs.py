@@ -1,0 +1,73 @@
+"""Senses of words that are written alike, by rules that are data: resources/text/homographs.toml."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from engine.resources import table
+from engine.text.pronunciation.place import Place
+from engine.text.tables import section, words
+
+SOUNDS: Final = section("homographs", "sounds")
+"""Espeak's mnemonics of a word in a sense: "bass f"."""
+_RULES: Final[dict[str, list[dict[str, Any]]]] = table("text", "homographs.toml")["rules"]
+SINGLE: Final = frozenset(
+    word for word in _RULES if not {f"{word} v", f"{word} n"} & SOUNDS.keys()
+) - words("heteronyms", "nouns")
+"""Words whose rules say all there is: where none holds, espeak is right."""
+_TOWN_BEFORE: Final = frozenset(
+    "in to from near of at around outside visit visited via leave left through for".split()
+)
+
+
+def sense(word: str, place: Place) -> str:
+    """The sense of the first rule that holds, else "n" if the word has such a sound of its own."""
+    lower = word.lower()
+    for rule in _RULES.get(lower, ()):
+        if _holds(rule, word, place):
+            found: str = rule["sense"]
+            return found
+    return "n" if lower in _RULES and f"{lower} n" in SOUNDS and f"{lower} v" not in SOUNDS else ""
+
+
+def _holds(rule: Mapping[str, Any], word: str, place: Place) -> bool:
+    beside = {"before": place.at(1), "second": place.at(2), "after": place.after}
+    for key, wanted in rule.items():
+        match key:
+            case "before" | "second" | "after":
+                if not _is_among(beside[key], wanted):
+                    return False
+            case "earlier":
+                if set(wanted.split()).isdisjoint(place.before):
+                    return False
+            case "clause" | "upper" | "lower" | "place":
+                if not _is_so(key, word, place):
+                    return False
+    return True
+
+
+def _is_so(key: str, word: str, place: Place) -> bool:
+    match key:
+        case "clause":
+            return place.clause
+        case "lower":
+            return word.islower()
+        case "upper":
+            return word.istitle()
+    return word.istitle() and not place.clause and place.at(1) in _TOWN_BEFORE
+
+
+def _is_among(word: str | None, wanted: str) -> bool:
+    """Whether a word is one of a list, or none of one that begins with "!"."""
+    if word is None:
+        return False
+    found = (word or ".") in _listed(wanted.lstrip("!"))
+    return found != wanted.startswith("!")
+
+
+@cache
+def _listed(wanted: str) -> frozenset[str]:
+    found: set[str] = set()
+    for each in wanted.split():
+        found |= words("heteronyms", each[1:]) if each.startswith("@") else {each}
+    return frozenset(found)

@@ -1,0 +1,42 @@
+"""Where a word stands: the words before it in its sentence, and the one behind it."""
+
+from collections.abc import Sequence
+from typing import Final
+
+_SENTENCE_MARKS: Final = ".?!:;"
+_MARKS: Final = ".,?!:;"
+
+
+class Place:
+    """What stands beside a word, in lower case. `before`: newest last, within the sentence.
+    `clause`: a comma or nothing stands directly before it. `after` None: not known yet.
+    """
+
+    def __init__(self, before: tuple[str, ...], after: str | None, *, clause: bool) -> None:
+        self.before = before
+        self.after = after
+        self.clause = clause or not before
+
+    @classmethod
+    def of(cls, before: Sequence[str], after: str | None) -> "Place":
+        sentence: list[str] = []
+        for word in reversed(before):
+            if word[-1:] in _SENTENCE_MARKS and word:
+                break
+            sentence.insert(0, word.lower().replace("’", "'"))
+        clause = bool(sentence) and sentence[-1].endswith(",")
+        following = None if after is None else after.strip(_MARKS).lower().replace("’", "'")
+        return cls(tuple(word.rstrip(_MARKS) for word in sentence), following, clause=clause)
+
+    def at(self, distance: int) -> str:
+        """The word so far before it, 1 = directly; "" where the sentence begins."""
+        return self.before[-distance] if len(self.before) >= distance else ""
+
+    def earlier(self) -> "Place":
+        """The same place, as if the word directly before were not there."""
+        return Place(self.before[:-1], self.after, clause=False)
+
+    def is_behind(self, words: frozenset[str]) -> bool:
+        """Whether one of the words, or one that ends like its contraction, stands before it."""
+        word = self.at(1)
+        return word in words or any(word.endswith(end) for end in words if "'" in end)
