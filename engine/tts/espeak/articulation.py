@@ -40,6 +40,7 @@ class Articulation:
     def __init__(self, library: Espeak, voice: voices.FormantVoice) -> None:
         self._library = library
         self._voice = voices.file_name(voice)
+        self.british = voice.british
         library.select(self._voice)  # now, so that the first word does not wait for it
         self._gain = np.float32(10 ** (voice.gain_db / 20))
         self._joiner = Joiner()

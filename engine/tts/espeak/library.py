@@ -132,14 +132,14 @@ class Espeak:
             return library
 
     def release(self) -> None:
-        """Give one claim back; the last one frees the library. Once the owner has ended, any
-        thread may do it.
+        """Give one claim back; the last one frees the library, unless another thread has claimed it
+        since its owner ended. Then any thread may do it.
         """
         if self._owner.is_alive():
             self._check_owner()
-        self._claims -= 1
-        if self._claims == 0:
-            with Espeak._claiming:
+        with Espeak._claiming:
+            self._claims -= 1
+            if self._claims == 0 and Espeak._held is self:
                 self._terminate()
 
     def speak(self, text: str, *, voice: str, words_per_minute: int) -> Speech:

@@ -69,7 +69,8 @@ class Context:
 class Phrasing:
     """The pieces of one utterance, in order, and how far they have been taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, british: bool = False) -> None:
+        self._british = british
         self._pieces: list[Piece] = []
         self._words: list[str] = []  # as they were pushed
         self._spellings: list[Spelling] = []  # of the pieces that were taken
@@ -136,7 +137,7 @@ class Phrasing:
         if piece.closes is not Break.NONE:
             after = ""
         before = self._words[max(0, piece.word - english.WORDS_BEFORE) : piece.word]
-        spelling = english.spelling(before, word, after)
+        spelling = english.spelling(before, word, after, british=self._british)
         lead, _, tail = piece.text.partition(word)
         alone = spelling.alone and spelling.alone + tail
         return Spelling(lead + spelling.text + tail if spelling.text else "", alone)
@@ -177,15 +178,15 @@ class Phrasing:
         # Filler even when `following` is the last word: whether it is must not matter, because a
         # slower language model would not have told yet.
         return [
-            _roughly(following.text),
+            _roughly(following.text, british=self._british),
             *([] if following.closes is not Break.NONE else _FILLER.split()),
         ]
 
 
-def _roughly(text: str) -> str:
+def _roughly(text: str, *, british: bool) -> str:
     """A piece as the neighbour of another one."""
     word, _ = split_mark(text)
-    return text.replace(word, english.roughly(word), 1) if word else text
+    return text.replace(word, english.roughly(word, british=british), 1) if word else text
 
 
 def split_word(number: int, text: str) -> list[Piece]:

@@ -36,7 +36,7 @@ class EspeakSession(AheadUtterance):
     def __init__(self, articulation: Articulation) -> None:
         super().__init__(SAMPLE_RATE)
         self._articulation = articulation
-        self._phrasing = Phrasing()
+        self._phrasing = Phrasing(british=articulation.british)
         self._marks: deque[_Mark] = deque()
         self._faded = False  # the last sound has been made
 

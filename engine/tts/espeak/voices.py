@@ -41,6 +41,10 @@ class FormantVoice:
     gain_db: float
     formants: tuple[Formant, ...] = ()
 
+    @property
+    def british(self) -> bool:
+        return self.language == _BRITISH
+
 
 def _woman(shift: int) -> tuple[Formant, ...]:
     """Formants of a shorter vocal tract: `shift` percent of a man's."""

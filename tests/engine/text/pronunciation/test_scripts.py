@@ -229,9 +229,9 @@ def missed(american: Espeak, name: str) -> list[str]:
 
 
 def test_the_sentences_written_before_the_rules_are_said_right(american):
-    """99 of 100, as found; espeak alone has 77."""
+    """espeak alone has 77."""
     assert len(sentences("first")) == len(sentences("second")) == 100
-    assert missed(american, "first") == ["I read every night before bed."]
+    assert missed(american, "first") == []
 
 
 def test_the_sentences_written_after_the_rules_are_mostly_said_right(american):

@@ -94,6 +94,17 @@ def test_after_the_last_release_or_the_owner_s_end_another_thread_may_own_it():
     Espeak.claim().release()
 
 
+def test_who_closes_what_a_dead_thread_left_does_not_end_it_under_its_next_owner():
+    models: list[EspeakModel] = []
+    assert in_another_thread(lambda: models.append(EspeakModel())) is None
+    library = Espeak.claim()  # from the thread that died
+    models[0].close()
+    assert len(library.speak("still here", voice="alan", words_per_minute=175).pcm)
+    assert Espeak.claim() is library
+    library.release()
+    library.release()
+
+
 def test_a_missing_library_or_its_data_is_a_model_error(tmp_path, monkeypatch):
     def refuse(path: str) -> None:
         raise OSError("cannot open shared object file")

@@ -1,0 +1,169 @@
+"""Names and words with several sounds: the lexicon and the rules in front of espeak."""
+
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+import re
+from pathlib import Path
+
+import pytest
+
+from engine.resources import resource
+from engine.text.phonemes import Espeak
+from engine.text.pronunciation import english, homographs, lexicon
+from engine.tts.espeak.phrasing import Phrasing
+from engine.tts.kokoro.symbols import symbols
+from engine.tts.phones import own_ids
+from tests.engine.text.cases import phoned
+
+_HERE = Path(__file__).parent
+_FOLDED = (
+    ("ˌ", ""), ("ː", ""), ("ɾ", "t"), ("ʔ", "t"), ("ʲ", "j"), ("ʌ", "ə"), ("ɐ", "ə"), ("ᵻ", "ə"),
+    ("ɚ", "əɹ"), ("ɜ", "əɹ"), ("ɹɹ", "ɹ"), ("ɔ", "ɑ"), ("n̩", "ən"), (" ", ""),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def american() -> Espeak:
+    return Espeak()
+
+
+@pytest.fixture(scope="module")
+def british() -> Espeak:
+    return Espeak("en-gb")
+
+
+def said(espeak: Espeak, text: str, place: int) -> str:
+    return "".join(phoned(text.split(), espeak)[place].phones)
+
+
+def folded(phones: str) -> str:
+    """Without secondary stress, length and the sort of a weak vowel."""
+    for letters, plain in _FOLDED:
+        phones = phones.replace(letters, plain)
+    phones = re.sub("ɪ(?=[əˈæɛiou])", "i", phones)
+    phones = re.sub("(?<!ˈ)(?<![aeɑo])ɪ", "ə", phones)
+    return phones.replace("əɹɹ", "əɹ")
+
+
+def rows(name: str) -> list[tuple[str, str]]:
+    lines = (_HERE / f"{name}.tsv").read_text("utf-8").splitlines()
+    return [(first, second) for first, second in (_columns(each) for each in lines if each[0] != "#")]
+
+
+def _columns(line: str) -> list[str]:
+    return line.split("\t")
+
+
+def right_names(espeak: Espeak, name: str) -> list[str]:
+    """The names that are said right, inside a sentence."""
+    right = []
+    for written, wanted in rows(name):
+        found = phoned(f"It is about {written}.".split(), espeak)[3:]
+        phones = "".join(phone for word in found for phone in word.phones)
+        if " " in written:  # which word has the main stress is a matter of taste
+            phones, wanted = phones.replace("ˈ", ""), wanted.replace("ˈ", "")
+        if folded(phones) in map(folded, wanted.split("/")):
+            right.append(written)
+    return right
+
+
+def right_senses(espeak: Espeak, name: str) -> list[str]:
+    """The sentences whose marked word is said right."""
+    right = []
+    for wanted, text in rows(name):
+        place = next(place for place, word in enumerate(text.split()) if "*" in word)
+        phones = said(espeak, text.replace("*", ""), place)
+        if folded(phones) in map(folded, wanted.split("/")):
+            right.append(text)
+    return right
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("names", 199), ("names_second", 43)],
+    ids=["before the lexicon", "after it"],
+)
+def test_names_are_said_as_people_say_them(american, name, least):
+    """espeak alone has 90 of 200 and 8 of 62."""
+    assert len(right_names(american, name)) >= least
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [("homographs", 99), ("homographs_second", 49)],
+    ids=["before the rules", "after them"],
+)
+def test_words_with_several_sounds_are_told_apart(american, name, least):
+    """The verbs and nouns alone gave 71 of 100 and 33 of 50."""
+    assert len(right_senses(american, name)) >= least
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "phones"),
+    [
+        ("Nike's new shoes", 0, "nˈaɪkiz"),
+        ("the Descartes’ dog", 1, "deɪkˈɑːɹt"),
+        ("two gnocchis", 1, "njˈɑːkiz"),
+        ("Porsche's", 0, "pˈɔːɹʃəz"),
+        ("a Tucson-based firm", 1, "tˈuːsɑːnbˈeɪst"),
+        ("NIKE", 0, "nˈaɪki"),
+        ("Nguyễn", 0, "wˈɪn"),
+        ("in La Jolla", 2, "hˈɔɪə"),
+        ("Des Moines's mayor", 1, "mˈɔɪnz"),
+    ],
+)
+def test_endings_parts_capitals_accents_and_phrases(american, text, place, phones):
+    assert said(american, text, place) == phones
+
+
+def test_the_lexicon_depends_on_the_accent(british):
+    assert said(british, "Worcester", 0) == "wˈʊstə"
+    assert said(british, "Tucson", 0) == "tˈuːsɒn"
+
+
+def test_what_has_an_accent_is_no_word_without_it(american):
+    assert said(american, "a rosé", 1).endswith("zˈeɪ")
+    assert said(american, "a rose", 1) == "ɹˈoʊz"
+    assert lexicon.respelled("part") == lexicon.respelled("do") == lexicon.respelled("low") == ""
+
+
+def test_a_word_of_several_senses_waits_for_the_next_one_also_as_the_first(american):
+    assert said(american, "Lead is a metal.", 0) == "lˈɛd"
+    assert said(american, "Lead the way.", 0) == "lˈiːd"
+    phrasing = Phrasing()
+    phrasing.push("Lead")
+    assert phrasing.take() is None
+    phrasing.push("is")
+    found = phrasing.take()
+    assert found is not None
+    assert found[1].tokens[0] == "[[l'Ed]]"
+
+
+@pytest.mark.parametrize("text", ["[[n'aIki]]", "a[[b", "x[[[[y'u:]]z"])
+def test_no_text_is_taken_for_phones(american, text):
+    assert "[[" not in english.spelling((), text, "").text
+    assert english.roughly(text).count("[[") == 0
+
+
+def _own_list() -> list[str]:
+    text = resource("lexicon", "names.txt").read_text("utf-8")
+    lines = (line for line in text.splitlines() if "\t" in line and not line.startswith("#"))
+    groups = [group for line in lines for group in line.split("\t")[1].split()]
+    return [*groups, *homographs.SOUNDS.values()]
+
+
+def test_every_phone_of_our_own_list_is_one_that_voices_learnt(american):
+    known = {phone.lstrip("ˈˌ") for phone in own_ids()}
+    assert len(_own_list()) > 3_000
+    sounds = {group: american.phones(f"[[{group}]]") for group in _own_list()}
+    unknown = {
+        group: phones
+        for group, phones in sounds.items()
+        if not {phone.lstrip("ˈˌ") for phone in phones} <= known or not all(map(symbols, phones))
+    }
+    assert unknown == {}
+
+
+def test_the_data_is_sorted_as_it_is_searched():
+    lines = lexicon._text().splitlines(keepends=True)
+    assert lines == sorted(lines)
+    assert all(line.count("\t") == 2 for line in lines)
