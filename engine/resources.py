@@ -3,6 +3,7 @@
 Invariant: read only; nothing is ever written here.
 """
 
+import gzip
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -35,3 +36,9 @@ def resource(*parts: str) -> Path:
 def table(*parts: str) -> dict[str, Any]:
     """A shipped TOML file, read once; nobody changes it."""
     return tomllib.loads(resource(*parts).read_text(encoding="utf-8"))
+
+
+@cache
+def compressed_text(*parts: str) -> str:
+    """A shipped text in Latin-1 that gzip compressed, read once."""
+    return gzip.decompress(resource(*parts).read_bytes()).decode("latin-1")

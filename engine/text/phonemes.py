@@ -7,8 +7,6 @@ words alone, never on when they were pushed. One thread uses an Espeak: the libr
 in globals.
 """
 
-# ruff: noqa: RUF001  IPA letters look like others on purpose
-
 import ctypes
 import re
 import unicodedata
@@ -144,9 +142,7 @@ class WordPhonemizer:
     def _spelling(self, word: str, after: str | None) -> Spelling:
         if not self._espeak.english or not word:
             return Spelling(word)
-        return english.spelling(
-            tuple(self._passed), word, after, british=self._espeak.british
-        )
+        return english.spelling(tuple(self._passed), word, after, british=self._espeak.british)
 
     def _waits(self, word: str) -> bool:
         """Whether what follows may make another word of it, or once speech has begun, change its

@@ -27,11 +27,8 @@ from engine.text.pronunciation.lexicon import base_letters, with_s
 
 Sounds = dict[str, str]
 
+_UNSAID: Final = "-"
 _SHORT: Final = 3  # letters; such words are mostly abbreviations and parts of phrases
-_AS_ESPEAK: Final = frozenset(  # where the dictionaries are worse
-    "ninety issues catch suggest maria anna dubey yang zhan ziyang xiong installation jonas into been "
-    "ones upon onto somewhat intrinsic transitions transactions translate translation multiple".split()
-)
 _WORD: Final = re.compile(r"[a-z][a-z'-]*[a-z]")
 _VOWELS: Final = "aeiouæɑɒɔəɛɜɪʊʌᵻᵊAIOQWY"
 _MISAKI: Final = {  # its symbols, and espeak's mnemonics; R stands for an r before a vowel
@@ -103,14 +100,18 @@ class Builder:
     def entries(self) -> Iterator[tuple[str, str]]:
         """Words, each with its mnemonics for both accents."""
         reviewed = self._golds["en-us"].keys() | self._golds["en-gb"].keys()
-        for word in filter(_WORD.fullmatch, reviewed - _AS_ESPEAK):
+        for word in filter(_WORD.fullmatch, reviewed):
             american, british = (self._unlike(accent, word) for accent in self._golds)
             if american and self._is_right("en-gb", american, word):
                 british = "="
             if american or british:
                 yield word, f"{american or '-'}\t{british or '-'}"
-        for word in filter(_WORD.fullmatch, self._names.keys() - reviewed - _AS_ESPEAK):
-            if len(word) > _SHORT and not word.endswith("'s") and (sounds := self._unlike_names(word)):
+        for word in filter(_WORD.fullmatch, self._names.keys() - reviewed):
+            if (
+                len(word) > _SHORT
+                and not word.endswith("'s")
+                and (sounds := self._unlike_names(word))
+            ):
                 yield word, f"{sounds}\t="
 
     def _unlike(self, accent: str, word: str) -> str:
@@ -156,20 +157,22 @@ def main(wheels: list[Path]) -> None:
 
 def own_entries(text: str, known: Set[str]) -> Sounds:
     """The lines of our own list: what is written, its mnemonics (as many groups as it has words),
-    and where they differ, the British ones, with tabs between. A single word also stands with a
-    final s, unless that is among the `known` words.
+    and where they differ, the British ones, with tabs between; "-" = as espeak says it. A single
+    word also stands with a final s, unless that is among the `known` words.
     """
     found: Sounds = {}
     for line in text.splitlines():
         if "\t" not in line or line.startswith("#"):
             continue
         written, *accents = line.lower().partition("\t")[0], *line.split("\t")[1:]
-        plural = written + "s" if " " not in written and not written.endswith(("s", "x", "z")) else ""
+        plural = (
+            written + "s" if " " not in written and not written.endswith(("s", "x", "z")) else ""
+        )
         plain = {base_letters(written)}
         names = {written, *(plain if written in plain else plain - known)}
         for word in names:
             found[word] = _entry(accents)
-            if plural and base_letters(plural) not in known:
+            if plural and accents != [_UNSAID] and base_letters(plural) not in known:
                 found.setdefault(f"{word}s", _entry([with_s(each) for each in accents]))
     return found
 
@@ -186,7 +189,11 @@ def _plain(gold: dict[str, Any]) -> Sounds:
         if len(word) > _SHORT and not word.isupper():
             sound = symbols if isinstance(symbols, str) else None
             found.setdefault(word.lower(), set()).add(sound)
-    return {word: sounds.pop() for word, sounds in found.items() if len(sounds) == 1 and None not in sounds}
+    return {
+        word: sounds.pop()
+        for word, sounds in found.items()
+        if len(sounds) == 1 and None not in sounds
+    }
 
 
 def mnemonics(symbols: str, word: str = "") -> str:
@@ -194,7 +201,7 @@ def mnemonics(symbols: str, word: str = "") -> str:
     if "o" in word:
         symbols = re.sub("ɑ(?!ː|ɹ)", "ɒ", symbols)  # British voices tell "cot" from "calm"
     symbols = re.sub(rf"ɹ(?=[ˈˌ]?[{_VOWELS}])", "R", symbols)
-    for stress in "ˈˌ":  # "ˈiɹ" is one vowel with its r
+    for stress in "ˈˌ":  # a stressed i is one vowel with its r
         symbols = re.sub(f"{stress}i(?=ɹ)", f"{stress}ɪ", symbols)
     return _SYMBOL.sub(lambda match: _MISAKI[match[0]], symbols)
 

@@ -22,10 +22,11 @@ _AS: Final = section("heteronyms", "as")
 _NO_VERB_BEFORE: Final = {
     word: said.split() for word, said in section("heteronyms", "no_verb_before").items()
 }
-_WORDS: Final = frozenset(
-    ("lives", *_NOUNS, *_VERBS, *words("heteronyms", "adjectives"))
-    + tuple(f"{word}s" for word in _NOUNS | _VERBS)
-) | {key.partition(" ")[0] for key in (*_AS, *homographs.SOUNDS)}
+_WORDS: Final = (
+    frozenset(("lives", *_NOUNS, *_VERBS, *words("heteronyms", "adjectives")))
+    | {f"{word}s" for word in _NOUNS | _VERBS}
+    | {key.partition(" ")[0] for key in (*_AS, *homographs.SOUNDS)}
+)
 """All words that have several sounds."""
 _SENSES: Final = _WORDS - homographs.SINGLE
 """Those of them that are a verb and a noun or an adjective."""

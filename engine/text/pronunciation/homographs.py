@@ -1,4 +1,4 @@
-"""Senses of words that are written alike, by rules that are data: resources/text/homographs.toml."""
+"""Senses of words that are written alike, by the rules of resources/text/homographs.toml."""
 
 from collections.abc import Mapping
 from functools import cache

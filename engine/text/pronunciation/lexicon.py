@@ -1,15 +1,14 @@
 """Names and words that espeak says wrong, in its own mnemonics of phones.
 
-The data is resources/lexicon/lexicon.txt.gz (made by engine/training/lexicon.py). Invariant: it is read
-at the first look-up, and what a word gets depends on the word and on those beside it alone.
+The data is resources/lexicon/lexicon.txt.gz, made by engine/training/lexicon.py. Invariant: it is
+read at the first look-up, and what a word gets depends on the word and on those beside it alone.
 """
 
-import gzip
 import unicodedata
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
-from engine.resources import resource
+from engine.resources import compressed_text
 
 _VOICELESS: Final = ("p", "t", "k", "f", "T")
 _HISSES: Final = ("s", "z", "S", "Z")
@@ -28,7 +27,8 @@ def respelled(word: str, before: str = "", after: str | None = "", *, british: b
     for ending in ("", _OWN, "'"):
         base = word.removesuffix(ending)
         if word.endswith(ending) and (
-            sounds := _in_phrase(base_letters(base), before, following, british) or _sounds(base, british)
+            sounds := _in_phrase(base_letters(base), before, following, british)
+            or _sounds(base, british)
         ):
             return f"[[{with_s(sounds) if ending == _OWN else sounds}]]"
     return ""
@@ -96,7 +96,7 @@ def _of(line: str, british: bool) -> str:
 
 def _line(start: str) -> str:
     """The first line of the data that does not come before `start`."""
-    text = _text()
+    text = compressed_text("lexicon", "lexicon.txt.gz")
     low, high = 0, len(text)
     while low < high:
         begin = text.rfind("\n", 0, (low + high) // 2) + 1
@@ -106,8 +106,3 @@ def _line(start: str) -> str:
         else:
             high = begin
     return text[low : text.find("\n", low)]
-
-
-@cache
-def _text() -> str:
-    return gzip.decompress(resource("lexicon", "lexicon.txt.gz").read_bytes()).decode("latin-1")

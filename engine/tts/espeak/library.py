@@ -158,7 +158,14 @@ class Espeak:
         self._phones.clear()
         encoded = text.encode()
         status = self._library.espeak_Synth(
-            encoded, len(encoded) + 1, 0, _POSITION_CHARACTER, 0, _CHARS_UTF8 | _PHONES_GIVEN, None, None
+            encoded,
+            len(encoded) + 1,
+            0,
+            _POSITION_CHARACTER,
+            0,
+            _CHARS_UTF8 | _PHONES_GIVEN,
+            None,
+            None,
         )
         self._check(status, "a text")
         pcm = np.concatenate(self._samples) if self._samples else np.zeros(0, np.int16)
