@@ -245,9 +245,9 @@ async def test_speech_that_is_ended_over_http_does_not_look_complete(
 
 async def test_a_client_that_hangs_up_in_the_queue_leaves_it() -> None:
     async with serving(Limits(slots=1)) as served:
-        body = {"input": LONG, "response_format": "pcm", "lead_ms": 0}
-        async with served.client.stream("POST", "/v1/audio/speech", json=body) as answer:
-            await anext(answer.aiter_bytes())
+        async with connected(served) as socket:  # it keeps the place: more words may come
+            await tell(socket, "input.text", text="go " * 100)
+            await until(socket, "word")
             waiting = asyncio.ensure_future(say(served))
             while not served.service.waiting:
                 await asyncio.sleep(0.001)
