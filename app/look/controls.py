@@ -242,7 +242,7 @@ class Switch(QCheckBox):
 
 
 QUIET_DB, LOUD_DB = -60.0, -6.0  # the ends of the bar, dB full scale
-_FALL = 0.06  # of the bar, at most, for each level; about 20 levels come in a second
+_FALL = 0.12  # of the bar, at most, for each level; about 10 levels come in a second
 _HEIGHT = 10
 _STEPS = 1000  # of a progress bar
 

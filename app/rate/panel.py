@@ -48,10 +48,11 @@ class RatePanel(QWidget):
 
     def on_event(self, event: api.Event) -> None:
         match event:
-            case api.RateMeasured(_, target, measured):
+            case api.RateMeasured(_, target, measured, over):
                 self._measured = measured
                 self.slider.show_measured(measured)
-                self.trace.add(target, measured)
+                if measured is not None and not over:
+                    self.trace.add(target, measured)
                 self._show_readout()
             case api.SettingChanged(key, value) if key == RATE_KEY:
                 self.show_rate(value if isinstance(value, int | float) else None)

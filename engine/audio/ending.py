@@ -1,6 +1,6 @@
-"""How an utterance ends: its sound dies away instead of breaking off.
+"""How an utterance begins and ends: its sound rises from silence and dies away into it.
 
-Invariant: the last SILENT_MS are silence, whatever a network made last.
+Invariant: the first sample and the last SILENT_MS are silence, whatever a network made.
 """
 
 from typing import Final
@@ -10,7 +10,17 @@ import numpy as np
 from engine.audio.pcm import Pcm
 
 SILENT_MS: Final = 10
+_RISE_MS: Final = 5
 _FADE_MS: Final = 40  # a network that stops in a vowel, or begins a sound it was not asked for
+
+
+def faded_in(pcm: Pcm, sample_rate: int, sample: int) -> Pcm:
+    """The samples of an utterance, of which the first has this place in it, with its beginning."""
+    rise = sample_rate * _RISE_MS // 1000
+    if sample >= rise:
+        return pcm
+    gain = np.arange(sample, sample + len(pcm), dtype=np.float32) / rise
+    return pcm * np.minimum(gain, 1.0)
 
 
 def faded_out(pcm: Pcm, sample_rate: int) -> Pcm:

@@ -50,7 +50,7 @@ class PhaseChanged:
 
 @dataclass(frozen=True)
 class Levels:
-    """Root-mean-square levels in dB full scale (-120..0), about 20 times a second.
+    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second.
 
     `raw_db` is the microphone's before the loudspeaker was taken out of it.
     """
@@ -125,11 +125,14 @@ class WordHeard:
 
 @dataclass(frozen=True)
 class RateMeasured:
-    """Rate of the speech just produced in SPS; `target` None means own pace."""
+    """Rate in SPS of what was heard since the target changed (None = own pace), without the silence
+    behind it; None = that is too little to tell. `over`: the reply is, and this is its mean.
+    """
 
     turn: int
     target: float | None
-    measured: float
+    measured: float | None
+    over: bool = False
 
 
 @dataclass(frozen=True)

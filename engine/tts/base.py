@@ -92,14 +92,15 @@ class AudioFrame:
     """The next samples of the utterance.
 
     `sample` is the position of pcm[0] in the utterance; `onsets` are those that fall into this
-    frame, in order; `rate` is the measured SPS over the last 3 s of speech up to the end of this
-    frame, None before the first syllable ended.
+    frame, in order. Measured up to the end of this frame, in SPS: `rate` since the target changed,
+    `mean` over the utterance; None where that is too little speech to tell.
     """
 
     pcm: Pcm
     sample: int
     onsets: tuple[Onset, ...] = ()
     rate: float | None = None
+    mean: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,20 @@
-"""The rate of speech in syllables per second (SPS): what a word is spoken at, and what the last
-seconds of speech had.
+"""The rate of speech in syllables per second (SPS): what a word is spoken at, and what speech had.
 
 The slider's rate is the centre, the word's own pace moves it. Invariant: a pace never takes the
 rate beyond the ends of the slider.
 """
 
 from collections import deque
+from copy import copy
+from dataclasses import dataclass
 from typing import Final
 
 from engine.settings import FASTEST, SLOWEST
 
 PLAIN: Final = 1.0  # the pace of most words
-WINDOW_S: Final = 3
+# Of speech, before its rate is told.
+LEAST_S: Final = 1.0
+LEAST_SYLLABLES: Final = 4
 
 
 def paced(rate: float, pace: float) -> float:
@@ -23,47 +26,86 @@ class RateMeter:
     """Syllables per second over the last `window` frames of speech."""
 
     def __init__(self, window: int, frame_ms: int) -> None:
-        self._ended: deque[tuple[int, float]] = deque()  # syllables, milliseconds
+        self._ended: deque[int] = deque()  # by frame
         self._window = window
         self._frame_ms = frame_ms
         self._any = False
 
-    def observe(self, syllables: int, speed: float = 1.0) -> float | None:
-        """Count a frame in which `syllables` ended, heard at a speed; the rate now. None before the
-        first syllable has ended."""
-        self._ended.append((syllables, self._frame_ms / speed))
+    def observe(self, syllables: int) -> float | None:
+        """Count a frame in which `syllables` ended; the rate now. None before the first syllable
+        has ended.
+        """
+        self._ended.append(syllables)
         if len(self._ended) > self._window:
             self._ended.popleft()
         self._any = self._any or syllables > 0
         if not self._any:
             return None
-        counts, times = zip(*self._ended, strict=True)
-        return float(sum(counts) * 1000 / sum(times))
+        return float(sum(self._ended) * 1000 / (len(self._ended) * self._frame_ms))
+
+
+@dataclass
+class _Stretch:
+    """Syllables that ended from the sample `start` on: where the first and the last one ended, how
+    many did, and how many of them where the first did.
+    """
+
+    start: int = 0
+    first: int = 0
+    last: int = 0
+    count: int = 0
+    at_first: int = 0
+
+    def add(self, sample: int) -> None:
+        if sample < self.start:
+            return
+        if not self.count:
+            self.first = sample
+        self.at_first += sample == self.first
+        self.count += 1
+        self.last = sample
+
+    def rate(self, sample_rate: int) -> float | None:
+        """SPS between the two; None where there is too little speech to tell."""
+        length, syllables = self.last - self.first, self.count - self.at_first
+        if length < LEAST_S * sample_rate or syllables < LEAST_SYLLABLES:
+            return None
+        return syllables * sample_rate / length
 
 
 class SyllableMeter:
-    """Counts syllables: all (`count`), and those of the last 3 s (`rate`); places are samples."""
+    """The rate since it was last changed and over the utterance, without the silence behind the
+    last syllable. Places are samples.
+    """
 
     def __init__(self, sample_rate: int) -> None:
-        self.count = 0
+        self.count = 0  # of all syllables
         self._sample_rate = sample_rate  # Hz
-        self._ends: deque[int] = deque()
+        self._ends: deque[int] = deque()  # of syllables that nobody asked about yet
+        self._whole, self._steady = _Stretch(), _Stretch()
 
-    def add(self, sample: int) -> None:
-        """A syllable ends at `sample` of the utterance; in rising order."""
-        self._ends.append(sample)
-        self.count += 1
+    def add(self, sample: int, syllables: int = 1) -> None:
+        """Syllables end at `sample` of the utterance; in rising order."""
+        self._ends.extend([sample] * syllables)
+        self.count += syllables
+
+    def restart(self, sample: int) -> None:
+        """From here on the rate is another one."""
+        self._steady = _Stretch(sample)
 
     def branch(self) -> "SyllableMeter":
         """Another one that counts on from here."""
-        other = SyllableMeter(self._sample_rate)
-        other.count, other._ends = self.count, self._ends.copy()
+        other = copy(self)
+        other._ends = self._ends.copy()
+        other._whole, other._steady = copy(self._whole), copy(self._steady)
         return other
 
-    def rate(self, now: int) -> float | None:
-        """SPS over the 3 s before sample `now`; None before the first syllable ended."""
-        window = WINDOW_S * self._sample_rate
-        while self._ends and self._ends[0] <= now - window:
-            self._ends.popleft()
-        ended = sum(end <= now for end in self._ends)
-        return ended * self._sample_rate / min(now, window) if ended else None
+    def rates(self, now: int) -> tuple[float | None, float | None]:
+        """SPS of what ended before sample `now`, which rises: since the rate changed, and over the
+        utterance; None where that is too little speech to tell.
+        """
+        while self._ends and self._ends[0] <= now:
+            end = self._ends.popleft()
+            self._whole.add(end)
+            self._steady.add(end)
+        return self._steady.rate(self._sample_rate), self._whole.rate(self._sample_rate)

@@ -6,13 +6,15 @@ derives from Utterance adds `step`, and `rewind` where it can take speech back.
 """
 
 from collections import deque
-from math import isnan
+from math import isfinite
 from typing import Final, Self
 
 import numpy as np
 
+from engine.audio.ending import faded_in
+from engine.audio.limiter import Limiter
 from engine.errors import InvalidInput
-from engine.tts.base import AudioFrame, Onset, Pcm
+from engine.tts.base import AudioFrame, Onset, Pcm, RateRange
 from engine.tts.rate import PLAIN, SyllableMeter
 
 PIECE_MS: Final = 80  # of a frame that is cut from what was made ahead
@@ -21,8 +23,14 @@ PIECE_MS: Final = 80  # of a frame that is cut from what was made ahead
 class Utterance:
     """One utterance. Not thread-safe; several of one model may be stepped in turn."""
 
-    def __init__(self) -> None:
+    def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
+        """`rates` that the model can follow; None = it cannot be told one."""
+        self._sample_rate = sample_rate
+        self._rates = rates
+        self._limiter = Limiter(sample_rate)
+        self._meter = SyllableMeter(sample_rate)
         self._rate: float | None = None
+        self._heeded: float | None = None  # the rate of the last frame
         self._words: deque[str] = deque()  # not yet taken up
         self._paces: list[float] = []  # of all words ever
         self._ended = False  # no word follows
@@ -32,15 +40,22 @@ class Utterance:
     @property
     def rate(self) -> float | None:
         """Target SPS from the next step on; None = own pace. Clamped to the model's range, ignored
-        by a model without one; InvalidInput for a NaN.
+        by a model without one; InvalidInput for NaN or infinity.
         """
         return self._rate
 
     @rate.setter
     def rate(self, rate: float | None) -> None:
-        if rate is not None and isnan(rate):
-            raise InvalidInput("The speaking rate is not a number.")
+        if rate is not None and not isfinite(rate):
+            raise InvalidInput("A speaking rate of {rate} cannot be spoken.", rate=rate)
         self._rate = rate
+
+    @property
+    def _target(self) -> float | None:
+        """The rate within what the model can follow; None = own pace."""
+        if self._rate is None or self._rates is None:
+            return None
+        return self._rates.nearest(self._rate)
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
         """See TtsSession."""
@@ -61,12 +76,23 @@ class Utterance:
         """Nothing: states of the networks are not kept. A new rate acts on the next frame."""
         return None
 
-    def _packet(
-        self, pcm: Pcm, onsets: tuple[Onset, ...] = (), rate: float | None = None
-    ) -> AudioFrame:
-        """The next samples as a frame."""
+    def _heed(self, sample: int) -> None:
+        """Where the rate has changed, measure it from this sample on."""
+        if self._rate != self._heeded:
+            self._heeded = self._rate
+            self._meter.restart(sample)
+
+    def _syllables_end(self, syllables: int) -> None:
+        """So many ended where the next frame begins."""
+        self._heed(self._sample)
+        self._meter.add(self._sample, syllables)
+
+    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...] = ()) -> AudioFrame:
+        """The next samples as a frame: not too loud, and the first ones rise from silence."""
         start, self._sample = self._sample, self._sample + len(pcm)
-        return AudioFrame(pcm, start, onsets, rate)
+        self._heed(start)
+        pcm = faded_in(self._limiter.limit(pcm, start), self._sample_rate, start)
+        return AudioFrame(pcm, start, onsets, *self._meter.rates(self._sample))
 
     def close(self) -> None:
         """Forget the utterance; further steps are Finished."""
@@ -85,10 +111,9 @@ class AheadUtterance(Utterance):
     them.
     """
 
-    def __init__(self, sample_rate: int) -> None:
-        super().__init__()
+    def __init__(self, sample_rate: int, rates: RateRange) -> None:
+        super().__init__(sample_rate, rates)
         self._piece = sample_rate * PIECE_MS // 1000  # samples of a frame; the last is shorter
-        self._meter = SyllableMeter(sample_rate)
         self._onsets: deque[Onset] = deque()
         self._ready: Pcm = np.zeros(0, np.float32)  # made, not yet in a frame
 
@@ -106,7 +131,7 @@ class AheadUtterance(Utterance):
         end, onsets = self._sample + len(pcm), []
         while self._onsets and self._onsets[0].sample < end:
             onsets.append(self._onsets.popleft())
-        return self._packet(pcm, tuple(onsets), self._meter.rate(end))
+        return self._packet(pcm, tuple(onsets))
 
     def _forget_from(self, sample: int) -> None:
         """What was made from a sample of the utterance on."""

@@ -3,7 +3,8 @@
 Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
 device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
 Samples that were not heard are kept until they are, so another loudspeaker can take over, and what
-has not left the ring can be taken back and made again. The speaker's thread writes; hush() and
+has not left the ring can be taken back and made again. Where speech stops because words are late,
+and where it goes on, it is faded. The speaker's thread writes; hush() and
 delivery() may be called from any thread.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from engine.audio.base import Loudspeaker, Pcm
 from engine.audio.pcm import Resampler, level_db, ramp
+from engine.runtime.turn.edges import FADE_MS, Edges
 from engine.runtime.turn.facts import Delivery
 from engine.text.word import Word
 from engine.tts.base import AudioFrame
@@ -24,7 +26,7 @@ from engine.tts.base import AudioFrame
 # At least this stays in the ring when the rest is made again: a loaded machine makes more in time.
 KEPT_MS = 80
 _FIXED_MS = 40  # of what sounds next: the device may take so much while the rest is taken back
-_FADE_MS = 10  # from what sounds to what was made again too late for it
+_LOW_MS = 70  # when so little is left and no words have come, the end of it is faded
 _REMEMBERED_MS = 50  # what was heard: renew() begins to resample before what is made again
 _FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
 
@@ -47,12 +49,15 @@ class WordBegun:
 
 @dataclass(frozen=True)
 class FrameCue:
-    """Where a frame begins (samples of the utterance), its level and the rate measured in it."""
+    """Where a frame begins (samples of the utterance), its level and the rate measured up to its
+    end, since the target changed and over the utterance.
+    """
 
     sample: int
     level_db: float
     target: float | None
     measured: float | None
+    mean: float | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,7 @@ class Playback:
         self._produced = 0  # samples at the model's rate
         self._frame = 0  # samples of the last frame
         self._complete = False
+        self._waits = False  # for words
         self._hushed_at: int | None = None  # sample of the utterance; None = audible
         self._resume_at = 0  # sample: what had left the ring by hush() comes out of the device
         self._underruns = 0  # of loudspeakers this utterance has left
@@ -103,7 +109,8 @@ class Playback:
             frame = self._joined(frame)
         for onset, word in zip(frame.onsets, words, strict=True):
             self._words.append(WordCue(word, onset.sample))
-        self._frames.append(FrameCue(frame.sample, level_db(frame.pcm), target, frame.rate))
+        level = level_db(frame.pcm)
+        self._frames.append(FrameCue(frame.sample, level, target, frame.rate, frame.mean))
         self._unheard.append(frame)
         self._frame = len(frame.pcm)
         self._produced = frame.sample + self._frame
@@ -125,6 +132,9 @@ class Playback:
     def pump(self) -> None:
         """Give the ring what it takes; called often."""
         self._queue(np.zeros(0, np.float32))
+        low = self._left <= self._loudspeaker.sample_rate * _LOW_MS // 1000
+        if self._waits and low and not self._complete and not self._edges.faded:
+            self._edges.fade()
         self._look()
         old = self._heard_sample() - self._model_rate * _REMEMBERED_MS // 1000
         while self._unheard and self._end_of(self._unheard[0]) <= old:
@@ -132,10 +142,12 @@ class Playback:
 
     def starved(self) -> None:
         """The words ran out: silence from here on is a pause, not an underrun."""
+        self._waits = True
         self._loudspeaker.expect_more(False)
 
     def feeding(self) -> None:
         """Frames follow one another: silence from here on is an underrun."""
+        self._waits = False
         self._loudspeaker.expect_more(True)
 
     def cut(self) -> None:
@@ -163,7 +175,7 @@ class Playback:
         rate = self._loudspeaker.sample_rate
         kept = (end - self._start) * rate // self._model_rate - rate * _FILTER_MS // 1000
         kept = max(kept, self._played + rate * _FIXED_MS // 1000)
-        self._written -= self._loudspeaker.take_back(max(0, self._written - kept))
+        self._edges.take_back(max(0, self._written - kept))
         self._forget(end)
         step = self._model_rate // math.gcd(self._model_rate, rate)
         filtered = self._sample(self._written) - self._model_rate * _FILTER_MS // 1000
@@ -299,7 +311,7 @@ class Playback:
         if late <= 0:
             return frame
         old = [each.pcm[max(0, frame.sample - each.sample) :] for each in before]
-        old_pcm = np.concatenate(old)[: late + self._model_rate * _FADE_MS // 1000]
+        old_pcm = np.concatenate(old)[: late + self._model_rate * FADE_MS // 1000]
         over = frame.pcm[late : len(old_pcm)]
         over = over + (old_pcm[late:][: len(over)] - over) * ramp(1, 0, len(over))
         pcm = np.concatenate([old_pcm[:late], over, frame.pcm[late + len(over) :]])
@@ -318,17 +330,28 @@ class Playback:
         self._loudspeaker = loudspeaker
         self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
         self._skipped = 0  # samples it will give that the loudspeaker has already
+        self._edges = Edges(loudspeaker, midway=start > 0)
         self._start: int = start  # sample of the utterance that the first written sample stands for
-        self._written: int = 0  # samples at the loudspeaker's rate
         # What an earlier utterance has left in the ring is played first.
         self._played_before = loudspeaker.samples_written
         self._underruns_before = loudspeaker.underruns
 
     def _queue(self, pcm: Pcm) -> None:
+        if len(pcm):
+            pcm = self._edges.joined(pcm, dry=self._left <= 0)
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
-        count = self._loudspeaker.write(self._pending)  # an empty one asks whether it still lives
+        count = self._edges.write(self._pending)  # an empty one asks whether it still lives
         self._pending = self._pending[count:]
-        self._written += count
+
+    @property
+    def _written(self) -> int:
+        """Samples of this utterance, at the loudspeaker's rate."""
+        return self._edges.written
+
+    @property
+    def _left(self) -> int:
+        """Samples of this utterance that have not left the ring."""
+        return self._written - self._played
 
     @property
     def _played(self) -> int:

@@ -66,7 +66,8 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
     asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
     pieces: list[Pcm] = []
     phones = [("", 0)]
-    first, length, late = 0, 0, 0.0
+    first, length = 0, 0
+    late: float | None = None
     while (more := next_words(words[first:], len(words), all_known=True)) is not None:
         last = first + len(more[0])
         begin = asked[first]
@@ -76,7 +77,7 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
         pcm, places = _rendered(speaking, plan)
         phones += _timed(plan, (length + places).tolist(), british=speaking.speaker.british)
         pieces.append(pcm)
-        first, length, late = last, length + len(pcm), plan.late(plan.limit)
+        first, length, late = last, length + len(pcm), plan.late_at_end
     return Said(np.concatenate(pieces), tuple(phones)) if pieces else None
 
 

@@ -21,6 +21,7 @@ from engine.tts.espeak.phrasing import Break, Context, Piece
 # Pauses at the voice's own pace, about espeak's; they shrink and grow with the rate.
 _CLAUSE_PAUSE_S: Final = 0.20
 _SENTENCE_PAUSE_S: Final = 0.40
+_LONGEST_PAUSE: Final = SAMPLE_RATE  # samples, inside a sentence
 # A piece without any sound still gets a place in the utterance.
 _MUTE_SAMPLES: Final = SAMPLE_RATE * 40 // 1000
 _NO_SYLLABLES: Final[tuple[int, ...]] = ()
@@ -68,7 +69,11 @@ class Articulation:
             syllables = tuple(
                 min(len(body), round(sample * pace.stretch)) for sample in cutting.syllables
             )
-        self._before, self._gap = piece.closes, round(pace.gap * len(syllables))
+        # What a gap leaves of a long word's slowness is spread over the next words (Pacer).
+        self._before, self._gap = (
+            piece.closes,
+            min(round(pace.gap * len(syllables)), _LONGEST_PAUSE),
+        )
         self._pacer.note(syllables=len(syllables), samples=self._rested + len(body))
         self._rested = 0
         return Sound(body * self._gain, syllables)
@@ -98,7 +103,7 @@ class Articulation:
             case Break.SENTENCE:
                 samples = round(_SENTENCE_PAUSE_S * pace.pause * SAMPLE_RATE)
             case Break.CLAUSE:
-                samples = round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE)
+                samples = min(round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE), _LONGEST_PAUSE)
             case Break.NONE:
                 samples = self._gap
             case _:

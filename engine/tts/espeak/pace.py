@@ -77,7 +77,6 @@ class Pacer:
         if target is None:
             self._target = None
             return pace_for(paced(OWN_RATE, word_pace))
-        target = min(max(target, RATE_RANGE.lowest), RATE_RANGE.highest)
         if target != self._target:
             self._target, self._late_s = target, 0.0
         self._word_target = paced(target, word_pace)

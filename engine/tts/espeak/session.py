@@ -13,6 +13,7 @@ from engine.errors import InvalidInput
 from engine.tts.base import Finished, Onset, Starved, Step
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE
+from engine.tts.espeak.pace import RATE_RANGE
 from engine.tts.espeak.phrasing import Phrasing, Piece
 from engine.tts.rate import PLAIN, SyllableMeter
 from engine.tts.utterance import AheadUtterance
@@ -34,7 +35,7 @@ class EspeakSession(AheadUtterance):
     """A TtsSession. Frames have 80 ms; a shorter one comes only before Starved or Finished."""
 
     def __init__(self, articulation: Articulation) -> None:
-        super().__init__(SAMPLE_RATE)
+        super().__init__(SAMPLE_RATE, RATE_RANGE)
         self._articulation = articulation
         self._phrasing = Phrasing(british=articulation.british)
         self._marks: deque[_Mark] = deque()
@@ -63,6 +64,7 @@ class EspeakSession(AheadUtterance):
         """The next frame, made now."""
         if self._finished:
             return Finished()
+        self._heed(self._made)
         while len(self._ready) < self._piece and self._speak_next():
             pass
         if len(self._ready):
@@ -88,11 +90,11 @@ class EspeakSession(AheadUtterance):
         piece, context = pair
         pace = self._paces[piece.word]
         self._mark(piece, pieces)
-        pause = self._articulation.rest(self._rate, pace)
+        pause = self._articulation.rest(self._target, pace)
         if len(pause):
             self._make(pause)
             self._mark(piece, pieces)
-        sound = self._articulation.speak(piece, context, self._rate, pace)
+        sound = self._articulation.speak(piece, context, self._target, pace)
         if piece.begins_word:
             self._onsets.append(Onset(piece.word, self._made))
         for syllable in sound.syllables:

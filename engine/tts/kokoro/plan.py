@@ -5,6 +5,7 @@ are frozen: the next plan takes them over as they are. Invariant: a plan depends
 plan before it and its frozen frames alone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import (
+    PER_SECOND,
     Frames,
     Pace,
     Script,
@@ -20,6 +22,7 @@ from engine.tts.kokoro.durations import (
     lateness,
     make_script,
     pauses_after,
+    said_syllables,
     silent_frames,
 )
 from engine.tts.kokoro.parts import Floats, Outline, Parts
@@ -28,6 +31,9 @@ from engine.tts.rate import paced
 
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
 _LEAD: Final = 2  # frames before the first sound that are heard
+_MADE_UP: Final = 30.0  # frames that the next sentence makes up for, at most
+_SOUNDING: Final = 0.0  # energy; silence is below
+_SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
 _BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
 _VOICED_HZ: Final = 50.0
@@ -58,16 +64,16 @@ class Wish:
 @dataclass(frozen=True)
 class Plan:
     """`frames` of each symbol and the edges, of which the first `kept` were rendered before. What
-    lies before `limit` may be rendered; behind that of a whole sentence there is only silence. The
-    rate holds from word number `rated` on. `first` is the first frame that is heard. `curves` and
-    `turns` are what source.py makes of pitch and energy.
+    lies before `limit` may be rendered; behind that of a whole sentence there is only silence.
+    `steady`: the rate has not changed since the sentence began. `curves` and `turns` are what
+    source.py makes of pitch and energy.
     """
 
     wish: Wish
     script: Script
     outline: Outline
     pauses: tuple[float, ...]
-    rated: int
+    steady: bool
     pace: Pace
     frames: Frames
     kept: int
@@ -80,7 +86,17 @@ class Plan:
 
     @property
     def first(self) -> int:
-        return max(0, int(self.frames[0]) - _LEAD - EARLY)
+        """The first frame that is heard. Some voices begin a sound earlier than usual: their energy
+        says so.
+        """
+        usual = int(self.frames[0]) - _LEAD - EARLY
+        sounding = np.flatnonzero(self.energy[: 2 * usual + 2] > _SOUNDING) // 2
+        return max(0, usual - _SOONER, min([usual, *map(int, sounding[:1])]))
+
+    @property
+    def lead(self) -> int:
+        """Frames that are heard before the first symbol."""
+        return int(self.frames[0]) - self.first
 
     @property
     def edges(self) -> Frames:
@@ -112,32 +128,51 @@ class Plan:
             self.script, self.frames, max(0, self.kept - 1), max(0, kept - 1), self.pace
         )
 
+    @property
+    def late_at_end(self) -> float:
+        """The same of the whole sentence with the silence behind it, before the next one's lead."""
+        late = self.late(self.limit) + float(self.frames[-1])
+        return min(max(late, -_MADE_UP), _MADE_UP)
+
     def begun(self, done: int) -> int:
         """How many symbols, the edge before them included, sound before a frame."""
         return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
 
 
+@dataclass(frozen=True)
+class _Past:
+    """What was rendered of a sentence: frames of its symbols, the pauses that are decided, the
+    syllables said of each word; `steady` as in Plan. `late`: by how many frames it is too long.
+    """
+
+    frames: Frames
+    pauses: tuple[float, ...]
+    said: Mapping[int, int]
+    steady: bool
+    late: float
+
+
 def make_plan(
-    parts: Parts, speaker: Speaker, wish: Wish, before: Plan | None, done: int, late: float = 0.0
+    parts: Parts,
+    speaker: Speaker,
+    wish: Wish,
+    before: Plan | None,
+    done: int,
+    late: float | None = None,
 ) -> Plan:
     """The sentence as it is wished, behind the frames before `done`, which are as in the plan
-    `before`. `late`: by how many frames the sentence before was too long for the same rate.
+    `before`. `late`: by how many frames the sentence before was too long (Plan.late_at_end) at the
+    same rate; None = there was none.
     """
-    frozen = np.zeros(0, np.int64)
-    decided: tuple[float, ...] = ()
-    rated = 0
-    if before is not None:
-        frozen = before.frames[: before.begun(done)]
-        known = sum(end + 1 < len(frozen) for end in before.script.ends)
-        decided = before.pauses[:known]
-        rated = before.rated if before.wish.rate == wish.rate else known
-        late = before.late(done) if before.wish.rate == wish.rate else 0.0
+    follows = late is not None
+    past = _past(before, done, wish.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
-    pauses = pauses_after(wish.words, rates, decided, rated)
+    early = -past.late / PER_SECOND
+    pauses = pauses_after(wish.words, rates, past.pauses, past.said, early, steady=past.steady)
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
     outline = parts.outline(ids(script.text), speaker.style)
-    pace = Pace(wish.rate, wish.paces, speaker.own_rate, late)
-    frames = fitted(script, outline.natural, frozen, pace, closed=wish.closed)
+    pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late)
+    frames = fitted(script, outline.natural, past.frames, pace, closed=wish.closed)
     features, pitch, energy = parts.features(outline, speaker.style, frames)
     if before is not None:
         features = np.concatenate([before.features[:done], features[done:]])
@@ -145,12 +180,29 @@ def make_plan(
         energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
     source = parts.source
     plan = Plan(
-        wish, script, outline, pauses, rated, pace, frames, len(frozen), features, pitch, energy,
-        source.curves(pitch, energy), source.turns(pitch), 0,
+        wish, script, outline, pauses, past.steady, pace, frames, len(past.frames), features,
+        pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
-    if wish.closed:
-        return replace(plan, limit=max(done, min(len(features), int(plan.edges[-2]) + _DYING)))
-    return replace(plan, limit=max(done, plan.onset_of_last - _HELD))
+    if before is None and follows:  # its lead is known only now
+        pace = replace(pace, late=pace.late + plan.lead - _LEAD - EARLY)
+    end = int(plan.edges[-2]) + _DYING if wish.closed else plan.onset_of_last - _HELD
+    return replace(plan, pace=pace, limit=max(done, min(len(features), end)))
+
+
+def _past(before: Plan | None, done: int, rate: float | None, late: float) -> _Past:
+    """What of a plan is rendered before the frame `done`; `late` at the beginning of a sentence."""
+    if before is None:
+        return _Past(np.zeros(0, np.int64), (), {}, steady=True, late=late)
+    frames = before.frames[: before.begun(done)]
+    decided = sum(end + 1 < len(frames) for end in before.script.ends)
+    same = before.wish.rate == rate
+    return _Past(
+        frames,
+        before.pauses[:decided],
+        said_syllables(before.script, max(0, len(frames) - 1)),
+        steady=before.steady and same,
+        late=before.late(done) if same else 0.0,
+    )
 
 
 def _joined(old: Floats, new: Floats, place: int) -> Floats:

@@ -17,9 +17,10 @@ from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Finished, Onset, Pcm, RateRange, Starved, Step
 from engine.tts.kokoro.parts import Given, Parts
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
-from engine.tts.kokoro.sentences import next_words
+from engine.tts.kokoro.sentences import Joint, joint, next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.windows import faded_out, render, with_silences
+from engine.tts.kokoro.symbols import parts_of
+from engine.tts.kokoro.windows import faded_in, faded_out, render, with_silences
 from engine.tts.rate import SyllableMeter
 from engine.tts.utterance import AheadUtterance
 
@@ -45,8 +46,8 @@ class Machine:
 class _State:
     """How far an utterance is: the sentence from word `first` on, its plan, and the frame before
     which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols
-    that ended; `tail`: how the last plan goes on, for one frame; `late`: frames by which the
-    sentence before was too long.
+    that ended; `tail`: how the last plan goes on, for one frame; `behind`: of the sentence before,
+    its rate and how many frames it was too long.
     """
 
     first: int = 0
@@ -55,7 +56,7 @@ class _State:
     began: int = 0
     sounded: int = 0
     tail: Pcm | None = None
-    late: float = 0.0
+    behind: tuple[float | None, float] | None = None
     window: int = _FIRST
 
 
@@ -74,14 +75,15 @@ class KokoroSession(AheadUtterance):
     """A TtsSession."""
 
     def __init__(self, machine: Machine) -> None:
-        super().__init__(SAMPLE_RATE)
+        super().__init__(SAMPLE_RATE, RATE_RANGE)
         self._machine = machine
         self._phonemizer = WordPhonemizer(machine.espeak)
-        self._known: list[PhonedWord] = []
+        self._known: list[PhonedWord] = []  # a very long word is more than one
+        self._numbers: list[int] = []  # of the words that those are
+        self._joints: list[Joint] = []  # of words as they came
         self._all_known = False
         self._state = _State()
         self._windows: deque[_Window] = deque()
-        self._heeded: float | None = None  # the rate of the last step, or of a rewind since
 
     def step(self) -> Step:
         if self._finished:
@@ -101,7 +103,8 @@ class KokoroSession(AheadUtterance):
             return self._plan_more()
         if plan.wish.closed and state.done == plan.limit:
             first = state.first + len(plan.wish.words)
-            self._state = _State(first, late=plan.late(state.done), window=state.window)
+            behind = plan.wish.rate, plan.late_at_end
+            self._state = _State(first, behind=behind, window=state.window)
         elif plan.wish.rate != self._target:
             # With more words, if they are known: soon they would have to be planned as well.
             if not self._plan_more():
@@ -112,16 +115,14 @@ class KokoroSession(AheadUtterance):
             return self._plan_more()
         return True
 
-    @property
-    def _target(self) -> float | None:
-        return None if self._rate is None else RATE_RANGE.nearest(self._rate)
-
     def _plan_more(self) -> bool:
         """Plan the sentence with more words; False when they are not known yet."""
         plan, first = self._state.plan, self._state.first
         planned = len(plan.wish.words) if plan else 0
         while True:
-            more = next_words(self._known[first:], planned, all_known=self._all_known)
+            known, numbers = self._known[first:], self._numbers[first:]
+            joints = [self._joints[number] for number in numbers]
+            more = next_words(known, planned, all_known=self._all_known, joints=joints)
             if more is not None:
                 self._plan(more[0], closed=more[1])
                 return True
@@ -131,20 +132,30 @@ class KokoroSession(AheadUtterance):
     def _listen(self) -> bool:
         """Take up one more word; False when there is none."""
         if self._words:
-            self._known += self._phonemizer.push(self._words.popleft())
+            self._joints.append(joint(self._words[0]))
+            ready = self._phonemizer.push(self._words.popleft())
         elif self._ended and not self._all_known:
-            self._known += self._phonemizer.finish()
+            ready = self._phonemizer.finish()
             self._all_known = True
         else:
             return False
+        for number, word in enumerate(ready, self._numbers[-1] + 1 if self._numbers else 0):
+            parts = parts_of(word)
+            self._known += parts
+            self._numbers += [number] * len(parts)
         return True
 
     def _plan(self, words: tuple[PhonedWord, ...], *, closed: bool) -> None:
         state = self._state
-        last = state.first + len(words)
-        wish = Wish(words, tuple(self._paces[state.first : last]), self._target, closed)
+        numbers = self._numbers[state.first : state.first + len(words)]
+        paces = tuple(self._paces[number] for number in numbers)
+        wish = Wish(words, paces, self._target, closed)
         machine = self._machine
-        plan = make_plan(machine.parts, machine.speaker, wish, state.plan, state.done, state.late)
+        late = None
+        if state.behind is not None:
+            rate, behind = state.behind
+            late = behind if rate == wish.rate else 0.0
+        plan = make_plan(machine.parts, machine.speaker, wish, state.plan, state.done, late)
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
 
     def _render(self, plan: Plan) -> None:
@@ -155,7 +166,7 @@ class KokoroSession(AheadUtterance):
             last = plan.limit
         goes_on = last == plan.limit and not plan.wish.closed
         machine = self._machine
-        pcm = render(machine.parts, machine.given, plan, first, last + goes_on).clip(-1, 1)
+        pcm = render(machine.parts, machine.given, plan, first, last + goes_on)
         tail = pcm[FRAME * (last - first) :] if goes_on else None
         pcm, places = with_silences(plan, pcm[: FRAME * (last - first)], first, last)
         places += self._made
@@ -163,6 +174,8 @@ class KokoroSession(AheadUtterance):
             count = min(_JOIN, len(state.tail), len(pcm))
             share = np.linspace(1, 0, count, dtype=np.float32)
             pcm[:count] += (state.tail[:count] - pcm[:count]) * share
+        if state.done == plan.first and not plan.kept:
+            faded_in(pcm)
         if plan.wish.closed and last == plan.limit:
             faded_out(pcm)
             rest = FRAME * (len(plan.features) - last)
@@ -188,13 +201,20 @@ class KokoroSession(AheadUtterance):
         onsets, edges, nuclei = plan.onsets - _SOONER, plan.edges, plan.script.nuclei
         while began < len(onsets) and (onsets[began] < last or over):
             place = min(max(0, int(onsets[began]) - first), len(places) - 2)
-            self._onsets.append(Onset(state.first + began, int(places[place])))
+            self._begin_words(state.first + began, state.first + began + 1, int(places[place]))
             began += 1
         while sounded < len(nuclei) and edges[sounded + 1] <= last:
             if nuclei[sounded]:
                 self._meter.add(int(places[max(0, int(edges[sounded + 1]) - first)]))
             sounded += 1
         return replace(state, done=last, began=began, sounded=sounded)
+
+    def _begin_words(self, first: int, last: int, sample: int) -> None:
+        """Words whose first part is among those known from `first` to `last` begin at a sample."""
+        for place in range(first, last):
+            number = self._numbers[place]
+            if not place or self._numbers[place - 1] != number:
+                self._onsets.append(Onset(number, sample))
 
     def _silence(self) -> bool:
         """Behind the last sentence: a silent frame in which words without a sound have their
@@ -204,7 +224,7 @@ class KokoroSession(AheadUtterance):
         if not self._all_known or first == len(self._known):
             return False
         sample = self._made
-        self._onsets += [Onset(word, sample) for word in range(first, len(self._known))]
+        self._begin_words(first, len(self._known), sample)
         self._make(np.zeros(self._piece, np.float32))
         self._state = _State(len(self._known))
         return True
@@ -214,10 +234,14 @@ class KokoroSession(AheadUtterance):
 
     def rewind(self, sample: int) -> int | None:
         """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
-        self._heeded = self._rate
+        end = None if self._finished else self._go_back(sample)
+        self._heed(self._made)
+        return end
+
+    def _go_back(self, sample: int) -> int | None:
         starts = [int(each.places[-2]) for each in self._windows]  # of each window's last frame
         number = int(np.searchsorted(starts, sample))
-        if self._finished or number == len(starts):
+        if number == len(starts):
             return None
         window = self._windows[number]
         back = int(np.searchsorted(window.places, sample))

@@ -8,12 +8,18 @@ a sixth fewer symbols, so that quick speech has more frames for each.
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
+
+from engine.text.phonemes import PhonedWord
 
 MARKS: Final = ".,?!"
 PAUSE: Final = ","
 SPACE: Final = " "
 LONGEST: Final = 350  # symbols of a sentence; a longer one sounds rushed
+MOST: Final = 510  # symbols that the graph takes
+LONGEST_WORD: Final = 140  # symbols; a longer one is said in parts
 _IDS: Final = {
     ",": 3, ".": 4, "!": 5, "?": 6, " ": 16, "A": 24, "I": 25, "O": 31, "Q": 33, "T": 36, "W": 39,
     "Y": 41, "ᵊ": 42, "a": 43, "b": 44, "d": 46, "e": 47, "f": 48, "h": 50, "i": 51, "j": 52,
@@ -36,6 +42,7 @@ _BRITISH: Final = (
 )  # fmt: skip
 
 
+@lru_cache(1000)
 def symbols(phone: str, *, british: bool = False) -> str:
     """A phone in Kokoro's symbols; without what it has no symbol for."""
     for letters, spelt in _BRITISH if british else _AMERICAN:
@@ -46,3 +53,20 @@ def symbols(phone: str, *, british: bool = False) -> str:
 def ids(text: str) -> list[int]:
     """Ids of symbols, between the two zeros that begin and end a sentence. KeyError."""
     return [0, *(_IDS[letter] for letter in text), 0]
+
+
+def parts_of(word: PhonedWord) -> list[PhonedWord]:
+    """The word, in as many parts as it needs for each to be short enough."""
+    parts: list[PhonedWord] = []
+    phones: list[str] = []
+    for phone in word.phones:
+        if length([*phones, phone]) > LONGEST_WORD:
+            parts.append(PhonedWord(tuple(phones)))
+            phones = []
+        phones.append(phone)
+    return [*parts, PhonedWord(tuple(phones), word.mark)]
+
+
+def length(phones: Sequence[str]) -> int:
+    """Symbols that phones can need, in either English."""
+    return sum(max(len(symbols(each)), len(symbols(each, british=True))) for each in phones)

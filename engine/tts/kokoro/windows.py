@@ -62,7 +62,7 @@ def with_silences(
         if first < frame <= last:
             faded_out(pcm[:at])
         if first <= frame < last:
-            pcm[at : at + _FADE] *= np.linspace(0, 1, _FADE, dtype=np.float32)
+            faded_in(pcm[at:])
             pieces += [pcm[before:at], np.zeros(FRAME * length, np.float32)]
             places[frame - first + 1 :] += FRAME * length
             before = at
@@ -73,3 +73,9 @@ def faded_out(pcm: Floats) -> None:
     """Let the end of the samples die away, in place."""
     end = pcm[-_FADE:]
     end *= np.linspace(1, 0, len(end), dtype=np.float32)
+
+
+def faded_in(pcm: Floats) -> None:
+    """Let the beginning of the samples rise from silence, in place."""
+    begin = pcm[:_FADE]
+    begin *= np.linspace(0, 1, len(begin), dtype=np.float32)

@@ -246,7 +246,7 @@ class ReplicaSession(FadingUtterance):
         """The next samples, with the onsets that fall into them; None when there are none."""
         if not len(samples):
             return None
-        pcm = samples.clamp(-1, 1).numpy()
+        pcm = samples.numpy()
         onsets = []
         while lane.onsets and self._sample_of(lane) < self._sample + len(pcm):
             sample = self._sample_of(lane)

@@ -20,7 +20,7 @@ from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.phones import PhoneTable
-from engine.tts.rate import RateMeter
+from engine.tts.rate import RateMeter, paced
 from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import (
     MARKS,
@@ -124,12 +124,12 @@ class SmlleSession(FadingUtterance):
     """A TtsSession."""
 
     def __init__(self, parts: ModelParts, prompt: Prompt, seed: int) -> None:
-        super().__init__(STEP_SAMPLES * 1000 // STEP_MS)
+        super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.generation.rates)
         self._parts = parts
         self._prompt = prompt
         self._decided = torch.Generator().manual_seed(seed)
         self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
-        self._meter = RateMeter(parts.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
+        self._lately = RateMeter(parts.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = parts.vocoder.open()
         self._passage: _Passage | None = None  # None = one has ended and the next has not begun
@@ -185,9 +185,9 @@ class SmlleSession(FadingUtterance):
         """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
         generation = self._parts.generation
         pace = self._paces[passage.script.places.word_at(passage.place)]
-        if self.rate is None:
+        if self._target is None:
             return math.log(pace)
-        rate = generation.rates.nearest(self.rate) * pace
+        rate = paced(self._target, pace)
         bias = math.log(rate / generation.own_rate)
         if self._measured:
             bias += generation.pull * math.log(rate / self._measured)
@@ -207,15 +207,16 @@ class SmlleSession(FadingUtterance):
             )
             for step in steps
         ]
-        pcm = self._wave.decode(torch.cat(columns)).clamp(-1, 1).numpy()
+        pcm = self._wave.decode(torch.cat(columns)).numpy()
         onsets = []
         while passage.begun and passage.begun[0][1] < last:
             word, step = passage.begun.popleft()
             onsets.append(Onset(word, self._sample + (step - first) * STEP_SAMPLES))
         passage.steps += len(steps)
         syllables = passage.script.places.syllables_ended(passage.spoken_by[first])
-        self._measured = self._meter.observe(syllables)
-        return self._packet(pcm, tuple(onsets), self._measured)
+        self._measured = self._lately.observe(syllables)
+        self._syllables_end(syllables)
+        return self._packet(pcm, tuple(onsets))
 
     def _end(self, passage: _Passage) -> AudioFrame | None:
         """Leave a passage; words that got no token begin in a silent frame."""

@@ -60,7 +60,7 @@ class SpeakStreamSession(FadingUtterance):
 
     def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
-        super().__init__(COLUMN * COLUMN_RATE)
+        super().__init__(COLUMN * COLUMN_RATE, parts.rates)
         self._parts = parts
         self._speaker = speaker[None]
         self._phonemizer = WordPhonemizer(parts.espeak)
@@ -79,7 +79,6 @@ class SpeakStreamSession(FadingUtterance):
         self._wave = parts.vocoder.open()
         self._begun: list[int] = []  # words that begin with the next sample
         self._syllables = self._own_syllables = 0  # that ended since the last column
-        self._meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)
         self._own_meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)  # before the tempo
         self._own_rate: float | None = None
         self._generator = torch.Generator().manual_seed(seed)
@@ -203,20 +202,18 @@ class SpeakStreamSession(FadingUtterance):
             self._own_syllables = 0
         if not due:
             return None
-        pcm = self._wave.decode(torch.stack(due)).clamp(-1, 1)
-        for _ in due:
-            rate = self._meter.observe(self._syllables)
-            self._syllables = 0
-        return self._packet(pcm.numpy(), self._onsets(), rate)
+        pcm = self._wave.decode(torch.stack(due))
+        self._syllables_end(self._syllables)
+        self._syllables = 0
+        return self._packet(pcm.numpy(), self._onsets())
 
     def _tempo_step(self) -> float:
         part, parts = self._segment, self._parts
         assert part is not None
         pace = self._paces[self._script.words[part.first].last]
-        if self.rate is None:
+        if self._target is None:
             return clamped(pace)
-        rate = parts.rates.nearest(self.rate)
-        return step_for(paced(rate, pace), parts.generation.pace, self._own_rate)
+        return step_for(paced(self._target, pace), parts.generation.pace, self._own_rate)
 
     def _onsets(self) -> tuple[Onset, ...]:
         """Of the words that begin with the next sample."""

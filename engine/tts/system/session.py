@@ -8,7 +8,7 @@ from typing import Protocol
 from engine.audio.ending import Ending
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
-from engine.tts.base import AudioFrame, Onset, Pcm
+from engine.tts.base import AudioFrame, Onset, Pcm, RateRange
 from engine.tts.utterance import Utterance
 
 
@@ -27,8 +27,8 @@ class Script(Protocol):
 class PassageUtterance(Utterance):
     """One that is spoken in passages of whole sentences, each from the prompt alone."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
+        super().__init__(sample_rate, rates)
         self._last_word = ""  # taken up
         self._taken = 0  # words taken up
 
@@ -59,15 +59,13 @@ class FadingUtterance(PassageUtterance):
     that will be.
     """
 
-    def __init__(self, sample_rate: int) -> None:
-        super().__init__()
+    def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
+        super().__init__(sample_rate, rates)
         self._ending = Ending(sample_rate)
 
-    def _packet(
-        self, pcm: Pcm, onsets: tuple[Onset, ...] = (), rate: float | None = None
-    ) -> AudioFrame:
+    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...] = ()) -> AudioFrame:
         self._ending.hear(pcm)
-        return super()._packet(pcm, onsets, rate)
+        return super()._packet(pcm, onsets)
 
     def _fading(self, onsets: tuple[Onset, ...] = (), least: int = 0) -> AudioFrame | None:
         """The last frame, of at least so many samples where words without a sound still need their

@@ -9,7 +9,6 @@ hears only itself for a minute wears out, and a passage costs a copy of the prom
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,10 +18,9 @@ from torch import Tensor
 
 from engine.audio.ending import faded_out
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
-from engine.errors import InvalidInput
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, Starved, Step
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, RateRange, Starved, Step
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, RateMeter, paced
 from engine.tts.system.session import PassageUtterance
@@ -72,7 +70,8 @@ class VoxtreamSession(PassageUtterance):
         seed: int,
     ) -> None:
         """`fresh_frames` makes what makes the frames of a passage."""
-        super().__init__()
+        rates = RateRange(min(parts.rates), max(parts.rates))
+        super().__init__(SAMPLE_RATE, rates)
         window = parts.generation.rate_window_frames
         self._parts = parts
         self._prompt = prompt
@@ -80,7 +79,6 @@ class VoxtreamSession(PassageUtterance):
         self._script = Script(prompt, parts.table)
         self._cursor = self._fresh_cursor()
         self._durations = DurationState(len(DURATION_TOKENS), window)
-        self._meter = RateMeter(window, FRAME_MS)
         self._plain_meter = RateMeter(window, FRAME_MS)
         self._plain_ms = 0  # of speech at the rate itself
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
@@ -232,15 +230,14 @@ class VoxtreamSession(PassageUtterance):
 
     def _wanted(self, pace: float) -> float | None:
         """The rate, moved by a word's pace; None = as the network likes."""
-        rate, rates = self.rate, self._parts.rates
+        rate, rates = self._target, self._rates
+        assert rates is not None
         if rate is None:
             fixed = self._parts.generation.own_rate
             rate = fixed or (self._own_rate if pace != PLAIN else None)
         if rate is None:
             return None
-        if not math.isfinite(rate):
-            raise InvalidInput("A speaking rate of {rate} cannot be spoken.", rate=rate)
-        return paced(min(max(rate, min(rates)), max(rates)), pace)
+        return paced(rates.nearest(rate), pace)
 
     def _speed(self) -> float:
         """Of the samples of the frame before: what was not asked of the network, or is asked for
@@ -273,13 +270,13 @@ class VoxtreamSession(PassageUtterance):
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
-        rate = self._meter.observe(syllables, speed)
+        self._syllables_end(syllables)
         if self._plain:
             own_rate = self._plain_meter.observe(syllables)
             self._plain_ms += FRAME_MS
             if self._plain_ms >= OWN_PACE_MS:
                 self._own_rate = own_rate
-        return self._sound(pcm, speed, marks, rate)
+        return self._sound(pcm, speed, marks)
 
     def _marks(self, span: Span) -> list[int]:
         """Where the words that begin in the next frame begin."""
@@ -288,20 +285,16 @@ class VoxtreamSession(PassageUtterance):
         self._begun_words += [word for word, _ in words]
         return [self._made + late * half for _, late in words]
 
-    def _sound(
-        self, pcm: Tensor, speed: float, marks: list[int], rate: float | None = None
-    ) -> AudioFrame | None:
+    def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> AudioFrame | None:
         """A frame of what sounds once these samples are made; None when that is too little."""
         self._made += len(pcm)
-        return self._sounding(*self._stretch.push(pcm.numpy(), speed, marks), rate)
+        return self._sounding(*self._stretch.push(pcm.numpy(), speed, marks))
 
-    def _sounding(
-        self, pcm: Pcm, places: list[int], rate: float | None = None
-    ) -> AudioFrame | None:
+    def _sounding(self, pcm: Pcm, places: list[int]) -> AudioFrame | None:
         if not len(pcm):
             return None
         onsets = tuple(Onset(self._begun_words.popleft(), place) for place in places)
-        return self._packet(pcm, onsets, rate)
+        return self._packet(pcm, onsets)
 
     def close(self) -> None:
         super().close()

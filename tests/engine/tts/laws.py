@@ -90,8 +90,9 @@ def another_voice_no_rate_and_what_is_said_to_a_closed_session_are_refused(model
     with pytest.raises(InvalidInput, match="another"):
         model.open(replace(model.voices()[0], model="another"), seed=0)
     session = open_session(model)
-    with pytest.raises(InvalidInput, match="rate"):
-        session.rate = float("nan")
+    for rate in (float("nan"), float("inf"), -float("inf")):
+        with pytest.raises(InvalidInput, match="rate"):
+            session.rate = rate
     assert session.rate is None
     session.push_word("Hello")
     session.close()
@@ -113,6 +114,14 @@ def every_end_fades(model: TtsModel) -> None:
     for text in ("Hi", "lemon", "Third.", "Is it you?", "No!", "well,", "(so)"):
         pcm = say(model, (text.split(),)).pcm
         assert np.sqrt(np.mean(np.square(pcm[-last:], dtype=np.float64))) < 10 ** (-50 / 20), text
+
+
+def every_beginning_rises(model: TtsModel) -> None:
+    """The first sample is below 0.005 of full scale, and none is louder than -1 dB."""
+    for text in ("No.", "aha", "Yes, I can."):
+        pcm = say(model, (text.split(),)).pcm
+        assert abs(pcm[0]) < 0.005, text
+        assert np.abs(pcm).max() <= 10 ** (-1 / 20) + 1e-6, text
 
 
 def frames_follow_each_other(model: TtsModel) -> None:
@@ -340,6 +349,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
     an_utterance_without_words_finishes,
     what_is_not_one_word_and_words_after_the_end_are_refused,
     every_end_fades,
+    every_beginning_rises,
     frames_follow_each_other,
     every_word_has_one_onset_in_order,
     a_new_rate_changes_later_words_only,
@@ -354,6 +364,7 @@ LAWS: tuple[Callable[[TtsModel], None], ...] = (
 LAWS_OF_A_SYSTEM: tuple[Callable[[TtsModel], None], ...] = (
     word_by_word_equals_all_at_once,
     every_end_fades,
+    every_beginning_rises,
     every_word_has_one_onset_in_order,
     sessions_do_not_disturb_each_other,
     closing_at_any_moment_leaves_the_model_whole,

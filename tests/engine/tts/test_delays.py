@@ -1,7 +1,9 @@
 """Latency by arithmetic: hand-made traces, and the same figures as speaking against a clock."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine.errors import SettingsError
@@ -77,19 +79,42 @@ def test_the_meter_counts_syllables_over_its_window():
     assert rate == 0.0
 
 
-def test_speech_heard_faster_has_a_higher_rate():
-    meter = RateMeter(window=10, frame_ms=80)
-    for _ in range(10):
-        rate = meter.observe(1, speed=1.5)
-    assert rate == pytest.approx(1.5 / 0.08)
+def metered(meter: SyllableMeter, ends: Iterable[float], now: float) -> list[float | None]:
+    """Rates since the last change and over the utterance, after syllables that end at `ends` s."""
+    for end in ends:
+        meter.add(round(end * 1000))
+    return [None if each is None else round(each, 2) for each in meter.rates(round(now * 1000))]
 
 
-def test_syllables_are_counted_over_the_last_three_seconds():
+def test_the_rate_is_that_of_the_speech_without_the_silence_behind_it():
     meter = SyllableMeter(1000)
-    for second in (1, 2, 3, 4):
-        meter.add(second * 1000)
-    found = {seconds: meter.rate(round(seconds * 1000)) for seconds in (0.5, 1, 2, 5, 9)}
-    assert found == {0.5: None, 1: 1.0, 2: 1.0, 5: pytest.approx(2 / 3), 9: None}
+    assert metered(meter, np.arange(1, 21) / 5, 4.0) == [5.0, 5.0]
+    assert metered(meter, (), 9.0) == [5.0, 5.0]
+
+
+@pytest.mark.parametrize("other", [2.5, 3.0, 7.0])
+def test_two_seconds_after_a_move_the_rate_is_the_new_one_and_the_mean_that_of_all(other):
+    meter = SyllableMeter(1000)
+    metered(meter, np.arange(1, 13) / 6, 2.0)
+    meter.restart(2000)
+    rates = metered(meter, 2 + np.arange(1, 2 * other + 1) / other, 4.0)
+    assert rates[0] == pytest.approx(other, rel=0.05)
+    assert rates[1] == pytest.approx((12 + 2 * other) / 4, rel=0.1)
+
+
+def test_too_little_speech_tells_no_rate():
+    meter = SyllableMeter(1000)
+    assert metered(meter, (0.5, 0.7, 0.9, 1.2), 3.0) == [None, None]
+    meter = SyllableMeter(1000)
+    assert metered(meter, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), 3.0) == [None, None]
+
+
+def test_a_branch_counts_for_itself():
+    meter = SyllableMeter(1000)
+    metered(meter, np.arange(1, 11) / 5, 2.0)
+    other = meter.branch()
+    metered(meter, 2 + np.arange(1, 5) / 1, 6.0)
+    assert metered(other, 2 + np.arange(1, 11) / 5, 4.0) == [5.0, 5.0]
 
 
 # ---------------------------------------------------------- how many utterances are spoken at once

@@ -23,7 +23,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
-from engine.runtime.turn.playback import Playback
+from engine.runtime.turn.playback import FrameCue, Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
@@ -53,6 +53,7 @@ class _Utterance:
     words: list[Word] = field(default_factory=list)
     rate: float | None = None  # SPS; None = the dial's
     pace: float = PLAIN  # of the word of the last frame
+    heard: FrameCue | None = None  # the last one whose rate was measured
     queued: bool = False
     audible: bool = False
     starved: bool = False
@@ -221,6 +222,9 @@ class SpeechWorker(Actor[Order]):
     def _drop(self) -> None:
         if self._utterance:
             self._utterance.session.close()
+            if heard := self._utterance.heard:
+                turn = self._utterance.reply.turn
+                self._tell(RateMeasured(turn, heard.target, heard.mean, over=True))
             if not self._utterance.playback.over:
                 self._utterance.playback.cut()
             self._utterance = None
@@ -352,8 +356,9 @@ class SpeechWorker(Actor[Order]):
         for cue in playback.passed_frames():
             utterance.reply.move()
             self._controls.level_db = cue.level_db
-            if cue.measured is not None:
+            if cue.measured is not None or utterance.heard:
                 self._tell(RateMeasured(turn, cue.target, cue.measured))
+            utterance.heard = cue if cue.mean is not None else utterance.heard
 
     def _finish(self, utterance: _Utterance) -> None:
         reply = utterance.reply

@@ -40,7 +40,6 @@ class Generation:
 # as it is (VoXtream, 3.1); so may a pack, from the built-in voice.
 FROZEN: Final = ("audio_embeddings.", "audio_head", "dep_former.")
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
-METER_FRAMES: Final = 38  # 3 s, of the rate that is measured
 
 
 @dataclass(frozen=True)

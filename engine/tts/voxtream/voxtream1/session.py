@@ -13,15 +13,14 @@ import numpy as np
 import torch
 
 from engine.audio.ending import faded_out
-from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
+from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.phones import PhoneTable
-from engine.tts.rate import RateMeter
 from engine.tts.system.session import PassageUtterance
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.voxtream1.config import METER_FRAMES, MIN_LOOK_AHEAD, Generation
+from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
 from engine.tts.voxtream.voxtream1.frames import Frames
 from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 from engine.tts.voxtream.voxtream1.script import Cursor, Script
@@ -42,10 +41,9 @@ class VoxtreamSession(PassageUtterance):
     """A TtsSession without control of the rate."""
 
     def __init__(self, parts: ModelParts, prompt: PreparedPrompt, seed: int) -> None:
-        super().__init__()
+        super().__init__(SAMPLE_RATE)
         self._parts = parts
         self._prompt = prompt
-        self._meter = RateMeter(METER_FRAMES, FRAME_MS)
         self._generator = torch.Generator().manual_seed(seed)
         self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
         self._begin_passage(first_word=0)
@@ -118,7 +116,7 @@ class VoxtreamSession(PassageUtterance):
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
         onsets = self._onsets(span)
-        rate = self._meter.observe(script.syllables_ended(span))
+        self._syllables_end(script.syllables_ended(span))
         self._made += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
@@ -127,7 +125,7 @@ class VoxtreamSession(PassageUtterance):
             self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
         else:
             self._span = self._cursor.advance(frame.token, script)
-        return self._packet(pcm, onsets, rate)
+        return self._packet(pcm, onsets)
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:
         half = FRAME_SAMPLES // 2

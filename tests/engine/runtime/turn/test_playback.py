@@ -1,16 +1,22 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
+from engine.runtime.turn.edges import FADE_MS
 from engine.runtime.turn.playback import KEPT_MS, Playback
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
 from tests.fakes import RATE, HandLoudspeaker
 
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three"))
+
+
+FADE = RATE * FADE_MS // 1000  # samples
 
 
 class Air:
@@ -120,7 +126,12 @@ def test_after_a_pause_nothing_is_said_twice_that_came_out_of_the_device_meanwhi
     while not air.playback.over:
         air.go_on(1)
     samples = np.concatenate(air.loudspeaker.heard)
-    assert samples[samples > 0].tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
+    samples = samples[samples > 0]
+    assert len(samples) == 3_000
+    risen = slice(2_400, 2_400 + FADE)  # where it goes on
+    assert np.all(np.diff(samples[risen]) > 0)
+    samples[risen] = 3.0
+    assert samples.tolist() == np.repeat([1.0, 2.0, 3.0], 1_000).tolist()
     assert air.playback.delivery().words == WORDS
 
 
@@ -130,8 +141,68 @@ def test_another_loudspeaker_says_again_what_was_lost_in_the_device():
     second = HandLoudspeaker()
     air.playback.move_to(second)
     second.play(5_000)
-    assert np.concatenate(second.heard).tolist() == [1.0] * 200 + [2.0] * 1_000 + [3.0] * 1_000
+    heard = np.concatenate(second.heard)
+    assert heard[0] < 0.02
+    assert heard[FADE:].tolist() == [1.0] * (200 - FADE) + [2.0] * 1_000 + [3.0] * 1_000
     assert air.playback.over
+
+
+# ------------------------------------------------------------------ words that come late
+
+
+def spoken_slowly(waits_ms: Sequence[int]) -> Pcm:
+    """What is heard of a tone whose frames of 80 ms each come so late after the one before: the
+    loudspeaker plays 10 ms at a time, and the playback is pumped as often.
+    """
+    loudspeaker = HandLoudspeaker()
+    playback = Playback(loudspeaker, RATE, clock=lambda: 0.0)
+    size = RATE * 80 // 1000
+    tone = np.cos(np.arange(size * len(waits_ms)) * 2 * np.pi * 220 / RATE).astype(np.float32) / 2
+    for number, wait_ms in enumerate(waits_ms):
+        for _ in range(wait_ms // 10):
+            playback.pump()
+            loudspeaker.play(RATE // 100)
+            loudspeaker.heard[-1] = np.pad(
+                loudspeaker.heard[-1], (0, RATE // 100 - len(loudspeaker.heard[-1]))
+            )
+        playback.feeding()
+        at = number * size
+        playback.add(AudioFrame(tone[at : at + size], at), (), None)
+        playback.starved()
+    playback.complete()
+    loudspeaker.play(10 * RATE)
+    return np.concatenate(loudspeaker.heard)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 30).map(lambda blocks: 10 * blocks), min_size=2, max_size=12))
+def test_where_speech_stops_for_words_and_goes_on_no_step_is_heard(waits):
+    heard = spoken_slowly([0, *waits])
+    rise = np.flatnonzero(heard)[0]
+    own = 0.5 * 2 * np.pi * 220 / RATE  # of the tone
+    assert np.abs(np.diff(heard[rise + 1 :])).max(initial=0) < own + 0.02
+
+
+def test_words_that_come_in_time_leave_every_sample_as_it_is():
+    waits = [0, *[20] * 3, *[70] * 20]
+    heard = spoken_slowly(waits)
+    size = RATE * 80 // 1000
+    tone = np.cos(np.arange(size * len(waits)) * 2 * np.pi * 220 / RATE).astype(np.float32) / 2
+    assert np.array_equal(heard[: len(tone)], tone)
+
+
+def test_a_voice_that_is_too_slow_rises_where_it_goes_on():
+    loudspeaker = HandLoudspeaker()
+    playback = Playback(loudspeaker, RATE, clock=lambda: 0.0)
+    playback.feeding()
+    for at in (0, 800):
+        playback.add(AudioFrame(np.ones(800, np.float32), at), (), None)
+        loudspeaker.play(1_600)
+    assert loudspeaker.heard[1][0] < 0.02
+    assert loudspeaker.heard[1][-1] == 1.0
+
+
+# ---------------------------------------------------------------------- what is made again
 
 
 def toned(model_rate: int) -> tuple[HandLoudspeaker, Playback, list[AudioFrame]]:
