@@ -12,15 +12,16 @@ ENGLISH: Final = [PurePosixPath(file.path).stem for file in find("kokoro-voices"
 
 
 def write_kokoro() -> None:
-    """A model of no bytes, and voices: all numbers of voice number n of ENGLISH are n / 100."""
+    """A model of no bytes, and voices: all numbers of voice number n of ENGLISH are
+    those of number_of()."""
     place.model_file().parent.mkdir(parents=True)
     place.model_file().touch()
     place.voices_folder().mkdir(parents=True)
-    for number, name in enumerate(ENGLISH):
-        styles = np.full((510, 256), number / 100, np.float32)
+    for name in ENGLISH:
+        styles = np.full((510, 256), number_of(name[3:].capitalize()), np.float32)
         (place.voices_folder() / f"{name}.bin").write_bytes(styles.tobytes())
 
 
 def number_of(name: str) -> float:
     """What the style of a voice is full of."""
-    return [each[3:].capitalize() for each in ENGLISH].index(name) / 100
+    return [each[3:].capitalize() for each in ENGLISH].index(name) / 400 + 0.1

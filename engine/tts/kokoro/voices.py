@@ -22,6 +22,9 @@ AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _LANGUAGE: Final = "language"  # of a voice's metadata
 _ROWS, _WIDTH, _ROW = 510, 256, 60
 _WIDEST: Final = 10.0  # no number of a style is near it
+# Lengths of either half of a style. The published ones have 1.6 to 2.6, mixtures of them 1.3 and
+# more; of zeros, or of numbers ten times as large, Kokoro makes noise at full scale.
+_LENGTHS: Final = (1.0, 4.0)
 # The publisher's files, the first six first; how much speech a voice was trained on decides most,
 # says the publisher, whose grades (A to F) stand after them.
 _FILES: Final = {
@@ -62,9 +65,11 @@ def read_voices(folder: Path) -> tuple[Voice, ...]:
 
 
 def style_of(voice: Voice) -> Floats:
-    """Its style [1, 256]. InvalidInput for a voice that has none."""
+    """Its style [1, 256]. InvalidInput for a voice that has none, or one that is no speaker's."""
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
-    if style.shape[1] != _WIDTH or not np.abs(style).max() < _WIDEST:
+    halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
+    lengths = np.linalg.norm(halves, axis=1)
+    if not np.all((lengths >= _LENGTHS[0]) & (lengths <= _LENGTHS[1])):
         raise InvalidInput(
             "The voice '{name}' holds no style of Kokoro's.", hint="Make it again.", name=voice.name
         )

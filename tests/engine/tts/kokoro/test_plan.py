@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import (
+    LONGEST_PAUSE,
     PAUSING_BELOW,
     PER_SECOND,
     SHORTEST_LEAD,
@@ -21,12 +22,14 @@ from engine.tts.kokoro.durations import (
     lateness,
     make_script,
     pauses_after,
+    silent_frames,
 )
-from engine.tts.kokoro.sentences import next_words
+from engine.tts.kokoro.plan import Plan
+from engine.tts.kokoro.sentences import Joint, joint, next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
-from engine.tts.kokoro.symbols import LONGEST, ids, symbols
+from engine.tts.kokoro.symbols import LONGEST, MOST, ids, parts_of, symbols
 from tests.engine.tts.kokoro.words import phoned, planned, sentences, wish
 
 NONE = np.zeros(0, np.int64)
@@ -150,6 +153,66 @@ def test_silences_are_between_the_words_and_as_long_as_their_pauses():
     assert total * SECONDS == pytest.approx(syllables / 1.5, rel=0.05)
 
 
+# ----------------------------------------------------------------------------------------- silence
+
+
+LONGEST_SILENCE = 1.2  # seconds, inside a sentence
+LONG_WORDS = (
+    *SAID,
+    *phoned("antidisestablishmentarianism internationalization unfortunately, a — , no"),
+)
+
+
+def longest_silence(plan: Plan) -> float:
+    """Seconds between the sounds of two words that follow each other."""
+    script, silent = plan.script, silent_frames(plan.script)
+    sounds = np.array([False, *(symbol not in ",.?! " for symbol in script.text), False])
+    lengths = plan.frames + np.concatenate([[0], silent, [0]])
+    longest = run = 0
+    for sound, frames in zip(sounds[1:-1], lengths[1:-1], strict=True):
+        longest = max(longest, run * sound)
+        run = 0 if sound else run + frames
+    return longest * SECONDS
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.sampled_from(LONG_WORDS), min_size=3, max_size=9),
+    st.lists(st.floats(1.0, 7.0), min_size=1, max_size=5),
+    st.lists(st.floats(0.0, 1.0), min_size=5, max_size=5),
+)
+def test_no_silence_inside_a_sentence_is_long(words, rates, shares):
+    """At any rate and any move, however much was rendered before it."""
+    words = tuple(PhonedWord(word.phones, word.mark.replace(".", ",")) for word in words)
+    words = (*words, *phoned("end."))
+    if not words[0].phones:
+        words = (*phoned("So"), *words)
+    plan, done = None, 0
+    for number in range(2, len(words) + 1):
+        rate = rates[number % len(rates)]
+        plan = planned(wish(words[:number], rate, closed=number == len(words)), plan, done)
+        done = max(done, plan.first)
+        done += int(shares[number % len(shares)] * (plan.limit - done))
+        assert longest_silence(plan) <= LONGEST_SILENCE
+
+
+def test_what_was_said_at_another_rate_is_not_made_up_for():
+    """A move from 7 to 1 SPS in the middle of a long word."""
+    words = (*phoned("antidisestablishmentarianism"), *phoned("was the word."))
+    quick = planned(wish(words[:2], 7.0, closed=False))
+    slow = planned(wish(words, 1.0), quick, quick.limit - 2)
+    assert slow.pauses[0] < 0.7
+    assert max(slow.pauses) <= LONGEST_PAUSE
+
+
+def test_a_slow_sentence_with_a_long_word_gives_the_rest_to_its_sounds():
+    words = phoned("Unfortunately, we are closed.")
+    plan = planned(wish(words, 1.0))
+    assert max(plan.pauses) <= LONGEST_PAUSE
+    total = plan.edges[-2] - plan.edges[0] + sum(plan.silences.values())
+    assert total * SECONDS > 0.75 * sum(word.syllables for word in words)
+
+
 # ----------------------------------------------------------------------------- where sentences end
 
 
@@ -184,6 +247,46 @@ def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word():
     assert len(closed(plans(with_comma))[0]) == 61
     early = [word] * 20 + [PhonedWord(word.phones, ",")] + long
     assert len(closed(plans(early))[0]) == len(first)
+
+
+FIELD = "the old man walked slowly down the long road to the house {} the frozen field was white "
+
+
+def test_a_long_text_without_marks_is_divided_before_a_word_that_joins():
+    words = (FIELD.format("that stood behind the hill and") * 6).split()
+    known = phoned(" ".join(words))
+    joints = [joint(word) for word in words]
+    first = planned_words = 0
+    parts = []
+    while more := next_words(known[first:], planned_words, all_known=True, joints=joints[first:]):
+        planned_words = 0 if more[1] else len(more[0])
+        if more[1]:
+            parts.append(words[first : first + len(more[0])])
+            assert more[0][-1].mark in (",", ""), "a fall"
+            first += len(more[0])
+    assert len(parts) >= 2
+    assert all(joint(part[0]) is not Joint.NONE for part in parts[1:])
+
+
+def test_whether_a_long_text_is_divided_waits_for_the_next_word():
+    word = PhonedWord(tuple("kæts"))
+    known = [word] * 60
+    joints = [Joint.NONE] * 60
+    assert next_words(known, 57, all_known=False, joints=joints) is None
+    more = next_words([*known, word], 57, all_known=False, joints=[*joints, Joint.CONJUNCTION])
+    assert more is not None
+    assert (len(more[0]), more[1]) == (60, True)
+
+
+@pytest.mark.parametrize("letters", ["x" * 190, "w" * 60, "7" * 90])
+def test_no_sentence_has_more_symbols_than_the_graph_takes(letters):
+    """Nor if each word gets a pause."""
+    for text in (f"{letters} " * 3, "a " * 400, f"So it is {letters}, they said."):
+        known = [part for word in phoned(text) for part in parts_of(word)]
+        for words in closed(plans(known)):
+            for british in (False, True):
+                script = make_script(words, [0.5] * len(words), closed=True, british=british)
+                assert len(script.text) <= MOST
 
 
 def test_the_first_plan_knows_two_words_with_a_sound():

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro import session as session_of_kokoro
@@ -16,6 +18,7 @@ from engine.tts.kokoro.plan import Plan, Wish, make_plan
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_voice
+from tests.engine.tts.kokoro.words import phoned
 from tests.engine.tts.utterances import push, speak
 
 FEW = ("Of", "the", "many", "people,", "one", "was", "right:", "it", "is", "late.")
@@ -127,6 +130,92 @@ def test_a_british_voice_speaks_british_phones():
     )
     one, other = (laws.Utterance(tuple(frames)).pcm for frames in (american, british))
     assert len(one) != len(other) or not np.array_equal(one, other)
+
+
+# ------------------------------------------------------------------ rate and silence
+
+
+def length_of_sound(pcm: np.ndarray) -> float:
+    sounding = np.flatnonzero(pcm)
+    return float(sounding[-1] + 1 - sounding[0]) / SAMPLE_RATE
+
+
+@pytest.fixture
+def unheard(monkeypatch) -> None:
+    """Plans alone: what would be rendered is one level."""
+
+    def level(parts: Parts, given: Any, plan: Plan, first: int, last: int) -> np.ndarray:
+        return np.full(FRAME * (last - first), 0.1, np.float32)
+
+    monkeypatch.setattr(session_of_kokoro, "render", level)
+
+
+PARAGRAPH = (
+    "The other animal is a little bigger. We never heard about it in the city. "
+    "It was a very simple idea after all. They carried the table over the river. "
+) * 3
+
+
+@pytest.mark.usefixtures("unheard")
+@pytest.mark.parametrize("rate", [3.5, 4.0, 5.0])
+def test_a_paragraph_of_short_sentences_has_its_rate(rate):
+    words = PARAGRAPH.split()
+    spoken = said(words, rate)
+    syllables = sum(word.syllables for word in phoned(PARAGRAPH))
+    assert syllables / length_of_sound(spoken.pcm) == pytest.approx(rate, rel=0.02)
+
+
+@pytest.mark.usefixtures("unheard")
+@settings(max_examples=12)
+@given(
+    st.lists(st.sampled_from([*FEW[:-1], "internationalization"]), min_size=4, max_size=10),
+    st.lists(st.floats(1.0, 7.0), min_size=2, max_size=4),
+    st.lists(st.integers(0, 3), min_size=10, max_size=10),
+    st.integers(0, 2**16),
+)
+def test_no_silence_is_long_however_words_come_and_the_slider_moves(words, rates, arrivals, seed):
+    draw = random.Random(seed)
+    waiting = [word.strip(":.") for word in words]
+    with laws.open_session(kokoro(), rate=rates[0]) as session:
+        listener = Listener(session)
+        for number in range(60):
+            for _ in range(arrivals[number % len(arrivals)]):
+                if waiting:
+                    session.push_word(waiting.pop(0))
+            if draw.random() < 0.2:
+                session.rate = draw.choice(rates)
+                listener.back(len(listener.pcm) - draw.randrange(SAMPLE_RATE // 4))
+            listener.step()
+        push(session, waiting)
+        while listener.step():
+            pass
+    sounding = np.flatnonzero(listener.pcm)
+    # In a pause of 1 s, 0.2 s are spoken: here at a level.
+    assert np.diff(sounding).max() <= 1.0 * SAMPLE_RATE
+
+
+@pytest.mark.parametrize("word", ["w" * 80, "7" * 70])
+def test_a_word_with_more_symbols_than_the_graph_takes_is_said_in_parts(word):
+    """And begins once."""
+    utterance = said(["Look:", word, "there."], 7.0)
+    assert [onset.word for onset in utterance.onsets] == [0, 1, 2]
+    assert utterance.onsets[2].sample - utterance.onsets[1].sample > 5 * SAMPLE_RATE
+
+
+def test_the_rate_that_is_told_is_that_since_the_move():
+    with laws.open_session(kokoro(), rate=2.0) as session:
+        push(session, FEW[:-1] * 3)
+        frames = [session.step() for _ in range(50)]
+        session.rate = 6.0
+        rest = laws.drain(session)
+    assert isinstance(frames[-1], AudioFrame)
+    assert frames[-1].rate == pytest.approx(2.0, rel=0.2)
+    moved = [frame.rate for frame in rest]
+    assert moved[0] is None
+    told = [rate for rate in moved if rate is not None]
+    assert told[-1] == pytest.approx(6.0, rel=0.15)
+    assert rest[-1].mean is not None
+    assert 2.0 < rest[-1].mean < 5.9
 
 
 # ------------------------------------------------------------------ back

@@ -21,7 +21,7 @@ ENGLISH = [PurePosixPath(file.path) for file in find("kokoro-voices").files]
 def folder(tmp_path) -> Path:
     """Files like the published ones, each with its number in every style, and its row in one."""
     for number, file in enumerate(ENGLISH):
-        styles = np.full((ROWS, WIDTH), number / 100, "<f4")
+        styles = np.full((ROWS, WIDTH), 0.1 + number / 400, "<f4")
         styles[:, 0] = np.arange(ROWS) / 100
         styles.tofile(tmp_path / file.name)
     return tmp_path
@@ -60,7 +60,21 @@ def test_a_damaged_file_is_refused_by_name(folder, damage):
 
 
 @pytest.mark.parametrize(
-    "tensors", [{}, {STYLE: np.zeros(255, np.float32)}, {STYLE: np.full(256, np.nan, np.float32)}]
+    "tensors",
+    [
+        {},
+        *(
+            {STYLE: np.asarray(style, np.float32)}
+            for style in (
+                np.zeros(255),
+                np.zeros(256),
+                np.full(256, np.nan),
+                np.full(256, 1.8),  # ten times as large as a speaker's
+                np.full(256, np.inf),
+                np.repeat([0.18, 0.0], 128),
+            )
+        ),
+    ],
 )
 def test_a_voice_without_a_style_is_refused(tensors):
     with pytest.raises(InvalidInput, match="Nobody"):
@@ -78,7 +92,9 @@ def stock() -> tuple[Voice, ...]:
     draw = np.random.default_rng(1)
     languages = ("en-us", "en-gb") * 4
     return tuple(
-        Voice(f"V{n}", NAME, {STYLE: draw.normal(size=256).astype(np.float32)}, {"language": each})
+        Voice(
+            f"V{n}", NAME, {STYLE: draw.normal(0, 0.25, 256).astype(np.float32)}, {"language": each}
+        )
         for n, each in enumerate(languages)
     )
 
