@@ -143,7 +143,7 @@ class FakeSession:
         pcm = np.full(WORD_SAMPLES, 0.01 * (self._said + 1), np.float32)
         self._said += 1
         self.rates.append(self.rate)
-        return AudioFrame(pcm, sample, (Onset(self._said - 1, sample),), self.rate or 4.0)
+        return AudioFrame(pcm, sample, (Onset(self._said - 1, sample),), self.rate or 4.0, 4.0)
 
     def rewind(self, sample: int) -> int | None:
         word = -(-sample // WORD_SAMPLES)

@@ -15,7 +15,7 @@ from engine.audio.base import Pcm
 from engine.audio.ending import faded_out
 from engine.errors import InvalidInput, ModelError
 from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step, TtsInfo, Voice
-from engine.tts.rate import paced
+from engine.tts.rate import SyllableMeter, paced
 
 SAMPLE_RATE = 8_000
 FRAME = 640  # 80 ms
@@ -35,7 +35,7 @@ class FakeSession:
         self._closed = False
         self._pcm = np.zeros(0, np.float32)
         self._onsets: list[Onset] = []
-        self._syllables: list[int] = []
+        self._meter = SyllableMeter(SAMPLE_RATE)
         self._sample = 0
 
     def push_word(self, text: str, pace: float = 1.0) -> None:
@@ -69,7 +69,7 @@ class FakeSession:
             length = round(SAMPLE_RATE / rate)
             tone = np.sin(2 * np.pi * self._pitch / SAMPLE_RATE * np.arange(length)) / 4
             self._pcm = np.concatenate([self._pcm, tone.astype(np.float32)])
-            self._syllables.append(len(self._pcm))
+            self._meter.add(len(self._pcm))
         if not self._waiting:  # the last word, which waits for the end of the input
             self._pcm = faded_out(self._pcm, SAMPLE_RATE)
 
@@ -77,10 +77,7 @@ class FakeSession:
         start, end = self._sample, min(self._sample + FRAME, len(self._pcm))
         self._sample = end
         onsets = tuple(onset for onset in self._onsets if start <= onset.sample < end)
-        window = 3 * SAMPLE_RATE
-        ended = sum(end - window < sample <= end for sample in self._syllables)
-        rate = ended * SAMPLE_RATE / min(end, window) if ended else None
-        return AudioFrame(self._pcm[start:end], start, onsets, rate)
+        return AudioFrame(self._pcm[start:end], start, onsets, *self._meter.rates(end))
 
     def rewind(self, sample: int) -> int | None:
         """It cannot."""

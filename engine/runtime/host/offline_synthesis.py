@@ -40,7 +40,7 @@ class SpokenWord:
 @dataclass(frozen=True)
 class RatePoint:
     """At `t` seconds: the rate asked for the word that is spoken (None = own pace) and the one
-    measured over the 3 s before, in SPS.
+    measured since that changed, in SPS.
     """
 
     t: float

@@ -57,9 +57,9 @@ _HORIZON: Final = 8.0  # syllables in which it would be made up for; at once whe
 _MOST_HURRY, _MOST_LINGER = 0.6, 1.5  # factors on the length
 _FINAL_MARK: Final = (3.0, 24.0)  # frames of a sentence's last mark, at any rate
 _FINAL_PAUSE: Final = (3.0, 10.0)  # the same where a long sentence is only cut into parts
-# No pause inside a sentence is longer; about 0.1 s more than that is silent.
-LONGEST_PAUSE: Final = 1.0  # seconds
-_LONGEST_GAP: Final = {SPACE: 12.0} | dict.fromkeys(MARKS, 28.0)  # frames
+# No pause inside a sentence is longer; up to 0.2 s more than that is silent.
+LONGEST_PAUSE: Final = 0.9  # seconds
+_LONGEST_GAP: Final = {SPACE: 12.0} | dict.fromkeys(MARKS, 24.0)  # frames
 _CARRIED: Final = 6  # syllables whose pauses are made up for in the words behind them, at most
 _ADVANCE: Final = 3  # syllables of a sentence's first word that count for its last one, at most
 

@@ -17,6 +17,7 @@ from app.look.page import Returning
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
 from app.look.theme import FAMILY, load_fonts, palettes
 from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
+from engine.runtime.workers.ears.ears import LEVEL_S
 
 TEXT_ON = {
     "window": "text muted accent",
@@ -95,6 +96,20 @@ def test_the_bar_is_as_long_as_it_is_loud(qtbot, theme, level_db, fraction):
     meter.show_level(level_db)
     assert meter.fraction == pytest.approx(fraction)
     assert meter.accessibleName() == f"Microphone: {fraction:.0%}"
+
+
+def test_the_bar_falls_to_nothing_within_a_second(qtbot, theme):
+    """As levels come: one every LEVEL_S."""
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    meter = LevelMeter("Microphone", theme, parent)
+    meter.show_level(LOUD_DB)
+    fractions = []
+    for _ in range(round(1 / LEVEL_S)):
+        meter.show_level(QUIET_DB)
+        fractions.append(meter.fraction)
+    assert fractions[1] > 0.5
+    assert fractions[-1] == 0.0
 
 
 LEAVES, COMES = QEvent.Type.WindowDeactivate, QEvent.Type.WindowActivate

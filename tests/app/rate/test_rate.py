@@ -105,6 +105,22 @@ def test_the_readout_says_target_and_measured_until_the_next_turn(panel):
     assert panel.readout.text() == "target 4.0"
 
 
+def test_behind_a_move_no_rate_is_shown_until_there_is_speech_to_tell_it(panel):
+    panel.show_rate(4.0)
+    panel.on_event(RateMeasured(1, 4.0, 3.94))
+    panel.on_event(RateMeasured(1, 4.0, None))
+    assert panel.readout.text() == "target 4.0"
+    assert len(panel.trace.samples) == 1
+
+
+def test_a_reply_that_is_over_leaves_its_mean(panel):
+    panel.show_rate(4.0)
+    panel.on_event(RateMeasured(1, 4.0, 3.94))
+    panel.on_event(RateMeasured(1, 4.0, 5.2, over=True))
+    assert panel.readout.text() == "target 4.0 · measured 5.2"
+    assert len(panel.trace.samples) == 1
+
+
 def test_a_voice_without_a_rate_says_so_and_gives_the_slider_back_to_one_with(panel, posted):
     panel.show_rate(4.0)
     panel.on_event(VoicesChanged(("Ada",), "Ada", has_rate=False))

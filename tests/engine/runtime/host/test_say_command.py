@@ -36,16 +36,16 @@ def speech(**changes: Any) -> Settings:
 
 def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else_is_asked(tmp_path):
     model, out = FakeTts(), tmp_path / "out.wav"
-    report = say_with("Go on now.", speech(rate=2.0), Manner(out=out), factories(model))
+    report = say_with("Go on now to it all.", speech(rate=2.0), Manner(out=out), factories(model))
     pcm, sample_rate = soundfile.read(out)
     assert sample_rate == SAMPLE_RATE
-    assert len(pcm) / sample_rate == report.audio_s == 1.5
+    assert len(pcm) / sample_rate == report.audio_s == 3.0
     assert {point.target for point in report.rate} == {2.0}
     assert np.abs(pcm).max() > 0.2
     assert model.closed
     assert list(tmp_path.iterdir()) == [out]
     manner = Manner(rate_plan="0:own", out=out)
-    assert say_with("Go on now.", speech(rate=2.0), manner, factories(FakeTts())).audio_s == 0.75
+    assert say_with("Go on now to it all.", speech(rate=2.0), manner, factories(FakeTts())).audio_s == 1.5
 
 
 def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path):

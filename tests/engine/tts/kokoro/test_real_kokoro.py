@@ -14,7 +14,7 @@ from engine.text.phonemes import Espeak
 from engine.training.evaluation import performance
 from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
 from engine.tts import registry
-from engine.tts.base import TtsModel
+from engine.tts.base import AudioFrame, TtsModel
 from engine.tts.kokoro import place
 from engine.tts.kokoro.parts import load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
@@ -77,6 +77,55 @@ def test_it_is_understood(model, judge, name, rate, most):
         wrong += words_wrong(text, judge.hear(spoken.pcm, spoken.sample_rate), espeak)
         words += len(text.split())
     assert wrong <= most * words
+
+
+# ------------------------------------------------------------------ rate, silence, edges
+
+
+PARAGRAPH = (
+    "The cat sat on the old mat. We will go home at seven. She has a small red motor. "
+    "It is a cold day again. I saw him by the river. They want to buy a garden."
+)
+
+
+def levels(pcm: np.ndarray, sample_rate: int) -> np.ndarray:
+    """Of every 10 ms, against the loudest."""
+    size = sample_rate // 100
+    each = np.sqrt(np.square(pcm[: len(pcm) // size * size].reshape(-1, size)).mean(1))
+    return each / each.max()
+
+
+@pytest.mark.parametrize("rate", [4.0, 6.0])
+def test_a_paragraph_of_short_sentences_has_its_rate(model, rate):
+    pcm = laws.say(model, [PARAGRAPH.split()], rate=rate).pcm
+    sounding = np.flatnonzero(levels(pcm, model.info.sample_rate) > 10 ** (-35 / 20))
+    syllables = sum(word.syllables for word in phoned(PARAGRAPH))
+    assert syllables / (0.01 * (sounding[-1] + 1 - sounding[0])) == pytest.approx(rate, rel=0.03)
+
+
+@pytest.mark.parametrize("rates", [(1.0, 1.0), (2.0, 2.0), (7.0, 1.0), (1.0, 3.0)])
+def test_no_silence_inside_a_sentence_is_long(model, rates):
+    """The rate changes after 0.6 s."""
+    text = "Unfortunately, the internationalization is closed to all who asked"
+    with laws.open_session(model, rate=rates[0]) as session:
+        laws.push(session, text.split())
+        pieces: list[np.ndarray] = []
+        while isinstance(step := session.step(), AudioFrame):
+            pieces.append(step.pcm)
+            if sum(map(len, pieces)) > 0.6 * model.info.sample_rate:
+                session.rate = rates[1]
+    sounding = np.flatnonzero(levels(np.concatenate(pieces), model.info.sample_rate) > 0.01)
+    assert np.diff(sounding).max() * 0.01 <= 1.2
+
+
+def test_every_voice_begins_from_silence(model):
+    for voice in model.voices():
+        with model.open(voice, seed=1) as session:
+            laws.push(session, ["No."])
+            step = session.step()
+        assert isinstance(step, AudioFrame)
+        assert abs(step.pcm[0]) < 0.005, voice.name
+        assert np.abs(np.diff(step.pcm[:24])).max() < 0.02, voice.name
 
 
 # ------------------------------------------------------------------ the decoder

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.audio.base import Pcm
-from engine.messages.events import Event, Ready
+from engine.messages.events import Event, RateMeasured, Ready
 from engine.messages.words import Ending
 from engine.runtime.turn import reply as reply_file
 from engine.runtime.turn.facts import Delivery, Fact, ReplyEnded
@@ -80,6 +80,15 @@ def undisturbed() -> Pcm:
     mouth = Mouth()
     mouth.run(400)
     return mouth.heard()
+
+
+def test_a_reply_that_is_over_leaves_its_mean_rate():
+    mouth = Mouth()
+    mouth.run(400)
+    measured = [told for told in mouth.told if isinstance(told, RateMeasured)]
+    assert [told.over for told in measured] == [False] * (len(measured) - 1) + [True]
+    assert measured[-1].measured == pytest.approx(4.0, rel=0.01)
+    assert measured[-1].turn == 1
 
 
 def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample():
