@@ -330,7 +330,7 @@ class Playback:
         self._loudspeaker = loudspeaker
         self._resampler = Resampler(self._model_rate, loudspeaker.sample_rate)
         self._skipped = 0  # samples it will give that the loudspeaker has already
-        self._edges = Edges(loudspeaker, midway=start > 0)
+        self._edges: Edges = Edges(loudspeaker, midway=start > 0)
         self._start: int = start  # sample of the utterance that the first written sample stands for
         # What an earlier utterance has left in the ring is played first.
         self._played_before = loudspeaker.samples_written

@@ -45,7 +45,8 @@ def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else
     assert model.closed
     assert list(tmp_path.iterdir()) == [out]
     manner = Manner(rate_plan="0:own", out=out)
-    assert say_with("Go on now to it all.", speech(rate=2.0), manner, factories(FakeTts())).audio_s == 1.5
+    spoken = say_with("Go on now to it all.", speech(rate=2.0), manner, factories(FakeTts()))
+    assert spoken.audio_s == 1.5
 
 
 def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path):
