@@ -39,7 +39,9 @@ class ClientMicrophone:
         if patience is None:
             self._watch = None
         elif self._watch is None:
-            self._watch = SpeechWatch(patience)
+            watch = SpeechWatch(patience)
+            watch.load()
+            self._watch = watch
         else:
             self._watch.patience = patience
 

@@ -244,16 +244,15 @@ async def test_speech_that_is_ended_over_http_does_not_look_complete(
 
 
 async def test_a_client_that_hangs_up_in_the_queue_leaves_it() -> None:
-    async with serving(Limits(slots=1)) as served:
-        async with connected(served) as socket:  # it keeps the place: more words may come
-            await tell(socket, "input.text", text="go " * 100)
-            await until(socket, "word")
-            waiting = asyncio.ensure_future(say(served))
-            while not served.service.waiting:
-                await asyncio.sleep(0.001)
-            waiting.cancel()
-            while served.service.waiting:
-                await asyncio.sleep(0.001)
+    async with serving(Limits(slots=1)) as served, connected(served) as socket:
+        await tell(socket, "input.text", text="go " * 100)  # its place stays taken
+        await until(socket, "word")
+        waiting = asyncio.ensure_future(say(served))
+        while not served.service.waiting:
+            await asyncio.sleep(0.001)
+        waiting.cancel()
+        while served.service.waiting:
+            await asyncio.sleep(0.001)
 
 
 async def test_a_client_that_vanishes_gives_its_place_back_in_every_state(served: Served) -> None:
