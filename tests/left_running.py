@@ -1,7 +1,8 @@
 """Finds threads, child processes and asyncio tasks that a test leaves running.
 
 What ends by itself within PATIENCE_S is not left. An event loop cancels its tasks when it closes,
-so tasks are noted at that moment: those of our own code should have ended before.
+so tasks are noted at that moment: those of our own code should have ended before. A process that a
+shared thread starts belongs to that thread.
 """
 
 import asyncio
@@ -28,12 +29,12 @@ class Running:
     """The threads and child processes of now; `tasks` are those noted since."""
 
     threads: set[threading.Thread] = field(default_factory=lambda: set(threading.enumerate()))
-    children: set[int] = field(default_factory=lambda: child_processes())
+    children: set[int] = field(default_factory=lambda: set(child_processes()))
     tasks: list[str] = field(default_factory=list)
 
     def renew(self) -> None:
         """Count what runs now as started before."""
-        self.threads, self.children = set(threading.enumerate()), child_processes()
+        self.threads, self.children = set(threading.enumerate()), set(child_processes())
 
     def left(self, patience_s: float = PATIENCE_S) -> list[str]:
         """What was started since and still runs, in words."""
@@ -49,7 +50,12 @@ class Running:
             if thread.name not in _LIBRARIES
             and not isinstance(thread, threading._DummyThread)  # of a library that calls Python
         ]
-        named = (_named(pid) for pid in child_processes() - self.children)
+        shared = {thread.native_id for thread in self.threads - {threading.current_thread()}}
+        named = (
+            _named(pid)
+            for pid, parent in child_processes().items()
+            if pid not in self.children and parent not in shared
+        )
         return threads + [f"process {name}" for name in named if name]
 
 
@@ -69,14 +75,18 @@ class SharedFixtures:
                 self.running.renew()
 
 
-def child_processes() -> set[int]:
+def child_processes() -> dict[int, int]:
+    """The children of this process, with the thread that started each; 0 where nobody tells."""
     try:  # a fiftieth of the time that psutil takes, which looks at all processes
-        lists = [file.read_text() for file in Path("/proc/self/task").glob("*/children")]
+        lists = {
+            int(file.parent.name): file.read_text()
+            for file in Path("/proc/self/task").glob("*/children")
+        }
     except OSError:  # a thread ended meanwhile
         return child_processes()
     if lists:
-        return {int(pid) for each in lists for pid in each.split()}
-    return {child.pid for child in psutil.Process().children()}
+        return {int(pid): thread for thread, each in lists.items() for pid in each.split()}
+    return dict.fromkeys((child.pid for child in psutil.Process().children()), 0)
 
 
 def _named(pid: int) -> str:

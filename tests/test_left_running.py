@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,6 +36,16 @@ def test_a_thread_and_a_child_process_are_found_until_they_end(thread):
     assert running.left(0) == ["thread forgotten"]
     running.renew()
     assert running.left(0) == []
+
+
+def test_a_child_of_a_thread_that_several_tests_share_is_not_left():
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(threading.get_ident).result()  # its thread runs before the test begins
+        running = Running()
+        child = pool.submit(subprocess.Popen, SLEEPS).result()
+        assert running.left(0) == []
+        child.kill()
+        child.wait()
 
 
 async def forgotten() -> None:
