@@ -15,6 +15,7 @@ import numpy as np
 from starlette.websockets import WebSocket
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
+from engine.asr.base import Transcript
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import SpeechEnded, SpeechEvent, SpeechPaused, SpeechStarted
 from engine.errors import EngineError
@@ -35,6 +36,7 @@ from engine.serve.doors.realtime_events import ClientEvent, ResponseOptions
 from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, checked, fault
 from engine.serve.service import SAMPLE_RATE
 
+_Draft = asyncio.Task[Transcript | None]
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
 
 
@@ -51,7 +53,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         self._answer: Answer | None = None  # the newest, as are the others
         self._answering: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None
-        self._drafting: asyncio.Task[None] | None = None
+        self._drafts: dict[int, _Draft] = {}  # by the sample where its pause began; at most one
         self._next = new_key("item")  # of what is being said
 
     async def on_connect(self, websocket: WebSocket) -> None:
@@ -152,36 +154,37 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         place = {"item_id": self._next}
         match event:
             case SpeechStarted():
-                kind = "input_audio_buffer.speech_started"
-                await self.tell(kind, audio_start_ms=at_ms, **place)
+                await self.tell("input_audio_buffer.speech_started", audio_start_ms=at_ms, **place)
                 if turns and turns.interrupt_response:
                     await self._cancel("turn_detected")
             case SpeechPaused(sample) if turns and turns.semantic:
-                if self._drafting is not None:
-                    self._drafting.cancel()
-                self._drafting = self.tasks.create_task(self._draft(sample))
-            case SpeechEnded():
-                kind = "input_audio_buffer.speech_stopped"
-                await self.tell(kind, audio_end_ms=at_ms, **place)
-                await self._note(create=bool(turns and turns.create_response))
+                for stale in self._drafts.values():
+                    stale.cancel()
+                draft = self._draft(sample, self._microphone.heard())
+                self._drafts = {sample: self.tasks.create_task(draft)}
+            case SpeechEnded(sample):
+                await self.tell("input_audio_buffer.speech_stopped", audio_end_ms=at_ms, **place)
+                answer = bool(turns and turns.create_response)
+                await self._note(self._drafts.pop(sample, None), create=answer)
 
-    async def _draft(self, pause: int) -> None:
+    async def _draft(self, pause: int, heard: Pcm) -> Transcript | None:
         """How complete the words before a pause are says how long it is waited for more."""
-        ears, heard = self.service.ears, self._microphone.heard()
+        ears, language = self.service.ears, self._session.audio.input.language
         with suppress(EngineError):
-            transcript = await ears.transcript(heard, self._session.audio.input.language)
-            judged = await ears.completeness(transcript.text)
-            self._microphone.judge(pause, transcript, judged)
+            transcript = await ears.transcript(heard, language)
+            self._microphone.judge(pause, transcript, await ears.completeness(transcript.text))
+            return transcript
+        return None
 
-    async def _note(self, *, create: bool) -> None:
-        """What was said is an item; its words follow."""
+    async def _note(self, draft: _Draft | None = None, *, create: bool) -> None:
+        """Add an item for the utterance; its words follow, those of the `draft` if there is one."""
         part = Part(type="input_audio", transcript="")
         item = Message(id=self._next, role="user", content=[part])
         self._next = new_key("item")
         await self._add(item, committed=True)
         pcm = self._microphone.heard()
         self._microphone.clear()
-        self._hearing = self.tasks.create_task(self._understand(item, 0, pcm, create=create))
+        self._hearing = self.tasks.create_task(self._understand(item, 0, pcm, draft, create=create))
 
     async def _understand_parts(self, item: Message, sounds: Mapping[int, Pcm]) -> None:
         for at, sound in sounds.items():
@@ -189,12 +192,15 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             pcm = np.concatenate([resampler.push(sound), resampler.end()])
             await self._understand(item, at, pcm, create=False)
 
-    async def _understand(self, item: Message, at: int, pcm: Pcm, *, create: bool) -> None:
+    async def _understand(
+        self, item: Message, at: int, pcm: Pcm, draft: _Draft | None = None, *, create: bool
+    ) -> None:
         place = {"item_id": item.id, "content_index": at}
         kind = "conversation.item.input_audio_transcription"
         language = self._session.audio.input.language
         try:
-            heard = (await self.service.ears.transcript(pcm, language)).text
+            drafted = await draft if draft else None
+            heard = (drafted or await self.service.ears.transcript(pcm, language)).text
         except EngineError as error:
             await self.tell(f"{kind}.failed", **place, error=fault(error))
             return

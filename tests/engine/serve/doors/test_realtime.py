@@ -14,13 +14,16 @@ from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection, connect
 
+from engine.asr.base import SAMPLE_RATE as EAR_RATE
 from engine.audio import vad
 from engine.audio.pcm import Pcm
 from engine.errors import TimedOut
 from engine.llm.base import ChangeRate, Role
 from engine.llm.history import ChatMessage
 from engine.llm.tools.toolbox import ToolCall, ToolSchema
+from engine.runtime.turn.endpointing import Patience
 from engine.serve.doors.encoding import pcm16
+from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
 from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
@@ -54,6 +57,27 @@ class HeldRecogniser(FakeRecogniser):
     def open(self) -> FakeRecognition:
         assert self.let.wait(SOON_S)
         return super().open()
+
+
+class CountingRecogniser(FakeRecogniser):
+    """Knows how many utterances it was given."""
+
+    opened = 0
+
+    def open(self) -> FakeRecognition:
+        self.opened += 1
+        return super().open()
+
+
+def until_first_pause(sound: Pcm) -> Pcm:
+    """The beginning of what is said, with one pause: its end."""
+    microphone = ClientMicrophone()
+    microphone.listen(Patience.of("balanced"))
+    for at in range(0, len(sound), SLICE):
+        for event in microphone.push(sound[at : at + SLICE]):
+            if isinstance(event, vad.SpeechPaused):
+                return sound[: event.sample * SAMPLE_RATE // EAR_RATE]
+    raise AssertionError("there is no pause in it")
 
 
 class Talk:
@@ -191,6 +215,17 @@ async def test_a_turn_can_end_by_its_words(served: Served, question: Pcm, eagern
         await talk.hear(question)
         await talk.hear(np.zeros(3 * SAMPLE_RATE, np.float32))
         await talk.until("response.done")
+
+
+@pytest.mark.parametrize("kind", ["server_vad", "semantic_vad"])
+async def test_a_turn_is_transcribed_once(parts: FakeParts, question: Pcm, kind: str) -> None:
+    parts.recogniser = recogniser = CountingRecogniser()
+    turns = heard(turn_detection={"type": kind})
+    async with serving(parts=parts) as served, talking(served, **turns) as talk:
+        await talk.hear(until_first_pause(question))
+        await talk.hear(np.zeros(3 * SAMPLE_RATE, np.float32))
+        await talk.until("response.done")
+    assert recogniser.opened == 1
 
 
 async def test_a_client_may_say_itself_when_it_has_spoken(served: Served, question: Pcm) -> None:
