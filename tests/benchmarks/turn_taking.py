@@ -103,11 +103,11 @@ def utterance(text: str, number: int, of: int) -> Pcm:
     silence = np.zeros(int(pause_s * RATE), np.float32)
     factories: list[Pcm] = []
     for part in text.split(PAUSE):
-        factories += [silence, _trimmed(people.spoken(part.strip(), voice).pcm)]
+        factories += [silence, trimmed(people.spoken(part.strip(), voice).pcm)]
     return np.concatenate(factories[1:])
 
 
-def _trimmed(pcm: Pcm) -> Pcm:
+def trimmed(pcm: Pcm) -> Pcm:
     """Without the silence that flite puts around a sentence."""
     level = np.convolve(pcm**2, np.ones(160) / 160, mode="same")
     loud = np.flatnonzero(level > level.max() * 10 ** (FLOOR_DB / 10))
