@@ -5,6 +5,7 @@ Values go into named placeholders ({name}), because languages order them differe
 that modules without Qt can use it.
 """
 
+import re
 from dataclasses import fields, is_dataclass, replace
 from gettext import GNUTranslations, NullTranslations
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from engine import api
 LANGUAGES = api.settings.LANGUAGES  # by code; the English texts are in the code
 _Value = TypeVar("_Value")
 _DECIMAL_COMMA = ("de", "fr")
+_NUMBER = re.compile(r"-?\d+\.\d+")
 
 
 class _InForce:
@@ -40,7 +42,13 @@ def translated(text: str) -> str:
     """
     if not isinstance(text, api.Translatable):
         return text
-    return tr(text.template, **{name: translated(value) for name, value in text.values.items()})
+    return tr(text.template, **{name: _value(value) for name, value in text.values.items()})
+
+
+def _value(text: str) -> str:
+    """What stands at a place of an engine's text: a number has its decimals as in the language."""
+    is_number = _InForce.comma and _NUMBER.fullmatch(text)
+    return text.replace(".", ",") if is_number else translated(text)
 
 
 def told(value: _Value) -> _Value:

@@ -128,7 +128,7 @@ LIBRARY = (
         api.Recommendation(
             ("whisper-base", "qwen3-1-7b"),
             1107,
-            "Whisper base listens (already here); Qwen 3 1.7B thinks (1,107 MB); the built-in voice"
+            "Whisper base listens (already here); Qwen 3 1.7B thinks (1.1 GB); the built-in voice"
             " stays.",
         ),
         "4 GB of memory, 2 cores",

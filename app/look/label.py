@@ -50,10 +50,12 @@ class WrappingLabel(Label):
         super().__init__(text, parent, **look)
         self.setWordWrap(True)
 
-    def take_any_width(self) -> None:
-        """For layouts without height-for-width, where labels that wrap are cut off otherwise."""
+    def take_any_width(self, *, whole: bool = False) -> None:
+        """Let a long word widen nothing. `whole`: for layouts without height-for-width, where
+        labels that wrap are cut off otherwise; it asks for more height than most texts need.
+        """
         policy = QSizePolicy.Policy
-        self.setSizePolicy(policy.Ignored, policy.MinimumExpanding)
+        self.setSizePolicy(policy.Ignored, policy.MinimumExpanding if whole else policy.Preferred)
 
     def say(self, text: str, *, kind: str | None = None) -> None:
         """Show a text, from now on of this `kind` if one is given; without a text it is hidden."""

@@ -176,13 +176,15 @@ class Banner(QFrame):
 _SHOWN_MS = 8000  # long enough to read a line twice
 
 
-class NoticeLine(Label):
-    """Shows the newest Notice or, while models load, what is being loaded. An empty line has the
-    same height, so it never takes space from the conversation; it never takes the focus.
+class NoticeLine(FoldingLabel):
+    """Shows the newest Notice or, while models load, what is being loaded: one line, shortened at
+    its end where the window is too narrow. An empty line has the same height, so it never takes
+    space from the conversation; it never takes the focus.
     """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("", parent, kind="muted", size=0.92)
+        self.be_one_line(True)
         self._standing = ""
         self._timer = QTimer(self, singleShot=True, interval=_SHOWN_MS)
         self._timer.timeout.connect(self._on_read)

@@ -132,7 +132,7 @@ class DropTarget(QWidget):
         self.facts = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
         self.tell(can_clone=True)
         for label in (title, self.facts):
-            label.take_any_width()
+            label.take_any_width(whole=True)
         column(title, self.facts, on=self, margins=(14, 12, 14, 12), spacing=4)
         theme.changed.connect(self.update)
 

@@ -88,5 +88,12 @@ def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
 
 def _words(each: ModelEntry, is_here: bool) -> str:
     megabytes = sum(asset.megabytes for asset in with_needs(each.name))
-    size = Translatable("already here") if is_here else f"{megabytes:,} MB"
+    size = Translatable("already here") if is_here else _size(megabytes)
     return Translatable(_DOES[each.kind], name=short(each.title), size=size)
+
+
+def _size(megabytes: int) -> Translatable:
+    """As the buttons of the page of models have it."""
+    if megabytes < 1000:
+        return Translatable("{size} MB", size=megabytes)
+    return Translatable("{size} GB", size=f"{megabytes / 1000:.1f}")

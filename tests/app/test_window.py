@@ -163,6 +163,14 @@ def test_loading_is_shown_until_the_part_is_ready_and_a_notice_goes_away(window)
     assert window.notice.text() == ""
 
 
+def test_a_notice_that_is_too_long_shows_its_beginning(window):
+    seen = []
+    for beginning in ("ab", "ba"):
+        tell(window, api.Notice(beginning + "-" * 400))
+        seen.append(window.notice.grab().toImage())
+    assert seen[0] != seen[1]
+
+
 def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
     status = window.shelf.status
     tell(window, *READY)

@@ -22,7 +22,6 @@ from app.first_start.steps import SENTENCE
 from app.language import LANGUAGES
 from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
-from app.status.banner import NoticeLine
 from app.status.row import StatusRow
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
@@ -275,7 +274,7 @@ def _line(widget: QtWidgets.QWidget, text: str, beside: int) -> Iterator[str]:
 
 
 _LOOKS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Iterator[str]]], ...] = (
-    ((FoldingLabel, NoticeLine, StatusRow), lambda widget: iter(())),  # the rest in a tool tip
+    ((FoldingLabel, StatusRow), lambda widget: iter(())),  # the rest in a tool tip
     (QtWidgets.QLabel, _of_label),
     (QtWidgets.QAbstractButton, _of_button),
     (QtWidgets.QComboBox, _of_list),

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.look.label import WrappingLabel
 from app.models.page import ModelsPage
 from engine import api
 from tests.app.test_window import drop
@@ -34,6 +35,17 @@ def test_every_model_is_a_row_with_size_licence_need_and_its_faults(window, page
     window.on_event(api.ModelSettled("qwen3-1-7b", "There is not enough space.", failed=True))
     assert (row.said.text(), row.said.property("kind")) == ("There is not enough space.", "danger")
     assert row.act.text() == "Fetch 1.1 GB"
+
+
+def test_the_list_ends_with_its_last_row_and_cuts_no_line(page):
+    for width in (620, 420):
+        page.resize(width, 640)
+        QApplication.processEvents()
+        content = page.recommended.parentWidget()
+        last = max(row.geometry().bottom() for row in page.rows.values())
+        assert content.height() - last < 20
+        labels = [each for each in content.findChildren(WrappingLabel) if each.isVisible()]
+        assert not [each for each in labels if each.height() < each.heightForWidth(each.width())]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +97,7 @@ def test_the_recommended_set_says_its_size_before_it_is_fetched(page, posted):
     posted.clear()
     card = page.recommended
     assert card.act.text() == "Fetch 1.1 GB and use"
-    assert "Qwen 3 1.7B thinks (1,107 MB)" in card.text.text()
+    assert "Qwen 3 1.7B thinks (1.1 GB)" in card.text.text()
     card.act.click()
     assert posted == [api.FetchRecommended()]
 

@@ -227,7 +227,7 @@ def test_three_sizes_of_machine_have_a_language_model_each_and_a_tiny_one_what_i
 def test_sizes_are_said_and_add_up_but_for_what_is_here(hub):
     fitting = recommended(8_000, 4)
     assert "Whisper base listens (148 MB)" in fitting.text
-    assert "Qwen 3 4B Instruct 2507 thinks (2,497 MB)" in fitting.text
+    assert "Qwen 3 4B Instruct 2507 thinks (2.5 GB)" in fitting.text
     assert "Kokoro speaks (107 MB)" in fitting.text
     assert fitting.megabytes == 148 + 2497 + 107
     storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
