@@ -138,8 +138,9 @@ def letter_a(core: str, context: Context) -> Reading | None:
 
 def marks_of_a(core: str, context: Context) -> Reading | None:
     """The grades of "straight As", which are not the word."""
-    graded = core == "As" and context.previous in _BEFORE_GRADES and not context.past[0].mark
-    return say("A's") if graded else None
+    if core != "As" or context.previous.lower() not in _BEFORE_GRADES or context.past[0].mark:
+        return None
+    return say("A's")
 
 
 def _with_own_comma(expansion: str, context: Context) -> Reading:

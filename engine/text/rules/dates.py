@@ -91,7 +91,8 @@ def month_and_year(match: re.Match[str], context: Context) -> Reading:
 @matching(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|(?<!-)\d\d)")
 def numeric(match: re.Match[str], context: Context) -> Reading | None:
     """3/5/2024, 3/5/24, 5.3.2024"""
-    if match[2] == "." and len(match[4]) == 2 and _is_versioned(match[0], context):
+    short = len(match[4]) == 2 or context.previous.lower() == "version"
+    if match[2] == "." and short and _is_versioned(match[0], context):
         return None
     first, second = int(match[1]), int(match[3])
     month, day = (second, first) if match[2] == "." else (first, second)

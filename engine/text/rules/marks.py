@@ -33,7 +33,8 @@ _BREAK = re.compile(
     r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
     r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
     r"|^[\"'“(]*[$€£¥₹]\d[\d,]*(?:\.\d+)?(?=(?!hundred|thousand|[a-z]{1,4}illion)"
-    r"(?:[a-z]{4}|(?:the|and|for|was|off|per|now|is)(?!\w)))"
+    r"(?:[a-z]{4}|(?:the|and|for|was|off|per|now|but|you|she|are|not|all|his|her|its)(?!\w)"
+    r"|(?:is|or|to|in|at|on|if|it|he|we|so|an?|by|as|my)(?!\w)))"
     r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
 )
 _ADDRESS = re.compile(

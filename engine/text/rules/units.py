@@ -13,6 +13,7 @@ from engine.text.rules.numbers import FRACTION, NUMBER
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
+_FEET, _INCHES = re.compile(r"(\d{1,2})['’′]"), re.compile(r"(?:\d|1[01])[\"″”]?")
 _PLURALS = {"foot": "feet", "inch": "inches"}
 
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
@@ -91,6 +92,14 @@ def alone(core: str, context: Context) -> Reading | None:
 def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     """5'11" (the inch sign may have been taken for a quotation mark)"""
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
+
+
+def feet(core: str, context: Context) -> Reading | None:
+    """The feet of 5' 11": behind an opening quotation mark, it is a closing one."""
+    match = None if context.opened else _FEET.fullmatch(core + context.tail)
+    if not match or not _INCHES.fullmatch(context.after):
+        return None
+    return say(f"{numbers.number(match[1])} foot")
 
 
 def bearing(core: str, context: Context) -> Reading | None:
@@ -197,5 +206,5 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RATES: tuple[Rule, ...] = (glued, spaced)
+RATES: tuple[Rule, ...] = (glued, spaced, feet)
 RULES: tuple[Rule, ...] = (feet_and_inches, bearing, attached, alone)
