@@ -62,7 +62,7 @@ _GLUED_AMERICAN = re.compile(r"(1?)([2-9]\d\d)([2-9]\d\d)(\d{4})", re.ASCII)
 _LONG_ID = re.compile(r"(?=(?:[A-Z]*\d){8})[A-Z\d]{9,34}|[a-z]{1,4}\d{8,30}", re.ASCII)
 _BEFORE_QUANTITY = words("groups", "before_quantity")
 _AFTER_QUANTITY = words("groups", "after_quantity")
-_TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}", re.ASCII)
+_TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}|\d{5}-\d{4}", re.ASCII)
 
 
 def cued(context: Context) -> bool:
@@ -225,6 +225,13 @@ def long_number(core: str, context: Context) -> Reading | None:
     return _reading(" ".join(_parted(run) if run.isdecimal() else run.upper() for run in runs))
 
 
+def numbered(figures: str) -> Reading:
+    """The figures behind a #, one by one where they are many."""
+    if len(figures) < _LONG or not figures.isdecimal():
+        return say(f"number {numbers.number(figures)}")
+    return Reading(("number", *words_of(_parted(figures))))
+
+
 def _parted(figures: str) -> str:
     """A long run of figures in groups: of a North American telephone number, or of three and
     four."""
@@ -246,7 +253,7 @@ def _is_quantity(core: str, context: Context) -> bool:
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True
     after = "" if context.tail else context.after
-    if after in _AFTER_QUANTITY or after in SIGNS:
+    if after in _AFTER_QUANTITY or after.partition("/")[0] in SIGNS:
         return True
     return after != "or" and not _GLUED_AMERICAN.fullmatch(core) and is_counted(after)
 

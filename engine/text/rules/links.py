@@ -5,7 +5,7 @@ Invariant: only the host of a web link is said, never its path, query or fragmen
 
 import re
 
-from engine.text.rules import numbers
+from engine.text.rules import groups, numbers
 from engine.text.rules.context import Context, Reading, Rule, matching, say
 
 _SYMBOLS = {"-": "dash", "_": "underscore", ".": "dot", "+": "plus", "%": "percent", "/": "slash"}
@@ -51,7 +51,7 @@ def sign(match: re.Match[str], context: Context) -> Reading:
     if match["name"]:
         return say(f"at {spell(match['name'])}")
     if match["figure"]:
-        return say(f"number {numbers.number(match['figure'])}")
+        return groups.numbered(match["figure"])
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+", match["topic"])
     said = (numbers.number(part) if part.isdecimal() else part for part in parts)
     return say(f"hashtag {' '.join(said)}")
