@@ -4,9 +4,9 @@ on every wait.
 A page in a browser can reach this machine's own addresses, also under a name of its own making (DNS
 rebinding), and CORS does not hold for WebSockets: so Host and Origin are checked for both. Such a
 page does not know the token, so a request with the token may use any host name.
-Invariant: an application is made of a Service that somebody else starts and stops. A
-refused request has reached no door, and nothing of a request is logged. Every head and every body
-has to arrive in time, and beyond _MOST_CONNECTIONS a request is refused.
+Invariant: the caller starts and stops the Service that an application is made of. A refused request
+does not reach a door, and nothing of a request is logged. Every head and every body has to arrive
+in time, and beyond _MOST_CONNECTIONS a request is refused.
 """
 
 import asyncio
@@ -227,8 +227,8 @@ class _Guard:
 
 @dataclass
 class _Passage:
-    """Counts what comes in, and waits for what goes out to be read, both for a limited time.
-    `most`: bytes of the body.
+    """One request, with limits on the size of its body, on the time until that has arrived, and on
+    the time until the client has read the response. `most`: bytes of the body.
     """
 
     coming: Receive

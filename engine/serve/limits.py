@@ -1,4 +1,4 @@
-"""What a client may send, hold and wait for, and where time comes from."""
+"""Limits of a client (bytes sent, places held, waiting times), and the source of time."""
 
 import asyncio
 import time

@@ -1,9 +1,9 @@
-"""The models of a server, each owned by a thread, and what coroutines have done with them.
+"""The models of a server, each owned by a thread, with calls for coroutines.
 
 Invariant: the first call loads the model. Calls are done one by one in the order in which they
-came, so clients that have one call going at a time take turns. The call of a cancelled caller is
-left out, or done to its end if it has begun. Nothing of this person gets out: no name, no file
-that a skill would read aloud, and what a skill would do to this computer is not done.
+came, so clients with one call at a time take turns. The call of a cancelled caller is left out, or
+completed if it has begun. Clients get nothing of this person: no name, and no file that a skill
+would read aloud. Actions of skills on this computer are refused.
 """
 
 import asyncio
@@ -169,8 +169,8 @@ class Ears(ModelThread[Recogniser]):
             self.recordings -= 1
 
     async def recording(self, recording: Recording) -> AsyncGenerator[Segment, None]:
-        """What is said in a file, see segments(), once there is a place. It is read in chunks: an
-        hour would take half a gigabyte. UnreadableClip, InvalidInput for more than LONGEST_S.
+        """Transcribe a file as segments() does, once a place is free. It is read in chunks, because
+        an hour takes half a gigabyte. Raises UnreadableClip; InvalidInput beyond LONGEST_S.
         """
         before, more = "", True
         async with self._places:

@@ -125,10 +125,10 @@ def serve(settings: Settings, address: Address, watcher: Watcher) -> None:
 
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
-    """Serve from so many engines at once, each a replica of Ray Serve, on this machine or on the
-    cluster that RAY_ADDRESS names; else as serve(), but without tools for agents, whose loudspeaker
-    would be that of any machine. InvalidInput for an address with a port for Home Assistant, which
-    stays with one engine.
+    """Serve from `replicas` engines at once, each a replica of Ray Serve, on this machine or on the
+    cluster that RAY_ADDRESS names. Differs from serve() in having no tools for agents, whose
+    loudspeaker could be that of any machine. InvalidInput for an address with a port for Home
+    Assistant, whose connections stay with one engine.
     """
     check_installed(("ray",), "cluster")
     if address.wyoming is not None:

@@ -154,8 +154,8 @@ class Service:
     # ------------------------------------------------------------- on the model's thread
 
     def voice(self, model: TtsModel, name: str) -> Voice:
-        """The voice of this name, made ready. InvalidInput for all else: a path would be read. One
-        that was removed is gone, and one that was made again is read again.
+        """Return the voice of this name, ready to use. InvalidInput for an unknown name, also for a
+        path, which would be read. A removed voice is unknown; one that was made again is reloaded.
         """
         if (files := _voice_files()) != self._files:
             self._files = files
@@ -180,7 +180,7 @@ class Service:
 
 
 def _voice_files() -> frozenset[Hashable]:
-    """The files of the person's voices, each with what tells it from an older one of its name."""
+    """The files of the person's voices: name, and inode, time and size to notice a replacement."""
     found: set[Hashable] = set()
     for path in voices.folder().glob("*" + voices.SUFFIX):
         with suppress(OSError):  # it is being removed
@@ -296,8 +296,8 @@ class Speech:
 
     async def frames(self, lead_ms: float | None = None) -> AsyncGenerator[SpeechFrame, None]:
         """Speak, once there is a place. Waits for text until end(), and stays at most `lead_ms`
-        ahead of somebody who listens from the first frame on (None: as fast as frames are taken).
-        The place is kept until this is closed. Busy when there is no place soon, InvalidInput for
+        ahead of a listener who begins with the first frame (None: as fast as frames are taken).
+        The place is kept until this is closed. Busy when no place is free soon, InvalidInput for
         an unknown voice, TimedOut when no text comes for too long or it gave way to others,
         SynthesisError when the voice fails, Cancelled when the server ends.
         """

@@ -177,7 +177,7 @@ class Tools:
             self._speech = None
 
     def _forget(self, error: DeviceError | None) -> None:
-        """Say nothing of what waits: because of an error, or (None) by request."""
+        """Drop the waiting texts: because of an error, or (None) by request."""
         for text in self._waiting:
             text.fail(error) if error else text.said.cancel()
         self._waiting.clear()

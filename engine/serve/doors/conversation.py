@@ -1,9 +1,9 @@
-"""What a client of the Realtime interface sets and says, and what a language model learns of it.
+"""Session and conversation of a client of the Realtime interface, and their form for a model.
 
 Invariant: a session never changes; an update that fits makes another one, any other makes none.
 Settings that this server does not know are refused where a client would notice (formats, voices);
-where it would not, they are kept without effect and sent back. Of what was spoken to the client,
-the history has the words that it heard and no more.
+where it would not, they are kept without effect and sent back. Of a spoken answer, the history
+holds only the words that the client heard.
 """
 
 import secrets
@@ -119,8 +119,8 @@ class Tool(Wire):
 
 
 class Session(Wire):
-    """What a client has set; `id` is given by this server. A transcription session gives no
-    answers.
+    """The settings of a client; `id` is assigned by this server. A transcription session does not
+    answer.
     """
 
     type: Literal["realtime", "transcription"] = "realtime"
@@ -222,7 +222,7 @@ class Message(_Item):
         return base.Message(base.Role(self.role), self.said, interrupted=self._interrupted)
 
     def unheard(self) -> dict[int, str]:
-        """The sound of the parts that nobody wrote down, by their places."""
+        """The sound of the parts without a transcript, by their places."""
         parts = [part if "audio" in part.type and not part.said else None for part in self.content]
         return {at: part.audio for at, part in enumerate(parts) if part and part.audio}
 
@@ -326,8 +326,8 @@ class Conversation:
         return [*system, *(item.told for item in self._items if isinstance(item, Message))]
 
     def chat(self, instructions: str) -> list[ChatMessage]:
-        """What was said, called and given, for a model that calls functions. Strict servers want
-        every result right behind its call, and no call without one.
+        """The items as messages for a model that calls functions. Strict servers demand every
+        result directly after its call, and refuse a call without one.
         """
         said = self.messages(instructions)
         system = "\n".join(each.text for each in said if each.role is base.Role.SYSTEM)

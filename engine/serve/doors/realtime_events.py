@@ -21,8 +21,8 @@ class Reference(Wire):
 
 
 class ResponseOptions(Wire):
-    """What holds for one response beside the session's settings. `conversation` none: the answer is
-    not part of it; `input`: what is answered instead of it.
+    """Settings of one response, beside those of the session. `conversation` "none": the answer does
+    not become part of the conversation; `input`: items to answer instead of it.
     """
 
     conversation: Literal["auto", "none"] = "auto"
@@ -30,7 +30,7 @@ class ResponseOptions(Wire):
     metadata: Annotated[dict[str, str], Field(max_length=_MOST_METADATA)] | None = None
 
     def context(self, conversation: Conversation) -> Conversation:
-        """What is answered. Refusal of items that cannot be used."""
+        """Return the items to answer. Raises Refusal for items that cannot be used."""
         if self.input is None:
             return conversation
         context = Conversation()

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 _GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
-_GAVE_UP: Final = 499  # nobody reads the answer, or it was ended by request
+_GAVE_UP: Final = 499  # the client hung up, or asked to end the answer
 _STATUS: Final = (
     (Busy, 429),
     (TimedOut, 408),
