@@ -32,7 +32,7 @@ class Added:
 
 
 def added(folder: Path) -> tuple[Added, ...]:
-    """What was added, oldest first; nothing where the list cannot be read."""
+    """The added models, oldest first; empty if the list cannot be read."""
     try:
         return _read(folder)
     except (OSError, *_UNREADABLE):

@@ -303,7 +303,7 @@ def _obstacle(kind: str) -> str:
 
 
 def _measured(asset: Asset) -> str:
-    """What `rubato bench` found of this model and kept."""
+    """The saved result of `rubato bench` for this model; "" if there is none."""
     found: speech.Pick | voices.Pick | None = None
     if asset.name in ears.TITLES:
         pick = ears.find_pick(data_folder())

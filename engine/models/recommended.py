@@ -16,7 +16,7 @@ from engine.translatable import Translatable, joined, mark
 from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.place import PUBLISHED
 
-# What each kind does, with what is fetched for it.
+# The function of each kind of model, beside the name and the size of the download.
 _DOES = {
     RECOGNISER: mark("{name} listens ({size})"),
     LANGUAGE_MODEL: mark("{name} thinks ({size})"),

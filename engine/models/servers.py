@@ -1,8 +1,8 @@
 """Servers of language models that run on this machine: asked for their models, nothing else.
 
 Invariant: asks the loopback address only, through no proxy, each server for a moment, and reads no
-more than MOST_BYTES of what it answers, which is text from outside. Models that cannot hold a
-conversation are left out.
+more than MOST_BYTES of the answer, which is untrusted text. Models that cannot hold a conversation
+are left out.
 """
 
 import json

@@ -318,7 +318,7 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
 
 
 def _forms(messages: list[ChatMessage]) -> Iterator[list[ChatMessage]]:
-    """The messages, and what templates that fail on them may take: calls as text, no system."""
+    """The messages, then forms for templates that fail on them: calls as text, no system prompt."""
     forms = [messages]
     if any(message["role"] == "tool" or "tool_calls" in message for message in messages):
         forms.append(without_calls(messages))

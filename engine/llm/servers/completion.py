@@ -24,9 +24,9 @@ THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_
 
 @dataclass(frozen=True)
 class Chunk:
-    """What one event says of the reply: text and thoughts, fragments of calls, whether there was
-    anything of a reply (`is_reply`), and whether it ends with a reason. `thoughts` are the fields
-    of thoughts as the server wrote them.
+    """The content of one event: text and thoughts, fragments of calls, whether it holds any part
+    of a reply (`is_reply`), and whether the reply ends with a reason (`finished`). `thoughts` are
+    the fields of thoughts as the server wrote them.
     """
 
     pieces: tuple[str | ThoughtDelta, ...] = ()

@@ -1,8 +1,8 @@
 """The events of a stream, as servers really write them: with or without an empty line between two,
 an error in a field of its own or in none, a whole answer although a stream was asked for.
 
-Invariant: an event is given out as soon as its line has come, and what says nothing is left out.
-After all that arrived together the empty event ALIVE follows: comments and progress are signs of
+Invariant: an event is emitted as soon as its line is complete, and events without content are not.
+The empty event ALIVE follows each piece that arrives, because comments and progress are signs of
 life too.
 """
 

@@ -225,8 +225,8 @@ def _quoted(words: str) -> str:
 
 
 def complaint(body: object) -> str:
-    """What a refusal says, in lower case: its words, and the parameters and fields it names. What
-    was sent may be quoted in it, and is left out.
+    """The text of a refusal, in lower case: its words, and the parameters and fields it names. Its
+    quotations of the request are left out.
     """
     with suppress(ValueError, RecursionError):
         body = json.loads(body) if isinstance(body, str) else body

@@ -24,7 +24,8 @@ BYTES_PER_TOKEN = 3
 TOKENS_AROUND_MESSAGE = 8  # what a template adds
 REPLY_TOKENS = 512
 MOST_FOR_TOOLS = 3 / 4  # of the context; with more the model would forget the conversation
-# How much of what was refused is tried next: unknown; the least and the most that numbers can cut.
+# Share of a refused length that is tried next: without numbers in the refusal; most and least with
+# them.
 UNKNOWN_CUT, LEAST_CUT, DEEPEST_CUT = 0.75, 0.95, 0.3
 
 _EXCEEDS = re.compile(
@@ -237,7 +238,7 @@ def _dialogue(messages: Sequence[ChatMessage]) -> int:
 
 
 def _question(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """The system prompt, the question, and what came after it."""
+    """The system prompt, the question, and the messages after it."""
     head = [each for each in messages[:1] if each["role"] == "system"]
     return [*head, *messages[max(len(head), _question_at(messages)) :]]
 

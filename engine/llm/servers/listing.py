@@ -10,7 +10,7 @@ from typing import Any
 MAX_NAME_CHARS = 200  # of a model
 MAX_MODELS = 1_000
 
-# Servers list models of every kind; few tell the kind in a field.
+# Servers list models of every kind; few have a field for it.
 _OTHER_KINDS = re.compile(
     r"embed|rerank|(?<![a-z])(bge|gte|e5|whisper|tts|clip|dall-e|sdxl|flux)(?![a-z])|minilm|moderation"
     r"|stable-diffusion|transcribe"
@@ -18,7 +18,7 @@ _OTHER_KINDS = re.compile(
 
 
 def chat_models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Names and entries of the models; those of other kinds only if there are no others."""
+    """Names and entries of the chat models, or of all models if none is a chat model."""
     found = list(_models(listing))
     yield from [each for each in found if can_chat(*each)] or found
 
@@ -32,6 +32,6 @@ def _models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def can_chat(name: str, entry: Mapping[str, Any]) -> bool:
-    """Whether a model may hold a conversation, as far as its name and entry tell."""
+    """Whether the name and the entry of a model allow that it is a chat model."""
     kind = f"{name} {entry.get('type') or ''}".lower()
     return not _OTHER_KINDS.search(kind)

@@ -49,7 +49,7 @@ FIRST_TOKEN_S = 30.0
 LOADING_S = 300.0  # a large model on a slow disk; the person sees that it loads, and may end it
 RETRY_S, LONGEST_RETRY_S = 1.0, 10.0
 STALL_S = 15.0  # between tokens; in a conversation nobody waits longer
-AFTER_END_S = 1.0  # for what follows a reason for ending: some servers never close the stream
+AFTER_END_S = 1.0  # for events after the reason for ending: some servers never close the stream
 # Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
 
@@ -126,7 +126,7 @@ class ServerModel:
     def _accepted(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
     ) -> Generator[Piece, None, None]:
-        """Ask in the form that the server accepts, which its refusals tell."""
+        """Ask in the form that the server accepts, as learned from its refusals."""
         attempts = _Attempts()
         while True:
             yield from self._name_model()
@@ -240,7 +240,7 @@ class ServerModel:
 
 @dataclass
 class _Attempts:
-    """What was tried for one reply. `below`: fewer messages than this fit before the question."""
+    """Attempts for one reply. `below`: fewer messages than this fit before the question."""
 
     below: float = float("inf")
     repeated: bool = False
@@ -256,7 +256,7 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
 
 
 def _offered(pieces: Iterable[Piece], *, offers_tools: bool) -> Iterator[Piece]:
-    """Without calls of tools that the server was not told of."""
+    """Drop calls of tools if the request offered none."""
     return (each for each in pieces if offers_tools or not isinstance(each, ToolCall))
 
 

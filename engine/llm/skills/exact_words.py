@@ -51,7 +51,7 @@ _STRONG = re.compile(
     r"|(?:(?<=\s)|(?<=^))(?=[\"'`*\u201c\u2018\u00ab\u201e]\S)"
 )
 _WEAK = re.compile(r"[,.!?]\s")
-# What announces words, so that a comma or a full stop before them is enough.
+# Announcements of words: after one, a comma or a full stop before the words is enough.
 _ANNOUNCED = re.compile(
     r"\b(?:after me|this|following|(?:these|my|the) words|what i (?:say|am saying)|as follows)\b"
 )
@@ -66,7 +66,7 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 _NOUN = r"(?:word|phrase|sentence|text|line|paragraph|passage|message|statement)s?"
-# What stands between a verb and the words where no mark does.
+# Text between a verb and the words, where no mark separates them.
 _OBJECT = re.compile(
     rf"(?:(?:exactly|precisely|literally|verbatim|word for word|out loud|aloud"
     rf"|(?:loud|clear|slow|quiet|soft)ly|only|just|back(?: to me)?|to me"
@@ -133,7 +133,7 @@ def _words(text: str) -> list[str]:
 
 
 def _marked(said: str, marks: re.Pattern[str]) -> Iterator[ExactWords]:
-    """What follows a mark that ends a request."""
+    """The texts after a mark that ends a request."""
     for mark in marks.finditer(said, 0, MAX_REQUEST_CHARS):
         request, rest = _words(said[: mark.start()]), said[mark.end() :].strip(_EDGES)
         text = _unquoted(rest)
@@ -241,7 +241,7 @@ def _after(verb: str, before: Sequence[str], rest: str) -> ExactWords | None:
 
 
 def _repeated(text: str) -> ExactWords | None:
-    """What follows "repeat after me": only what goes on with it means something else."""
+    """The text after "repeat after me", unless it only continues that clause."""
     if not goes_on(text) or is_question(text):
         return ExactWords(text)
     return None if _MANNER.match(text) or ":" in text else ExactWords(text, sure=False)
@@ -259,7 +259,7 @@ def _said(verb: str, text: str, *, announced: bool) -> ExactWords | None:
 
 
 def _can_be_said(verb: str, text: str) -> bool:
-    """Whether the words are no description of others: "hello", not "the alphabet"."""
+    """Whether the words are to be said ("hello") and do not describe others ("the alphabet")."""
     if _ELSEWHERE.match(text) or _asks_for_contents(text):
         return False
     determined = _DETERMINER.match(text)

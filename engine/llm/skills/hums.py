@@ -1,4 +1,4 @@
-"""Sounds that are no words: "hmm", "mm-hm", "uh-huh". They are not answered.
+"""Sounds that are not words: "hmm", "mm-hm", "uh-huh". They are not answered.
 
 Invariant: after a question, a sound that may mean yes or no is left to a language model.
 """

@@ -176,8 +176,8 @@ class _Rounds:
 def _exchanged(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
     """The assistant's message with the calls, and one with each result, in the OpenAI format.
 
-    What the server sent comes back as it was, but for what strict servers refuse: empty content,
-    arguments that are not an object, the same id twice.
+    The server gets its own fields back unchanged, except for forms that strict servers refuse:
+    empty content, arguments that are not an object, the same id twice.
     """
     ids: list[str] = []
     for each in results:

@@ -33,7 +33,7 @@ _SHARES = {"a quarter": 15, "quarter": 15, "half": 30}
 _NAMED = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
 _MORNING = 7  # o'clock; a later day's hours without "am" are not before it
 _DAY = timedelta(days=1)
-_FARTHEST_S = 366 * 86400.0  # from now; beyond it nobody asks for the time of day
+_FARTHEST_S = 366 * 86400.0  # from now; beyond it the time of day is not a useful answer
 MAX_WORDS = 9  # a longer text is not a time of day
 
 

@@ -55,7 +55,7 @@ _COURTESY_AFTER = re.compile(
     re.IGNORECASE,
 )
 
-# What people say while they think, and the marks around it. Quotations stay as they are.
+# Hesitations ("um") and the marks around them are dropped, except inside quotations.
 _QUOTES = '"\u201c\u00ab'
 _QUOTED = r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb"
 _MARKS = r"\s*(?:,|\.{2,}|\u2026|\u2014|(?<=\s)[-\u2013](?=\s))"

@@ -87,8 +87,8 @@ class Matcher:
     def understand(
         self, text: str, occasion: Occasion, *, certain_only: bool
     ) -> Understanding | None:
-        """What the text means as a follow-up, or else on its own; None when no skill understands
-        it. "Um" and the like count only where the text means nothing without them.
+        """Return the meaning of the text as a follow-up, or else on its own; None when no skill
+        understands it. The text without "um" and the like is tried first.
         """
         spoken = (self._mean(each, occasion, certain_only) for each in _versions(text))
         return next(filter(None, spoken), None)
