@@ -26,8 +26,8 @@ class Limiter:
         self._falls: list[tuple[int, float]] = []
 
     def limit(self, pcm: Pcm, sample: int) -> Pcm:
-        """The samples, of which the first has this place in the utterance; what came from there on
-        before is forgotten. What is not a number becomes silence.
+        """Return the limited samples. `sample` is the position of the first one in the utterance;
+        peaks noted from there on in earlier calls are forgotten. NaN becomes silence.
         """
         while self._falls and self._falls[-1][0] >= sample:
             self._falls.pop()

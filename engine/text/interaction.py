@@ -26,7 +26,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def nods(text: str) -> bool:
-    """Whether the words of a text only show that somebody listens."""
+    """Whether a text consists of words that only show attention, such as "mm-hm"."""
     return bool(words(text)) and words(text) <= NODDING
 
 

@@ -6,7 +6,7 @@ words of the tokens before it are out; only figures in groups wait for their las
 
 A token is held back for four reasons. It may be a group of figures ("020 7946 0958", "10 000"): all
 groups, nine at most, wait for the first token that is not a group; a single number waits for one
-token. A formula is one token, and what opens like one waits until it closes or cannot. Its reading
+token. A formula is one token; text that opens like one waits until it closes or cannot. Its reading
 may depend on the next token ("5" before "May", "$1.5" before "million", "St." before a name): it
 waits until that token is complete. It may open a tag or a stage direction ("<name" or "[long"): the
 next token decides, and the word before waits too, for it may get the pause. Or its pause may: a

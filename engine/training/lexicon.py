@@ -199,7 +199,7 @@ def _plain(gold: dict[str, Any]) -> Sounds:
 def mnemonics(symbols: str, word: str = "") -> str:
     """Misaki's symbols in espeak's mnemonics."""
     if "o" in word:
-        symbols = re.sub("ɑ(?!ː|ɹ)", "ɒ", symbols)  # British voices tell "cot" from "calm"
+        symbols = re.sub("ɑ(?!ː|ɹ)", "ɒ", symbols)  # British voices distinguish "cot" and "calm"
     symbols = re.sub(rf"ɹ(?=[ˈˌ]?[{_VOWELS}])", "R", symbols)
     for stress in "ˈˌ":  # a stressed i is one vowel with its r
         symbols = re.sub(f"{stress}i(?=ɹ)", f"{stress}ɪ", symbols)

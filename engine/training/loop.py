@@ -90,7 +90,7 @@ def train(
 ) -> dict[str, Tensor]:
     """Train the learner that `make` returns until its schedule ends; return the averaged weights,
     on the CPU. Of several processes the first one has the best weights, where they are asked for.
-    `key` = fingerprint of the recipe and of what it learns from, which a checkpoint carries.
+    `key` = fingerprint of the recipe and of its training data, which a checkpoint carries.
 
     Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
     InvalidInput when there is a checkpoint with another key.

@@ -93,7 +93,7 @@ class AudioFrame:
 
     `sample` is the position of pcm[0] in the utterance; `onsets` are those that fall into this
     frame, in order. Measured up to the end of this frame, in SPS: `rate` since the target changed,
-    `mean` over the utterance; None where that is too little speech to tell.
+    `mean` over the utterance; None if there is too little speech to measure.
     """
 
     pcm: Pcm

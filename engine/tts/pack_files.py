@@ -1,7 +1,7 @@
-"""What every voice pack is made of: what it says of itself, tables in JSON, weights, named voices.
+"""The parts of every voice pack: its description, tables in JSON, weights, named voices.
 
-Invariant: no JSON file is read beyond LARGEST_BYTES, and whatever is wrong with a file is a
-ModelError that names it.
+Invariant: no JSON file is read beyond LARGEST_BYTES, and every fault of a file is a ModelError that
+names it.
 """
 
 import json

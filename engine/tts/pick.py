@@ -116,6 +116,6 @@ def _on_card(device: str) -> str:
 
 
 def _measured_on_card() -> profiles.Pick | None:
-    """What `rubato bench` found of VoXtream2 on the graphics card."""
+    """The result of `rubato bench` for VoXtream2 on the graphics card; None if there is none."""
     measured = profiles.last_pick(data_folder())
     return measured if measured is not None and measured.device == "cuda" else None

@@ -1,4 +1,4 @@
-"""The rate of speech in syllables per second (SPS): what a word is spoken at, and what speech had.
+"""The rate of speech in syllables per second (SPS): the target of a word, and measured rates.
 
 The slider's rate is the centre, the word's own pace moves it. Invariant: a pace never takes the
 rate beyond the ends of the slider.
@@ -12,7 +12,7 @@ from typing import Final
 from engine.settings import FASTEST, SLOWEST
 
 PLAIN: Final = 1.0  # the pace of most words
-# Of speech, before its rate is told.
+# The least speech whose rate is measured.
 LEAST_S: Final = 1.0
 LEAST_SYLLABLES: Final = 4
 
@@ -66,7 +66,7 @@ class _Stretch:
         self.last = sample
 
     def rate(self, sample_rate: int) -> float | None:
-        """SPS between the two; None where there is too little speech to tell."""
+        """SPS between the two; None if there is too little speech to measure."""
         length, syllables = self.last - self.first, self.count - self.at_first
         if length < LEAST_S * sample_rate or syllables < LEAST_SYLLABLES:
             return None
@@ -81,7 +81,7 @@ class SyllableMeter:
     def __init__(self, sample_rate: int) -> None:
         self.count = 0  # of all syllables
         self._sample_rate = sample_rate  # Hz
-        self._ends: deque[int] = deque()  # of syllables that nobody asked about yet
+        self._ends: deque[int] = deque()  # of syllables that are not counted yet
         self._whole, self._steady = _Stretch(), _Stretch()
 
     def add(self, sample: int, syllables: int = 1) -> None:
@@ -101,8 +101,8 @@ class SyllableMeter:
         return other
 
     def rates(self, now: int) -> tuple[float | None, float | None]:
-        """SPS of what ended before sample `now`, which rises: since the rate changed, and over the
-        utterance; None where that is too little speech to tell.
+        """Return the SPS of all syllables that ended by sample `now`: since the rate changed, and
+        over the utterance; None if there is too little speech. `now` must not fall.
         """
         while self._ends and self._ends[0] <= now:
             end = self._ends.popleft()

@@ -24,7 +24,7 @@ class Utterance:
     """One utterance. Not thread-safe; several of one model may be stepped in turn."""
 
     def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
-        """`rates` that the model can follow; None = it cannot be told one."""
+        """`rates`: the range that the model can follow; None = it has no control of the rate."""
         self._sample_rate = sample_rate
         self._rates = rates
         self._limiter = Limiter(sample_rate)

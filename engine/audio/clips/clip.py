@@ -86,7 +86,7 @@ class ClipReport:
 
 @dataclass(frozen=True)
 class _Decoded:
-    """What the child made of a file."""
+    """Result of the child process for one file."""
 
     clip: Clip
     coarse: bool

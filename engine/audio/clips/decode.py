@@ -37,7 +37,7 @@ _CONTAINERS = "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w6
 _LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside is a broken header
 _MOST_CHANNELS = 32
 _BLOCK_SAMPLES = 1 << 18
-_UNKNOWN = 2**63 - 1  # soundfile's length of a file that does not tell it
+_UNKNOWN = 2**63 - 1  # soundfile's length of a file whose header has none
 _COARSE = ("PCM_U8", "PCM_S8")
 _BURIED = 0.1  # of the power of the loudest channel: the mixture has lost it
 

@@ -42,7 +42,7 @@ class Take:
         return self._samples / self._rate if self._rate else 0.0
 
     def add(self, heard: Pcm, rate: int) -> None:
-        """More of what the microphone heard: mono samples at `rate` Hz."""
+        """Append samples of the microphone: mono, at `rate` Hz."""
         if not len(heard) or self.ended_by:
             return
         if self._file is None:

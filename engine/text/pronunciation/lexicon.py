@@ -1,7 +1,7 @@
-"""Names and words that espeak says wrong, in its own mnemonics of phones.
+"""Names and words that espeak pronounces wrong, in its own mnemonics of phones.
 
 The data is resources/lexicon/lexicon.txt.gz, made by engine/training/lexicon.py. Invariant: it is
-read at the first look-up, and what a word gets depends on the word and on those beside it alone.
+read at the first look-up, and the phones depend only on the word and on the two beside it.
 """
 
 import unicodedata
@@ -18,8 +18,8 @@ _SAME: Final = "="  # as Americans say it
 
 
 def respelled(word: str, before: str = "", after: str | None = "", *, british: bool = False) -> str:
-    """What espeak has to get for a word, without punctuation, between its neighbours; "" where it
-    says it right. `after` None: not known.
+    """Return the input for espeak in place of a word (without punctuation) between its neighbours;
+    "" if espeak pronounces it right. `after` None: not known.
     """
     word = _key(word)
     before, following = base_letters(_key(before)), base_letters(_key(after or ""))

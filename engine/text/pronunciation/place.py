@@ -8,7 +8,7 @@ _MARKS: Final = ".,?!:;"
 
 
 class Place:
-    """What stands beside a word, in lower case. `before`: newest last, within the sentence.
+    """The neighbours of a word, in lower case. `before`: newest last, within the sentence.
     `clause`: a comma or nothing stands directly before it. `after` None: not known yet.
     """
 

@@ -315,7 +315,7 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def _is_versioned(text: str, context: Context) -> bool:
-    """Whether figures with dots are the version of what stands before: Python 3.11.12."""
+    """Whether figures with dots are the version of the word before: Python 3.11.12."""
     before = context.previous
     cue = context.before_previous if before in ("to", "from", "is") else before
     if cue.lower() in VERSIONED:

@@ -215,8 +215,8 @@ def typed(core: str, context: Context) -> Reading | None:
 
 
 def long_number(core: str, context: Context) -> Reading | None:
-    """5551234567, 18005551234, XI1234567812334: nobody counts so far, unless the words around it
-    say so or it is round."""
+    """5551234567, 18005551234, XI1234567812334: read as digits, unless the words around it make it
+    an amount or it is round."""
     if core.isdecimal() and core.isascii() and len(core) >= _LONG:
         return None if _is_quantity(core, context) else _reading(_parted(core))
     if not _LONG_ID.fullmatch(core):

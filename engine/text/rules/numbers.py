@@ -155,7 +155,7 @@ def fraction(numerator: int, denominator: int) -> str:
 
 
 def amount(text: str) -> str:
-    """What NUMBER or FRACTION matched, with an optional sign: "two and a half"."""
+    """The words of a match of NUMBER or FRACTION, with an optional sign: "two and a half"."""
     sign = text[0] if text[0] in "-–+" else ""
     body = text.removeprefix(sign)
     if body[-1] in UNICODE_FRACTIONS:

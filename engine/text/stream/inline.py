@@ -72,7 +72,7 @@ _FOREIGN = {
     "〜": "~", "∼": "~",
 }  # fmt: skip
 _DRAWN_LINE = re.compile(r"(?<=[\w.,;!?)])[─━┄┅┈┉═⸺⸻]+(?=\w)")
-_WORD_BREAKS = "\u200b\ufffc\ufffd"  # a space without a width, and what stands for a picture
+_WORD_BREAKS = "\u200b\ufffc\ufffd"  # a space without a width, and the placeholders of pictures
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 _EXPONENT = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")

@@ -79,8 +79,8 @@ _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 
 class Markdown:
     """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token,
-    `left_out`: something was in a script that no voice can say; `acted`: the last token ended what
-    somebody does, such as "*Holds out hand*".
+    `left_out`: something was in a script that no voice can say; `acted`: the last token ended a
+    description of an action, such as "*Holds out hand*".
     """
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class Markdown:
         self._acts = self._acts and "*" not in text[1:]
 
     def _decide(self, token: Token) -> list[Element]:
-        """What the token before turns out to be; sets `_until` if a tag goes on in this one."""
+        """Resolve the held token by this one; sets `_until` if a tag goes on in this one."""
         held = self._held
         if held and _INITIAL.fullmatch(held.text) and not _INITIAL.fullmatch(token.text):
             self._held = None
@@ -284,7 +284,7 @@ class Markdown:
         return pause + (self._hold_or_show(rest) if rest.text else [])
 
     def _hold_or_show(self, piece: Piece) -> list[Element]:
-        """What is left of a token; nothing yet if the next one decides that."""
+        """The elements of the rest of a token; none, and it is held, if the next one decides."""
         opens = tags.may_open(piece.text) or notes.may_open(piece.text, self._previous)
         if not (opens and self._spaced) or self._quoted:
             return self._visible(piece)

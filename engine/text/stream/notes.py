@@ -1,4 +1,4 @@
-"""Numbers of notes and citations, which nobody says: works.², 5%.¹, [2,3], [2, 3], 【4†source】.
+"""Numbers of notes and citations, which are not spoken: works.², 5%.¹, [2,3], [2, 3], 【4†source】.
 
 Invariant: a power keeps its figure (x², 10², 5 feet²), and a list its brackets: the interval
 [0,1], the list [1, 2].
@@ -54,7 +54,7 @@ def may_open(text: str, previous: str) -> bool:
 
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
-    """Where a citation begins that this token continues, and what closes it."""
+    """Start and closing mark of a citation that this token continues; None if it does not."""
     begun, more = _BEGUN.search(text), _WENT_ON.fullmatch(following)
     if not (begun and more and _rises(f"{begun[1]},{more[1]}")):
         return None

@@ -1,6 +1,6 @@
-"""Tags of any XML, and stage directions: nobody says them, and some of them are pauses.
+"""Tags of any XML, and stage directions: they are not spoken, and some of them are pauses.
 
-Invariant: what may be text stays: a comparison, a type such as List<int>, a placeholder such as
+Invariant: possible text stays: a comparison, a type such as List<int>, a placeholder such as
 <name>, and every bracket that holds anything but a direction.
 """
 
@@ -47,7 +47,7 @@ def without_directions(piece: Piece, *, begins: bool) -> Piece:
 
 
 def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
-    """The place of a tag or a direction that goes on in the next token, and what closes it."""
+    """Start and closing mark of a tag or direction that may go on in the next token; else None."""
     match = _OPENED.search(text)
     if not match:
         return None

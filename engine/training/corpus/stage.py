@@ -59,7 +59,7 @@ def _prepare(recipe: Recipe) -> None:
 
 
 def shard_key(recipe: Recipe) -> str:
-    """Fingerprint of what decides the texts and, with its number, a shard: all but their count."""
+    """Fingerprint of all settings that decide the texts and the shards, except their count."""
     any_count = replace(recipe.corpus, hours=0.0, first_shard=0)
     return fingerprint(recipe.seed, any_count)
 

@@ -69,7 +69,8 @@ class Articulation:
             syllables = tuple(
                 min(len(body), round(sample * pace.stretch)) for sample in cutting.syllables
             )
-        # What a gap leaves of a long word's slowness is spread over the next words (Pacer).
+        # The slowness of a long word that a gap does not absorb is spread over the next words
+        # (Pacer).
         self._before, self._gap = (
             piece.closes,
             min(round(pace.gap * len(syllables)), _LONGEST_PAUSE),

@@ -49,9 +49,9 @@ PAUSING_BELOW: Final = 3.0  # SPS
 _DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that is done by stretching sounds
 _SHORTEST_PAUSE: Final = 0.3  # seconds; beside a mark the second
 _SHORTEST_MARKED: Final = 0.12
-# A few words at once are not forced to the rate, because some words are by nature slower: they are
-# as much quicker as the voice's own pace is slower, and so much of what is missing is made up for.
-_HORIZON: Final = 8.0  # syllables in which it would be made up for; at once where a sentence ends
+# A few words are not forced to the rate, because some words are by nature slower: they are as much
+# quicker as the voice's own pace is slower than the rate. Later words correct the rest.
+_HORIZON: Final = 8.0  # syllables of that correction; all at once where a sentence ends
 # Short sentences lose a quarter second to the pause between them: ten of seven syllables kept 7 SPS
 # to 6 % with a hurry of 0.65, to 2 % with 0.6.
 _MOST_HURRY, _MOST_LINGER = 0.6, 1.5  # factors on the length
@@ -126,10 +126,10 @@ def pauses_after(
     *,
     steady: bool = True,
 ) -> tuple[float, ...]:
-    """Seconds of the pause after each word; the first are `decided` already. `said`: by word, how
-    many of its syllables were said; `early`: seconds by which those were too short for the rate;
-    `steady`: it has not changed since the sentence began. The last word has no pause yet, because
-    nobody knows what follows.
+    """Seconds of the pause after each word; the first are `decided` already. `said`: number of
+    spoken syllables by word; `early`: seconds by which those were too short for the rate; `steady`:
+    the rate has not changed since the sentence began. The last word has no pause yet, because the
+    next word is not known.
     """
     pauses = list(decided)
     deficit = min(early, _CARRIED * max(map(_lacking, rates), default=0.0))

@@ -63,10 +63,10 @@ class Wish:
 
 @dataclass(frozen=True)
 class Plan:
-    """`frames` of each symbol and the edges, of which the first `kept` were rendered before. What
-    lies before `limit` may be rendered; behind that of a whole sentence there is only silence.
-    `steady`: the rate has not changed since the sentence began. `curves` and `turns` are what
-    source.py makes of pitch and energy.
+    """`frames` of each symbol and the edges, of which the first `kept` were rendered before. Frames
+    before `limit` may be rendered; after the limit of a complete sentence there is only silence.
+    `steady`: the rate has not changed since the sentence began. `curves` and `turns`: pitch and
+    energy as source.py prepares them.
     """
 
     wish: Wish
@@ -141,8 +141,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Past:
-    """What was rendered of a sentence: frames of its symbols, the pauses that are decided, the
-    syllables said of each word; `steady` as in Plan. `late`: by how many frames it is too long.
+    """The rendered part of a sentence: frames of its symbols, the decided pauses, the spoken
+    syllables of each word; `steady` as in Plan. `late`: frames by which it is too long.
     """
 
     frames: Frames
@@ -190,7 +190,7 @@ def make_plan(
 
 
 def _past(before: Plan | None, done: int, rate: float | None, late: float) -> _Past:
-    """What of a plan is rendered before the frame `done`; `late` at the beginning of a sentence."""
+    """The part of a plan before the frame `done`; `late` is used at the beginning of a sentence."""
     if before is None:
         return _Past(np.zeros(0, np.int64), (), {}, steady=True, late=late)
     frames = before.frames[: before.begun(done)]

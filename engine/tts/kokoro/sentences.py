@@ -43,7 +43,7 @@ _JOINTS: Final = {
 
 
 def joint(text: str) -> Joint:
-    """What a word as it was pushed is."""
+    """The kind of joint that a pushed word stands for; NONE for an ordinary word."""
     return _JOINTS.get(text.casefold(), Joint.NONE)
 
 

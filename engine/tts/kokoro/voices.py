@@ -65,7 +65,7 @@ def read_voices(folder: Path) -> tuple[Voice, ...]:
 
 
 def style_of(voice: Voice) -> Floats:
-    """Its style [1, 256]. InvalidInput for a voice that has none, or one that is no speaker's."""
+    """Its style [1, 256]. InvalidInput if it is missing or outside the range of real speakers."""
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
     halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
     lengths = np.linalg.norm(halves, axis=1)
