@@ -53,7 +53,7 @@ def _value(text: str) -> str:
 
 def told(value: _Value) -> _Value:
     """An event with the engine's texts in the current language, wherever in it they are."""
-    shown: Any = value  # Any: what is returned has the type of what was given
+    shown: Any = value  # Any: the result has the type of the argument
     if isinstance(value, str):
         shown = translated(value)
     elif isinstance(value, tuple):

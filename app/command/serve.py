@@ -1,8 +1,8 @@
 """`rubato serve`: the voice, the ears and the language model for other programs.
 
 Invariant: without --network only this machine can reach it. With --json, which the window asks for,
-lines of JSON on standard error tell what happens, one document on standard output why it failed,
-and it ends with the program at the other end of its standard input, if that is a pipe.
+lines of JSON on standard error report events, one document on standard output reports a failure,
+and if standard input is a pipe, the server ends with the program at the other end of it.
 """
 
 import argparse
@@ -109,8 +109,8 @@ def _for_window() -> "api.Watcher":
 
 
 def is_caller_there() -> bool:
-    """False once the program at the other end of standard input has ended, however it ended. The
-    parent process does not tell: on Windows it is the launcher, which waits for this process.
+    """Return False once the program at the other end of standard input has ended, in any way. The
+    parent process is not a sign of that: on Windows it is the launcher, which waits for this one.
     """
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
     if descriptor < 0 or not stat.S_ISFIFO(os.fstat(descriptor).st_mode):

@@ -152,7 +152,7 @@ class NumberEditor(Editor):
         self._is_typing = True
 
     def _on_finished(self) -> None:
-        """What was typed counts, also where it is the value from before."""
+        """Report the typed number, even if it equals the previous value."""
         if self._is_typing:
             self._is_typing = False
             self._report(self._box.value())

@@ -5,8 +5,8 @@ opening of a clause, a number that is dictated. For all others three witnesses a
 often English sentences end after the last two words (the trigram model that comes with
 pocketsphinx), how many words were said, and whether a skill has an answer. The weights are a
 logistic regression on 166 sentences and beginnings of sentences, as the built-in recogniser heard
-four synthetic voices say them; on sentences left out it told whole from begun with an area under
-the curve of 0.87 (the rules before it: 0.66). Two more witnesses were asked and not kept: the
+four synthetic voices say them; on sentences left out it separates complete from incomplete ones
+with an area under the curve of 0.87 (the earlier rules: 0.66). Two more were tried and dropped: the
 recogniser's confidence added nothing, and the fall of pitch at a comma and at a stop did not differ
 in synthetic voices. Invariant: words in, a judgement out; nothing is remembered.
 """

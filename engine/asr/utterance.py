@@ -88,7 +88,7 @@ class UtteranceAudio:
         return head
 
     def _pause_ms(self, at: int) -> int:
-        """How long nobody speaks around a window; 0 = somebody speaks there."""
+        """Length of the pause around the window `at`, in ms; 0 if that window holds speech."""
         silent = [each < PAUSING_BELOW for each in self._probabilities]
         if not silent[at]:
             return 0

@@ -77,8 +77,8 @@ def _client(name: str) -> "httpx.Client":
         raise environment_fault(name, error) from error
 
 
-# What httpx raises for a proxy or a file that the environment names: a SOCKS proxy needs another
-# package, an address is none, a file is not there.
+# Errors of httpx for a proxy or a file that the environment names: the package for a SOCKS proxy is
+# missing, the address is not valid, the file does not exist.
 ENVIRONMENT_FAULTS = (ImportError, ValueError, OSError)
 
 

@@ -218,7 +218,7 @@ def _ending(value: object) -> Ending | None:
 
 
 def _number(value: object) -> float | None:
-    """A time in a conversation, or a rate; None for what can be neither."""
+    """A time in a conversation, or a rate; None if the value can be neither."""
     return float(value) if isinstance(value, int | float) and abs(value) < MOST_S else None
 
 

@@ -125,8 +125,9 @@ class WordHeard:
 
 @dataclass(frozen=True)
 class RateMeasured:
-    """Rate in SPS of what was heard since the target changed (None = own pace), without the silence
-    behind it; None = that is too little to tell. `over`: the reply is, and this is its mean.
+    """Rate in SPS of the speech heard since the target changed, without the silence after it.
+    `target` None = the voice's own pace; `measured` None = too little speech. With `over`, the
+    reply has ended and `measured` is its mean.
     """
 
     turn: int

@@ -40,8 +40,8 @@ class Effects:
         self.replies = Replies(workers)
 
     def prepare(self, interim: InterimTranscript) -> None:
-        """Use the pause: prepare the reply to what may be all of the utterance. Nobody hears of it
-        yet. Another computer is asked only once the utterance is over: each request may cost money.
+        """Use the pause: prepare the reply to the transcript so far, without an event. A server on
+        another computer is asked only after the utterance, because each request may cost money.
         """
         if interim.transcript.text and not asks_another_computer(self._settings().language_model):
             said = Message(

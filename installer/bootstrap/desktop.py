@@ -65,7 +65,7 @@ def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
 
 
 def remove_launcher(home: Home) -> None:
-    """Remove the launcher, unless the file of that name is somebody else's."""
+    """Remove the launcher, unless the file of that name belongs to another program."""
     path = launcher(home)
     try:
         own = path.read_text(encoding="utf-8").startswith(_TITLE)

@@ -24,7 +24,7 @@ PREFIX = "env-"
 # Bytes that are free on the disk. With less, Python is told to keep no byte code: on a full disk it
 # cuts a file short, and the program would not start again.
 LEAST_FOR_BYTE_CODE = 64_000_000
-GONE = "gone-env-"  # begins the names of what is removed and of what is temporary
+GONE = "gone-env-"  # prefix of removed and of temporary environments
 _ENVIRONMENT = re.compile(PREFIX + r"[0-9][\w.+!]*-(?:cpu|cuda)(?:\.2)?")
 LIST = "payload.json"  # in a payload: its version and its files
 _FRESH_PAYLOAD = re.compile(r"[0-9][\w.+!]*\.new")
@@ -70,7 +70,7 @@ class Home:
         write_whole(self.env(name) / _MADE, "")
 
     def environments(self) -> list[str]:
-        """All environments, complete or not. Folders with other names are somebody else's."""
+        """All environments, complete or not. Folders with other names are not Rubato's."""
         found = self.folder.glob(PREFIX + "*") if self.folder.is_dir() else ()
         own = (path for path in found if _ENVIRONMENT.fullmatch(path.name))
         return sorted(path.name for path in own if path.is_dir())

@@ -1,6 +1,6 @@
 """Known vulnerabilities of the pinned packages, as pip-audit reports them, for the release notes.
 
-Invariant: never says that there are none unless the advisories were read.
+Invariant: reports an absence of vulnerabilities only if the advisories were read.
 """
 
 import json
@@ -18,7 +18,7 @@ _OPTIONS = ("--require-hashes", "--disable-pip", "--progress-spinner=off", "--fo
 
 
 def advisories(command: Sequence[str] = COMMAND) -> str:
-    """What is known about the packages of this system, or why that could not be asked."""
+    """The advisories about the packages of this system, or why they could not be read."""
     files = (option for name in PINNED for option in ("--requirement", str(PINS / name)))
     try:
         done = subprocess.run(

@@ -47,7 +47,7 @@ class Actions:
         self._private_name = ""
 
     def begin(self, *, private: bool) -> None:
-        """Another conversation: a name told in a private one is forgotten with it."""
+        """Begin another conversation; a name from a private one is forgotten with it."""
         self._private, self._private_name = private, ""
 
     @property

@@ -1,7 +1,7 @@
-"""What one utterance writes into a loudspeaker's ring, faded where it stops and where it goes on.
+"""Write the samples of one utterance into a loudspeaker's ring, with a fade at every gap.
 
-Invariant: nothing that is heard begins or ends inside a sound without a fade of FADE_MS, as long as
-fade() is called in time.
+Invariant: audible speech neither begins nor ends inside a sound without a fade of FADE_MS, as long
+as fade() is called in time.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ class Edges:
         """`midway`: what comes first goes on inside an utterance."""
         self._loudspeaker = loudspeaker
         self._length = round(FADE_MS * loudspeaker.sample_rate / 1000)
-        self._last: Pcm = np.zeros(0, np.float32)  # written, as much as a fade needs
-        self._faded: Pcm | None = None  # the end of what was written, as it was before its fade
+        self._last: Pcm = np.zeros(0, np.float32)  # the last samples written, one fade long
+        self._faded: Pcm | None = None  # the last samples as they were before their fade
         self._rising = self._length if midway else 0  # samples that will still rise from silence
         self.written = 0  # samples
 
@@ -30,8 +30,8 @@ class Edges:
         return self._faded is not None
 
     def joined(self, pcm: Pcm, *, dry: bool) -> Pcm:
-        """What is to be written, so that it fits what was: `dry` if all of that was played. A fade
-        that was not played yet is taken back.
+        """Return the samples to write, joined to the written ones without a step. `dry`: all of
+        those have been played. A fade that was not played yet is taken back.
         """
         faded, self._faded = self._faded, None
         if faded is not None:
@@ -64,7 +64,7 @@ class Edges:
         return count
 
     def fade(self) -> None:
-        """Let the end of what was written die away, because nothing may follow it in time."""
+        """Fade out the last samples, because the next ones may come too late."""
         last = self._last
         count = self.take_back(len(last))
         faded = last[len(last) - count :]

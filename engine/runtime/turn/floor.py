@@ -53,9 +53,9 @@ class Floor:
     `candidate`.
     `last` is the highest number that a turn or a candidate had.
     `waiting` are timer texts that rang while someone had the floor; they are spoken after the turn.
-    `asked` is what the assistant was told to answer or read out in the turn that has the floor.
-    `held` is what it was told before a voice took the floor, while the words of that voice are not
-    known: without words it is told again.
+    `asked` is the order to answer or to read out in the turn that has the floor.
+    `held` is the order of the turn before, while a voice has the floor whose words are not known
+    yet; if there are none, the order is given again.
     """
 
     turn: int = 0

@@ -332,8 +332,8 @@ class TurnLog:
         return ended
 
     def conversation(self) -> Conversation:
-        """What was said and heard until now, the turn that goes on included; time zero is the
-        beginning of the first turn.
+        """The conversation up to now, including the current turn; time zero is the beginning of
+        the first turn.
         """
         records = [each for each in self._records.values() if each.said or each.reply]
         now = self._clock()

@@ -1,11 +1,10 @@
-"""One utterance on its way through the loudspeaker: what of it has been heard, at any moment.
+"""One utterance on its way through the loudspeaker, and the part that has been heard so far.
 
 Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
 device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
-Samples that were not heard are kept until they are, so another loudspeaker can take over, and what
-has not left the ring can be taken back and made again. Where speech stops because words are late,
-and where it goes on, it is faded. The speaker's thread writes; hush() and
-delivery() may be called from any thread.
+Samples are kept until they were heard, so another loudspeaker can take over, and those still in the
+ring can be taken back and made again. Speech is faded where it stops because words are late, and
+where it goes on. The speaker's thread writes; hush() and delivery() may be called from any thread.
 """
 
 import math

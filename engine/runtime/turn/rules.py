@@ -40,9 +40,9 @@ from engine.runtime.turn.orders import (
 )
 from engine.text.interaction import nods
 
-KEYBOARD = "keyboard"  # the recogniser of what was typed
+KEYBOARD = "keyboard"  # the recogniser's name for typed text
 REACTION_S = 0.5  # after a sound: who speaks sooner was going on
-# Endings by something newer: a timer's text of which nothing was heard is spoken after that.
+# Endings by something newer. A timer's text is spoken after that if none of it was heard.
 OUTDONE = (Ending.SUPERSEDED, Ending.INTERRUPTED_BY_TEXT, Ending.INTERRUPTED_BY_TALK_KEY)
 NOT_SAID = frozenset((Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER))  # see _failed
 
@@ -176,8 +176,8 @@ def _let_go(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
 def _still_waiting(
     floor: Floor, unheard: Answer | ReadOut | None, ending: Ending
 ) -> tuple[str, ...]:
-    """The texts to speak once nobody has the floor, with that of a turn of which nothing was heard
-    before something else took the floor.
+    """The texts to speak once the floor is free, including the text of a timer's turn that lost the
+    floor before any of it was heard.
     """
     if not isinstance(unheard, ReadOut) or unheard.replayed or ending not in OUTDONE:
         return floor.waiting

@@ -60,8 +60,8 @@ class ModelManager(Actor[ModelCommand]):
         """`settings` are those in force: which models are in use. Any thread may ask for them."""
         super().__init__("model manager", tell)
         self._settings = settings
-        # Names: to be fetched or verified, and to be used then. Several threads change them, each
-        # by one call of the set, so there is no lock.
+        # Names of models to fetch or verify, and of those to use afterwards. Several threads change
+        # the sets, each by a single call, so they need no lock.
         self._wanted: set[str] = set()
         self._to_use: set[str] = set()
         self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for

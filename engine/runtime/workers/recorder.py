@@ -27,7 +27,7 @@ Sink = Callable[[Pcm, int], None]
 
 @dataclass(frozen=True)
 class Overhear:
-    """An order to the ears: give `sink` all that is heard; None = nobody any more."""
+    """An order to the ears: pass all sound of the microphone to `sink`; None = stop doing so."""
 
     sink: Sink | None
 
@@ -59,7 +59,7 @@ class Recorder(Actor[Order]):
     # -------------------------------------------------------------- from any thread
 
     def offer(self, heard: Pcm, rate: int) -> None:
-        """More of what the microphone heard (mono, `rate` Hz); from one thread."""
+        """Queue samples of the microphone (mono, `rate` Hz); called from one thread."""
         if self._offered - self._taken < LATE_BLOCKS:
             self._offered += 1
             self.post(_Block(heard, rate))

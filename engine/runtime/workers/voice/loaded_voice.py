@@ -1,8 +1,8 @@
 """The synthesiser in use and its voice: loading, choosing, preparing and making voices.
 
-Invariant: belongs to the speaker's thread, but for adopt(); a model that is replaced
-meanwhile stays open until that ends. When what was asked for cannot be
-loaded, that is told, and the voice in use, or one that needs no weights, speaks instead.
+Invariant: belongs to the speaker's thread, except for adopt(); a model that is replaced during
+adopt() stays open until it ends. When the chosen model or voice cannot be loaded, that is reported,
+and the voice in use, or one that needs no weights, speaks instead.
 """
 
 from collections.abc import Callable
