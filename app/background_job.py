@@ -2,8 +2,8 @@
 
 Invariant: the window never waits for it, and ends it when its result is no longer needed; only
 `finish_all`, at the end of the program, waits. The standard input of the process is a pipe, which
-closes when the program is killed. Listening and speaking come first: it gets what processor time
-they leave.
+closes when the program is killed. The process has a low priority, so that listening and speaking
+come first.
 """
 
 import json
@@ -25,7 +25,7 @@ _END_MS = 2000  # for a process to end by itself before it is killed
 
 class BackgroundJob(QObject):
     """One at a time; starting it again while it runs does nothing. A start after end() waits until
-    the process before has ended, which may hold a port.
+    the previous process has ended, because that may still hold a port.
 
     Signals:
         told(dict): a JSON object it wrote to standard error meanwhile, on a line.

@@ -2,7 +2,7 @@
 hands-free, volume, and buttons for the rest.
 
 Invariant: when the engine reports hands-free and volume, they are shown but not posted back. The
-sign is in sight exactly while the engine says so.
+sign is visible exactly while the engine reports a private conversation.
 """
 
 from PySide6.QtCore import QSignalBlocker, Qt

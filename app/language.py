@@ -52,7 +52,7 @@ def _value(text: str) -> str:
 
 
 def told(value: _Value) -> _Value:
-    """An event with the engine's texts in the current language, wherever in it they are."""
+    """Return an event with the engine's texts in the current language, at any depth."""
     shown: Any = value  # Any: the result has the type of the argument
     if isinstance(value, str):
         shown = translated(value)

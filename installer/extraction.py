@@ -42,7 +42,7 @@ def extract(file: BinaryIO, keywords: object, comment_tags: object, options: obj
 def extract_models(
     file: BinaryIO, keywords: object, comment_tags: object, options: object
 ) -> list[Found]:
-    """The same of the list of models: their titles and attributions."""
+    """The same for the list of models: their titles and attributions."""
     lines = file.read().decode().splitlines()
     shown = [
         (number, re.fullmatch(r'(title|attribution) = "(.+)"', line))

@@ -29,8 +29,8 @@ def write(line: str) -> None:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Writing to standard output in the block: InvalidInput when it refuses, as a full disk does.
-    That its reader has closed it is not such a fault.
+    """Raise InvalidInput if the block cannot write to standard output, for example on a full disk.
+    BrokenPipeError (the reader has closed it) is raised as it is.
     """
     try:
         yield
@@ -45,7 +45,7 @@ def writing() -> Iterator[None]:
 
 
 def drop_output() -> None:
-    """Write what is left for standard output, or lose it where that cannot be written."""
+    """Flush standard output, or discard its buffer if that fails."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -66,7 +66,7 @@ class Presence(QObject):
         )
 
     def end(self) -> None:
-        """Disconnect from the desktop, and end the processes of ours that still run."""
+        """Disconnect from the desktop, and end Rubato's processes that still run."""
         self.tray.want(False)
         self.keys.close()
         self.server.end()

@@ -46,7 +46,7 @@ _PREFACES = (
 _MARKERS = frozenset(("so", "well", "now", "please", "hey", "and", "then", "actually"))
 _QUESTIONS = frozenset(("what", "who", "how", "when", "where", "which", "why"))
 _WORD = re.compile(r"[a-z']+")
-# Words to be repeated are to come, or a number of them: people pause between its groups.
+# Words to repeat are announced, or a number is dictated: people pause between its groups.
 _ANNOUNCED = re.compile(
     r"\b(?:after me|the following(?: (?:words?|text|sentence|phrase|numbers?))?)[\s.,:!\u2026-]*$",
     re.I,

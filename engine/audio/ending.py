@@ -1,4 +1,4 @@
-"""How an utterance begins and ends: its sound rises from silence and dies away into it.
+"""Beginning and end of an utterance: its sound rises from silence and dies away into it.
 
 Invariant: the first sample and the last SILENT_MS are silence, whatever a network made.
 """
@@ -15,7 +15,7 @@ _FADE_MS: Final = 40  # a network that stops in a vowel, or begins a sound it wa
 
 
 def faded_in(pcm: Pcm, sample_rate: int, sample: int) -> Pcm:
-    """The samples of an utterance, of which the first has this place in it, with its beginning."""
+    """Fade in samples at the beginning of an utterance; the first one is at position `sample`."""
     rise = sample_rate * _RISE_MS // 1000
     if sample >= rise:
         return pcm

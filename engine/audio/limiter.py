@@ -1,4 +1,4 @@
-"""A limit on the level of an utterance: what is too loud is made quieter, not cut off.
+"""A limit on the level of an utterance: loud passages are attenuated, not clipped.
 
 Invariant: samples depend on the samples before them, not on how those were divided into frames. No
 sample is above LIMIT, and a sound that stays below it is left as it is.
@@ -16,13 +16,13 @@ _REMEMBERED_S: Final = 10  # beyond what any session takes back
 
 
 class Limiter:
-    """Of one utterance. Its gain falls at once and recovers in a straight line of decibels."""
+    """Limiter of one utterance. Its gain falls at once and recovers linearly in decibels."""
 
     def __init__(self, sample_rate: int) -> None:
         self._remembered = _REMEMBERED_S * sample_rate
         self._recovery = np.log(10) * _RECOVERY_DB / 20 / sample_rate  # nepers a sample
-        # Samples of the utterance at which the gain fell, and its logarithm there, less what
-        # recovers from the utterance's first sample to that one; both in order.
+        # Positions in the utterance at which the gain fell, and the logarithm of the gain there
+        # minus the recovery between the first sample and that position; both in order.
         self._falls: list[tuple[int, float]] = []
 
     def limit(self, pcm: Pcm, sample: int) -> Pcm:

@@ -33,8 +33,8 @@ class Vad:
     """Silero VAD as a stream: samples in, one speech probability 0..1 per 512 samples out."""
 
     def __init__(self) -> None:
-        """Load the network (about 2 MB, one thread), which all of them share. ModelError when it is
-        not installed.
+        """Load the network (about 2 MB, one thread), which all instances share. ModelError when it
+        is not installed.
         """
         self._session = _load_session(_network_file())
         self.reset()

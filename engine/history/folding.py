@@ -15,8 +15,8 @@ EXCERPT = 90  # characters around what was found
 
 
 class _Folds(dict[int, str]):
-    """By code point; filled as characters are met, for normalising each anew takes ten times as
-    long.
+    """Folded text by code point. Filled on first use of a character, because normalising each one
+    again takes ten times as long.
     """
 
     def __missing__(self, code: int) -> str:

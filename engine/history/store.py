@@ -186,7 +186,7 @@ class Store:
         return write(self.read(conversation))
 
     def ids(self) -> tuple[int, ...]:
-        """All in which something was said, oldest first."""
+        """Ids of all conversations that have a turn, oldest first."""
         with told(self.path):
             query = "SELECT DISTINCT conversation FROM turn ORDER BY conversation"
             found = self._database.execute(query).fetchall()
@@ -220,7 +220,7 @@ class Store:
         return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
 
     def _first_texts(self, looked_for: tuple[str, ...]) -> dict[int, tuple[str, str]]:
-        """By conversation, what was said and replied in its first turn with one of the words."""
+        """By conversation: question and reply of the first turn that contains one of the words."""
         query = """SELECT conversation, said, reply, min(start_s) FROM turn WHERE id IN
             (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) GROUP BY conversation"""
         any_of = " OR ".join(f'"{term}"*' for term in looked_for)
@@ -259,13 +259,13 @@ def _time(text: object) -> datetime:
 
 
 def _moment(seconds: object) -> float:
-    """A damaged number of seconds since 1970 is 0."""
+    """The seconds since 1970; 0 for a damaged value."""
     fits = isinstance(seconds, int | float) and 0 <= seconds < _LATEST.timestamp()
     return float(seconds) if fits else 0.0  # type: ignore[arg-type] # a number fits
 
 
 def _checked(conversation: int) -> int:
-    """A number that SQLite takes; InvalidInput for all others."""
+    """Return the number if SQLite accepts it; otherwise raise InvalidInput."""
     if not 0 <= conversation < 2**63:
         raise _unknown(conversation)
     return conversation

@@ -79,7 +79,7 @@ class NewConversation:
 
 @dataclass(frozen=True)
 class Export:
-    """Write the conversation to a file; its suffix says how: .txt, .md or .json."""
+    """Write the conversation to a file; its suffix selects the format: .txt, .md or .json."""
 
     path: Path
 

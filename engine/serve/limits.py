@@ -8,12 +8,12 @@ from typing import Final
 
 from engine.errors import Busy
 
-RETRY_S: Final = 5  # the answer to those who find the queue full
+RETRY_S: Final = 5  # Retry-After of the answer when the queue is full
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Where time comes from; tests give a hand-stepped one."""
+    """Source of time; tests replace it with one that they step."""
 
     now: Callable[[], float] = time.monotonic  # s
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep  # s
@@ -21,7 +21,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Limits:
-    """`slots`: utterances that are spoken at once, and recordings that are written down at once;
+    """`slots`: utterances that are spoken at once, and recordings that are transcribed at once;
     of either, `queue` more wait. Texts in characters, times in seconds, `body_bytes` of a request,
     `upload_bytes` of one with a recording (OpenAI's have 25 MB, without the form around them),
     `message_bytes` of one WebSocket message.
@@ -38,10 +38,10 @@ class Limits:
     idle_s: float = 60.0  # for more words of an utterance, or for a place
     ping_s: float = 20.0  # how often a WebSocket is asked whether it lives, and for its answer
     write_s: float = 15.0  # for a client to read what was sent
-    late_s: float = 30.0  # so far behind its own sound, an utterance gives way to those that wait
+    late_s: float = 30.0  # behind its own sound: such an utterance gives way to waiting ones
 
     def busy(self) -> Busy:
-        """The error for a client that finds no place."""
+        """The error when all places are taken."""
         return Busy(
             "All {count} places are taken.",
             hint="Try again in {seconds} seconds.",

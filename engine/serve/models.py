@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_S: Final = 7_200.0  # of a recording
 CHUNK_S: Final = 300.0  # of a recording that is in memory at once
-_REST_S: Final = 1.0  # less than half of it behind a chunk belongs to it
+_REST_S: Final = 1.0  # a rest of less than half of this joins the chunk before it
 NOT_HERE: Final = "That only works in the window of Rubato."
 _SEGMENT: Final = 20 * SAMPLE_RATE  # samples; Whisper hears 30 s at once
 _PAUSE: Final = SAMPLE_RATE * 4 // 5  # samples that end a segment
@@ -133,8 +133,8 @@ class Segment:
 
 @dataclass
 class Recording:
-    """A file that is written down. `language` is a code, empty: the person's; `seconds` of it were
-    read so far.
+    """A file to transcribe. `language`: a code, empty = the person's; `seconds`: length of the part
+    that has been read.
     """
 
     path: Path
@@ -143,8 +143,8 @@ class Recording:
 
 
 class Ears(ModelThread[Recogniser]):
-    """An utterance is handed over whole, because a recogniser opens one at a time; so clients that
-    speak at once take turns. `recordings`: how many clients are sending or wait for.
+    """The recogniser. It opens one utterance at a time, so each is passed on complete, and clients
+    that speak at once take turns. `recordings`: number of those that are being sent or wait.
     """
 
     def __init__(self, settings: RecogniserSettings, factories: Factories, limits: Limits) -> None:
@@ -159,7 +159,7 @@ class Ears(ModelThread[Recogniser]):
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
-        """A client sends a recording. Busy when too many do."""
+        """Count a recording while it is sent and transcribed. Busy when there are too many."""
         if self.recordings >= self._limits.slots + self._limits.queue:
             raise self._limits.busy()
         self.recordings += 1

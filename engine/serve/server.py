@@ -29,7 +29,7 @@ from engine.typed_values import read_text
 
 TOKEN_FILE: Final = "serve-token"
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
-_WANTED_S: Final = 1.0  # how often a watcher is asked
+_WANTED_S: Final = 1.0  # interval of asking the watcher
 _KEPT_S: Final = 60  # before a silent client's machine is asked whether it is there
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -266,7 +266,7 @@ class Speech:
         self._news.set()
 
     def stop(self, fault: EngineError | None = None) -> None:
-        """Give no further frame out; frames() raises the `fault`, and ends without one."""
+        """Emit no further frame; frames() raises the `fault`, or ends if there is none."""
         self.stopped = True
         self._fault = self._fault or fault
         self._news.set()

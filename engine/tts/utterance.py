@@ -52,7 +52,7 @@ class Utterance:
 
     @property
     def _target(self) -> float | None:
-        """The rate within what the model can follow; None = own pace."""
+        """The rate, clamped to the range of the model; None = own pace."""
         if self._rate is None or self._rates is None:
             return None
         return self._rates.nearest(self._rate)
@@ -77,18 +77,18 @@ class Utterance:
         return None
 
     def _heed(self, sample: int) -> None:
-        """Where the rate has changed, measure it from this sample on."""
+        """If the rate has changed, restart its measurement at this sample."""
         if self._rate != self._heeded:
             self._heeded = self._rate
             self._meter.restart(sample)
 
     def _syllables_end(self, syllables: int) -> None:
-        """So many ended where the next frame begins."""
+        """Count syllables that ended at the start of the next frame."""
         self._heed(self._sample)
         self._meter.add(self._sample, syllables)
 
     def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...] = ()) -> AudioFrame:
-        """The next samples as a frame: not too loud, and the first ones rise from silence."""
+        """The next samples as a frame, limited in level and faded in at the beginning."""
         start, self._sample = self._sample, self._sample + len(pcm)
         self._heed(start)
         pcm = faded_in(self._limiter.limit(pcm, start), self._sample_rate, start)

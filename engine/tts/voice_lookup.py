@@ -193,8 +193,8 @@ def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
 
 
 def _is_path(name: str) -> bool:
-    """Return True for a file that exists, and for a name that only a file would have: with a folder
-    or the suffix of a sound. "Dr. Smith" is the name of a voice.
+    """Return True for a file that exists, and for a name that only a file can have: with a folder
+    or the suffix of a sound file. "Dr. Smith" is the name of a voice.
     """
     path = Path(name)
     kind = mimetypes.guess_type(path.name)[0] or ""

@@ -1,4 +1,4 @@
-"""Removes Rubato from a machine: the program and, only on request, what the person made.
+"""Remove Rubato from a machine: the program and, only on request, the person's data.
 
 Invariant: voices, conversations and settings are removed only after a clear yes. In a folder that
 the person chose, only files with names that Rubato gives are removed: it may be a whole disk.
@@ -84,7 +84,7 @@ def _usual_folders(env: Mapping[str, str]) -> list[Path]:
 
 
 def _remove_known(folder: Path, patterns: Iterable[str]) -> list[Path]:
-    """Remove what has one of these names, then the folders that this left empty."""
+    """Remove the paths that match the patterns, then the folders that this left empty."""
     found = [path for pattern in patterns for path in folder.glob(pattern)]
     failed = _remove(found)
     parents = {path.parent for path in (folder / pattern for pattern in patterns)}

@@ -78,8 +78,8 @@ def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Be
 
 
 def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
-    """Consecutive pieces of one utterance as one; confidence is the mean over letters. `lowers`:
-    inside a sentence of the language, words begin with small letters.
+    """Join consecutive pieces of one utterance; the confidence is the mean over letters. `lowers`:
+    words inside a sentence of this language begin with small letters.
     """
     credible = [piece for piece in pieces if piece.text]
     if not credible:
@@ -98,7 +98,7 @@ def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
 
 
 def _continued(text: str, rest: str, *, lowers: bool) -> str:
-    """One sentence, though Whisper ends every piece with a full stop and begins with a capital."""
+    """Join a sentence: Whisper ends every piece with a full stop and begins it with a capital."""
     begun, rest = _STOP_AT_END.sub("", text), rest.lstrip(".\u2026 ")
     if begun != text and lowers and _CAPITAL.match(rest):
         rest = rest[0].lower() + rest[1:]

@@ -51,8 +51,8 @@ _HOPELESS_SNR_DB = 6.0
 
 @dataclass(frozen=True)
 class Clip:
-    """Samples of a file at its own rate (Hz). `file_s`: how long the file is by its own account;
-    None = it does not say.
+    """Samples of a file at its own rate (Hz). `file_s`: the length in the header of the
+    file, in seconds; None if there is none.
     """
 
     pcm: Pcm

@@ -163,8 +163,8 @@ def mix(blocks: Iterator[Block], first: int, most: int, channel: int | None = No
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[Source]:
-    """PyAV opens what was written to a pipe: soundfile takes such a WAV for empty, and cannot read
-    such a FLAC, which has no length.
+    """Open a file with soundfile, or with PyAV if it was written to a pipe: soundfile takes such a
+    WAV for empty, and cannot read such a FLAC, which has no length.
     """
     file.seek(0)
     bounded = BoundedFile(file)

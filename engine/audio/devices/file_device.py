@@ -135,7 +135,7 @@ class FileLoudspeaker(TapedLoudspeaker):
 
     @property
     def fault(self) -> OSError | None:
-        """Why the file is not written any more, and not there after close(); None = no reason."""
+        """The error that ended the writing, after which close() leaves no file; None = no error."""
         return self._file.fault if self._file else None
 
     def recorded(self) -> Pcm:

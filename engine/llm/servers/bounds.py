@@ -1,4 +1,4 @@
-"""How much a language-model server may send.
+"""Limits on the answers of a language-model server.
 
 Invariant: no more bytes of an answer are read than the bounds allow, and nothing is decompressed,
 because a few bytes could become gigabytes.

@@ -1,7 +1,7 @@
 """The calls of tools in one stream, put together from their fragments.
 
-Invariant: pure. One call of the model is one call, whether its name and id are in each fragment,
-it is delivered twice, or parallel calls have the same index and no id.
+Invariant: pure. Each call of the model is returned once, even if its name and id are in each
+fragment, it is delivered twice, or parallel calls have the same index and no id.
 """
 
 import json
@@ -98,7 +98,7 @@ def _continues(call: _Growing, fragment: _Growing) -> bool:
 
 
 def _begins_another(call: _Growing, fragment: _Growing) -> bool:
-    """Whether a fragment begins a call after this one, which is complete: not if it repeats it."""
+    """Whether a fragment begins the next call after a complete one. A repetition does not."""
     if fragment.id not in ("", call.id):
         return bool(fragment.name)
     if call.name and fragment.name not in ("", call.name):
@@ -129,5 +129,5 @@ def _parsed(text: str) -> object:
 
 
 def _packed(value: object) -> str:
-    """A text as it is, null as none, anything else (arguments that were not packed) as JSON."""
+    """A text unchanged, null as "", any other value (arguments that were not packed) as JSON."""
     return value if isinstance(value, str) else json.dumps(value) if value else ""

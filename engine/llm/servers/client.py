@@ -1,6 +1,6 @@
 """HTTP requests to one language-model server.
 
-Invariant: of the environment a request carries nothing but the key whose variable the settings
+Invariant: a request carries nothing of the environment except the key whose variable the settings
 name. A server on this computer is reached directly, another one through the proxy that the standard
 variables name for it. Redirects are not followed: the conversation and the key go only to the
 address in the settings.
@@ -62,7 +62,7 @@ class Client:
                 trust_env=False,
                 verify=tls,
                 proxy=_proxy(proxy),
-                # The caller limits the waiting for an answer: it knows what it waits for.
+                # The caller has the timeouts for an answer, because they depend on the request.
                 timeout=httpx.Timeout(None, connect=CONNECT_S),
                 follow_redirects=False,
             )
@@ -112,12 +112,12 @@ class Client:
 
 
 def _no_tls() -> ssl.SSLContext:
-    """For addresses without TLS: trusts nothing, and reads no file."""
+    """A context for addresses without TLS: it trusts no certificate and reads no file."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _tls() -> ssl.SSLContext:
-    """Trusts SSL_CERT_FILE and SSL_CERT_DIR if they are set, otherwise certifi and the system.
+    """A context that trusts SSL_CERT_FILE and SSL_CERT_DIR if set, else certifi and the system.
 
     SSLKEYLOGFILE is not used, unlike in ssl.create_default_context().
     """

@@ -40,7 +40,7 @@ MAX_THOUGHT_CHARS = 200_000  # given back beside the calls
 
 
 class Reported(Exception):
-    """The server reported a fault in its stream; `body` is its explanation. `early`: nothing of a
+    """The server reported a fault in its stream; `body` is its explanation. `early`: no part of a
     reply came before it.
     """
 

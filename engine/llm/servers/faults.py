@@ -36,7 +36,7 @@ LOOK_THERE = Translatable("Look at the server's own messages, or choose another 
 
 
 class ServerFaults:
-    """Errors about one server. `proxy`: what its requests go through; empty = nothing."""
+    """Errors about one server. `proxy`: the proxy of its requests; empty = none."""
 
     def __init__(self, address: str, key_variable: str, proxy: str = "") -> None:
         self._address = address
@@ -44,7 +44,7 @@ class ServerFaults:
         self._proxy = proxy
 
     def connection(self, error: httpx.HTTPError | OSError) -> LanguageModelError:
-        """A connection that was not made, or was lost."""
+        """The error for a connection that was refused or lost."""
         if tls := tls_fault(error):
             return self._untrusted(tls)
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
@@ -174,7 +174,7 @@ class ServerFaults:
         )
 
     def _without_key(self, words: str) -> str:
-        """A server may repeat the key that it refuses; people share what they see."""
+        """Hide the key in a text: a server may quote it in a refusal, and people share messages."""
         key = os.environ.get(self._key_variable) if self._key_variable else None
         return words.replace(key, "\u2026") if key and key in words else words
 
@@ -250,7 +250,7 @@ def _complaints(body: object, depth: int) -> Iterator[str]:
 
 
 def tls_fault(error: BaseException) -> ssl.SSLError | None:
-    """The fault of TLS behind an error of the connection; None = the error is another."""
+    """The TLS error that caused an error of the connection; None if TLS did not cause it."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__

@@ -62,12 +62,12 @@ class Sent:
 
     @property
     def dialogue(self) -> int:
-        """How many messages stand before the question, without the system prompt."""
+        """Number of messages before the question, without the system prompt."""
         return _dialogue(self.messages)
 
     @property
     def is_least(self) -> bool:
-        """Whether nothing of it can be left out."""
+        """Whether it is as short as possible."""
         return not self.tools and self.dialogue == 0
 
 
@@ -201,7 +201,7 @@ class Form:
 
 
 def estimate(messages: Sequence[ChatMessage]) -> float:
-    """About how many tokens the messages have."""
+    """Estimated number of tokens of the messages."""
     return sum(TOKENS_AROUND_MESSAGE + _tokens(message) for message in messages)
 
 
@@ -232,7 +232,7 @@ def _question_at(messages: Sequence[ChatMessage]) -> int:
 
 
 def _dialogue(messages: Sequence[ChatMessage]) -> int:
-    """How many messages stand before the question, without the system prompt."""
+    """Number of messages before the question, without the system prompt."""
     has_system = bool(messages) and messages[0]["role"] == "system"
     return max(0, _question_at(messages) - has_system)
 

@@ -2,8 +2,9 @@
 
 Invariant: every wait is bounded and can be stopped within a slice (see stepped.py), and what is
 read is bounded too (see bounds.py). Everything is sent only to the address in the settings, and
-only once, except that a server that refuses a request's form is asked again in another (form.py),
-and one that is still loading its model until it has. Nothing private is sent to another computer.
+only once, with two exceptions: a server that refuses a request's form is asked again in another one
+(form.py), and a server that is loading its model is asked until it has. Nothing private is sent to
+another computer.
 """
 
 import asyncio
@@ -156,7 +157,7 @@ class ServerModel:
         return learned
 
     def _name_model(self) -> Generator[Piece, None, None]:
-        """Without a name in the settings, the first model for chats that the server lists."""
+        """If the settings name no model, choose the first chat model that the server lists."""
         if not self._model:
             listing = json.loads((yield from self._answered(self._client.models)))
             name = next((name for name, _ in chat_models(listing)), "")

@@ -77,7 +77,7 @@ _OBJECT = re.compile(
 _LANGUAGE = (
     r"(?:\w+(?:ese|ish|ian|lic)|french|german|dutch|greek|latin|hindi|arabic|hebrew|welsh|thai)"
 )
-# How words are to be said, which takes more than saying them.
+# Manners of saying the words, which a plain repetition cannot follow.
 _MANNER = re.compile(
     rf"\b(?:(?:in|with|using) (?:\w+ )*?(?:voices?|accents?|tone|style|way|manner|dialect|reverse"
     rf"|languages?|words|sentences?|feeling|enthusiasm|emphasis|{_LANGUAGE})|like an? \w+"
@@ -115,7 +115,7 @@ _KIND = re.compile(r"(?:the )?(?:word|name|phrase|term)s? +(?=\S)", re.IGNORECAS
 
 @dataclass(frozen=True)
 class ExactWords:
-    """Words to be said. `sure`: the request means nothing else."""
+    """Words to say. `sure`: the request has no other meaning."""
 
     text: str
     sure: bool = True
@@ -171,7 +171,7 @@ def _comes_before(words: Sequence[str], verb: str) -> bool:
 
 
 def _announces(request: Sequence[str], text: str) -> bool:
-    """Whether words are to follow; "repeat this, I didn't hear it" says nothing of the kind."""
+    """Whether the request announces words; "repeat this, I didn't hear it" does not."""
     if _ANNOUNCED.search(" ".join(request)) is None or _AFTER.issuperset(_words(text)):
         return False
     return "after" in request or not _NOT_HEARD.match(text)
@@ -269,7 +269,7 @@ def _can_be_said(verb: str, text: str) -> bool:
 
 
 def _asks_for_contents(text: str) -> bool:
-    """ "The alphabet", "a joke", "three nice things": what is to be said is not there yet."""
+    """ "The alphabet", "a joke", "three nice things": a description of words, not the words."""
     if not _DETERMINER.match(text) or is_clause(text):
         return False
     return not _CONTENTS.isdisjoint(_words(_PREPOSITION.split(text, 1)[0]))

@@ -12,13 +12,13 @@ from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 
 
 def repeat(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Given words, where nothing else can be meant."""
+    """Repeat the words of a request that has no other meaning."""
     found = exact_words(sentence(occasion) or slots["request"])
     return Answer(found.text) if found and found.sure else None
 
 
 def perhaps_repeat(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Given words, even where a language model might know better."""
+    """Repeat the words, even if a language model might understand the request better."""
     found = exact_words(sentence(occasion) or slots["request"])
     return Answer(found.text) if found else None
 

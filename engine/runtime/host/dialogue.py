@@ -63,7 +63,7 @@ def converse(
     """Talk until the microphone's file is over, or (with a device) until interrupted.
 
     `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
-    `exports`: files to write the conversation to, whose suffixes say how. `factories` None: the
+    `exports`: files to write the conversation to; suffixes select the format. `factories` None: the
     standard ones. Raises UnreadableClip for a microphone file that cannot be read, InvalidInput for
     a file that cannot be written and EngineError when a part the conversation needs cannot be
     loaded.
@@ -110,11 +110,11 @@ class _Talk:
         self._progress_at = time.monotonic()  # when a part last told how far it has loaded
         self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
         self._loudspeaker = loudspeaker
-        self._file: FileLoudspeaker | None = None  # what is written; None = nothing yet
+        self._file: FileLoudspeaker | None = None  # the open output file; None = not opened yet
         self.exchanges: list[Exchange] = []
 
     def fit(self, settings: Settings) -> Settings:
-        """These settings, with nothing of devices where files were given."""
+        """These settings, without the devices that files replace."""
         audio = settings.audio
         if self._microphone is not None:  # it does not hear the loudspeaker
             audio = replace(audio, microphone="", muted=False, hands_free=True, headset=True)
@@ -133,7 +133,7 @@ class _Talk:
         return factories
 
     def _open_file(self, name: str) -> FileLoudspeaker:
-        """The loudspeaker's file; a disk that is full does not become another one."""
+        """Open the loudspeaker's file. DeviceError after a fault of it, such as a full disk."""
         if self._file is not None and self._file.fault is not None:
             raise DeviceError("The disk refuses the recording.", hint="")
         self._file = FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
@@ -231,7 +231,7 @@ class _Talk:
 
 @dataclass(frozen=True)
 class _Loudspeakers:
-    """Of all devices, only the loudspeakers come and go: a file stays the microphone."""
+    """A watch of the loudspeakers alone, because the microphone is a file."""
 
     watch: Watch
 

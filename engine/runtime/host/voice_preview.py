@@ -78,7 +78,7 @@ class VoicePreview:
         self._chosen_anew = True
 
     def rate_chosen(self) -> None:
-        """A rate that was chosen after the voice stays."""
+        """Keep a rate that was chosen after the voice."""
         self._chosen_anew = False
 
     def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:

@@ -16,7 +16,7 @@ class Edges:
     """Belongs to the speaker's thread."""
 
     def __init__(self, loudspeaker: Loudspeaker, *, midway: bool) -> None:
-        """`midway`: what comes first goes on inside an utterance."""
+        """`midway`: the first samples continue an utterance."""
         self._loudspeaker = loudspeaker
         self._length = round(FADE_MS * loudspeaker.sample_rate / 1000)
         self._last: Pcm = np.zeros(0, np.float32)  # the last samples written, one fade long
@@ -26,7 +26,7 @@ class Edges:
 
     @property
     def faded(self) -> bool:
-        """Whether what was written ends in a fade."""
+        """Whether the written samples end in a fade."""
         return self._faded is not None
 
     def joined(self, pcm: Pcm, *, dry: bool) -> Pcm:

@@ -105,8 +105,8 @@ class Hold:
 
 @dataclass(frozen=True)
 class EndTurn:
-    """Stop thinking and speaking in this turn, now: it is over. `again`: what was asked in it is
-    asked in the next turn instead.
+    """Stop thinking and speaking in this turn, now: it is over. `again`: its
+    question is asked in the next turn instead.
     """
 
     turn: int

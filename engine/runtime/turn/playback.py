@@ -25,7 +25,7 @@ from engine.tts.base import AudioFrame
 # At least this stays in the ring when the rest is made again: a loaded machine makes more in time.
 KEPT_MS = 80
 _FIXED_MS = 40  # of what sounds next: the device may take so much while the rest is taken back
-_LOW_MS = 70  # when so little is left and no words have come, the end of it is faded
+_LOW_MS = 70  # in the ring: if no words came until then, the end is faded
 _REMEMBERED_MS = 50  # what was heard: renew() begins to resample before what is made again
 _FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
 
@@ -339,7 +339,7 @@ class Playback:
         if len(pcm):
             pcm = self._edges.joined(pcm, dry=self._left <= 0)
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
-        count = self._edges.write(self._pending)  # an empty one asks whether it still lives
+        count = self._edges.write(self._pending)  # an empty one checks the device
         self._pending = self._pending[count:]
 
     @property

@@ -157,7 +157,7 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
 
 
 def _held(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
-    """Listen to a voice before anything of the reply was heard: it may be a cough."""
+    """Hold the turn and listen to a voice that came before its reply was heard: perhaps a cough."""
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, asked=None, held=asked)
     shown = PhaseChanged(turn, Phase.LISTENING)
@@ -185,7 +185,7 @@ def _still_waiting(
 
 
 def _without_words(floor: Floor, ending: Ending) -> Outcome:
-    """End a turn in which nothing was said; what it held up begins again."""
+    """End a turn without words; the held order begins again."""
     held = floor.held
     if held is None:
         return _rest(_end(floor, ending))

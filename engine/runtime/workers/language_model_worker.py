@@ -300,7 +300,7 @@ def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
 
 
 def _explained(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:
-    """The deltas, where nothing answers with the fault that keeps the chosen model from it."""
+    """The deltas. An unanswered question is answered with the fault of the chosen model."""
     for delta in deltas:
         yield delta
         if isinstance(delta, Unanswered) and fault:

@@ -79,7 +79,7 @@ class LoadedPart(Generic[S, P]):
         self.release: Callable[[P], None] = lambda part: part.close()  # may be replaced
         self._settings: S | None = None  # of the one that was loaded last; None = none was
         self.why = ""  # the part in use was chosen, where the person left that open
-        self.fault = ""  # why the one that was asked for is not in use
+        self.fault = ""  # why the requested one is not in use
 
     def take(self, settings: S, why: str = "") -> None:
         """Have what the settings name; `why` they do, where the person left that open. Raises

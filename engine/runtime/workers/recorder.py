@@ -1,7 +1,7 @@
 """Records a clip with the microphone, to make a voice of.
 
-Invariant: nothing is recorded before it is asked for and after its end, and ClipRecording reports
-both. Writing never holds up the ears: a disk that is too slow ends the clip.
+Invariant: nothing is recorded before a request or after its end, and ClipRecording reports both.
+Writing never holds up the ears: a disk that is too slow ends the clip.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@ or at /mcp. They use this machine's own loudspeaker and microphone.
 
 Invariant: an agent may let this machine speak, and listen once; it learns nothing else of it. One
 text is said after the other, and one that cannot be said does not wait. A device is open only while
-it is used; the sound that it hears is kept only until it was written down.
+it is used; recorded sound is kept only until it is transcribed.
 """
 
 import asyncio

@@ -104,7 +104,7 @@ async def speak(request: Request) -> Response:
 
 
 class _Streamed(StreamingResponse):
-    """Closes what it `needs` however it ends."""
+    """A response that always closes its `needs` at its end."""
 
     needs: AsyncExitStack
 
@@ -251,9 +251,7 @@ class _Form(Wire):
 
 
 async def transcribe(request: Request) -> Response:
-    """Write down what is said in a recording. A client that hangs up is worked for no longer than
-    one segment takes.
-    """
+    """Transcribe a recording. If the client hangs up, the work ends after the current segment."""
     ears: Ears = request.app.state.service.ears
     async with AsyncExitStack() as stack:
         stack.enter_context(ears.admitted())
@@ -271,7 +269,7 @@ async def transcribe(request: Request) -> Response:
 
 @asynccontextmanager
 async def _received(request: Request) -> AsyncIterator[tuple[_Form, Recording]]:
-    """The form of a request, and its recording in a file of its own."""
+    """The form of a request, and its recording in a temporary file."""
     with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
         path = Path(folder, "recording")  # whatever the client calls it
         async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:

@@ -146,7 +146,7 @@ class Session(Wire):
 
     @property
     def transcribes(self) -> bool:
-        """The client gets its own words back."""
+        """Whether the session only transcribes."""
         return self.audio.input.transcription is not None or not self.answers
 
     def functions(self) -> tuple[ToolSchema, ...]:
@@ -282,7 +282,7 @@ Item = Message | Call | CallOutput
 
 
 class Conversation:
-    """In order; the oldest go when there are too many, or too long ones."""
+    """Items in order; the oldest are dropped when their number or length exceeds a limit."""
 
     def __init__(self) -> None:
         self._items: list[Item] = []

@@ -254,7 +254,7 @@ class Answer:
     """
 
     def __init__(self, client: RealtimeClient, session: Session, options: ResponseOptions) -> None:
-        """`session` as it holds for this answer. Refusal of an input that cannot be used."""
+        """`session`: the settings of this answer. Refusal of an input that cannot be used."""
         self._context = options.context(client.conversation)
         self._kept = client.conversation if options.conversation == "auto" else None
         self._metadata = options.metadata

@@ -166,8 +166,8 @@ async def refusal(request: Request, error: Exception) -> Response:
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T:
-    """The result of this, which is cancelled when the client hangs up: ClientDisconnect then. The
-    body of the request has to be read before.
+    """Await `work` and return its result. When the client hangs up, cancel it and raise
+    ClientDisconnect. The body of the request must have been read before.
     """
 
     async def hang_up() -> None:

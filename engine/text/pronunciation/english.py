@@ -58,7 +58,7 @@ def depends(word: str) -> bool:
 
 
 def _read(word: str) -> str:
-    """A word in letters that espeak says, and nothing that it takes for phones."""
+    """A word in letters that espeak can read, without marks that it takes for phones."""
     return _PHONES.sub("[", readable(word))
 
 

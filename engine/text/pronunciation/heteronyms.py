@@ -49,8 +49,8 @@ _HABITS: Final = words("heteronyms", "habits")
 
 
 def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
-    """What espeak has to be given so that its last word sounds as this one does here; "" for a word
-    that has one sound, or that it says right anyway. `before`: the words before it, with their
+    """Return an input for espeak whose last word sounds as this one does here; "" for a word with
+    one sound, or that espeak pronounces right anyway. `before`: the words before it, with their
     marks.
     """
     lower = word.lower()
@@ -193,7 +193,7 @@ def _read_by_pronoun(place: Place) -> str:
 
 
 def _said(word: str, sense: str) -> str:
-    """What espeak says so."""
+    """The input for espeak that has the sound of this sense."""
     key = f"{word} {sense}"
     if key in homographs.SOUNDS:
         return f"[[{homographs.SOUNDS[key]}]]"

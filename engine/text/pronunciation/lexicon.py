@@ -13,8 +13,8 @@ from engine.resources import compressed_text
 _VOICELESS: Final = ("p", "t", "k", "f", "T")
 _HISSES: Final = ("s", "z", "S", "Z")
 _OWN: Final = "'s"
-_UNSAID: Final = "-"  # as espeak says it
-_SAME: Final = "="  # as Americans say it
+_UNSAID: Final = "-"  # as espeak pronounces it
+_SAME: Final = "="  # as in American English
 
 
 def respelled(word: str, before: str = "", after: str | None = "", *, british: bool = False) -> str:

@@ -113,7 +113,7 @@ class Markdown:
         return self._until in (")", ">", "]", "*") or self._held is not None
 
     def release(self) -> list[Element]:
-        """The token that was held back: its line ends."""
+        """The elements of the held token, at the end of its line."""
         held, self._held = self._held, None
         if held is None:
             return []

@@ -156,7 +156,7 @@ def _festival(requests: Sequence[Request]) -> list[Take | None]:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            # it was killed in the take of which there is a file, but not of the next one
+            # festival was killed in the last take that has a file: that one is incomplete
             begun = [start for start in starts if start.with_suffix(".wav").is_file()]
             starts = [start if start in begun[:-1] else Path(folder) / "none" for start in starts]
         return [_festival_take(start) for start in starts]

@@ -34,7 +34,7 @@ class EspeakModel(Synthesiser[voices.FormantVoice]):
         self._library: Espeak | None = Espeak.claim()
         # espeak's first synthesis in a process costs 10 ms more: not in a reply's first packet.
         default = voices.file_name(voices.VOICES[0])
-        english.roughly("ready")  # nor does the lexicon's first look-up belong there
+        english.roughly("ready")  # the lexicon's first look-up is slow too
         self._library.speak("ready", voice=default, words_per_minute=OWN_WORDS_PER_MINUTE)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:

@@ -1,4 +1,4 @@
-"""The parts of Kokoro on one thread: text, frames, samples, and what tells about a voice.
+"""The parts of Kokoro on one thread: text, frames, samples, and statistics of a voice.
 
 The published file is cut at the first start; the cut is kept beside it and used from then on.
 A cut depends on the processor too (graph/products.py), so one that came from another processor is
@@ -108,8 +108,8 @@ class Parts:
 
 
 def load_parts(file: Path) -> Parts:
-    """The parts of the published file, which is cut first unless that was done on such a processor.
-    ModelError when it is not the published one, or the disk refuses.
+    """Load the parts of the published file; cut it first unless there is a cut for this processor.
+    ModelError when the file is not the published one, or the cut cannot be written.
     """
     folder = file.parent / f"{_CUT}{cut_hash()}"
     try:

@@ -86,8 +86,8 @@ class Plan:
 
     @property
     def first(self) -> int:
-        """The first frame that is heard. Some voices begin a sound earlier than usual: their energy
-        says so.
+        """The first audible frame. Some voices begin a sound earlier than usual, which their energy
+        shows.
         """
         usual = int(self.frames[0]) - _LEAD - EARLY
         sounding = np.flatnonzero(self.energy[: 2 * usual + 2] > _SOUNDING) // 2
@@ -95,7 +95,7 @@ class Plan:
 
     @property
     def lead(self) -> int:
-        """Frames that are heard before the first symbol."""
+        """Audible frames before the first symbol."""
         return int(self.frames[0]) - self.first
 
     @property
@@ -160,8 +160,8 @@ def make_plan(
     done: int,
     late: float | None = None,
 ) -> Plan:
-    """The sentence as it is wished, behind the frames before `done`, which are as in the plan
-    `before`. `late`: by how many frames the sentence before was too long (Plan.late_at_end) at the
+    """Plan the wished sentence from the frame `done` on; earlier frames are those of the plan
+    `before`. `late`: frames by which the sentence before was too long (Plan.late_at_end) at the
     same rate; None = there was none.
     """
     follows = late is not None

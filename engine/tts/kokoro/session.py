@@ -44,7 +44,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class _State:
-    """How far an utterance is: the sentence from word `first` on, its plan, and the frame before
+    """Progress of an utterance: the sentence from word `first` on, its plan, and the frame before
     which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols
     that ended; `tail`: how the last plan goes on, for one frame; `behind`: of the sentence before,
     its rate and how many frames it was too long.

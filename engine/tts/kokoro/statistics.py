@@ -41,7 +41,7 @@ _LEVELS: Final = 255
 _ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
 _QUIETEST: Final = 1e-6  # of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
-_CODE: Final = ("statistics.py", "durations.py", "symbols.py")  # what is learnt depends on it
+_CODE: Final = ("statistics.py", "durations.py", "symbols.py")  # decide the result
 _MOST: Final = 100  # files: every mixture and clone has one
 
 
@@ -80,7 +80,7 @@ def statistics(
 
 @cache
 def _code_hash() -> str:
-    """Of the code that decides what is learnt, beside the cut's."""
+    """Hash of the code that decides the result, beside the hash of the cut."""
     digest = hashlib.sha256(cut_hash().encode())
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())

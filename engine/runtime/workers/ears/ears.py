@@ -190,7 +190,7 @@ class Ears(Actor[Order]):
         self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
 
     def _load_detector(self) -> None:
-        """Where there is none, the talk key and the keyboard work still."""
+        """Load the voice detector. Without it, the talk key and the keyboard still work."""
         try:
             self._watch.load()
         except EngineError as error:

@@ -1,4 +1,4 @@
-"""How loud the room is, and the person in it.
+"""Loudness of the room, and of the person in it.
 
 Invariant: pure; levels are of blocks that follow each other.
 """
@@ -9,7 +9,7 @@ from engine.translatable import Translatable
 QUIET_DB = -65.0  # a room below it is quiet, unless speech stands out of even less noise
 OVER_NOISE_DB = 6.0
 MOST_GAIN_DB = 20.0
-RISE_DB_S = 2.0  # how fast the noise is believed to have grown; what is softer is believed at once
+RISE_DB_S = 2.0  # growth of the noise estimate; it falls at once
 HANGOVER_S = 0.5  # after the last sound: a word has soft places
 # Loudest block of an utterance. With 14 dB between speech and noise, a peak at -46 dBFS, the
 # built-in recogniser understands one sentence of five, at -40 four of five.
@@ -54,11 +54,11 @@ class Loudness:
         return self._quiet_s >= HANGOVER_S
 
     def begin_utterance(self) -> None:
-        """Somebody has begun to speak."""
+        """Start to measure an utterance."""
         self._loudest_db, self._utterance_s = self._sound_db, 0.0
 
     def end_utterance(self) -> bool:
-        """True if it was too faint to be understood, and for the first time."""
+        """Return True for the first utterance that was too faint to be understood."""
         loudest_db, self._loudest_db = self._loudest_db, None
         if self._is_told or loudest_db is None or self._utterance_s < FAINT_S:
             return False

@@ -1,4 +1,4 @@
-"""The last seconds that were heard, by position.
+"""The last seconds of sound, by position.
 
 Invariant: positions count samples since restart().
 """
@@ -20,12 +20,12 @@ class Recent:
         self.position = 0  # samples heard
 
     def restart(self) -> None:
-        """Begin to count again, with nothing."""
+        """Drop all samples and count from 0 again."""
         self.forget()
         self.position = 0
 
     def forget(self, before: int | None = None) -> None:
-        """Forget what was heard before a position; None = all."""
+        """Drop the samples before a position; None = all."""
         rest = self.since(self.position if before is None else before)
         self._blocks, self._length = deque([rest]), len(rest)
 

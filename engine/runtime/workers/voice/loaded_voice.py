@@ -41,8 +41,8 @@ class LoadedVoice:
         )
         self._model.release = self._release
         self._lock = Lock()
-        self._learner: TtsModel | None = None  # makes a voice on another thread
-        self._replaced: TtsModel | None = None  # meanwhile, so it is closed after that
+        self._learner: TtsModel | None = None  # makes a voice on another thread (adopt)
+        self._replaced: TtsModel | None = None  # during adopt(), closed after it
         self._voice: Voice | None = None  # None = no model
         self._chosen: str | None = None  # as the voice was asked for; None = for another model
         self._warm: Voice | None = None  # the voice that was made ready; None = none yet
@@ -165,7 +165,7 @@ class LoadedVoice:
             )
 
     def _release(self, model: TtsModel) -> None:
-        """Close it, or leave that to the thread that makes a voice with it."""
+        """Close the model, or leave that to the thread that makes a voice with it."""
         with self._lock:
             if model is self._learner:
                 self._replaced = model

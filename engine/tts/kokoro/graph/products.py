@@ -114,7 +114,7 @@ def signs_are_exact() -> bool:
 
 
 def probe() -> ModelProto:
-    """A graph for sums_exactly(). It is saved with the cut model, so that a start needs no onnx."""
+    """A graph for sums_exactly(). It is kept with what was cut, so that a start needs no onnx."""
     inputs = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, _PROBED])]
     constants = [
         numpy_helper.from_array(np.full((_PROBED, 1), _LARGEST, np.int8), "weight"),
