@@ -13,7 +13,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from app.language import told, tr
+from app.language import tr, translate_event
 from engine.api import ChangeSetting, Command, EngineError, Event, Failed, SettingChanged
 
 logger = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class Bridge(QObject):
             )
 
     def _arrive(self, event: Event) -> None:
-        self._told.emit(told(event))
+        self._told.emit(translate_event(event))
 
     def _deliver(self, event: Event) -> None:
         if isinstance(event, SettingChanged) and (newest := self._unanswered.get(event.key)):

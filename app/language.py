@@ -51,17 +51,17 @@ def _value(text: str) -> str:
     return text.replace(".", ",") if is_number else translated(text)
 
 
-def told(value: _Value) -> _Value:
+def translate_event(value: _Value) -> _Value:
     """Return an event with the engine's texts in the current language, at any depth."""
     shown: Any = value  # Any: the result has the type of the argument
     if isinstance(value, str):
         shown = translated(value)
     elif isinstance(value, tuple):
-        shown = tuple(map(told, value))
+        shown = tuple(map(translate_event, value))
     elif is_dataclass(value):
         # Any: replace() wants the type of each field
         before: dict[str, Any] = {each.name: getattr(value, each.name) for each in fields(value)}
-        after = {name: told(each) for name, each in before.items()}
+        after = {name: translate_event(each) for name, each in before.items()}
         changed = {name: each for name, each in after.items() if each is not before[name]}
         shown = replace(shown, **changed) if changed else value
     translation: _Value = shown

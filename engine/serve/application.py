@@ -103,7 +103,7 @@ def http_server(
 
     config = uvicorn.Config(
         app,
-        http=_Impatient,
+        http=_HeadTimeout,
         ws="websockets-sansio",
         ws_max_size=limits.message_bytes,
         ws_ping_interval=limits.ping_s,  # the only end of a WebSocket whose client says nothing
@@ -125,7 +125,7 @@ def http_server(
     return server
 
 
-class _Impatient(H11Protocol):
+class _HeadTimeout(H11Protocol):
     """Closes a connection on which the head of a request does not end in time; uvicorn's own timer
     ends with the first byte of a head.
     """
@@ -181,7 +181,7 @@ class _Guard:
             await _refuse(scope, receive, send, why)
             return
         who = (scope.get("client") or ("",))[0]
-        passage = _Passage(receive, send, self._limits, self._longest_body(scope))
+        passage = _BoundedRequest(receive, send, self._limits, self._longest_body(scope))
         coming = passage.receive if scope["type"] == "http" else receive
         self._count(who, 1)
         try:
@@ -226,7 +226,7 @@ class _Guard:
 
 
 @dataclass
-class _Passage:
+class _BoundedRequest:
     """One request, with limits on the size of its body, on the time until that has arrived, and on
     the time until the client has read the response. `most`: bytes of the body.
     """

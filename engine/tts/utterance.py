@@ -30,7 +30,7 @@ class Utterance:
         self._limiter = Limiter(sample_rate)
         self._meter = SyllableMeter(sample_rate)
         self._rate: float | None = None
-        self._heeded: float | None = None  # the rate of the last frame
+        self._noted_rate: float | None = None  # the rate of the last frame
         self._words: deque[str] = deque()  # not yet taken up
         self._paces: list[float] = []  # of all words ever
         self._ended = False  # no word follows
@@ -76,21 +76,21 @@ class Utterance:
         """Nothing: states of the networks are not kept. A new rate acts on the next frame."""
         return None
 
-    def _heed(self, sample: int) -> None:
+    def _note_rate(self, sample: int) -> None:
         """If the rate has changed, restart its measurement at this sample."""
-        if self._rate != self._heeded:
-            self._heeded = self._rate
+        if self._rate != self._noted_rate:
+            self._noted_rate = self._rate
             self._meter.restart(sample)
 
     def _syllables_end(self, syllables: int) -> None:
         """Count syllables that ended at the start of the next frame."""
-        self._heed(self._sample)
+        self._note_rate(self._sample)
         self._meter.add(self._sample, syllables)
 
     def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...] = ()) -> AudioFrame:
         """The next samples as a frame, limited in level and faded in at the beginning."""
         start, self._sample = self._sample, self._sample + len(pcm)
-        self._heed(start)
+        self._note_rate(start)
         pcm = faded_in(self._limiter.limit(pcm, start), self._sample_rate, start)
         return AudioFrame(pcm, start, onsets, *self._meter.rates(self._sample))
 

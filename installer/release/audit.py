@@ -38,14 +38,14 @@ def advisories(command: Sequence[str] = COMMAND) -> str:
     skipped = [each for each in listed if "vulns" not in each]
     if len(skipped) == len(listed):  # pip-audit calls this "No known vulnerabilities found"
         return _not_checked(skipped[0]["skip_reason"] if skipped else "pip-audit read no packages")
-    found = [_told(each) for each in listed if each.get("vulns")]
+    found = [_advisory_line(each) for each in listed if each.get("vulns")]
     text = f"Of the {len(listed) - len(skipped)} packages pinned for {sys.platform}, pip-audit "
     text += "knows these vulnerabilities:\n\n" + "\n".join(found) if found else "reports none."
     names = ", ".join(each["name"] for each in skipped)
     return text + (f"\n\nNot checked: {names}." if skipped else "")
 
 
-def _told(package: dict[str, Any]) -> str:
+def _advisory_line(package: dict[str, Any]) -> str:
     faults = (
         f"{fault['id']} (fixed in {', '.join(fault['fix_versions']) or 'no version'})"
         for fault in package["vulns"]

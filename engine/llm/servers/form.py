@@ -131,10 +131,10 @@ class Form:
         words = re.sub(rf"(?<!\w){re.escape(model.lower())}(?!\w)", "", complaint(body))
         if is_too_long(words):
             return self._shorten(words, sent)
-        return any(lesson(words, sent) for lesson in self._lessons)
+        return any(adapt(words, sent) for adapt in self._adaptations)
 
     @property
-    def _lessons(self) -> tuple[Callable[[str, Sent], bool], ...]:
+    def _adaptations(self) -> tuple[Callable[[str, Sent], bool], ...]:
         return (
             self._drop_field,
             self._drop_temperature,

@@ -133,7 +133,7 @@ class ServerModel:
             yield from self._name_model()
             sent = self._form.fit(messages, tools, self._settings.context_tokens, attempts.below)
             try:
-                yield from self._asked(sent)
+                yield from self._request(sent)
             except (Refused, Reported) as error:
                 if not self._adapts(error, sent, attempts):
                     raise
@@ -167,7 +167,7 @@ class ServerModel:
                 raise ValueError("not a list of models")
             self._model = name[:MAX_NAME_CHARS]
 
-    def _asked(self, sent: Sent) -> Generator[Piece, None, None]:
+    def _request(self, sent: Sent) -> Generator[Piece, None, None]:
         request = self._form.request(self._model, sent, self._settings)
         response = yield from self._answered(partial(self._client.chat, request))
         try:
@@ -185,7 +185,7 @@ class ServerModel:
         was_complete, deadline = False, time.monotonic() + LOADING_S
         while (event := (yield from self._next(incoming, completion, deadline))) is not None:
             yield ""  # after every event, so that a server that never pauses cannot block us
-            yield from _offered(completion.take(event), offers_tools=offers_tools)
+            yield from _drop_unoffered(completion.take(event), offers_tools=offers_tools)
             if completion.is_over:
                 break
             if completion.grew or completion.is_complete is not was_complete:
@@ -195,7 +195,7 @@ class ServerModel:
             kind = response.headers.get("Content-Type", "").lower()
             streamed = kind.startswith(EVENT_STREAM) or completion.is_reply
             raise self._faults.broken_off() if streamed else self._faults.garbled()
-        yield from _offered(completion.end(), offers_tools=offers_tools)
+        yield from _drop_unoffered(completion.end(), offers_tools=offers_tools)
         self._begins_thinking = completion.begins_thinking
 
     def _next(
@@ -256,7 +256,7 @@ def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
     return ServerModel(settings, Client(settings), skills)
 
 
-def _offered(pieces: Iterable[Piece], *, offers_tools: bool) -> Iterator[Piece]:
+def _drop_unoffered(pieces: Iterable[Piece], *, offers_tools: bool) -> Iterator[Piece]:
     """Drop calls of tools if the request offered none."""
     return (each for each in pieces if offers_tools or not isinstance(each, ToolCall))
 

@@ -112,7 +112,7 @@ class _Rounds:
                 yield from result.answer.actions
             if any(StopSpeaking() in result.answer.actions for result in results):
                 return
-            messages = [*messages, *_exchanged(self._text, results)]
+            messages = [*messages, *_call_messages(self._text, results)]
         if self._said:
             return
         # What is said when the model said nothing: the skills' answers.
@@ -173,7 +173,7 @@ class _Rounds:
             )
 
 
-def _exchanged(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
+def _call_messages(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
     """The assistant's message with the calls, and one with each result, in the OpenAI format.
 
     The server gets its own fields back unchanged, except for forms that strict servers refuse:

@@ -131,7 +131,7 @@ class Playback:
     def pump(self) -> None:
         """Give the ring what it takes; called often."""
         self._queue(np.zeros(0, np.float32))
-        low = self._left <= self._loudspeaker.sample_rate * _LOW_MS // 1000
+        low = self._unplayed <= self._loudspeaker.sample_rate * _LOW_MS // 1000
         if self._waits and low and not self._complete and not self._edges.faded:
             self._edges.fade()
         self._look()
@@ -337,7 +337,7 @@ class Playback:
 
     def _queue(self, pcm: Pcm) -> None:
         if len(pcm):
-            pcm = self._edges.joined(pcm, dry=self._left <= 0)
+            pcm = self._edges.joined(pcm, dry=self._unplayed <= 0)
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
         count = self._edges.write(self._pending)  # an empty one checks the device
         self._pending = self._pending[count:]
@@ -348,7 +348,7 @@ class Playback:
         return self._edges.written
 
     @property
-    def _left(self) -> int:
+    def _unplayed(self) -> int:
         """Samples of this utterance that have not left the ring."""
         return self._written - self._played
 

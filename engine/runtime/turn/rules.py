@@ -147,7 +147,11 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
     if floor.spoken and (waiting or unmoved):
         return _rejoined(floor)
     if waiting:
-        return _rejoined(floor) if floor.asked is None else _held(floor, floor.asked, speech.sample)
+        return (
+            _rejoined(floor)
+            if floor.asked is None
+            else _hold_turn(floor, floor.asked, speech.sample)
+        )
     return _begin(
         floor,
         lambda turn: OpenUtterance(turn, speech.sample),
@@ -156,7 +160,7 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
     )
 
 
-def _held(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
+def _hold_turn(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
     """Hold the turn and listen to a voice that came before its reply was heard: perhaps a cough."""
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, asked=None, held=asked)
@@ -164,7 +168,7 @@ def _held(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
     return Outcome(begun, (Hold(floor.turn), shown, OpenUtterance(turn, sample)))
 
 
-def _let_go(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
+def _end_held_turn(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
     """End the held turn, if there is one. A timer that it was about rings after this turn."""
     held = floor.held
     if held is None:
@@ -247,7 +251,7 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
     if not _awaits(floor, turn):
         return Outcome(floor, before)
     if said.text and not (floor.held and nods(said.text)):
-        freed, answer = _let_go(floor), Answer(turn, said)
+        freed, answer = _end_held_turn(floor), Answer(turn, said)
         answered = replace(freed.floor, asked=answer)
         return Outcome(answered, (*before, *freed.orders, answer))
     nothing = _without_words(floor, Ending.NOTHING_HEARD)
@@ -325,7 +329,7 @@ def _begin(
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
     """End the turn that has the floor, if one has; nobody has it afterwards."""
-    freed = _let_go(floor, ending)
+    freed = _end_held_turn(floor, ending)
     floor = freed.floor
     unheard = floor.asked if floor.phase is Phase.THINKING else None
     idle = replace(

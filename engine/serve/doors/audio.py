@@ -201,9 +201,9 @@ class Stream(EventEndpoint[_Event]):
                 if self._task is not None:
                     self._task.cancel()
                     await asyncio.wait([self._task])
-                await self._tell_cancelled()
+                await self._report_cancelled()
 
-    async def _tell_cancelled(self) -> None:
+    async def _report_cancelled(self) -> None:
         audio_ms = 0 if self._speech is None else self._speech.given_ms
         await self.tell("session.cancelled", audio_ms=audio_ms)
 
@@ -228,7 +228,7 @@ class Stream(EventEndpoint[_Event]):
                     frame = await anext(frames, None)
                 await self._send(made.end())
             if speech.stopped:
-                await self._tell_cancelled()
+                await self._report_cancelled()
                 return
             await self.tell("audio.done", **_FIRST, audio_ms=speech.given_ms)
             await self.tell("session.done", total_sentences=1)
@@ -255,20 +255,20 @@ async def transcribe(request: Request) -> Response:
     ears: Ears = request.app.state.service.ears
     async with AsyncExitStack() as stack:
         stack.enter_context(ears.admitted())
-        form, recording = await stack.enter_async_context(_received(request))
+        form, recording = await stack.enter_async_context(_save_upload(request))
         segments = await stack.enter_async_context(aclosing(ears.recording(recording)))
         if form.stream not in ("true", "True", "1"):
-            heard = await while_connected(request, _all(segments))
+            heard = await while_connected(request, _collect(segments))
             return _answer(form.response_format, heard, recording.seconds)
         first = await while_connected(request, anext(segments, None))
-        events = server_sent(_heard(first, segments))
+        events = server_sent(_transcript_events(first, segments))
         answer = _Streamed(events, media_type="text/event-stream")
         answer.needs = stack.pop_all()
         return answer
 
 
 @asynccontextmanager
-async def _received(request: Request) -> AsyncIterator[tuple[_Form, Recording]]:
+async def _save_upload(request: Request) -> AsyncIterator[tuple[_Form, Recording]]:
     """The form of a request, and its recording in a temporary file."""
     with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
         path = Path(folder, "recording")  # whatever the client calls it
@@ -282,11 +282,13 @@ async def _received(request: Request) -> AsyncIterator[tuple[_Form, Recording]]:
         yield form, Recording(path, form.language)
 
 
-async def _all(segments: AsyncIterator[Segment]) -> list[Segment]:
+async def _collect(segments: AsyncIterator[Segment]) -> list[Segment]:
     return [segment async for segment in segments]
 
 
-async def _heard(first: Segment | None, rest: AsyncIterator[Segment]) -> AsyncIterator[Fields]:
+async def _transcript_events(
+    first: Segment | None, rest: AsyncIterator[Segment]
+) -> AsyncIterator[Fields]:
     text, segment = "", first
     while segment is not None:
         text += segment.delta

@@ -58,11 +58,11 @@ def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
         return ""
     place = Place.of(before, after)
     if sense := homographs.sense(word, place):
-        return _said(lower, sense)
+        return _espeak_input(lower, sense)
     if lower not in _SENSES:
         return ""
-    sense = _special(word, place) or ("v" if _verb(lower, place) else "n")
-    return _said(lower, sense)
+    sense = _irregular_sense(word, place) or ("v" if _verb(lower, place) else "n")
+    return _espeak_input(lower, sense)
 
 
 def is_heteronym(word: str) -> bool:
@@ -128,7 +128,7 @@ def _verb_behind_noun(word: str, place: Place) -> bool:
 # ------------------------------------------------------------------- senses of their own
 
 
-def _special(word: str, place: Place) -> str:
+def _irregular_sense(word: str, place: Place) -> str:
     """The sense of words that are more than a verb and a noun; "" where the general rules hold."""
     lower = word.lower()
     match lower:
@@ -192,7 +192,7 @@ def _read_by_pronoun(place: Place) -> str:
     return "v" if usual or subject == "you" else "p"
 
 
-def _said(word: str, sense: str) -> str:
+def _espeak_input(word: str, sense: str) -> str:
     """The input for espeak that has the sound of this sense."""
     key = f"{word} {sense}"
     if key in homographs.SOUNDS:

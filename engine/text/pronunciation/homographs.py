@@ -41,12 +41,12 @@ def _holds(rule: Mapping[str, Any], word: str, place: Place) -> bool:
                 if set(wanted.split()).isdisjoint(place.before):
                     return False
             case "clause" | "upper" | "lower" | "place":
-                if not _is_so(key, word, place):
+                if not _condition_holds(key, word, place):
                     return False
     return True
 
 
-def _is_so(key: str, word: str, place: Place) -> bool:
+def _condition_holds(key: str, word: str, place: Place) -> bool:
     match key:
         case "clause":
             return place.clause

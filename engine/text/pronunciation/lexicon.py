@@ -85,10 +85,10 @@ def _sounds(word: str, british: bool) -> str:
 
 def _entry(key: str, british: bool) -> str:
     line = _line(f"{key}\t")
-    return _of(line, british) if line.startswith(f"{key}\t") else ""
+    return _line_sounds(line, british) if line.startswith(f"{key}\t") else ""
 
 
-def _of(line: str, british: bool) -> str:
+def _line_sounds(line: str, british: bool) -> str:
     _, american, other = line.split("\t")
     sounds = other if british and other != _SAME else american
     return "" if sounds == _UNSAID else sounds

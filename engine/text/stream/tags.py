@@ -39,10 +39,14 @@ def without_tags(piece: Piece, *, begins: bool) -> Piece:
 
 def without_directions(piece: Piece, *, begins: bool) -> Piece:
     """Drop the directions that a token holds completely; `begins`: it begins a sentence."""
-    piece = piece.replace(_DIRECTION, lambda match: _said(match, match[1].lower() in _STAGE))
-    piece = piece.replace(_ASIDE, lambda match: _said(match, match[1].lower() in _ACTS | _ASIDES))
+    piece = piece.replace(
+        _DIRECTION, lambda match: _pause_or_text(match, match[1].lower() in _STAGE)
+    )
+    piece = piece.replace(
+        _ASIDE, lambda match: _pause_or_text(match, match[1].lower() in _ACTS | _ASIDES)
+    )
     if begins:
-        piece = piece.replace(_ACT, lambda match: _said(match, match[2].lower() in _ACTS))
+        piece = piece.replace(_ACT, lambda match: _pause_or_text(match, match[2].lower() in _ACTS))
     return piece
 
 
@@ -124,5 +128,5 @@ def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
     return before[-1:].isalnum() or (stands_for and not behind[:1].isalnum())
 
 
-def _said(match: re.Match[str], is_direction: bool) -> str:
+def _pause_or_text(match: re.Match[str], is_direction: bool) -> str:
     return f"{mark(match[0])} " if is_direction else match[0]

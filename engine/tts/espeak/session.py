@@ -64,7 +64,7 @@ class EspeakSession(AheadUtterance):
         """The next frame, made now."""
         if self._finished:
             return Finished()
-        self._heed(self._made)
+        self._note_rate(self._made)
         while len(self._ready) < self._piece and self._speak_next():
             pass
         if len(self._ready):

@@ -88,7 +88,7 @@ class KokoroSession(AheadUtterance):
     def step(self) -> Step:
         if self._finished:
             return Finished()
-        if self._rate != self._heeded:  # and nobody has said from where on
+        if self._rate != self._noted_rate:  # and nobody has said from where on
             self.rewind(self._sample)
         while not len(self._ready):
             if not self._go_on():
@@ -235,7 +235,7 @@ class KokoroSession(AheadUtterance):
     def rewind(self, sample: int) -> int | None:
         """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
         end = None if self._finished else self._go_back(sample)
-        self._heed(self._made)
+        self._note_rate(self._made)
         return end
 
     def _go_back(self, sample: int) -> int | None:

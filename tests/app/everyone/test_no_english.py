@@ -61,7 +61,7 @@ def real_models(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
     plain = pages.told
 
     def told(window: object, *events: Event) -> None:
-        plain(window, *map(language.told, events))  # type: ignore[arg-type]
+        plain(window, *map(language.translate_event, events))  # type: ignore[arg-type]
 
     monkeypatch.setattr(pages, "told", told)
 

@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 from app import language as words
-from app.language import told
+from app.language import translate_event
 from engine.api import Failed, Notice, Part, Ready, VoiceEntry, VoicesListed
 from engine.asr import pick as ears
 from engine.errors import LanguageModelError
@@ -208,10 +208,13 @@ def test_every_kind_of_fault_is_known_to_the_collector():
 def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
     words.choose("de")
     fetched = Notice(Translatable("{name} was fetched.", name="Clara {x}"))
-    assert told(fetched) == Notice("Clara {x} wurde geholt.")
-    assert told(Notice("Settings")) == Notice("Settings")  # a key of the window's
+    assert translate_event(fetched) == Notice("Clara {x} wurde geholt.")
+    assert translate_event(Notice("Settings")) == Notice("Settings")  # a key of the window's
     error = LanguageModelError("The language model failed: {error}", error="Settings {0} {x}")
-    assert told(Failed.of(error)).message == "Das Sprachmodell ist gescheitert: Settings {0} {x}"
+    assert (
+        translate_event(Failed.of(error)).message
+        == "Das Sprachmodell ist gescheitert: Settings {0} {x}"
+    )
 
 
 def test_decimals_in_a_text_of_the_engine_are_as_in_the_language():
@@ -228,7 +231,7 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     words.choose("de")
     about = kokoro.ABOUT["Heart"]
     entries = tuple(VoiceEntry("x", description=each) for each in (about, str.__str__(about)[:]))
-    listed = told(VoicesListed(entries))
+    listed = translate_event(VoicesListed(entries))
     assert isinstance(listed, VoicesListed)
     german, english = (each.description for each in listed.voices)
     assert english == "American woman, warm, publisher's grade A"
@@ -252,6 +255,6 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
 )
 def test_why_something_was_chosen_is_translated(why):
     words.choose("de")
-    ready = told(Ready(Part.SYNTHESISER, "x", why=why))
+    ready = translate_event(Ready(Part.SYNTHESISER, "x", why=why))
     assert isinstance(ready, Ready)
     assert ready.why not in ("", why)

@@ -70,7 +70,7 @@ async def test_a_passage_that_is_cancelled_ends_at_whatever_moment(way: str) -> 
         return {"type": "http.request", "more_body": True}
 
     async def pass_on() -> None:
-        passage = application._Passage(turn, turn, Limits(), 1)
+        passage = application._BoundedRequest(turn, turn, Limits(), 1)
         while True:
             await (passage.send({}) if way == "send" else passage.receive())
 

@@ -90,10 +90,10 @@ class Matcher:
         """Return the meaning of the text as a follow-up, or else on its own; None when no skill
         understands it. The text without "um" and the like is tried first.
         """
-        spoken = (self._mean(each, occasion, certain_only) for each in _versions(text))
+        spoken = (self._interpret(each, occasion, certain_only) for each in _versions(text))
         return next(filter(None, spoken), None)
 
-    def _mean(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
+    def _interpret(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         followed = self._follow(text, occasion, certain_only)
         if followed is None:
             return self._alone(text, occasion, certain_only)

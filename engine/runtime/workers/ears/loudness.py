@@ -30,7 +30,7 @@ class Loudness:
         self._loudest_db: float | None = None  # of the utterance; None = there is none
         self._utterance_s = 0.0
         self._sound_db = SILENCE_DB  # loudest block of the present sound
-        self._is_told = False
+        self._is_reported = False
 
     def hear(self, level_db: float, seconds: float) -> None:
         below = level_db < self._noise_db
@@ -60,7 +60,7 @@ class Loudness:
     def end_utterance(self) -> bool:
         """Return True for the first utterance that was too faint to be understood."""
         loudest_db, self._loudest_db = self._loudest_db, None
-        if self._is_told or loudest_db is None or self._utterance_s < FAINT_S:
+        if self._is_reported or loudest_db is None or self._utterance_s < FAINT_S:
             return False
-        self._is_told = loudest_db < FAINT_DB
-        return self._is_told
+        self._is_reported = loudest_db < FAINT_DB
+        return self._is_reported
