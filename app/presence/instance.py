@@ -52,7 +52,7 @@ class Instance(QObject):
         self.fault = ""  # why it is DEAF
 
     def claim(self) -> Claim:
-        """Listen where ipc_client.send() connects, unless somebody already does."""
+        """Listen where ipc_client.send() connects, unless another process already does."""
         self.fault = tr("There is no private folder whose path is short enough for a socket.")
         for address in ipc_client.addresses():
             folder = Path(address).parent

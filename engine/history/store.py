@@ -29,7 +29,7 @@ NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations of a list; older ones are found by a search
 LONGEST_TITLE = 120  # characters
 _EPOCH, _LATEST = datetime.fromtimestamp(0, UTC), datetime(3000, 1, 1, tzinfo=UTC)
-_FIRST_WORDS = 60  # characters of a title made of what was said first
+_FIRST_WORDS = 60  # characters of a title made of the first question or reply
 # Takes a word twice; selects the conversations that have it.
 _MATCHING = """SELECT conversation FROM turn WHERE id IN
     (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION

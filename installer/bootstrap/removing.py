@@ -63,7 +63,7 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
 
 
 def own_folders(env: Mapping[str, str]) -> list[Path]:
-    """The folders of what the person made: settings, and data such as voices."""
+    """The folders of the person's settings, and of data such as voices."""
     chosen = [expanded(env[name]) for name in ("RUBATO_CONFIG", "RUBATO_DATA") if env.get(name)]
     return list(dict.fromkeys([*chosen, *_usual_folders(env)]))
 

@@ -52,7 +52,7 @@ class Belief:
 
     text: str
     confidence: float
-    language: str = ""  # that the model told; empty where it was told which
+    language: str = ""  # detected by the model; empty if it was set
     goes_on: bool = False  # the audio was cut inside a sentence
 
 

@@ -49,7 +49,7 @@ from engine.settings import LanguageModelSettings
 FIRST_TOKEN_S = 30.0
 LOADING_S = 300.0  # a large model on a slow disk; the person sees that it loads, and may end it
 RETRY_S, LONGEST_RETRY_S = 1.0, 10.0
-STALL_S = 15.0  # between tokens; in a conversation nobody waits longer
+STALL_S = 15.0  # between tokens; a longer wait is useless in a conversation
 AFTER_END_S = 1.0  # for events after the reason for ending: some servers never close the stream
 # Including thoughts. Nearly an hour of speech; a server that sends more is broken.
 MAX_REPLY_CHARS = 50_000
@@ -217,7 +217,7 @@ class ServerModel:
             raise
 
     def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> Generator[Piece, None, T]:
-        """What the server answers, asked again while it loads its model."""
+        """The answer of the server; it is asked again while it loads its model."""
         deadline = time.monotonic() + LOADING_S
         while True:
             try:

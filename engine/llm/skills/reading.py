@@ -2,7 +2,7 @@
 
 Invariant: only regular, readable text files of bounded size are opened, and only in the documents
 folder or under a full path that the person gave; a language model cannot ask for a file (there is
-no tool for it), and what was read is marked private.
+no tool for it), and the text of the file is marked private.
 """
 
 import re

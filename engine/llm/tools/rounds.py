@@ -43,8 +43,8 @@ MAX_TOOL_ROUNDS = 3  # enough for "set a timer for as long as an egg takes"; sto
 MAX_CALLS_A_ROUND = 8
 MAX_NAME_CHARS = 64  # of a function, as OpenAI allows
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
-# A model may think, and a slow machine needs long to read; but nobody waits longer for the next
-# word.
+# A model may think, and a slow machine needs long to read; a longer wait for the next word is
+# useless in a conversation.
 WITHOUT_TEXT_S = 120.0
 WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 

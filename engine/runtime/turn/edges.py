@@ -47,14 +47,14 @@ class Edges:
         return np.concatenate((pcm[:count] * gain, pcm[count:])) if count else pcm
 
     def write(self, pcm: Pcm) -> int:
-        """As Loudspeaker says."""
+        """See Loudspeaker.write()."""
         count = self._loudspeaker.write(pcm)
         self.written += count
         self._last = np.concatenate((self._last, pcm[:count]))[-self._length :]
         return count
 
     def take_back(self, samples: int) -> int:
-        """As Loudspeaker says."""
+        """See Loudspeaker.take_back()."""
         count = self._loudspeaker.take_back(samples)
         self.written -= count
         self._last = self._last[: max(0, len(self._last) - count)]

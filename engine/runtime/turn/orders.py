@@ -114,7 +114,7 @@ class EndTurn:
     again: bool = False
 
 
-# What the turn rules may decide. That the phase changed is shown as it is.
+# Decisions of the turn rules. PhaseChanged is shown unchanged.
 Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | Hold | EndTurn | PhaseChanged
 
 

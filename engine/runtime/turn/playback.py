@@ -24,10 +24,10 @@ from engine.tts.base import AudioFrame
 
 # At least this stays in the ring when the rest is made again: a loaded machine makes more in time.
 KEPT_MS = 80
-_FIXED_MS = 40  # of what sounds next: the device may take so much while the rest is taken back
+_FIXED_MS = 40  # of the next sound: the device may take it while the rest is taken back
 _LOW_MS = 70  # in the ring: if no words came until then, the end is faded
-_REMEMBERED_MS = 50  # what was heard: renew() begins to resample before what is made again
-_FILTER_MS = 5  # how far a sample of soxr's hangs on those before and after it (measured: 1e-6)
+_REMEMBERED_MS = 50  # of heard sound: renew() resamples from before the replaced samples
+_FILTER_MS = 5  # reach of soxr's filter before and after a sample (measured: 1e-6)
 
 
 @dataclass(frozen=True)

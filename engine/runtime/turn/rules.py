@@ -328,7 +328,7 @@ def _begin(
 
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
-    """End the turn that has the floor, if one has; nobody has it afterwards."""
+    """End the turn that has the floor, if one has; the floor is free afterwards."""
     freed = _end_held_turn(floor, ending)
     floor = freed.floor
     unheard = floor.asked if floor.phase is Phase.THINKING else None

@@ -80,9 +80,9 @@ class Tools:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._waiting: deque[_Text] = deque()
-        self._task: asyncio.Task[None] | None = None  # says them; None = nothing was said yet
-        self._speech: Speech | None = None  # of the text that is being said
-        self._rate: float | None = None  # SPS, for what is said from now on; None = the person's
+        self._task: asyncio.Task[None] | None = None  # speaks them; None = none was spoken yet
+        self._speech: Speech | None = None  # of the current text
+        self._rate: float | None = None  # SPS of the next texts; None = the person's rate
 
     async def speak(self, text: str, voice: str = "", rate: Rate = None, wait: bool = False) -> str:
         """Say a text aloud, after what is being said. With wait, answer once it was said."""

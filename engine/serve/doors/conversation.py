@@ -136,7 +136,7 @@ class Session(Wire):
     tool_choice: Any = "auto"
 
     def changed(self, changes: Fields) -> "Session":
-        """With what a session.update or a response.create says. Refusal of what cannot be used."""
+        """Apply a session.update or response.create. Refusal of values that cannot be used."""
         fixed = {name: getattr(self, name) for name in ("id", "object")}
         return checked(Session, {**_merged(self.model_dump(), changes), **fixed})
 

@@ -54,7 +54,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         self._answering: asyncio.Task[None] | None = None
         self._hearing: asyncio.Task[None] | None = None
         self._drafts: dict[int, _Draft] = {}  # by the sample where its pause began; at most one
-        self._next = new_key("item")  # of what is being said
+        self._next = new_key("item")  # id of the item for the current utterance
 
     async def on_connect(self, websocket: WebSocket) -> None:
         await super().on_connect(websocket)

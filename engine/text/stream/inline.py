@@ -88,7 +88,7 @@ class Place:
 
 
 def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
-    """What is left of a token, in pieces without white space; none for an emoji or a mark alone."""
+    """The text of a token in pieces without white space; none for an emoji or a mark alone."""
     if _EMOTICON.fullmatch(piece.text):
         return []
     if _PLAIN.fullmatch(piece.text):

@@ -220,7 +220,7 @@ def silent_frames(script: Script) -> npt.NDArray[np.int64]:
 
 
 def said_syllables(script: Script, symbols: int) -> Mapping[int, int]:
-    """How many syllables of each word are among the first symbols."""
+    """Number of syllables of each word among the first `symbols`."""
     said = np.array(script.words[:symbols], np.int64)[script.nuclei[:symbols]]
     return Counter(said.tolist())
 

@@ -88,7 +88,7 @@ class KokoroSession(AheadUtterance):
     def step(self) -> Step:
         if self._finished:
             return Finished()
-        if self._rate != self._noted_rate:  # and nobody has said from where on
+        if self._rate != self._noted_rate:  # and rewind() was not called for it
             self.rewind(self._sample)
         while not len(self._ready):
             if not self._go_on():

@@ -286,7 +286,7 @@ class VoxtreamSession(PassageUtterance):
         return [self._made + late * half for _, late in words]
 
     def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> AudioFrame | None:
-        """A frame of what sounds once these samples are made; None when that is too little."""
+        """The frame that is ready after these samples; None if they are too few."""
         self._made += len(pcm)
         return self._sounding(*self._stretch.push(pcm.numpy(), speed, marks))
 

@@ -343,7 +343,7 @@ class Ears(Actor[Order]):
             self._wake(called)
 
     def _wake(self, ago: int) -> None:
-        """The wake phrase ended so many samples ago: what was said since may be meant for us."""
+        """Wake up. The phrase ended `ago` samples ago, and speech since then may be a request."""
         self._recent.forget(before=self._position - ago)
         since = self._recent.since(0)
         self._wake_gate.wake(self._position)

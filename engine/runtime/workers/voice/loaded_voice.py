@@ -44,9 +44,9 @@ class LoadedVoice:
         self._learner: TtsModel | None = None  # makes a voice on another thread (adopt)
         self._replaced: TtsModel | None = None  # during adopt(), closed after it
         self._voice: Voice | None = None  # None = no model
-        self._chosen: str | None = None  # as the voice was asked for; None = for another model
+        self._chosen: str | None = None  # name of the requested voice; None = for another model
         self._warm: Voice | None = None  # the voice that was made ready; None = none yet
-        self._note = ""  # told last
+        self._note = ""  # the last one reported
         self._seed = 0
 
     @property
