@@ -14,7 +14,7 @@ _WORD = re.compile(r"[^\W_]+")  # what FTS5's unicode61 takes for a word too
 EXCERPT = 90  # characters around what was found
 
 
-class _Folds(dict[int, str]):
+class _FoldTable(dict[int, str]):
     """Folded text by code point. Filled on first use of a character, because normalising each one
     again takes ten times as long.
     """
@@ -24,7 +24,7 @@ class _Folds(dict[int, str]):
         return self[code]
 
 
-_FOLDS = _Folds()
+_FOLDS = _FoldTable()
 
 
 def folded(text: str) -> str:

@@ -29,7 +29,7 @@ from engine.typed_values import read_text
 
 TOKEN_FILE: Final = "serve-token"
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
-_WANTED_S: Final = 1.0  # interval of asking the watcher
+_WATCH_INTERVAL_S: Final = 1.0
 _KEPT_S: Final = 60  # before a silent client's machine is asked whether it is there
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -148,7 +148,7 @@ def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: 
             start(Plan(settings, access, own_limits(settings), gpus), address, copies(), replicas)
             watcher.started(address.base(address.port), access.token)
             while watcher.wanted():
-                time.sleep(_WANTED_S)
+                time.sleep(_WATCH_INTERVAL_S)
     finally:
         stop()
 

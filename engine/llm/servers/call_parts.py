@@ -25,7 +25,7 @@ _OWN_FIELDS = frozenset(("index", "id", "type", "function"))
 
 
 @dataclass
-class _Growing:
+class _PartialCall:
     index: int | None
     id: str
     name: str = ""
@@ -42,7 +42,7 @@ class CallParts:
     """Collects the fragments of the calls: JSON of the OpenAI chat format."""
 
     def __init__(self) -> None:
-        self._growing: list[_Growing] = []
+        self._growing: list[_PartialCall] = []
 
     def add(self, fragments: Iterable[Mapping[str, Any]]) -> None:
         for fragment in fragments:
@@ -52,7 +52,7 @@ class CallParts:
             name, arguments = _packed(function.get("name")), _packed(function.get("arguments"))
             index, identifier = fragment.get("index"), _packed(fragment.get("id"))
             call = self._call(
-                _Growing(index if isinstance(index, int) else None, identifier, name, arguments)
+                _PartialCall(index if isinstance(index, int) else None, identifier, name, arguments)
             )
             if call is None:
                 continue
@@ -71,7 +71,7 @@ class CallParts:
                 identifier = whole(call.id) or new_call_id()
                 yield ToolCall(identifier, whole(name), whole(call.arguments), extra=call.extra)
 
-    def _call(self, fragment: _Growing) -> _Growing | None:
+    def _call(self, fragment: _PartialCall) -> _PartialCall | None:
         """The call this fragment continues or begins; None when there are too many."""
         for call in reversed(self._growing):
             if _continues(call, fragment):
@@ -80,11 +80,11 @@ class CallParts:
             return None
         last = self._growing[-1] if self._growing else None
         name = last.name if last and last.named_again and not fragment.name else ""
-        self._growing.append(_Growing(fragment.index, fragment.id, name))
+        self._growing.append(_PartialCall(fragment.index, fragment.id, name))
         return self._growing[-1]
 
 
-def _continues(call: _Growing, fragment: _Growing) -> bool:
+def _continues(call: _PartialCall, fragment: _PartialCall) -> bool:
     """Whether a fragment belongs to this call."""
     if None not in (call.index, fragment.index) and call.index != fragment.index:
         return False
@@ -97,7 +97,7 @@ def _continues(call: _Growing, fragment: _Growing) -> bool:
     return fragment.name in ("", call.name) or not fragment.is_whole
 
 
-def _begins_another(call: _Growing, fragment: _Growing) -> bool:
+def _begins_another(call: _PartialCall, fragment: _PartialCall) -> bool:
     """Whether a fragment begins the next call after a complete one. A repetition does not."""
     if fragment.id not in ("", call.id):
         return bool(fragment.name)
@@ -108,7 +108,7 @@ def _begins_another(call: _Growing, fragment: _Growing) -> bool:
     return begins and named and _parsed(fragment.arguments) != _parsed(call.arguments)
 
 
-def _grow(call: _Growing, name: str, arguments: str) -> None:
+def _grow(call: _PartialCall, name: str, arguments: str) -> None:
     if call.is_whole:
         call.named_again = bool(name and call.name)
         call.name = call.name or name[:MAX_NAME_CHARS]

@@ -1,7 +1,7 @@
 """The events of a stream, as servers really write them: with or without an empty line between two,
 an error in a field of its own or in none, a whole answer although a stream was asked for.
 
-Invariant: an event is emitted as soon as its line is complete, and events without content are not.
+Invariant: an event is emitted as soon as its line is complete. Events without content are left out.
 The empty event ALIVE follows each piece that arrives, because comments and progress are signs of
 life too.
 """

@@ -43,7 +43,7 @@ from engine.text.interaction import nods
 KEYBOARD = "keyboard"  # the recogniser's name for typed text
 REACTION_S = 0.5  # after a sound: who speaks sooner was going on
 # Endings by something newer. A timer's text is spoken after that if none of it was heard.
-OUTDONE = (Ending.SUPERSEDED, Ending.INTERRUPTED_BY_TEXT, Ending.INTERRUPTED_BY_TALK_KEY)
+ENDED_BY_NEWER = (Ending.SUPERSEDED, Ending.INTERRUPTED_BY_TEXT, Ending.INTERRUPTED_BY_TALK_KEY)
 NOT_SAID = frozenset((Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER))  # see _failed
 
 Deciding = (  # the facts that the rules are about
@@ -183,7 +183,7 @@ def _still_waiting(
     """The texts to speak once the floor is free, including the text of a timer's turn that lost the
     floor before any of it was heard.
     """
-    if not isinstance(unheard, ReadOut) or unheard.replayed or ending not in OUTDONE:
+    if not isinstance(unheard, ReadOut) or unheard.replayed or ending not in ENDED_BY_NEWER:
         return floor.waiting
     return (unheard.text, *floor.waiting)
 

@@ -198,7 +198,7 @@ class LanguageModelWorker(Actor[Task]):
         if reply.ending is not None:
             return
         with closing(model.reply(history, self._situation)) as deltas:
-            self._pass_on(reply, _explained(deltas, self._model.fault))
+            self._pass_on(reply, _with_fault(deltas, self._model.fault))
 
     def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
         for delta in deltas:
@@ -299,7 +299,7 @@ def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
     return (Message(Role.SYSTEM, OFFER), *history) if paced else history
 
 
-def _explained(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:
+def _with_fault(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:
     """The deltas. An unanswered question is answered with the fault of the chosen model."""
     for delta in deltas:
         yield delta

@@ -98,12 +98,12 @@ async def speak(request: Request) -> Response:
         if asked.stream_format == "sse":
             media, sound = "text/event-stream", server_sent(_events(sound, speech))
         headers = {"X-Speech-Id": speech.id, "Cache-Control": "no-store"}
-        answer = _Streamed(sound, media_type=media, headers=headers)
+        answer = _ClosingResponse(sound, media_type=media, headers=headers)
         answer.needs = stack.pop_all()
         return answer
 
 
-class _Streamed(StreamingResponse):
+class _ClosingResponse(StreamingResponse):
     """A response that always closes its `needs` at its end."""
 
     needs: AsyncExitStack
@@ -262,7 +262,7 @@ async def transcribe(request: Request) -> Response:
             return _answer(form.response_format, heard, recording.seconds)
         first = await while_connected(request, anext(segments, None))
         events = server_sent(_transcript_events(first, segments))
-        answer = _Streamed(events, media_type="text/event-stream")
+        answer = _ClosingResponse(events, media_type="text/event-stream")
         answer.needs = stack.pop_all()
         return answer
 

@@ -31,13 +31,13 @@ log = logging.getLogger(__name__)
 
 _GONE: Final = (WebSocketDisconnect, RuntimeError, OSError)  # starlette's, once it is closed
 _KINDS: Final[Mapping[int, str]] = {429: "rate_limit_error", 401: "authentication_error"}
-_GAVE_UP: Final = 499  # the client hung up, or asked to end the answer
+_CLIENT_CLOSED: Final = 499  # the client hung up, or asked to end the answer
 _STATUS: Final = (
     (Busy, 429),
     (TimedOut, 408),
     (InvalidInput, 400),
-    (ClientDisconnect, _GAVE_UP),
-    (Cancelled, _GAVE_UP),
+    (ClientDisconnect, _CLIENT_CLOSED),
+    (Cancelled, _CLIENT_CLOSED),
 )
 _SUBPROTOCOLS: Final = ("realtime", "rubato")
 _MOST_FAULTS: Final = 50

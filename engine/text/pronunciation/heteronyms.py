@@ -61,7 +61,7 @@ def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
         return _espeak_input(lower, sense)
     if lower not in _SENSES:
         return ""
-    sense = _irregular_sense(word, place) or ("v" if _verb(lower, place) else "n")
+    sense = _irregular_sense(word, place) or ("v" if _is_verb(lower, place) else "n")
     return _espeak_input(lower, sense)
 
 
@@ -70,7 +70,7 @@ def is_heteronym(word: str) -> bool:
     return word.lower() in _WORDS
 
 
-def _verb(word: str, place: Place) -> bool:
+def _is_verb(word: str, place: Place) -> bool:
     """Whether a word is a verb here."""
     if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
@@ -81,7 +81,7 @@ def _verb(word: str, place: Place) -> bool:
     if word.endswith("s") and word[:-1] in _WORDS:
         return _verb_with_s(word, place)
     if place.at(1) in _ADVERBS:
-        return _verb(word, place.earlier())
+        return _is_verb(word, place.earlier())
     if place.at(1) == "to":
         return place.at(2) not in _NO_INFINITIVE
     if place.is_behind(_AUXILIARIES):
@@ -142,7 +142,7 @@ def _irregular_sense(word: str, place: Place) -> str:
             return "a" if ends and place.is_behind(_BEING - {"more", "as"}) else ""
         case "polish":
             # Of Poland unless a command opens with it.
-            named = word[0].isupper() and not (place.clause and _verb(lower, place))
+            named = word[0].isupper() and not (place.clause and _is_verb(lower, place))
             return "n" if named else "v"
     return ""
 

@@ -31,7 +31,7 @@ from engine.tts.rate import paced
 
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
 _LEAD: Final = 2  # frames before the first sound that are heard
-_MADE_UP: Final = 30.0  # frames that the next sentence makes up for, at most
+_MOST_CORRECTION: Final = 30.0  # frames that the next sentence makes up for, at most
 _SOUNDING: Final = 0.0  # energy; silence is below
 _SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
@@ -132,7 +132,7 @@ class Plan:
     def late_at_end(self) -> float:
         """The same of the whole sentence with the silence behind it, before the next one's lead."""
         late = self.late(self.limit) + float(self.frames[-1])
-        return min(max(late, -_MADE_UP), _MADE_UP)
+        return min(max(late, -_MOST_CORRECTION), _MOST_CORRECTION)
 
     def begun(self, done: int) -> int:
         """How many symbols, the edge before them included, sound before a frame."""
@@ -140,7 +140,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class _Past:
+class _RenderedPart:
     """The rendered part of a sentence: frames of its symbols, the decided pauses, the spoken
     syllables of each word; `steady` as in Plan. `late`: frames by which it is too long.
     """
@@ -165,7 +165,7 @@ def make_plan(
     same rate; None = there was none.
     """
     follows = late is not None
-    past = _past(before, done, wish.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
+    past = _rendered_part(before, done, wish.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
     early = -past.late / PER_SECOND
     pauses = pauses_after(wish.words, rates, past.pauses, past.said, early, steady=past.steady)
@@ -189,14 +189,16 @@ def make_plan(
     return replace(plan, pace=pace, limit=max(done, min(len(features), end)))
 
 
-def _past(before: Plan | None, done: int, rate: float | None, late: float) -> _Past:
+def _rendered_part(
+    before: Plan | None, done: int, rate: float | None, late: float
+) -> _RenderedPart:
     """The part of a plan before the frame `done`; `late` is used at the beginning of a sentence."""
     if before is None:
-        return _Past(np.zeros(0, np.int64), (), {}, steady=True, late=late)
+        return _RenderedPart(np.zeros(0, np.int64), (), {}, steady=True, late=late)
     frames = before.frames[: before.begun(done)]
     decided = sum(end + 1 < len(frames) for end in before.script.ends)
     same = before.wish.rate == rate
-    return _Past(
+    return _RenderedPart(
         frames,
         before.pauses[:decided],
         said_syllables(before.script, max(0, len(frames) - 1)),
