@@ -219,12 +219,12 @@ def test_a_name_stays_as_it_is_and_so_does_what_somebody_else_wrote():
 
 def test_decimals_in_a_text_of_the_engine_are_as_in_the_language():
     words.choose("de")
-    assert "0,5 s nach" in told(ears.judge(500.0, 300.0).reason)
+    assert "0,5 s nach" in translate_event(ears.judge(500.0, 300.0).reason)
     size = Translatable("{size} GB", size="1.1")
     thinks = Translatable("{name} thinks ({size})", name="Qwen 3 1.7B", size=size)
-    assert told(thinks) == "Qwen 3 1.7B denkt (1,1 GB)"
+    assert translate_event(thinks) == "Qwen 3 1.7B denkt (1,1 GB)"
     words.choose("en")
-    assert told(thinks) == "Qwen 3 1.7B thinks (1.1 GB)"
+    assert translate_event(thinks) == "Qwen 3 1.7B thinks (1.1 GB)"
 
 
 def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english():
