@@ -46,7 +46,7 @@ def translated(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """What stands at a place of an engine's text: a number has its decimals as in the language."""
+    """Return a value of an engine's text, a number with the decimal mark of the language."""
     is_number = _InForce.comma and _NUMBER.fullmatch(text)
     return text.replace(".", ",") if is_number else translated(text)
 

@@ -97,7 +97,7 @@ def _delete_oldest(folder: Path) -> None:
 
 def _kept(file: Path) -> Given | None:
     try:
-        with suppress(PermissionError):
+        with suppress(OSError):
             os.utime(file)  # see _delete_oldest
         return dict(load_file(str(file)))
     except FileNotFoundError:

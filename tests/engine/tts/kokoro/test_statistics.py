@@ -1,5 +1,6 @@
 """What is learnt of a voice is kept, and learnt again where the file is damaged."""
 
+import errno
 import logging
 import os
 from pathlib import Path
@@ -54,6 +55,15 @@ def test_the_code_that_learns_is_a_part_of_the_name(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_code_hash", lambda: "of other code")
     learn(tmp_path)
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_disk_that_can_only_be_read_keeps_what_was_learnt(tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    first = learn(tmp_path)
+    monkeypatch.setattr(os, "utime", refuse)
+    assert_same(learn(tmp_path, text=""), first)  # without a sentence nothing could be learnt
 
 
 def test_what_was_used_longest_ago_is_deleted(tmp_path, monkeypatch):
