@@ -12,6 +12,7 @@ from typing import Protocol
 
 from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings
+from engine.translatable import Translatable
 
 
 class Role(Enum):
@@ -62,6 +63,13 @@ class Retraction:
 @dataclass(frozen=True)
 class StillLoading:
     """The server has to load its model first, and is asked again."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a person should know about the model; told once, however many replies repeat it."""
+
+    text: Translatable
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,7 @@ Action = (
     | TimerCommand
     | RememberName
 )
-Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Unanswered | Action
+Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,22 @@
-"""Checks of a language model's file that do not load it, and how far llama.cpp has read one, which
-its Python wrapper does not report.
+"""Checks of a language model's file that do not load it, and what the Python wrapper of llama.cpp
+leaves out: how far a file has been read, and the prompts of families of models.
 
 Invariant: importing this imports no model library. An exception of the listener never passes
 through llama.cpp; it stops the loading and is kept.
 """
 
+import ctypes
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.characters import whole
 from engine.errors import Cancelled, ModelError
 from engine.llm.base import Progress
+from engine.llm.history import ChatMessage
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
@@ -92,3 +97,25 @@ def watched_llama(watch: LoadWatch) -> "type[Llama]":
             self._watched_params = params
 
     return Watched
+
+
+def family_prompt(template: str, messages: Sequence[ChatMessage]) -> str:
+    """The prompt of these messages, all text, in the format of the family that llama.cpp recognises
+    by the marks of the template; empty if it knows none.
+    """
+    import llama_cpp
+
+    if not messages:
+        return ""
+    pairs = [(each["role"], each["content"]) for each in messages]
+    encoded = [[whole(text).replace("\0", "").encode() for text in pair] for pair in pairs]
+    chat = (llama_cpp.llama_chat_message * len(encoded))(
+        *starmap(llama_cpp.llama_chat_message, encoded)
+    )
+    arguments = (whole(template).encode(), chat, len(chat), True)
+    size = llama_cpp.llama_chat_apply_template(*arguments, None, 0)
+    if size <= 0:
+        return ""
+    prompt = ctypes.create_string_buffer(size)
+    llama_cpp.llama_chat_apply_template(*arguments, prompt, size)
+    return prompt.raw.decode(errors="replace")

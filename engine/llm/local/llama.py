@@ -15,7 +15,7 @@ import psutil
 
 from engine.characters import whole
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Role, Situation
+from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Remark, Role, Situation
 from engine.llm.history import (
     ChatMessage,
     chat_messages,
@@ -24,7 +24,13 @@ from engine.llm.history import (
     without_system,
 )
 from engine.llm.local import trial
-from engine.llm.local.gguf import LoadWatch, checked_file, no_library, watched_llama
+from engine.llm.local.gguf import (
+    LoadWatch,
+    checked_file,
+    family_prompt,
+    no_library,
+    watched_llama,
+)
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
@@ -32,6 +38,7 @@ from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import THINK, TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
+from engine.translatable import Translatable
 
 if TYPE_CHECKING:
     from llama_cpp import Llama
@@ -72,6 +79,7 @@ class LlamaModel:
         self._skills = skills
         self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
+        self._by_family = False  # whether the last prompt is not the template's
         architecture = llama.metadata.get("general.architecture", "")
         trained = llama.metadata.get(f"{architecture}.context_length", "")  # may not be there
         most = int(trained) if trained.isdecimal() else 0
@@ -149,6 +157,13 @@ class LlamaModel:
         """One completion. `tools` None: the skills'. Raises LanguageModelError."""
         self._tools = tools
         prompt = self._prompt(self._fitting(messages))
+        if self._by_family:
+            yield Remark(
+                Translatable(
+                    "The chat template of {name} failed, so the usual one of its kind is used.",
+                    name=self._name,
+                )
+            )
         splitter = TagSplitter(THINK if prompt.rstrip().endswith(f"<{THINK}>") else None)
         try:
             tokens = self._tokenized(prompt)
@@ -195,7 +210,9 @@ class LlamaModel:
         return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
-        """The prompt of the first form of the messages that the template takes."""
+        """The prompt of the first form of the messages that the template takes, or else the usual
+        one of the template's family."""
+        self._by_family = False
         first: Exception | None = None
         # Some templates need a list of tools, others take one as an offer.
         without_tools: tuple[list[Any] | None, ...] = (None, [])
@@ -205,6 +222,9 @@ class LlamaModel:
                     return self._formatted(form, no_tools)
                 except _template_faults() as error:
                     first = first or error
+        if prompt := family_prompt(self._template, without_calls(messages)):
+            self._by_family = True
+            return prompt
         raise LanguageModelError(
             "The chat template of {name} failed: {error}.",
             hint="Choose another model file.",

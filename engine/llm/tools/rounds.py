@@ -20,6 +20,7 @@ from engine.errors import LanguageModelError
 from engine.llm.base import (
     Delta,
     Message,
+    Remark,
     Retraction,
     Situation,
     StillLoading,
@@ -48,9 +49,9 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 WITHOUT_TEXT_S = 120.0
 WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
-# What a model streams: text ("" means that it is still working), thoughts and calls; and what is
-# passed on.
-Piece = str | ThoughtDelta | Retraction | StillLoading | ToolCall
+# What a model streams: text ("" means that it is still working), thoughts, remarks and calls; and
+# what is passed on.
+Piece = str | ThoughtDelta | Retraction | StillLoading | Remark | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
@@ -145,7 +146,7 @@ class _Rounds:
                 self._said, self._said_at = True, time.monotonic()
             yield TextDelta(text)
 
-    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading) -> Delta:
+    def _aside(self, piece: ThoughtDelta | Retraction | StillLoading | Remark) -> Delta:
         """What is no text; that a model loads is told once, and is no fault of the model's."""
         if isinstance(piece, Retraction):
             self._said, self._text = False, ""

@@ -19,6 +19,7 @@ from engine.llm.base import (
     Delta,
     LanguageModel,
     Message,
+    Remark,
     Retraction,
     Role,
     Situation,
@@ -100,6 +101,7 @@ class LanguageModelWorker(Actor[Task]):
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # whether something of the reply stays on this computer
+        self._remarks: set[Translatable] = set()  # told already
 
     def post(self, task: Task) -> None:
         if isinstance(task, LanguageModelSettings):
@@ -211,6 +213,8 @@ class LanguageModelWorker(Actor[Task]):
             if isinstance(delta, TextDelta):
                 self._private = self._private or delta.private
                 self._grow(reply, self._text.push(delta.text))
+            elif isinstance(delta, Remark):
+                self._hold(partial(self._tell_once, delta.text))
             elif not isinstance(delta, Retraction):
                 self._hold(partial(self._tell, self._side(reply.turn, delta)))
         self._end_words(reply)
@@ -226,6 +230,11 @@ class LanguageModelWorker(Actor[Task]):
                 return ModelWanted(turn)
             case _:
                 return ActionAsked(turn, delta)
+
+    def _tell_once(self, remark: Translatable) -> None:
+        if remark not in self._remarks:
+            self._remarks.add(remark)
+            self._tell(Notice(remark))
 
     def _retract(self, reply: Reply) -> None:
         """What was written was thought: it stops, and what follows is the reply."""

@@ -8,13 +8,22 @@ from types import SimpleNamespace
 import pytest
 
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import Message, Retraction, Role, StartTimer, StillLoading, Unanswered
+from engine.llm.base import (
+    Message,
+    Remark,
+    Retraction,
+    Role,
+    StartTimer,
+    StillLoading,
+    Unanswered,
+)
 from engine.messages.events import Event, Failed, Loading, ModelWanted, Notice, Ready
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers import worker as worker_file
 from engine.runtime.workers.language_model_worker import GetReady, LanguageModelWorker, Rest
 from engine.settings import LanguageModelSettings
+from engine.translatable import Translatable
 from tests.engine.runtime.by_hand import HandWorker, Mind, asked
 from tests.fakes import FakeLanguageModel, FakeParts
 
@@ -91,6 +100,16 @@ def test_a_server_that_loads_its_model_is_told_in_a_line(mind):
     mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
     (notice,) = mind.told_of(Notice)
     assert "still loading" in notice.text
+
+
+def test_a_remark_about_a_model_is_told_once(mind):
+    mind.model.deltas = (Remark(Translatable("It has no head.")), "Ten.")
+    dropped = Reply(1, mind.controls, asked=asked("hello"))
+    mind.do(dropped)
+    assert mind.told_of(Notice) == []
+    for turn in (2, 3):
+        mind.do(Reply(turn, mind.controls, asked=asked("hello"), aloud=True))
+    assert [notice.text for notice in mind.told_of(Notice)] == ["It has no head."]
 
 
 def test_where_the_chosen_model_did_not_load_a_reply_names_the_reason(monkeypatch):
