@@ -85,7 +85,7 @@ def _models() -> dict[Work, str]:
     """The models that were fetched, each with its title and authors."""
     store = default_store()
     return {
-        Work(asset.name + _MODEL, "", asset.terms): f"{asset.title}\n{asset.attribution}"
+        Work(asset.name + _MODEL, "", asset.licences): f"{asset.title}\n{asset.attribution}"
         for asset in catalogue().values()
         if store.state(asset) is State.COMPLETE
     }

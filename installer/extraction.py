@@ -42,10 +42,10 @@ def extract(file: BinaryIO, keywords: object, comment_tags: object, options: obj
 def extract_models(
     file: BinaryIO, keywords: object, comment_tags: object, options: object
 ) -> list[Found]:
-    """The same for the list of models: their titles and attributions."""
+    """The same for the list of models: titles, attributions and remarks on licences."""
     lines = file.read().decode().splitlines()
     shown = [
-        (number, re.fullmatch(r'(title|attribution) = "(.+)"', line))
+        (number, re.fullmatch(r'(title|attribution|licence_remark) = "(.+)"', line))
         for number, line in enumerate(lines, start=1)
     ]
     return [(number, None, match[2], []) for number, match in shown if match]

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from engine.assets.packages import Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
+from engine.translatable import Translatable
 from engine.typed_values import WrongValue, build, toml_table
 
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -61,7 +62,7 @@ class AssetFile:
 class Asset:
     """One thing a person can fetch. `needs` names assets it does not work without; what is
     `superseded` is for those who have it. `readme_licence`: of another licence than that of its
-    card; empty = its authors name one."""
+    card; empty = its authors name one. `licence_remark`: what the licence does not allow."""
 
     name: str
     title: str
@@ -73,11 +74,20 @@ class Asset:
     needs: tuple[str, ...] = ()
     superseded: bool = False
     readme_licence: str = ""
+    licence_remark: str = ""
+
+    @property
+    def licences(self) -> str:
+        """The name of the licence, or both."""
+        return " / ".join(filter(None, (self.licence, self.readme_licence)))
 
     @property
     def terms(self) -> str:
-        """The licence, or both."""
-        return " / ".join(filter(None, (self.licence, self.readme_licence)))
+        """The licences and the remark, which can be translated."""
+        if not self.licence_remark:
+            return self.licences
+        remark = Translatable(self.licence_remark)
+        return Translatable("{licences} ({remark})", licences=self.licences, remark=remark)
 
     @property
     def names_a_commit(self) -> bool:
@@ -149,6 +159,7 @@ class _Entry:
     needs: tuple[str, ...] = ()
     superseded: bool = False
     readme_licence: str = ""
+    licence_remark: str = ""
 
 
 def _asset(name: str, table: object) -> Asset:
@@ -167,7 +178,8 @@ def _asset(name: str, table: object) -> Asset:
         source = ReleaseSource(entry.release, entry.revision)
     files = tuple(_file(name, file) for file in entry.files)
     about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
-    return Asset(name, *about, files, entry.needs, entry.superseded, entry.readme_licence)
+    rest = (entry.superseded, entry.readme_licence, entry.licence_remark)
+    return Asset(name, *about, files, entry.needs, *rest)
 
 
 def _file(name: str, entry: _FileEntry) -> AssetFile:

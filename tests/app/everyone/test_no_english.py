@@ -20,7 +20,7 @@ from tests.app.language.test_catalogues import as_texts, messages
 FOREIGN = [code for code in LANGUAGES if code != "en"]
 # Words that nearly every English sentence has some of, and that neither German nor French has.
 ENGLISH = re.compile(
-    r"\b(?:the|of|and|with|is|are|this|that|these|it|its|you|your|cannot|can't|has|have|which|when"
+    r"\b(?:the|of|and|for|not|with|is|are|this|that|these|it|its|you|your|cannot|can't|has|have|which|when"
     r"|while|what|been|being|there|they|were|would|should|could|does|did|from|by|until|because|than"
     r"|then|here|only|where|how|who|again|before|after|more|most|every|each|nothing|something"
     r"|another|other|others|needs|takes|voice|file|folder|words|computer's|machine's)\b",

@@ -53,6 +53,17 @@ def test_a_wrong_entry_is_refused(find_text, replacement):
         parse(ENTRY.replace(find_text, replacement))
 
 
+def test_a_remark_on_a_licence_stands_apart_from_its_name_and_can_be_translated():
+    remarked = 'licence = "MIT"\nlicence_remark = "for a toy"\n'
+    toy = parse(ENTRY.replace('licence = "MIT"\n', remarked))["toy"]
+    assert (toy.licences, toy.terms) == ("MIT", "MIT (for a toy)")
+    assert isinstance(toy.terms, Translatable)
+    assert toy.terms.values["remark"].template == "for a toy"
+    for asset in catalogue().values():
+        for licence in (asset.licence, asset.readme_licence):
+            assert re.fullmatch(r"[A-Z]\S*( [A-Z0-9]\S*)*|", licence), asset.name
+
+
 def test_an_entry_becomes_a_value_with_size_hash_and_second_sources():
     """A package is of PyPI unless it says npm."""
     assert parse(ENTRY)["toy"].source == HubSource("someone/toy", "main")
