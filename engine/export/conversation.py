@@ -67,4 +67,9 @@ class Conversation:
 
     def clock(self, seconds: float) -> str:
         """The time of day `seconds` after the beginning."""
-        return (self.began + timedelta(seconds=seconds)).strftime("%H:%M:%S")
+        moment = self.began + timedelta(seconds=seconds)
+        # `began` has a fixed offset, which is an hour off after a change of the clocks. The zone of
+        # this machine knows the change, if the conversation began in it.
+        if self.began.astimezone().utcoffset() == self.began.utcoffset():
+            moment = moment.astimezone()
+        return moment.strftime("%H:%M:%S")

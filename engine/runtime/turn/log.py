@@ -342,7 +342,7 @@ class TurnLog:
             beginnings.append(self._zero_at)
         zero_at = min(beginnings, default=now)
         return Conversation(
-            _now() - timedelta(seconds=now - zero_at),
+            (_now() - timedelta(seconds=now - zero_at)).astimezone(),  # the offset may have changed
             (*self._past_turns, *(record.exported(zero_at) for record in records)),
         )
 

@@ -1,6 +1,7 @@
 """The text, Markdown and JSON of a conversation."""
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from engine.export.conversation import Conversation, HeardWord, Turn
 from engine.export.documents import WRITERS, as_json, markdown, plain, write
 from engine.messages.events import TurnMetrics
 from engine.messages.words import Ending
+from tests.engine.llm.skills.asking import BERLIN, in_zone
 
 BEGAN = datetime(2026, 3, 1, 10, 15, tzinfo=UTC)
 
@@ -73,6 +75,25 @@ def read(text: str) -> Conversation:
 
 
 GOES_ON = conversation(Turn(1, None, 0.0, "Hm?", reply="It is", heard="It"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not take TZ")
+@pytest.mark.parametrize(
+    ("began", "lasts_s", "clock"),
+    [
+        ("2026-10-25T02:50+02:00", 1_200, "02:10:00"),
+        ("2026-03-29T01:50+01:00", 1_200, "03:10:00"),
+        ("2026-10-25T02:50-04:00", 1_200, "03:10:00"),
+    ],
+    ids=["back", "ahead", "begun in another zone"],
+)
+def test_a_change_of_the_clocks_inside_a_conversation_shows(berlin, began, lasts_s, clock):
+    assert Conversation(datetime.fromisoformat(began)).clock(lasts_s) == clock
+
+
+@pytest.fixture
+def berlin(monkeypatch):
+    yield from in_zone(monkeypatch, BERLIN)
 
 
 @pytest.mark.parametrize("talk", [TALK, GOES_ON], ids=["whole", "goes on"])

@@ -1,13 +1,18 @@
 """What a turn leaves: its words as they were heard, in order and without the pauses."""
 
+import os
+from datetime import datetime
+
 import pytest
 
 from engine.llm.base import Message, Role
 from engine.messages.words import Ending
+from engine.runtime.turn import log
 from engine.runtime.turn.facts import Delivery, WordBegan
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.word_times import delivered, so_far
 from engine.text.word import Word
+from tests.engine.llm.skills.asking import BERLIN, in_zone
 
 REPLY = "It is **six** o'clock now."
 WORDS = tuple(
@@ -136,3 +141,18 @@ def test_the_last_word_before_a_cut_is_there_for_as_long_as_it_was_heard():
 def test_while_a_reply_goes_on_a_word_lasts_until_the_next():
     assert times(so_far(told(10.0, 10.4), 10.0)) == [(0.0, 0.4), (0.4, 0.4)]
     assert so_far([], 10.0) == ()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not take TZ")
+def test_a_conversation_began_at_the_offset_of_its_beginning(berlin, monkeypatch):
+    """Written after the clocks were put back."""
+    now = datetime.fromisoformat("2026-10-25T02:10+01:00")
+    monkeypatch.setattr(log, "_now", lambda: now)
+    ledger = TurnLog(clock=iter((0.0, 1_200.0)).__next__)
+    ledger.say(1, "hello")
+    assert ledger.conversation().began.isoformat() == "2026-10-25T02:50:00+02:00"
+
+
+@pytest.fixture
+def berlin(monkeypatch):
+    yield from in_zone(monkeypatch, BERLIN)
