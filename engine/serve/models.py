@@ -31,7 +31,7 @@ from engine.asr.completeness import Completeness
 from engine.audio.clips.clip import read_clip
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import Stretch, find_speech
-from engine.errors import InvalidInput, ModelError
+from engine.errors import EngineError, InvalidInput, ModelError
 from engine.llm import base as llm
 from engine.llm.base import ChangeRate, LanguageModel, TextDelta
 from engine.llm.history import ChatMessage
@@ -167,6 +167,17 @@ class Ears(ModelThread[Recogniser]):
             yield
         finally:
             self.recordings -= 1
+
+    async def load_ahead(self) -> None:
+        """Load the recogniser before a client needs it. After a fault the first client that does
+        loads it again, and gets the fault.
+        """
+        try:
+            await self.call(lambda recogniser: None)
+        except EngineError as error:
+            log.warning("The recogniser is not loaded. %s", error)
+        else:
+            log.info("the recogniser is loaded")
 
     async def recording(self, recording: Recording) -> AsyncGenerator[Segment, None]:
         """Transcribe a file as segments() does, once a place is free. It is read in chunks, because

@@ -116,12 +116,13 @@ class Watcher:
     wanted: Callable[[], bool] = lambda: True
 
 
-def serve(settings: Settings, address: Address, watcher: Watcher) -> None:
-    """Serve until the process has to end. InvalidInput for an address that cannot be listened
-    on, ModelError when the synthesiser cannot be loaded.
+def serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool = True) -> None:
+    """Serve until the process has to end. `ahead`: the recogniser is loaded at once, beside the
+    requests, and not by the first that needs it. InvalidInput for an address that cannot be
+    listened on, ModelError when the synthesiser cannot be loaded.
     """
     check_installed()
-    asyncio.run(_serve(settings, address, watcher))
+    asyncio.run(_serve(settings, address, watcher, ahead=ahead))
 
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
@@ -170,7 +171,7 @@ async def _serve_agent(settings: Settings) -> None:
         service.stop()
 
 
-async def _serve(settings: Settings, address: Address, watcher: Watcher) -> None:
+async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool) -> None:
     from engine.serve.application import AGENTS, Access, application, http_server
     from engine.serve.doors.agents import agents_server
     from engine.serve.doors.wyoming import wyoming_server
@@ -189,6 +190,8 @@ async def _serve(settings: Settings, address: Address, watcher: Watcher) -> None
             home = stack.enter_context(listen(address.host, address.wyoming))
             await stack.enter_async_context(wyoming_server(service, home))
         base = address.base(listener.getsockname()[1])
+        if ahead:
+            stack.callback(asyncio.create_task(service.ears.load_ahead()).cancel)
         # Soon: once signals end the server in order. Who connects until it runs waits.
         asyncio.get_running_loop().call_soon(watcher.started, base, secret)
         await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])

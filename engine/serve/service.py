@@ -47,9 +47,9 @@ _PIECE: Final = 200  # characters of a text without spaces that are read at once
 
 
 class Service:
-    """The voice is loaded by start(), all else when it is needed. An EngineError raised here is
-    for the client to know. `speeches` are those that are being spoken, by their ids; `own_pace` is
-    what a speed of 1 is, in SPS; `thread` owns the synthesiser.
+    """The voice is loaded by start(), the rest when it is needed or ahead of that. An EngineError
+    raised here is for the client to know. `speeches` are those that are being spoken, by their ids;
+    `own_pace` is what a speed of 1 is, in SPS; `thread` owns the synthesiser.
     """
 
     def __init__(

@@ -55,9 +55,17 @@ def test_bench_prints_the_pick_with_its_reason_and_as_json_one_document(monkeypa
     assert found["synthesiser"]["synthesiser"] == "kokoro"
 
 
+@pytest.mark.parametrize(("words", "ahead"), [([], True), (["--json"], False)])
+def test_only_a_server_without_a_window_loads_its_recogniser_ahead(monkeypatch, words, ahead):
+    asked = []
+    monkeypatch.setattr(api, "serve", lambda *given, **options: asked.append(options))
+    assert main(["serve", *words]) == 0
+    assert asked == [{"ahead": ahead}]
+
+
 @pytest.mark.parametrize("replicas", [[], ["--replicas", "2"]])
 def test_a_server_names_what_it_serves(monkeypatch, capsys, replicas):
-    def serve(settings: Any, address: Any, *given: Any) -> None:
+    def serve(settings: Any, address: Any, *given: Any, **options: Any) -> None:
         given[-1].started("http://127.0.0.1:1", "secret")
 
     monkeypatch.setattr(api, "serve", serve)

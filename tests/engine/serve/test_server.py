@@ -1,17 +1,21 @@
-"""Several engines behind one address, started and ended in order. Ray is a fake."""
+"""One engine behind an address, or several, started and ended in order. Ray is a fake."""
 
+import logging
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from engine.errors import InvalidInput
+from engine.errors import InvalidInput, ModelError
 from engine.serve import server
-from engine.serve.server import Address, Watcher, serve_cluster
+from engine.serve.server import Address, Watcher, serve, serve_cluster
 from engine.settings import Settings
+from tests.fakes import FakeParts
+from tests.fakes_tts import FakeTts
 
 
 class Cluster(ModuleType):
@@ -76,3 +80,49 @@ def test_a_cluster_refuses_home_assistant_instead_of_leaving_it_out(cluster: Clu
     with pytest.raises(InvalidInput, match="--wyoming"):
         serve_cluster(Settings(), Address(wyoming=10_700), 2, Watcher(go_on))
     assert not cluster.done
+
+
+Serve = Callable[..., list[str]]
+
+
+@pytest.fixture
+def serve_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> Serve:
+    """serve_once(ahead, fault): what was loaded by the end of a server that nobody asks anything.
+    With `ahead` it serves until its log tells of the recogniser.
+    """
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+    caplog.set_level(logging.INFO)
+
+    def run(*, ahead: bool, fault: Exception | None = None) -> list[str]:
+        parts, loaded = FakeParts(), list[str]()
+        own = parts.factories()
+
+        def recogniser(*given: object) -> object:
+            loaded.append("recogniser")
+            if fault is not None:
+                raise fault
+            return parts.recogniser
+
+        factories = replace(
+            own, synthesiser=lambda settings, progress: FakeTts(), recogniser=recogniser
+        )
+        monkeypatch.setattr(server, "standard_factories", lambda: factories)
+        watcher = Watcher(go_on, wanted=lambda: ahead and "recogniser is" not in caplog.text)
+        serve(Settings(), Address(port=0), watcher, ahead=ahead)
+        return loaded
+
+    return run
+
+
+def test_the_recogniser_is_loaded_before_somebody_asks_if_that_is_wanted(serve_once: Serve) -> None:
+    assert serve_once(ahead=True) == ["recogniser"]
+    assert serve_once(ahead=False) == []
+
+
+def test_a_recogniser_that_does_not_load_leaves_the_server_up_and_is_told(
+    serve_once: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert serve_once(ahead=True, fault=ModelError("It has no ears.")) == ["recogniser"]
+    assert "It has no ears." in caplog.text
