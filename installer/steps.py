@@ -29,7 +29,7 @@ from installer.commands import (
     succeeds,
 )
 from installer.environment import Environment, key_of
-from installer.plan import PINS, ROOT, TORCH, VENV, Goal
+from installer.plan import CUDA_ON_WINDOWS, PINS, ROOT, TORCH, VENV, Goal
 
 # Portable code: a wheel built here (uv keeps it) also runs on another machine of these 12 years.
 AVX2 = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
@@ -185,6 +185,10 @@ def install_torch(target: Environment) -> None:
     say(f"    from {source.words}")
     uv(target, "--reinstall-package", "torch", *source.pinned, doing="Installing torch")
     run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
+    if sys.platform == "win32" and hardware() == "CUDA" and source.pins.name == "torch.txt":
+        say("    This torch leaves the graphics card unused: CUDA for Windows is not pinned.")
+        say("    From PyTorch's own index, not checked by a pinned hash, it comes with:")
+        say(f"    {IN_VENV} {CUDA_ON_WINDOWS}")
 
 
 def has_torch(target: Environment, source: "Source") -> bool:
@@ -195,6 +199,7 @@ def has_torch(target: Environment, source: "Source") -> bool:
     return found
 
 
+IN_VENV = r".venv\Scripts\uv pip install --python .venv\Scripts\python.exe"
 SHOW_TORCH = (
     "import torch; print('torch', torch.__version__, 'on', "
     "torch.cuda.get_device_name() if torch.cuda.is_available() else 'the CPU')"

@@ -79,15 +79,22 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
         yield from _cuda(f"torch {torch.__version__}, CUDA {torch.version.cuda}")
         return
     if card.has_driver():
+        again = "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver."
+        advice = _cuda_on_windows(version) if sys.platform == "win32" else again
         yield warning(
-            part,
-            f"There is an NVIDIA driver, but torch {version} cannot use it.",
-            "Delete .venv/rubato-setup.json and run `make run`: it picks torch for the driver.",
+            part, f"There is an NVIDIA driver, but torch {version} cannot use it.", advice
         )
         return
     yield ok(part, f"none; torch {version} computes on {os.cpu_count() or 1} CPU cores")
     if settings.speech.device == "cuda":
         yield warning(part, "The setting speech.device is 'cuda'.", "Set it to 'auto'.")
+
+
+def _cuda_on_windows(version: str) -> str:
+    """The setup takes a build without CUDA there; its installer/plan.py has the same options."""
+    build = f"--torch-backend=cu130 torch=={version.partition('+')[0]}+cu130"
+    install = f'uv pip install --python "{sys.executable}" --no-deps --reinstall-package torch'
+    return f"The CUDA build for Windows is not pinned. From PyTorch's own index: {install} {build}"
 
 
 def _cuda(versions: str) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from engine.models.storage import with_needs
 from installer import environment, steps
 from installer.commands import Cause, SetupError
 from installer.environment import NOTE, Environment, key_of, prepare, read
-from installer.plan import PINS, Goal
+from installer.plan import CUDA_ON_WINDOWS, PINS, ROOT, Goal
 
 
 class FakeUv:
@@ -153,6 +153,27 @@ def test_torch_comes_from_the_first_source(platform, lacks, source, uv, env, mon
         command = next(each for each in uv.commands if "--reinstall-package" in each)
         folders = [command[i + 1] for i, word in enumerate(command) if word == "-f"]
         assert folders == ["/wheels", "/more"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "is_told"),
+    [(("win32", "CUDA"), True), (("win32", "CPU"), False), (("linux", "CUDA"), False)],
+)
+def test_on_windows_with_a_card_setup_says_how_to_get_cuda(
+    uv, env, monkeypatch, capsys, machine, is_told
+):
+    monkeypatch.setattr(steps.sys, "platform", machine[0])
+    monkeypatch.setattr(steps, "hardware", lambda: machine[1])
+    steps.set_up(Goal.RUN, env.folder)
+    assert uv.torch_sources() == ["index torch"]
+    assert (CUDA_ON_WINDOWS in capsys.readouterr().out) == is_told
+
+
+def test_the_page_says_the_same_of_cuda_on_windows_as_long_as_it_is_true():
+    page = (ROOT / "resources" / "pages" / "installing.md").read_text(encoding="utf-8")
+    assert f"{steps.IN_VENV} {CUDA_ON_WINDOWS}" in page
+    pinned = (PINS / "torch-windows-cuda.txt").exists()
+    assert ("for Windows are not pinned" in " ".join(page.split())) != pinned
 
 
 def test_without_a_network_what_was_kept_is_enough_or_the_network_is_to_blame(uv, env):

@@ -20,6 +20,7 @@ from engine.settings import Settings, change
 from engine.systems import SYSTEMS
 from engine.tts import packs
 from engine.tts.voxtream.files import place
+from installer.plan import CUDA_ON_WINDOWS, TORCH
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes import FORMANT
@@ -75,6 +76,18 @@ def test_a_card_that_torch_was_not_built_for_or_that_is_not_there_is_reported(mo
     assert "cannot use it" in one(machine.graphics_card).text
     monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
     assert one(machine.graphics_card).state is State.FAULT
+
+
+def test_on_windows_the_advice_is_the_command_that_takes_a_torch_with_cuda(monkeypatch):
+    """Not the setup, which would take the same torch again."""
+    fake_torch(monkeypatch, capability=None)
+    monkeypatch.setattr(machine.card, "has_driver", lambda: True)
+    assert "make run" in one(machine.graphics_card).advice
+    monkeypatch.setattr(machine.sys, "platform", "win32")
+    monkeypatch.setattr(
+        machine, "version_of", lambda *given: TORCH.removeprefix("torch==") + "+cpu"
+    )
+    assert one(machine.graphics_card).advice.endswith(CUDA_ON_WINDOWS)
 
 
 def test_little_room_is_reported(tmp_path, monkeypatch):
