@@ -38,6 +38,7 @@ class HandLoudspeaker:
         self.gone = False
         self.closed = False
         self._ring: list[float] = []
+        self._gaps: list[int] = []  # samples of silence behind each of `heard`
         self._capacity = capacity
         self._untaken: list[Pcm] = []
         self._expecting = False
@@ -61,7 +62,16 @@ class HandLoudspeaker:
         self.samples_played += len(out)
         self.underruns += int(self._expecting and len(out) < samples)
         self.heard.append(np.asarray(out, np.float32) * self.gain)
+        self._gaps.append(samples - len(out))
         self._untaken.append(self.heard[-1])
+
+    @property
+    def heard_with_gaps(self) -> Pcm:
+        """All samples that were heard, and the silence where there were none."""
+        gaps = (np.zeros(gap, np.float32) for gap in self._gaps)
+        return np.concatenate(
+            [each for pair in zip(self.heard, gaps, strict=True) for each in pair]
+        )
 
     def take_played(self) -> Played:
         untaken, self._untaken = self._untaken, []

@@ -153,7 +153,7 @@ class _Stage:
             lead_ms = max(self.settings.audio.lead_ms, model.info.lead_ms, 1)
             play(take, self.loudspeaker, sample_rate=sample_rate, lead_ms=lead_ms, clock=self.clock)
         else:
-            for _ in take.frames():
+            for _ in take.frames(self.clock.wait):
                 pass
         if self.recital.folder is not None and take.made:
             pcm = np.concatenate([each.frame.pcm for each in take.made])
@@ -173,13 +173,13 @@ class _Take:
     made: list[Made] = field(default_factory=list)
     lost: bool = False
 
-    def frames(self) -> Iterator[AudioFrame]:
-        """Speak; every frame as soon as it is made."""
+    def frames(self, wait: Callable[[float], None]) -> Iterator[AudioFrame]:
+        """See Spoken."""
         texts = [word.text for word in self.stage.words]
         left_s = longest_s(texts)
         shown_at = self.stage.clock.now()
         with self.model.open(self.voice, seed=self.stage.settings.speech.seed) as session:
-            for each in speak(session, texts, self._waiting()):
+            for each in speak(session, texts, self._waiting(wait)):
                 self.made.append(each)
                 left_s -= len(each.frame.pcm) / self.model.info.sample_rate
                 self.lost = left_s < 0
@@ -214,10 +214,10 @@ class _Take:
             note=_LOST if self.lost else "",
         )
 
-    def _waiting(self) -> Callable[[int], None]:
+    def _waiting(self, wait: Callable[[float], None]) -> Callable[[int], None]:
         """Until a word comes; only where it is heard."""
         clock, began = self.stage.clock, self.stage.clock.now()
         if self.stage.loudspeaker is None:
             return lambda number: None
         delay_s = self.stage.recital.word_delay_ms / 1000
-        return lambda number: clock.wait(max(0.0, began + number * delay_s - clock.now()))
+        return lambda number: wait(max(0.0, began + number * delay_s - clock.now()))

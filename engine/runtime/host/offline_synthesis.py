@@ -126,8 +126,9 @@ class OfflineSynthesis:
         self._pushed_at: float | None = None  # when the first word was pushed
         self._first_packet_s = 0.0
 
-    def frames(self) -> Iterator[AudioFrame]:
-        """Speak; every frame as soon as it is made."""
+    def frames(self, wait: Callable[[float], None] | None = None) -> Iterator[AudioFrame]:
+        """Speak; every frame as soon as it is made. `wait` takes seconds (None = the clock's)."""
+        wait = wait or self._clock.wait
         with self._model.open(self._script.voice, seed=self._script.seed) as session:
             supply = _Supply(self._script, self._clock)
             while True:
@@ -139,7 +140,7 @@ class OfflineSynthesis:
                         yield step
                     case Starved():
                         self._ear.pause()
-                        supply.wait()
+                        wait(supply.missing_s)
                     case Finished():
                         return
                     case _:
@@ -247,9 +248,10 @@ class _Supply:
                 log.warning(LEFT_OUT)
         return words
 
-    def wait(self) -> None:
-        """Until the next word is due."""
-        self._clock.wait(max(0.0, self._next_at - self._clock.now()))
+    @property
+    def missing_s(self) -> float:
+        """Seconds until the next word is due."""
+        return max(0.0, self._next_at - self._clock.now())
 
 
 class _Ear:

@@ -87,8 +87,10 @@ def collect(synthesis: OfflineSynthesis) -> Pcm:
 class Spoken(Protocol):
     """An utterance that is spoken once."""
 
-    def frames(self) -> Iterator[AudioFrame]:
-        """Every frame as soon as it is made."""
+    def frames(self, wait: Callable[[float], None]) -> Iterator[AudioFrame]:
+        """Every frame as soon as it is made; `wait` is called with the seconds until the next word
+        while words are missing.
+        """
         ...
 
     def word(self, onset: Onset) -> Word:
@@ -109,12 +111,21 @@ def play(
     """
     clock = clock or Clock()
     playback = Playback(loudspeaker, sample_rate, clock=clock.now)
-    for frame in spoken.frames():
+    for frame in spoken.frames(lambda seconds: _starve(playback, clock, seconds)):
         playback.feeding()
         playback.add(frame, tuple(spoken.word(onset) for onset in frame.onsets), None)
         _until(playback, loudspeaker, clock, lead_ms=lead_ms)
     playback.complete()
     _until(playback, loudspeaker, clock, lead_ms=0)
+
+
+def _starve(playback: Playback, clock: Clock, seconds: float) -> None:
+    """Wait while words are missing; what is heard is faded where it stops."""
+    playback.starved()
+    end = clock.now() + seconds
+    while (left := end - clock.now()) > 0:
+        playback.pump()
+        clock.wait(min(_TICK_S, left))
 
 
 def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_ms: int) -> None:

@@ -105,6 +105,19 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, s
     assert max(hand.leads) < (0.24 + 0.09) * RATE
 
 
+@pytest.mark.parametrize("delay_s", [0.3, 0.8, 2.0])
+def test_speech_neither_stops_nor_goes_on_with_a_step_while_words_are_missing(delay_s):
+    loudspeaker = HandLoudspeaker()
+    hand = HandClock(loudspeaker)
+    script = Script("Go on now to it all.", TONE, seed=0, word_delay_s=delay_s)  # 200 Hz
+    one = OfflineSynthesis(FakeTts(), script, hand.clock)
+    play(one, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=hand.clock)
+    own = 0.25 * 2 * np.pi * 200 / RATE  # of the tone
+    assert np.abs(np.diff(loudspeaker.heard_with_gaps)).max() < own + 0.02
+    assert loudspeaker.underruns == 0
+    assert loudspeaker.samples_played == round(one.report().audio_s * RATE)  # each sample once
+
+
 def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed():
     parts = FakeParts()
     loudspeaker = parts.loudspeakers[""]
