@@ -26,13 +26,14 @@ from engine.audio.vad import Vad
 from engine.errors import Cancelled, EngineError, InvalidInput, TimedOut
 from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
+from engine.runtime.turn.breaks import Breaks
 from engine.serve.limits import Clock, Limits
 from engine.serve.models import Ears, Mind, ModelThread
 from engine.settings import Settings
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.word import Word
 from engine.tts import voices
-from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, TtsSession, Voice
+from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, Voice
 from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
@@ -365,7 +366,8 @@ class Speech:
         """A Starved once it is open, then what the session gives."""
         service = self._service
         voice = service.voice(model, self._voice)
-        with model.open(voice, seed=service.settings.speech.seed) as session:
+        opened = model.open(voice, seed=service.settings.speech.seed)
+        with Breaks(opened, service.sample_rate) as session:
             yield Starved()
             while True:
                 session.rate = service.settings.speech.rate if self.rate is None else self.rate
@@ -374,7 +376,7 @@ class Speech:
                 if not (isinstance(step, Starved) and came):
                     yield step
 
-    def _read(self, session: TtsSession) -> bool:
+    def _read(self, session: Breaks) -> bool:
         """Push the next words of the text; whether there were any, or its end."""
         ended = self._text_ended  # before the last look at what is unread
         before = len(self._pushed)
@@ -387,8 +389,8 @@ class Speech:
             return True
         return len(self._pushed) > before
 
-    def _push(self, session: TtsSession, growth: Growth) -> None:
+    def _push(self, session: Breaks, growth: Growth) -> None:
         self._shown.append(growth.text)
         for word in growth.words:
             self._pushed.append(word)
-            session.push_word(word.text, word.pace)
+            session.push(word)

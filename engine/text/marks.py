@@ -35,8 +35,10 @@ THINKS, ANSWERS, OWN, OTHERS = (
     tables.words("marks", name) for name in ("thinks", "answers", "own", "others")
 )
 
+_ROLES = "|".join(name for name, kind in BARRED.items() if kind is Kind.ROLE)
 TOKEN = re.compile(
-    r"<[|\uff5c][^\s<>|\uff5c]{1,48}[|\uff5c]?>|<(?:channel|turn|tool_call)[|\uff5c]>"
+    rf"<[|\uff5c](?:{_ROLES})[|\uff5c]>(?:(?:{'|'.join(sorted(OWN | OTHERS))})\b)?"
+    r"|<[|\uff5c][^\s<>|\uff5c]{1,48}[|\uff5c]?>|<(?:channel|turn|tool_call)[|\uff5c]>"
     r"|<(?:"
     + "|".join(name for name, kind in _BOTH.items() if kind in (Kind.END, Kind.ROLE))
     + r"|bos|pad|unk)>|</s>|\[/?INST\]",
@@ -44,3 +46,6 @@ TOKEN = re.compile(
 )
 """The marks that are left out of any text that is read aloud, whoever wrote it."""
 THINKING = tuple(name for name, kind in PLAIN.items() if kind is Kind.THINKING)
+UNSAID = tuple(name for name, kind in PLAIN.items() if kind in (Kind.CALL, Kind.HIDDEN))
+"""Calls of tools and their results. Those that are not in `_BOTH` have a value: <function=name>."""
+VALUED = tuple(name for name in UNSAID if name not in _BOTH)

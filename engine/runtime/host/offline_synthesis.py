@@ -15,10 +15,11 @@ from typing import Final, assert_never
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.runtime.host.rate_plan import RatePlan
+from engine.runtime.turn.breaks import Breaks
 from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.stream.paced import PacedText
 from engine.text.word import Word
-from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, TtsSession, Voice
+from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, Voice
 from engine.tts.rate import paced
 
 log = logging.getLogger(__name__)
@@ -129,11 +130,12 @@ class OfflineSynthesis:
     def frames(self, wait: Callable[[float], None] | None = None) -> Iterator[AudioFrame]:
         """Speak; every frame as soon as it is made. `wait` takes seconds (None = the clock's)."""
         wait = wait or self._clock.wait
-        with self._model.open(self._script.voice, seed=self._script.seed) as session:
+        session = self._model.open(self._script.voice, seed=self._script.seed)
+        with Breaks(session, self._model.info.sample_rate) as speech:
             supply = _Supply(self._script, self._clock)
             while True:
-                self._push(session, supply)
-                step, target = self._step(session)
+                self._push(speech, supply)
+                step, target = self._step(speech)
                 match step:
                     case AudioFrame():
                         self._note(step, target)
@@ -175,20 +177,20 @@ class OfflineSynthesis:
             rate=tuple(self._rate),
         )
 
-    def _push(self, session: TtsSession, supply: "_Supply") -> None:
+    def _push(self, speech: Breaks, supply: "_Supply") -> None:
         for word in supply.due():
             if self._pushed_at is None:
                 self._pushed_at = self._clock.now()
             self._words.append(word)
-            session.push_word(word.text, word.pace)
+            speech.push(word)
         if supply.exhausted:
-            session.end_input()
+            speech.end_input()
 
-    def _step(self, session: TtsSession) -> tuple[AudioFrame | Starved | Finished, float | None]:
+    def _step(self, speech: Breaks) -> tuple[AudioFrame | Starved | Finished, float | None]:
         target = self._script.plan.at(self._samples / self._model.info.sample_rate)
-        session.rate = target
+        speech.rate = target
         began = self._clock.now()
-        step = session.step()
+        step = speech.step()
         self._busy_s += self._clock.now() - began
         return step, target
 

@@ -14,8 +14,8 @@ from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
+from engine.text.stream.elements import LONGEST_S, TEXT, Block, Break, Element, Pause, Phrase
 from engine.text.stream.equations import Equation
-from engine.text.stream.markdown import TEXT, Block, Element, Pause, Phrase
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Ahead
 from engine.text.word import Word
@@ -53,6 +53,7 @@ class Reader:
         self._soft = ""  # what `_last` gets if no stronger mark comes
         self._past: tuple[Past, ...] = ()
         self._currency: Currency | None = None
+        self._pause_s = 0.0  # in front of the next word
         self._started = False
         self._quoted = False  # within straight quotes
         self._line_start = 0
@@ -66,6 +67,10 @@ class Reader:
             case Pause():
                 words = self._read_run("")
                 self._soft, self._past = ",", ()
+            case Break(mark, seconds):
+                words = self._read_run("")
+                self._attach(marks.peel(mark))
+                self._pause_s = min(self._pause_s + seconds, LONGEST_S)
             case Phrase():
                 words = self._read_run("") + self._release(".")
                 self._past = ()
@@ -209,6 +214,7 @@ class Reader:
     def _give(self, texts: Sequence[str], source: Piece | Phrase | Equation) -> list[Word]:
         """All words except a last one without a mark, because a mark may still follow it."""
         words = [Word(text, source.start, source.end) for text in texts]
+        words[0], self._pause_s = replace(words[0], pause_s=self._pause_s), 0.0
         out = self._release("")
         if words[-1].text[-1] not in _MARKS:
             self._last = words.pop()

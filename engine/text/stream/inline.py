@@ -54,6 +54,7 @@ _INSERTED = re.compile(r"^\+\+([^+\s]+)\+\+(?=\W*$)")
 _SPOILER = re.compile(r"^[(\"']*\|\|(?=\w)|(?<=[\w.,!?)'\"])\|\|(?=[.,;:!?)\"']*$)")
 _QUOTED_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)/?>")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>]+|[^<>@\s]+@[^<>@\s]+)>")
+_ALTERED = re.compile(r"(?<!\w)\[([A-Za-z])\](?=[a-z])")  # "[T]he"
 _IMAGE = re.compile(r"!(?=\[)")
 _TARGET = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _REFERENCE = re.compile(
@@ -107,6 +108,7 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
         piece = tags.without_directions(piece, begins=place.begins)
         listed = piece.text.startswith("[") and notes.may_list(place.previous)
         piece = notes.without_notes(piece, listed=listed)
+    piece = piece.replace(_ALTERED, lambda match: match[1])
     piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
     piece = piece.replace(_ESCAPE, lambda match: match[1])

@@ -7,47 +7,14 @@ announced when it begins (its end may be far away), so the announcement stands a
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from enum import Enum
 
-from engine.text.marks import THINKING
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.rules.marks import ends_sentence
 from engine.text.stream import equations, inline, notes, tags
+from engine.text.stream.elements import Block, Element, Pause, Phrase
 from engine.text.stream.equations import Equation
 from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
-
-
-class Block(Enum):
-    """What kind of line the current one is; decides the pause at its end."""
-
-    PARAGRAPH = "paragraph"
-    ITEM = "item"
-    HEADING = "heading"
-    ROW = "row"
-    BARRED = "barred"  # a line of text with a bar in it, perhaps the head of a table
-
-
-TEXT = (Block.PARAGRAPH, Block.BARRED)
-"""Lines that may go on in the next one."""
-
-
-@dataclass(frozen=True)
-class Pause:
-    """The end of a table cell: a pause, unless a stronger mark follows."""
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """Words that stand for something that is not read out."""
-
-    words: tuple[str, ...]
-    start: int
-    end: int
-
-
-Element = Piece | Pause | Phrase | Equation
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
@@ -65,7 +32,7 @@ _ROMAN = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX X
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
-_HIDING = re.compile(rf"<!--|<(?P<name>{'|'.join(map(re.escape, THINKING))})>", re.IGNORECASE)
+_DEFINED = re.compile(r"<?(?:[a-z][a-z+.-]*:|[/#.]|\S+[/.]\w)", re.IGNORECASE)
 _OPEN_TAG = re.compile(
     rf"(?<!\b\w)</?(?:{inline.INLINE_TAGS}|article|aside|blockquote|br|details|div|figure|footer|"
     r"h[1-6]|header|hr|main|nav|ol|pre|section|summary|table|tbody|td|th|thead|tr|ul)$",
@@ -110,15 +77,27 @@ class Markdown:
     def undecided(self) -> bool:
         """Whether we are inside a link's target, a tag or a direction, or may be: the mark of the
         word before may follow."""
-        return self._until in (")", ">", "]", "*") or self._held is not None
+        return (self._within_line and self._until != "\n") or self._held is not None
 
     def release(self) -> list[Element]:
         """The elements of the held token, at the end of its line."""
+        if self._held and tags.is_manner(self._held.text):
+            self._held = None
+        return self._show_held()
+
+    def _show_held(self) -> list[Element]:
         held, self._held = self._held, None
         if held is None:
             return []
         self._formulas, self._quoted = held.formulas, False
-        return self._visible(Piece.at(held.text, held.start))
+        elements = self._visible(Piece.at(held.text, held.start))
+        self._note(held.text, elements)
+        return elements
+
+    def _note(self, text: str, elements: list[Element]) -> None:
+        """Remember a token and what became of it."""
+        self._begins = (self._begins and not elements) or ends_sentence(text)
+        self._previous = text
 
     def feed(self, token: Token) -> list[Element]:
         if token.lines:
@@ -148,8 +127,7 @@ class Markdown:
         if self._held:
             return before
         self._note_act(token.text)
-        self._begins = (self._begins and not elements) or ends_sentence(token.text)
-        self._previous = token.text
+        self._note(token.text, elements)
         return before + elements
 
     def _note_act(self, text: str) -> None:
@@ -164,18 +142,21 @@ class Markdown:
         if held and _INITIAL.fullmatch(held.text) and not _INITIAL.fullmatch(token.text):
             self._held = None
             return self._item(held.text[0], held.start)
+        if held and _DEFINITION.fullmatch(held.text) and _DEFINED.match(token.text):
+            self._held, self._until, self._within_line = None, "\n", True
+            return []
         found = (
             tags.goes_on(held.text, token.text) or notes.goes_on(held.text, token.text)
             if held
             else None
         )
         if held is None or found is None:
-            return self.release()
+            return self._show_held()
         self._held, self._formulas = None, held.formulas
         start, closing = found
         before = self._visible(Piece.at(held.text[:start], held.start)) if start else []
-        self._until, self._within_line = closing, True
-        self._hidden_text = held.text[start:]
+        self._until, self._within_line = closing, not closing.startswith("</")
+        self._hidden_text = held.text[start:] if closing else ""
         return before
 
     def _new_line(self, token: Token) -> None:
@@ -216,7 +197,11 @@ class Markdown:
         if _BULLET.fullmatch(text):
             self.block = Block.ITEM
             return []
-        if _TABLE_RULE.fullmatch(text) or _DEFINITION.match(text):
+        definition = _DEFINITION.match(text)
+        if definition and definition.end() == len(text) and token.spaced:
+            self._held, self._line_start = token, False
+            return []
+        if _TABLE_RULE.fullmatch(text) or (definition and _DEFINED.match(text, definition.end())):
             self._table = "|" in text and text[0] != "|"
             self._until, self._within_line = "\n", True
             return []
@@ -277,28 +262,50 @@ class Markdown:
             self._hidden_text = f"{self._hidden_text} {hidden}"[:_LONGEST_TAG]
         if end < 0:
             return []
-        mark = tags.mark(self._hidden_text)
-        self._until, self._within_line, self._hidden_text = "", False, ""
-        pause: list[Element] = [Piece(mark, (piece.places[end - 1],))] if mark else []
+        instead = self._instead(piece.places[end - 1])
         rest = piece.cut(end)
-        return pause + (self._hold_or_show(rest) if rest.text else [])
+        if self._until:
+            return instead + self._hidden(rest)
+        return instead + (self._hold_or_show(rest) if rest.text else [])
+
+    def _instead(self, place: int) -> list[Element]:
+        """What stands for the hidden part that ended at `place`; its content may be hidden next."""
+        text, self._hidden_text = self._hidden_text, ""
+        self._until, self._within_line = "", False
+        if alias := tags.alias(text):
+            self._until, self._within_line = "</sub>", True
+            return [Piece(word, (place,) * len(word)) for word in alias.split()]
+        pause = tags.pause(text)
+        return [pause] if pause else []
 
     def _hold_or_show(self, piece: Piece) -> list[Element]:
         """The elements of the rest of a token; none, and it is held, if the next one decides."""
-        opens = tags.may_open(piece.text) or notes.may_open(piece.text, self._previous)
+        opens = tags.may_open(piece.text, begins=self._begins) or notes.may_open(
+            piece.text, self._previous
+        )
+        if opens and not self._quoted and not self._spaced and tags.is_manner(piece.text):
+            return []
         if not (opens and self._spaced) or self._quoted:
             return self._visible(piece)
         self._held = Token(piece.text, piece.start, 0, True, False, self._formulas)
         return []
 
     def _visible(self, piece: Piece) -> list[Element]:
-        comment = piece.text.find("<!--")
-        if comment > 0:
-            return self._visible(piece.cut(0, comment)) + self._visible(piece.cut(comment))
-        hiding = _HIDING.match(piece.text)
+        hiding = None if self._quoted else tags.HIDING.search(piece.text)
         if hiding:
+            before = self._visible(piece.cut(0, hiding.start())) if hiding.start() else []
             self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
-            return self._hidden(piece.cut(hiding.end()))
+            return before + self._hidden(piece.cut(hiding.end()))
+        found = None if self._quoted or self._formulas else tags.find_pause(piece.text)
+        if found:
+            before = self._visible(piece.cut(0, found.start())) if found.start() else []
+            pause = tags.pause(found[0])
+            rest = piece.cut(found.end())
+            return [
+                *before,
+                *([pause] if pause else []),
+                *(self._visible(rest) if rest.text else []),
+            ]
         elements: list[Element] = []
         place = inline.Place(self._quoted, self._begins, self._previous)
         for part in equations.parts(piece, self._formulas):

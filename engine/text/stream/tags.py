@@ -6,30 +6,62 @@ Invariant: possible text stays: a comparison, a type such as List<int>, a placeh
 
 import re
 
+from engine.text.marks import THINKING, UNSAID, VALUED
+from engine.text.stream.elements import LONGEST_S, Break
 from engine.text.stream.piece import Piece
 from engine.text.tables import words
 
-_SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED = (
+_SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES, _GO_ON, _THINGS, _MACROS = (
     words("tags", name)
-    for name in ("ssml", "placeholders", "acts", "manners", "asides", "leads", "led")
-)
+    for name in (
+        "ssml", "placeholders", "acts", "manners", "asides", "leads", "led", "sources", "go_on",
+        "things", "macros",
+    )
+)  # fmt: skip
 _STAGE = _ACTS | _MANNERS
 _PAUSES = frozenset(("break", "pause", "pauses", "beat", "silence"))
+_HEADS = _LEADS | _PAUSES | _SOURCES | _STAGE | {"speaker", "sound", "sounds"}
+_UNSAID = frozenset((*THINKING, *UNSAID))
+HIDING = re.compile(
+    r"<!--|<(?P<name>"
+    + "|".join(
+        (r"(?<!\w<)" if name.isalpha() else "")
+        + re.escape(name)
+        + ("(?==)" if name in VALUED else "")
+        for name in sorted(_UNSAID)
+    )
+    + r")(?:=[^\s<>]*)?>",
+    re.IGNORECASE,
+)
+"""Begins what nobody says, up to "-->" or the closing tag of the name. A type may have the name of
+such a tag if that is one word: List<function>."""
 _TAG = re.compile(
     r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]*)(?:[\s=][^<>]*)?/?>|<\?\w+\?>|<!\[CDATA\[|\]\]>"
 )
-_DIRECTION = re.compile(r"\[([A-Za-z]+)(?:[:=][\w.]+)?\](?![(\[])")
+_DIRECTION = re.compile(r"\[([A-Za-z]+(?:_[A-Za-z]+)*)(?:[:=][\w.]+)?\](?![(\[])")
+_BRACED = re.compile(r"(?<![^\W_]|[\\$%#@{^_])\{([A-Za-z]+)\}(?!\w)")
+_MACRO = re.compile(r"\{\{(\w+)\}\}")
+_SPEAKER = re.compile(r"(?<!\w)\[(?:S|speaker[ _-]?|spk[ _-]?)\d{1,3}\](?![(\[])", re.IGNORECASE)
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")
-_ACT = re.compile(r"^([*_])([A-Za-z]+)\1(?!\w)")
+_ACT = re.compile(r"^(\*\*?|_)([A-Za-z]+)[.!…]*\1(?!\w)")
+_PAUSE = re.compile(
+    r"(?:\[|(?<![^\W_]|[\\$%#@{^_])\{)(?:pause|beat|silence|break(?=[:=\d]))(?:[:=]?[\d.]+m?s?|[:=]\w+)?[\]}](?![(\[])"
+    r"|\((?:pause|beat)\)|<(?:pause|break|silence)(?:[:=][^<>\s]*)?/?>",
+    re.IGNORECASE,
+)
 _OPENED = re.compile(
     r"(<)/?([A-Za-z][\w:.-]*)$|(<)(\?\w+|!DOCTYPE)$"
-    r"|^([\[(*])([A-Za-z]+|[\d.]+-?[a-z]*):?$"
+    r"|^([\[({_]|\*\*?)([A-Za-z]+|[\d.]+-?[a-z]*):?$"
 )
 _ATTRIBUTE = re.compile(r"""[\w:.-]+=["']|/?>""")
-_LED_BY = re.compile(r"([A-Za-z]+)\](?![(\[]).*")
-_SECONDS = re.compile(r"(\d*\.?\d+)\s*(m?)s?", re.IGNORECASE)
-_CLOSERS = {"<": ">", "[": "]", "(": ")", "*": "*"}
+_SECOND_WORD = re.compile(r"([A-Za-z]+)([\]}](?![(\[])|,?$)")
+_NUMBERED = re.compile(r"[\dA-Z]{1,2}\]")
+_SECONDS = re.compile(r"(\d*\.?\d+)\s*(m(?=s))?s?", re.IGNORECASE)
+_ALIAS = re.compile(r"""<sub\s[^<>]*\balias=(["'])(.*?)\1""", re.IGNORECASE)
+_CLOSERS = {"<": ">", "[": "]", "(": ")", "{": "}"}
 _INAUDIBLE_S, _SHORT_S = 0.1, 0.5  # up to the latter, a pause is that of a comma
+_LONG_S = 1.0
+_STRENGTHS = {"none": 0.0, "x-weak": 0.0, "weak": 0.3, "strong": 0.8, "x-strong": 1.2}
 
 
 def without_tags(piece: Piece, *, begins: bool) -> Piece:
@@ -39,15 +71,28 @@ def without_tags(piece: Piece, *, begins: bool) -> Piece:
 
 def without_directions(piece: Piece, *, begins: bool) -> Piece:
     """Drop the directions that a token holds completely; `begins`: it begins a sentence."""
-    piece = piece.replace(
-        _DIRECTION, lambda match: _pause_or_text(match, match[1].lower() in _STAGE)
-    )
-    piece = piece.replace(
-        _ASIDE, lambda match: _pause_or_text(match, match[1].lower() in _ACTS | _ASIDES)
-    )
+    if not any(sign in piece.text for sign in "[{(*_"):
+        return piece
+    piece = piece.replace(_SPEAKER, " ")
+    for pattern in (_DIRECTION, _BRACED):
+        piece = piece.replace(pattern, lambda match: _unless(match, match[1].lower() in _STAGE))
+    piece = piece.replace(_MACRO, lambda match: _unless(match, match[1].lower() in _MACROS))
+    asides = _STAGE | _ASIDES if begins else _ACTS | _ASIDES
+    piece = piece.replace(_ASIDE, lambda match: _unless(match, match[1].lower() in asides))
     if begins:
-        piece = piece.replace(_ACT, lambda match: _pause_or_text(match, match[2].lower() in _ACTS))
+        piece = piece.replace(_ACT, lambda match: _unless(match, match[2].lower() in _ACTS))
     return piece
+
+
+def find_pause(text: str) -> re.Match[str] | None:
+    """The first pause that a token holds completely."""
+    return _PAUSE.search(text)
+
+
+def alias(written: str) -> str:
+    """What is said in place of the content of a tag."""
+    match = _ALIAS.match(written)
+    return match[2] if match else ""
 
 
 def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
@@ -55,38 +100,85 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
     match = _OPENED.search(text)
     if not match:
         return None
-    sign, name = next((match[i], match[i + 1].lower()) for i in (1, 3, 5) if match[i])
+    sign, written = next((match[i], match[i + 1]) for i in (1, 3, 5) if match[i])
+    name = written.lower()
     if sign == "<":
         certain = bool(match[3]) or name in _SSML or name in _STAGE
-    elif sign == "[":
+    elif sign in "[{":
         is_verb = name in _ACTS or name.endswith(("ing", "es"))
         certain = name in _STAGE and (is_verb or text[-1] == ":")
     else:
-        certain = name in _ACTS and (sign == "(" or begins)
-    return (match.start(), _CLOSERS[sign]) if certain else None
+        acting = name in _MANNERS and written.endswith("ing")
+        certain = (begins and (name in _ACTS or acting)) or (sign == "(" and name in _ACTS)
+    return (match.start(), _CLOSERS.get(sign, sign)) if certain else None
 
 
-def may_open(text: str) -> bool:
-    """Whether the next token decides if a tag or a direction begins at the end of this one."""
+def may_open(text: str, *, begins: bool) -> bool:
+    """Whether the next token decides if a tag or a direction begins at the end of this one, or if
+    this one is a direction.
+    """
     match = _OPENED.search(text)
     if not match:
-        return False
-    leads = match[5] == "[" and (match[6].lower() in _LEADS | _PAUSES or match[6][0].isdigit())
-    return bool(match[1]) or leads
+        return begins and bool(_manner(text))
+    heads = match[6] and (match[6].lower() in _HEADS or match[6][0].isdigit())
+    return bool(match[1]) or bool(match[5] in ("[", "{") and heads)
 
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
-    """See opened(), of a text that may open one."""
+    """See opened(), of a text that may open one. The closing mark is empty if it ends before
+    `following`.
+    """
     match = _OPENED.search(text)
-    if match and match[1]:
-        return (match.start(), ">") if _ATTRIBUTE.match(following) else None
     if not match:
+        manner, first = _manner(text), following[:1]
+        ends = manner in _MANNERS or first.isupper() or first in "\"“'‘"
+        return (0, "") if manner and ends and not first.islower() else None
+    if match[1]:
+        closing = f"</{match[2]}>" if match[2].lower() in _UNSAID and match[0][1] != "/" else ">"
+        return (match.start(), closing) if _ATTRIBUTE.match(following) else None
+    if match[5] not in ("[", "{") or not _goes_on(match[6].lower(), following):
         return None
-    led = _LED_BY.fullmatch(following)
-    known = led and led[1].lower() in _STAGE | _LED
-    timed = match[6].lower() in _PAUSES and (following[:1].isdigit() or following == "for")
-    timed = timed or (match[6][-1:].isdigit() and following.startswith("second"))
-    return (match.start(), "]") if known or timed else None
+    return match.start(), _CLOSERS[match[5]]
+
+
+def _goes_on(head: str, following: str) -> bool:
+    """Whether the second token of a bracket makes it a direction."""
+    if head == "speaker":
+        return bool(_NUMBERED.match(following))
+    if head in _PAUSES and (following[:1].isdigit() or following == "for"):
+        return True
+    if head[0].isdigit():
+        led = _SECOND_WORD.match(following)
+        return following.startswith("second") or bool(led and led[1].lower() in _PAUSES)
+    second = _SECOND_WORD.match(following)
+    if not second:
+        return False
+    name, closed = second[1].lower(), second[2] != ""
+    if head in ("sound", "sounds"):
+        return name in ("of", "effect", "effects")
+    if head in _LEADS and (name in _STAGE | _LED | _SOURCES):
+        return closed or name not in _LED
+    acts = name in _GO_ON | _STAGE or (name.endswith("ing") and name not in _THINGS)
+    return acts if head in _SOURCES else head in _STAGE and name in _GO_ON
+
+
+def is_manner(text: str) -> bool:
+    """Whether a token is a direction if nothing stands behind it in its line; in capitals it may be
+    a title: *Silence*.
+    """
+    name = _manner(text)
+    return name in _MANNERS and (name in text or name.endswith("ing"))
+
+
+def _manner(text: str) -> str:
+    """The name of what may be a direction at the head of a sentence, as *whispering* or *leaning*;
+    "" if it is none.
+    """
+    match = _ACT.fullmatch(text)
+    if not match or match[1] == "**" or match[2].lower() in _ACTS:
+        return ""
+    acting = match[2].islower() and match[2].endswith("ing") and match[2] not in _THINGS
+    return match[2].lower() if acting or match[2].lower() in _MANNERS else ""
 
 
 def continues(text: str) -> bool:
@@ -94,27 +186,32 @@ def continues(text: str) -> bool:
     return bool(_ATTRIBUTE.match(text))
 
 
-def mark(written: str) -> str:
-    """The mark that pauses as long as a tag or a direction asks for; "" for one without a pause.
-
-    No pause is longer than that of a full stop.
-    """
+def pause(written: str) -> Break | None:
+    """The pause that a tag or a direction asks for."""
     lower = written.lower()
     names = re.findall("[a-z]+", lower)
-    if not names or not _PAUSES & set(names if lower[0] == "[" else names[:1]):
-        return ""
-    if any(name in ("none", "x", "long", "strong") for name in names):
-        return "." if "long" in names or "strong" in names else ""
-    match = _SECONDS.search(lower)
-    seconds = float(match[1]) / (1000 if match[2] else 1) if match else _SHORT_S
-    return "" if seconds < _INAUDIBLE_S else "," if seconds <= _SHORT_S else "."
+    if not names or not _PAUSES & set(names if lower[0] in "[{" else names[:1]):
+        return None
+    seconds = min(_seconds(lower, names), LONGEST_S)
+    if seconds < _INAUDIBLE_S:
+        return None
+    return Break("," if seconds <= _SHORT_S else ".", seconds)
+
+
+def _seconds(lower: str, names: list[str]) -> float:
+    if timed := _SECONDS.search(lower):
+        return float(timed[1]) / (1000 if timed[2] else 1)
+    strengths = re.findall(r"x-weak|x-strong|weak|strong|none", lower)
+    if strengths:
+        return _STRENGTHS[strengths[0]]
+    return _LONG_S if "long" in names else _SHORT_S
 
 
 def _tag(match: re.Match[str], *, begins: bool) -> str:
     name = (match["name"] or "").lower()
     if name and not match["end"] and _is_text(match, name, begins=begins):
         return match[0]
-    return f"{mark(match[0])} "
+    return " "
 
 
 def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
@@ -128,5 +225,6 @@ def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
     return before[-1:].isalnum() or (stands_for and not behind[:1].isalnum())
 
 
-def _pause_or_text(match: re.Match[str], is_direction: bool) -> str:
-    return f"{mark(match[0])} " if is_direction else match[0]
+def _unless(match: re.Match[str], is_direction: bool) -> str:
+    """A space in place of a direction."""
+    return " " if is_direction else match[0]

@@ -118,6 +118,16 @@ async def test_text_that_comes_piece_by_piece_sounds_as_the_whole() -> None:
     assert len(whole) > SAMPLE_RATE
 
 
+async def test_a_break_is_silent_for_as_long_as_it_asks() -> None:
+    lengths = []
+    for text in ("Go on now.", 'Go <break time="1500ms"/> on now.'):
+        async with speaking() as speech:
+            speech.write(text)
+            speech.end()
+            lengths.append(len(await heard(speech.frames())))
+    assert lengths[1] - lengths[0] == pytest.approx(1.5 * SAMPLE_RATE, abs=20)  # a zero is quiet
+
+
 async def test_a_rate_set_while_it_speaks_holds_from_the_next_step() -> None:
     async with speaking() as speech:
         speech.write("go " * 40)

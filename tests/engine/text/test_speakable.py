@@ -39,7 +39,8 @@ _ROWS = [" ", "\n", "\n\n", "\t", '"', "|", "\\", "| a | b |\n", "|---|\n"]
 _TAGS = (
     '<speak>|<break time="1s"/>|<foo |a="b">|<name>|</foo>|List<int>|[laughs]|[long |pause]|[2 |'
     "[clears |throat]|(laughs |*Holds |hand*|[2, |3]|[2,3]|a. |B. |A. |ii. |①|★|.²|5551234567|"
-    "1-1/2|AM|Us|€. |C. Next"
+    "1-1/2|AM|Us|€. |C. Next|{pause}|{|[pause:1s]|[music |playing]|*whispering* |*leaning* |[S1] |"
+    '[Al]: |<tool_call>|</tool_call>|<sub alias="a b">|</sub>|{{user}}|<invoke |name="x">|[T]he'
 ).split("|")
 _TEX = r"$x$ $$ \( \) \[ \] \frac{a}{b} \begin{cases} \end{cases} \\ & _ { } $2x \text{a".split()
 MARKDOWNISH = st.lists(
@@ -117,7 +118,9 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
 LONGEST_RUN = 9
-OPENS = re.compile(r"<[A-Za-z][\w:.-]*$|^\[[\w.-]+:?$|\[[\d,;–-]+$")  # maybe a tag or a direction
+OPENS = re.compile(  # maybe a tag or a direction, or a line that defines a link
+    r"<[A-Za-z][\w:.-]*$|^[\[{][\w.-]+:?$|\[[\d,;–-]+$|^[*_]\w+[*_]$|^\[[^\]]+\]:$"
+)
 
 
 def first_of_run(tokens: list[str], place: int) -> int:
@@ -226,6 +229,33 @@ def test_places_are_those_of_the_markdown(text, spoken):
     for deltas in ([text], text):  # also over deltas
         words = read(*deltas)
         assert [(word.text, text[word.start : word.end]) for word in words] == spoken
+
+
+@pytest.mark.parametrize(
+    ("text", "pauses"),
+    [
+        ('Hello <break time="1s"/> there.', {"there": 1.0}),
+        ('<break time="750ms"/> Hello there.', {"Hello": 0.75}),
+        ('Hello<break time="1s"/>there <break/> now.', {"there": 1.0, "now": 0.5}),
+        ('So <break time="9s"/> <break time="1s"/> it is.', {"it": 5.0}),
+        ('It is <break time="1s"/><break time=".5s"/>so.', {"so": 1.5}),
+        ("[pause:1.5s] Go {pause} on [long pause] now", {"Go": 1.5, "on": 0.5, "now": 1.0}),
+        ("Go [pause for 2 seconds] on\n\n[3 second pause]\n\nnow", {"on": 2.0, "now": 3.0}),
+        ('It is 5 <break strength="strong"/> or <break strength="none"/> so.', {"or": 0.8}),
+        ('One <break time="0.05s"/> or `<break time="1s"/>` two', {}),
+        ('One two.<break time="3s"/>', {}),
+    ],
+)
+def test_a_pause_stands_in_front_of_the_next_word_and_has_an_end(text, pauses):
+    for deltas in ([text], text, re.findall(r"\S+\s*", text)):
+        words = read(*deltas)
+        assert {each.text.strip(".,"): each.pause_s for each in words if each.pause_s} == pauses
+
+
+def test_a_pause_behind_the_first_word_does_not_hold_it_back():
+    speakable = Speakable()
+    assert [word.text for word in speakable.push("Hello ")] == ["Hello"]
+    assert speakable.push('<break time="1s"/> ') == []
 
 
 def test_after_the_end_nothing_more_is_said():

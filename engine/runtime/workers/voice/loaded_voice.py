@@ -14,12 +14,13 @@ from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
 from engine.messages.voices import Mix
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
+from engine.runtime.turn.breaks import Breaks
 from engine.runtime.turn.facts import Fact, VoiceAdopted
 from engine.runtime.workers.loaded_part import LoadedPart
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import pick, voices
-from engine.tts.base import Progress, TtsModel, TtsSession, Voice
+from engine.tts.base import Progress, TtsModel, Voice
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
 from engine.tts.voice_lookup import Stretch, adopt, choose, mixed, remake, voice_names
@@ -113,7 +114,7 @@ class LoadedVoice:
         model = self._model.now
         return None if model is None else of_model(model)
 
-    def audition(self, wanted: str | Mix) -> TtsSession:
+    def audition(self, wanted: str | Mix) -> Breaks:
         """A session in another voice or a mixture, ready to speak; slow when it is a new
         one. InvalidInput and ModelError when it cannot be had, SynthesisError when no synthesiser
         has loaded.
@@ -126,7 +127,7 @@ class LoadedVoice:
         else:
             voice = choose(model, wanted)
         model.warm(voice)
-        return model.open(voice, seed=self._seed)
+        return Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
 
     def remake(self, name: str) -> None:
         """Make a voice again from its recording; as adopt()."""
@@ -172,14 +173,14 @@ class LoadedVoice:
                 return
         model.close()
 
-    def open(self) -> TtsSession:
+    def open(self) -> Breaks:
         """A session in the voice. SynthesisError when none has loaded."""
         model = self._model.now
         if model is None or self._voice is None:
             raise SynthesisError(
                 "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
             )
-        session = model.open(self._voice, seed=self._seed)
+        session = Breaks(model.open(self._voice, seed=self._seed), model.info.sample_rate)
         self._tell_note()
         return session
 

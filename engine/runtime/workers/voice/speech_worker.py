@@ -20,6 +20,7 @@ from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
+from engine.runtime.turn.breaks import Breaks
 from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
@@ -33,7 +34,7 @@ from engine.runtime.workers.voice.unspoken import Unspoken
 from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
 from engine.text.word import Word
-from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsSession
+from engine.tts.base import AudioFrame, Finished, Starved, Step
 from engine.tts.rate import PLAIN, paced
 
 # How far what is made again is ahead of what sounds when it takes its place: the next frame may
@@ -48,7 +49,7 @@ class _Utterance:
     """What belongs to the reply being spoken."""
 
     reply: Reply
-    session: TtsSession
+    session: Breaks | Unspoken
     playback: Playback
     words: list[Word] = field(default_factory=list)
     rate: float | None = None  # SPS; None = the dial's
@@ -173,7 +174,7 @@ class SpeechWorker(Actor[Order]):
     def _say(self, utterance: _Utterance, more: SayWords) -> None:
         for word in more.words:
             utterance.words.append(word)
-            utterance.session.push_word(word.text, word.pace)
+            utterance.session.push(word)
         if more.last:
             utterance.session.end_input()
             utterance.ended = True

@@ -1,22 +1,23 @@
 """A reply without a loudspeaker: it is shown, and ends as soon as all of it is written.
 
-Invariant: a TtsSession that takes words and never makes a sound.
+Invariant: it takes words, as Breaks does, and never makes a sound.
 """
 
 from typing import Self
 
+from engine.text.word import Word
 from engine.tts.base import Finished, Starved, Step
 
 
 class Unspoken:
-    """See TtsSession."""
+    """See Breaks."""
 
     def __init__(self, *, ended: bool = False) -> None:
         """`ended`: no more words will come."""
         self.rate: float | None = None
         self._ended = ended
 
-    def push_word(self, text: str, pace: float = 1.0) -> None:
+    def push(self, word: Word) -> None:
         """It is on the screen already."""
 
     def end_input(self) -> None:

@@ -152,6 +152,20 @@ def test_the_formant_voice_stands_in_for_the_default_alone(engine, tmp_path, cap
 TONE = Voice("Tone", "fake")
 
 
+@pytest.mark.parametrize(
+    ("text", "more_s"),
+    [
+        ('<break time="1s"/> Go on now.', 1.0),
+        ('Go <break time="1s"/> on now.', 1.0),
+        ("Go on now. [pause:2s]", 0.0),
+        ('Go <break time="1m"/> on <break time="99s"/> now.', 6.0),
+    ],
+)
+def test_a_break_lasts_as_long_as_it_asks_up_to_five_seconds(text, more_s):
+    plain = collect(synthesis("Go on now.", HandClock()))
+    assert len(collect(synthesis(text, HandClock()))) == len(plain) + more_s * SAMPLE_RATE
+
+
 def synthesis(
     text: str, hand: HandClock, *, plan: str | None = None, delay_s: float = 0.0
 ) -> OfflineSynthesis:

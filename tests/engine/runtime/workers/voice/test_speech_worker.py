@@ -20,7 +20,7 @@ from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWo
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import Step
-from tests.fakes import FakeParts, HandLoudspeaker
+from tests.fakes import RATE, FakeParts, HandLoudspeaker
 
 BLOCK = 160  # samples that are played between two ticks
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))
@@ -29,7 +29,7 @@ WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five
 class Mouth:
     """A speaker with a loudspeaker in the hand, and a reply it has begun as turn 1."""
 
-    def __init__(self, spoken: int = 0) -> None:
+    def __init__(self, spoken: int = 0, words: tuple[Word, ...] = WORDS) -> None:
         """`spoken`: for so many ticks already."""
         parts = FakeParts()
         self.loudspeaker: HandLoudspeaker = parts.loudspeakers[""]
@@ -38,7 +38,7 @@ class Mouth:
         self.controls = LiveControls(lead_ms=240)
         self.reply = Reply(1, self.controls, aloud=True)
         self.speaker = SpeechWorker(parts.factories(), self.told.append, self.controls)
-        for order in (SpeechSettings(), UseDevice(""), SayWords(self.reply, WORDS, last=True)):
+        for order in (SpeechSettings(), UseDevice(""), SayWords(self.reply, words, last=True)):
             self.speaker._handle(order)
         for _ in range(spoken):
             self.run(1)
@@ -89,6 +89,16 @@ def test_a_reply_that_is_over_leaves_its_mean_rate():
     assert [told.over for told in measured] == [False] * (len(measured) - 1) + [True]
     assert measured[-1].measured == pytest.approx(4.0, rel=0.01)
     assert measured[-1].turn == 1
+
+
+def test_a_pause_that_the_text_asks_for_is_heard_between_two_words():
+    played = []
+    for pause_s in (0.0, 1.0):
+        mouth = Mouth(words=(*WORDS[:3], replace(WORDS[3], pause_s=pause_s), *WORDS[4:]))
+        mouth.run(600)
+        assert len(mouth.ends) == 1
+        played.append(mouth.loudspeaker.samples_played)
+    assert played[1] - played[0] == RATE
 
 
 def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample():
