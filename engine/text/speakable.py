@@ -8,11 +8,12 @@ A token is held back for four reasons. It may be a group of figures ("020 7946 0
 groups, nine at most, wait for the first token that is not a group; a single number waits for one
 token. A formula is one token; text that opens like one waits until it closes or cannot. Its reading
 may depend on the next token ("5" before "May", "$1.5" before "million", "St." before a name): it
-waits until that token is complete. It may open a tag or a stage direction ("<name" or "[long"), or be
-one (*leaning*): the next token decides, and the word before waits too, for it may get the pause. Or its pause may: a
-dash, a bracket or the end of a line may follow a word without punctuation; such a word waits for
-the first visible character after it. Language models send that character in the same delta as the
-space before it, so no time is lost, and the first word of a reply does not even wait for that.
+waits until that token is complete. It may open a tag or a stage direction ("<name" or "[long"), or
+be one (*leaning*): the next token decides, and the word before waits too, for it may get the pause.
+Or its pause may: a dash, a bracket or the end of a line may follow a word without punctuation; such
+a word waits for the first visible character after it. Language models send that character in the
+same delta as the space before it, so no time is lost, and the first word of a reply does not even
+wait for that.
 """
 
 from typing import Final

@@ -91,6 +91,7 @@ class Markdown:
             return []
         self._formulas, self._quoted = held.formulas, False
         elements = self._visible(Piece.at(held.text, held.start))
+        self._note_act(held.text)
         self._note(held.text, elements)
         return elements
 
@@ -295,6 +296,8 @@ class Markdown:
         if hiding:
             before = self._visible(piece.cut(0, hiding.start())) if hiding.start() else []
             self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
+            if hiding[0][0] == "[":
+                self._until, self._within_line = "\n", True
             return before + self._hidden(piece.cut(hiding.end()))
         found = None if self._quoted or self._formulas else tags.find_pause(piece.text)
         if found:

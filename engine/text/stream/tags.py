@@ -11,19 +11,19 @@ from engine.text.stream.elements import LONGEST_S, Break
 from engine.text.stream.piece import Piece
 from engine.text.tables import words
 
-_SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES, _GO_ON, _THINGS, _MACROS = (
+_SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES = (
     words("tags", name)
-    for name in (
-        "ssml", "placeholders", "acts", "manners", "asides", "leads", "led", "sources", "go_on",
-        "things", "macros",
-    )
-)  # fmt: skip
+    for name in ("ssml", "placeholders", "acts", "manners", "asides", "leads", "led", "sources")
+)
+_GO_ON, _THINGS, _MACROS, _KEYS = (
+    words("tags", name) for name in ("go_on", "things", "macros", "keys")
+)
 _STAGE = _ACTS | _MANNERS
 _PAUSES = frozenset(("break", "pause", "pauses", "beat", "silence"))
 _HEADS = _LEADS | _PAUSES | _SOURCES | _STAGE | {"speaker", "sound", "sounds"}
 _UNSAID = frozenset((*THINKING, *UNSAID))
 HIDING = re.compile(
-    r"<!--|<(?P<name>"
+    r"<!--|\[TOOL_CALLS\]|<(?P<name>"
     + "|".join(
         (r"(?<!\w<)" if name.isalpha() else "")
         + re.escape(name)
@@ -33,17 +33,18 @@ HIDING = re.compile(
     + r")(?:=[^\s<>]*)?>",
     re.IGNORECASE,
 )
-"""Begins what nobody says, up to "-->" or the closing tag of the name. A type may have the name of
-such a tag if that is one word: List<function>."""
+"""Begins what nobody says, up to "-->", the end of the line or the closing tag of the name. A type
+may have the name of such a tag if that is one word: List<function>."""
 _TAG = re.compile(
     r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]*)(?:[\s=][^<>]*)?/?>|<\?\w+\?>|<!\[CDATA\[|\]\]>"
 )
-_DIRECTION = re.compile(r"\[([A-Za-z]+(?:_[A-Za-z]+)*)(?:[:=][\w.]+)?\](?![(\[])")
+_DIRECTION = re.compile(r"\[([A-Za-z]+(?:_[A-Za-z]+)*)(?P<value>[:=][\w.]+)?[.!…]*\](?![(\[])")
 _BRACED = re.compile(r"(?<![^\W_]|[\\$%#@{^_])\{([A-Za-z]+)\}(?!\w)")
 _MACRO = re.compile(r"\{\{(\w+)\}\}")
-_SPEAKER = re.compile(r"(?<!\w)\[(?:S|speaker[ _-]?|spk[ _-]?)\d{1,3}\](?![(\[])", re.IGNORECASE)
+_NUMBERED_SPEAKER = r"\[(?:[Ss]|(?i:speaker|spk)[_-]?)\d{1,3}\]"
+_SPEAKER = re.compile(rf"(?<!\w){_NUMBERED_SPEAKER}(?![(\[])|{_NUMBERED_SPEAKER}(?=[A-Z])")
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")
-_ACT = re.compile(r"^(\*\*?|_)([A-Za-z]+)[.!…]*\1(?!\w)")
+_ACT = re.compile(r"^[\"“]?(\*\*?|_)([A-Za-z]+)[.!…]*\1(?!\w)")
 _PAUSE = re.compile(
     r"(?:\[|(?<![^\W_]|[\\$%#@{^_])\{)(?:pause|beat|silence|break(?=[:=\d]))(?:[:=]?[\d.]+m?s?|[:=]\w+)?[\]}](?![(\[])"
     r"|\((?:pause|beat)\)|<(?:pause|break|silence)(?:[:=][^<>\s]*)?/?>",
@@ -54,7 +55,7 @@ _OPENED = re.compile(
     r"|^([\[({_]|\*\*?)([A-Za-z]+|[\d.]+-?[a-z]*):?$"
 )
 _ATTRIBUTE = re.compile(r"""[\w:.-]+=["']|/?>""")
-_SECOND_WORD = re.compile(r"([A-Za-z]+)([\]}](?![(\[])|,?$)")
+_SECOND_WORD = re.compile(r"([A-Za-z]+)([\]})*_](?![(\[])|,?$)")
 _NUMBERED = re.compile(r"[\dA-Z]{1,2}\]")
 _SECONDS = re.compile(r"(\d*\.?\d+)\s*(m(?=s))?s?", re.IGNORECASE)
 _ALIAS = re.compile(r"""<sub\s[^<>]*\balias=(["'])(.*?)\1""", re.IGNORECASE)
@@ -75,7 +76,7 @@ def without_directions(piece: Piece, *, begins: bool) -> Piece:
         return piece
     piece = piece.replace(_SPEAKER, " ")
     for pattern in (_DIRECTION, _BRACED):
-        piece = piece.replace(pattern, lambda match: _unless(match, match[1].lower() in _STAGE))
+        piece = piece.replace(pattern, lambda match: _unless(match, _directs(match)))
     piece = piece.replace(_MACRO, lambda match: _unless(match, match[1].lower() in _MACROS))
     asides = _STAGE | _ASIDES if begins else _ACTS | _ASIDES
     piece = piece.replace(_ASIDE, lambda match: _unless(match, match[1].lower() in asides))
@@ -106,7 +107,7 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
         certain = bool(match[3]) or name in _SSML or name in _STAGE
     elif sign in "[{":
         is_verb = name in _ACTS or name.endswith(("ing", "es"))
-        certain = name in _STAGE and (is_verb or text[-1] == ":")
+        certain = (name in _STAGE and is_verb) or (name in _STAGE | _KEYS and text[-1] == ":")
     else:
         acting = name in _MANNERS and written.endswith("ing")
         certain = (begins and (name in _ACTS or acting)) or (sign == "(" and name in _ACTS)
@@ -120,8 +121,12 @@ def may_open(text: str, *, begins: bool) -> bool:
     match = _OPENED.search(text)
     if not match:
         return begins and bool(_manner(text))
-    heads = match[6] and (match[6].lower() in _HEADS or match[6][0].isdigit())
-    return bool(match[1]) or bool(match[5] in ("[", "{") and heads)
+    if match[1]:
+        return True
+    head = match[6] or ""
+    if match[5] in ("(", "*", "_"):  # where they are also brackets and emphasis
+        return begins and (head.lower() if match[5] == "(" else head) in _HEADS - _ACTS
+    return match[5] in ("[", "{") and (head.lower() in _HEADS or head[0].isdigit())
 
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
@@ -131,14 +136,14 @@ def goes_on(text: str, following: str) -> tuple[int, str] | None:
     match = _OPENED.search(text)
     if not match:
         manner, first = _manner(text), following[:1]
-        ends = manner in _MANNERS or first.isupper() or first in "\"“'‘"
+        ends = manner in _MANNERS or following[:2].istitle() or first in "\"“'‘*"
         return (0, "") if manner and ends and not first.islower() else None
     if match[1]:
         closing = f"</{match[2]}>" if match[2].lower() in _UNSAID and match[0][1] != "/" else ">"
         return (match.start(), closing) if _ATTRIBUTE.match(following) else None
-    if match[5] not in ("[", "{") or not _goes_on(match[6].lower(), following):
-        return None
-    return match.start(), _CLOSERS[match[5]]
+    closing = _CLOSERS.get(match[5], match[5])
+    closed = match[5] in ("[", "{") or following.find(closing) > 0
+    return (0, closing) if closed and _goes_on(match[6].lower(), following) else None
 
 
 def _goes_on(head: str, following: str) -> bool:
@@ -177,7 +182,7 @@ def _manner(text: str) -> str:
     match = _ACT.fullmatch(text)
     if not match or match[1] == "**" or match[2].lower() in _ACTS:
         return ""
-    acting = match[2].islower() and match[2].endswith("ing") and match[2] not in _THINGS
+    acting = match[2].islower() and match[2].endswith(("ing", "s")) and match[2] not in _THINGS
     return match[2].lower() if acting or match[2].lower() in _MANNERS else ""
 
 
@@ -223,6 +228,12 @@ def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
         return False
     stands_for = len(name) == 1 or name.startswith("your") or (name in _PLACEHOLDERS and not begins)
     return before[-1:].isalnum() or (stands_for and not behind[:1].isalnum())
+
+
+def _directs(match: re.Match[str]) -> bool:
+    """Whether a token in brackets is a direction."""
+    name = match[1].lower()
+    return name in _STAGE or (name in _KEYS and bool(match.groupdict().get("value")))
 
 
 def _unless(match: re.Match[str], is_direction: bool) -> str:
