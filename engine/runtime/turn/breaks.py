@@ -24,6 +24,7 @@ _BEFORE_MS, _BEFORE_JOINED_MS = 120, 20
 _SILENT_MS: Final = 30
 _FADE_MS: Final = 10
 _FRAME_MS: Final = 80
+_REMEMBERED: Final = 100  # frames: more than are ever taken back
 
 
 class Breaks:
@@ -40,8 +41,8 @@ class Breaks:
         self._silences: dict[int, tuple[int, int]] = {}  # by word: inner sample behind it, length
         self._held: AudioFrame | None = None  # an inner one, before a pause that may begin in it
         self._ready: deque[AudioFrame] = deque()
-        self._quiet = 0  # samples at the end of what was made
-        self._last = 0.0  # sample of that
+        self._loud_until: deque[int] = deque([0], _REMEMBERED)  # of each frame that is not quiet
+        self._last = 0.0  # the last sample that was made
 
     @property
     def rate(self) -> float | None:
@@ -87,7 +88,8 @@ class Breaks:
         end += self._added
         parts = (_part(frame, 0, end - frame.sample) for frame in self._ready)
         self._ready = deque(part for part in parts if part)
-        self._quiet, self._last = 0, 0.0
+        kept = [each for each in self._loud_until if each <= end]
+        self._loud_until, self._last = deque(kept or [end], _REMEMBERED), 0.0
         return end
 
     def close(self) -> None:
@@ -132,7 +134,8 @@ class Breaks:
             self._give(frame, begin, place)
             begin = place
             asked = round(pause_s * self._sample_rate)
-            length = max(0, asked - self._quiet)
+            quiet = frame.sample + place + self._added - self._loud_until[-1]
+            length = max(0, asked - quiet)
             if length:
                 self._be_silent(frame, place, length)
                 frame = replace(frame, pcm=self._risen(frame.pcm, place))
@@ -158,12 +161,11 @@ class Breaks:
         part = _part(frame, begin, end)
         if not part:
             return
-        loud = np.flatnonzero(np.abs(part.pcm) >= _QUIET)
-        self._quiet = (
-            len(part.pcm) - 1 - int(loud[-1]) if len(loud) else self._quiet + len(part.pcm)
-        )
-        self._last = float(part.pcm[-1])
         added = self._added
+        loud = np.flatnonzero(np.abs(part.pcm) >= _QUIET)
+        if len(loud):
+            self._loud_until.append(part.sample + added + int(loud[-1]) + 1)
+        self._last = float(part.pcm[-1])
         onsets = tuple(replace(each, sample=each.sample + added) for each in part.onsets)
         self._ready.append(replace(part, sample=part.sample + added, onsets=onsets))
 

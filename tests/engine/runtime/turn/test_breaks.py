@@ -123,10 +123,11 @@ def test_a_word_that_sounds_before_its_onset_is_not_torn_from_its_beginning(late
     pauses=st.lists(st.sampled_from([0.0, 0.0, 0.1, 0.4]), min_size=2, max_size=6),
     steps=st.integers(1, 40),
     back=st.integers(0, 6_000),
+    silence=st.sampled_from([0, 600]),
 )
-def test_speech_that_is_taken_back_is_made_again_with_its_pauses(pauses, steps, back):
-    expected, onsets = joined(frames_of(opened(pauses)))
-    speech = opened(pauses)
+def test_speech_that_is_taken_back_is_made_again_with_its_pauses(pauses, steps, back, silence):
+    expected, onsets = joined(frames_of(opened(pauses, silence)))
+    speech = opened(pauses, silence)
     made = [step for _ in range(steps) if isinstance(step := speech.step(), AudioFrame)]
     known, _ = joined(made)
     asked = max(0, len(known) - back)
