@@ -13,6 +13,7 @@ import soxr
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 
+SYNTHETIC = "Synthetic speech, made by Rubato"  # the comment in files of speech
 SILENCE_DB = -120.0  # what level_db says of digital silence
 _EMPTY = np.zeros(0, dtype=np.float32)
 

@@ -18,6 +18,7 @@ import numpy as np
 import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
+from engine.audio.pcm import SYNTHETIC
 from engine.errors import DeviceError, ModelError
 from engine.export.documents import check_sound, unwritable
 from engine.runtime.factories import Factories, standard_factories
@@ -156,6 +157,7 @@ def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
         with soundfile.SoundFile(
             temporary, "w", sample_rate, channels=1, format="WAV", subtype="PCM_16"
         ) as file:
+            file.comment = SYNTHETIC
             for pcm in blocks:
                 file.write(np.clip(pcm, -1, 1))
         temporary.replace(path)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import av
 import numpy as np
 
-from engine.audio.pcm import Pcm
+from engine.audio.pcm import SYNTHETIC, Pcm
 from engine.serve.service import SAMPLE_RATE
 
 Format = Literal["mp3", "opus", "aac", "flac", "wav", "pcm"]
@@ -54,6 +54,7 @@ class Encoder:
         self._samples = 0
         self._sink = _Sink()
         self._container = av.open(self._sink, "w", format=container, options=options)
+        self._container.metadata["comment"] = SYNTHETIC  # MP3 and AAC have no place for it here
         self._stream: Any = self._container.add_stream(codec, rate=SAMPLE_RATE, layout="mono")
 
     def push(self, pcm: Pcm) -> bytes:

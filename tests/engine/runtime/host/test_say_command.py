@@ -91,6 +91,13 @@ def test_samples_beyond_full_scale_are_clipped(tmp_path):
     assert pcm == pytest.approx([1.0, -1.0, 0.5], abs=1e-4)
 
 
+def test_a_file_says_that_its_speech_is_synthetic(tmp_path):
+    out = tmp_path / "out.wav"
+    write_wav(out, [np.zeros(10, np.float32)], RATE)
+    with soundfile.SoundFile(out) as file:
+        assert file.comment == "Synthetic speech, made by Rubato"
+
+
 @pytest.mark.parametrize("stands_still", [False, True])
 def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, stands_still):
     loudspeaker = HandLoudspeaker()

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from engine.audio.pcm import SYNTHETIC
 from engine.errors import TimedOut
 from engine.serve.application import Access
 from engine.serve.limits import Limits
@@ -35,6 +36,14 @@ async def test_every_format_holds_the_same_speech(served: Served) -> None:
         answer = await say(served, response_format=name)
         assert answer.status_code == 200
         assert _seconds(answer.content) == pytest.approx(seconds, abs=0.15), name
+
+
+@pytest.mark.parametrize("name", ["opus", "flac", "wav"])
+async def test_a_file_says_that_its_speech_is_synthetic(served: Served, name: str) -> None:
+    answer = await say(served, response_format=name)
+    with av.open(io.BytesIO(answer.content)) as file:
+        told = {**file.metadata, **file.streams.audio[0].metadata}
+    assert told["comment"] == SYNTHETIC
 
 
 def _seconds(content: bytes) -> float:
