@@ -21,6 +21,10 @@ _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
 _LETTERED = words("abbreviations", "lettered")
 _BEFORE_GRADES = words("abbreviations", "before_grades")
 _MAY_END = words("abbreviations", "may_end")
+_BEFORE_CHOICES = frozenset("a an is was isn't wasn't not Not be".split())
+_BETWEEN_LETTERS = frozenset("or nor to versus than".split())
+_LETTER = re.compile("[A-HJ-NP-Z]")
+_CHOICES = "ABCDEXYZ"  # of a test, and unknowns
 
 
 def dotted(core: str, context: Context) -> Reading | None:
@@ -117,10 +121,14 @@ def initial(core: str, context: Context) -> Reading | None:
 
 def _is_of_alphabet(core: str, context: Context) -> bool:
     """Whether a letter is a grade, an answer or the like: "The answer is C.", "from A to B."."""
-    if context.previous in ("a", "an"):
-        return core in "ABCD"
-    if context.previous.lower() in ("or", "to", "versus") and len(context.before_previous) == 1:
+    if len(context.after) > 1 and context.previous in _BEFORE_CHOICES and core in _CHOICES:
         return True
+    other = context.before_previous
+    joined = context.previous == "and" and len(other) == 1 and ord(core) == ord(other) + 1
+    if joined or (context.previous.lower() in _BETWEEN_LETTERS and len(other) == 1):
+        return True
+    if any(past.mark == "." and _LETTER.fullmatch(past.core) for past in context.past[1:]):
+        return True  # "Then B.", behind a sentence that ended in a letter
     for past in context.past[:3]:
         if past.mark in tuple(".?!"):
             return False

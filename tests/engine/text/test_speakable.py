@@ -19,7 +19,7 @@ from tests.engine.text.cases import CASES
 
 _TABLE = {
     topic: rows
-    for table in ("speakable.toml", "formulas.toml", "formats.toml", "tried.toml")
+    for table in ("speakable.toml", "formulas.toml", "formats.toml", "tried.toml", "notation.toml")
     for topic, rows in tomllib.loads(
         Path(__file__).with_name(table).read_text(encoding="utf-8")
     ).items()
