@@ -12,18 +12,29 @@ from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, 
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section
 
-_SIGNS = {sign: Currency(*names) for sign, names in section("money", "signs").items()}
 _CODES = {code: Currency(*names) for code, names in section("money", "codes").items()}
+_SIGNS = {sign: Currency(*names) for sign, names in section("money", "signs").items()} | {
+    f"{code}$": currency for code, currency in _CODES.items() if currency.one.endswith("dollar")
+}
+_CODES |= {code.lower(): currency for code, currency in _CODES.items() if code != "TRY"}
 _LETTER_SCALES = section("money", "scales")
 _SIGN = "|".join(re.escape(sign) for sign in sorted(_SIGNS, key=len, reverse=True))
-_SCALE = r"(?:(?:k|mn|mm|m|bn|b|tn|t|K|M|B|T)\b|-?(?:thousand|million|billion|trillion))?"
+_SCALE = (
+    rf"(?:(?i:{'|'.join(sorted(_LETTER_SCALES, reverse=True))})(?=\b|{'|'.join(_CODES)})"
+    "|-?(?:thousand|million|billion|trillion))?"
+)
 _SIGNED, _FIGURE = rf"(?P<sign>{_SIGN})", rf"(?P<figure>{NUMBER})(?P<scale>{_SCALE})"
+_CODE = "|".join(_CODES)
+_CAPITALS = "|".join(code for code in _CODES if code.isupper())
 _HIGH = rf"(?P<high>{NUMBER})(?P<high_scale>{_SCALE})"
-_BEFORE = re.compile(rf"(?P<lead>[-+]?){_SIGNED}(?P<inner_lead>-?){_FIGURE}")
-_BEHIND = re.compile(rf"(?P<lead>[-+]?){_FIGURE}(?P<sign>{_SIGN}|USD|EUR|GBP|JPY)")
+_BEFORE = re.compile(
+    rf"(?P<lead>[-+]?)(?P<sign>{_SIGN}|{_CAPITALS})(?P<inner_lead>-?){_FIGURE}(?P<code>{_CODE})?"
+)
+_BEHIND = re.compile(rf"(?P<lead>[-+]?){_FIGURE}(?P<sign>{_SIGN}|{_CODE})")
 _BEFORE_RANGE = re.compile(rf"{_SIGNED}{_FIGURE}[-–~](?:{_SIGN})?{_HIGH}")
 _BEHIND_RANGE = re.compile(rf"{_FIGURE}(?:{_SIGN})?[-–~]{_HIGH}{_SIGNED}")
 _FIGURES = re.compile(rf"({NUMBER})[-–~]({NUMBER})")
+_SCALED = re.compile(_FIGURE)
 _PER_HYPHEN = re.compile(r"([^-]*\d[^-]*)-(an?|per)-([a-z]+)")
 _PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
 _PENCE = re.compile(r"(\d{1,2})p")
@@ -86,16 +97,19 @@ def owed(core: str, context: Context) -> Reading | None:
     currency = context.currency
     if currency is None:
         return None
-    if core.lower() in SCALES:
+    if _is_scale(core):
         if core.lower() == "hundred" and _scale_follows(context):
             return Reading((core,), currency=currency)
         adjective = context.describes(context.before_previous)
-        return say(f"{core} {currency.one if adjective else currency.many}")
+        return say(f"{_scale(core)} {currency.one if adjective else currency.many}")
     spread_figures = _FIGURES.fullmatch(core)
     if spread_figures:
         return say(_price_range(spread_figures[1], spread_figures[2], currency))
-    if not re.fullmatch(NUMBER, core):
+    match = _SCALED.fullmatch(core)
+    if not match:
         return None
+    if scale := _scale(match["scale"]):
+        return say(f"{numbers.number(match['figure'])} {scale} {currency.many}")
     if _scale_follows(context):
         return Reading(tuple(numbers.number(core).split()), currency=currency)
     return say(_price(core, currency))
@@ -111,22 +125,23 @@ def before_sign(core: str, context: Context) -> Reading | None:
 
 def code(core: str, context: Context) -> Reading | None:
     """50 USD, USD 50"""
+    if (said := _repeated(core, context)) is not None:
+        return said
     dotted = _SIGNS.get(core + ".") if context.tail.startswith(".") else None
     currency = _CODES.get(core) or _SIGNS.get(core) or dotted
     if currency is None:
         return None
-    if context.after_number and _priced(context.previous, core):
-        return Reading(())  # said already, see before_sign
-    if context.after_number or context.previous.lower() in SCALES:
+    if context.after_number or _is_scale(context.previous) or _SCALED.fullmatch(context.previous):
         return say(currency.one if numbers.is_one(context.previous) else currency.many)
     after = numbers.american(context.after) if context.tail in ("", ".") else ""
-    if re.fullmatch(NUMBER, after) or _FIGURES.fullmatch(after):
+    if _SCALED.fullmatch(after) or _FIGURES.fullmatch(after):
         return Reading((), currency=currency)
     return None if core in _CODES else say(currency.one)
 
 
 def _amount(parts: Mapping[str, str], context: Context) -> Reading:
     figure, currency = parts["figure"], _SIGNS.get(parts["sign"]) or _CODES[parts["sign"]]
+    currency = _CODES.get(parts.get("code") or "") or _coded(currency, context)
     sign = parts["lead"] or parts.get("inner_lead", "")
     lead = {"-": "minus", "+": "plus"}.get(sign, "")
     if scale := _scale(parts["scale"]):
@@ -144,6 +159,32 @@ def _scale(written: str) -> str:
     return _LETTER_SCALES.get(written.lower(), written.removeprefix("-"))
 
 
+def _is_scale(word: str) -> bool:
+    """Whether a token of its own is "million" or "mil"."""
+    return word.lower() in SCALES or word.lower() in _LETTER_SCALES
+
+
+def _repeated(core: str, context: Context) -> Reading | None:
+    """A code or a name of which the amount before has said enough: 2,50 €; $20 USD; $20 dollars;
+    "five million dollars US"."""
+    if context.after_number and _priced(context.previous, core):
+        return Reading(())
+    scaled = _is_scale(context.previous)
+    match = _BEFORE.fullmatch(context.before_previous if scaled else context.previous)
+    currency = _SIGNS.get(match["sign"]) if match else None
+    if currency is None or not (core in _CODES or core in (currency.one, currency.many)):
+        return None
+    name = _CODES[core].one.removesuffix(currency.one) if scaled and core in _CODES else ""
+    return say(name)
+
+
+def _coded(currency: Currency, context: Context) -> Currency:
+    """The currency whose code is the next token, as in "$20 USD"; else the one of the sign."""
+    code = "" if context.tail else context.after
+    named = _CODES.get(code)
+    return named if named and named.one.endswith(currency.one) else currency
+
+
 def _priced(figure: str, sign: str) -> Currency | None:
     """The currency that is said with a figure before it; an exchange rate, 0.92 EUR, is not a
     price."""
@@ -154,7 +195,7 @@ def _priced(figure: str, sign: str) -> Currency | None:
 
 
 def _scale_follows(context: Context) -> bool:
-    return not context.tail and context.after.lower() in SCALES
+    return not context.tail and _is_scale(context.after)
 
 
 def _price(figure: str, currency: Currency) -> str:
