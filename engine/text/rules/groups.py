@@ -58,9 +58,11 @@ _CARD_GLUED = re.compile(r"\d{16}", re.ASCII)
 _ZIP = re.compile(r"\d{5}(?:-\d{4})?", re.ASCII)
 _LABELS = {"tel": "telephone", "sms": "S-M-S", "fax": "fax"}
 _LONG = 8  # figures
+_LONGEST_COUNT = 9  # figures
 _GLUED_AMERICAN = re.compile(r"(1?)([2-9]\d\d)([2-9]\d\d)(\d{4})", re.ASCII)
 _LONG_ID = re.compile(r"(?=(?:[A-Z]*\d){8})[A-Z\d]{9,34}|[a-z]{1,4}\d{8,30}", re.ASCII)
 _BEFORE_QUANTITY = words("groups", "before_quantity")
+_COUNTING_VERBS = words("groups", "counting_verbs")
 _AFTER_QUANTITY = words("groups", "after_quantity")
 _TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}|\d{5}-\d{4}", re.ASCII)
 
@@ -250,6 +252,8 @@ def _is_quantity(core: str, context: Context) -> bool:
     if core.endswith("000") and core[0] != "0":
         return True
     one, two = context.previous.lower(), context.before_previous.lower()
+    if one in _COUNTING_VERBS and core[0] != "0" and len(core) <= _LONGEST_COUNT:
+        return True
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True
     after = "" if context.tail else context.after

@@ -25,6 +25,7 @@ _NUMERICAL = re.compile(rf"[(\-+]?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
+_GENERIC = re.compile(r"[\w:.]*[A-Za-z]{2,}<[A-Za-z_].*")  # the Map<int of Map<int, str>
 _LETTERS_PRODUCT = re.compile(r"[a-z](?:\*[a-z])+|[a-z]-\d+")  # a*b, n-1
 _FORMULA_SIGNS = section("symbols", "formula")
 _FUNCTIONS = section("symbols", "functions")
@@ -118,6 +119,8 @@ def formula(core: str, context: Context) -> Reading | None:
     """2+2=4, x=5, 2*3, y=x^2, x<10, n-1"""
     if _LETTERS_PRODUCT.fullmatch(core):
         return say(_words(core, _FORMULA_SIGNS))
+    if _GENERIC.fullmatch(core):
+        return None
     if not _ARITHMETIC.fullmatch(core) or not re.search(r"\d|[=<>]", core):
         return None
     if not set(core) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range

@@ -14,6 +14,7 @@ from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
 _FEET, _INCHES = re.compile(r"(\d{1,2})['’′]"), re.compile(r"(?:\d|1[01])[\"″”]?")
+_ACROSS = frozenset("by x × tall long wide high deep".split())
 _PLURALS = {"foot": "feet", "inch": "inches"}
 
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
@@ -24,6 +25,12 @@ _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
 _EXPRESSION = re.compile(
     rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
 )
+_FACTOR = rf"(?:{_UNIT}|K|J|T|C|A|rad)(?:\^-?[23])?"
+_PRODUCT = re.compile(
+    rf"(?P<figure>{NUMBER})?(?P<top>{_FACTOR}(?:[·⋅*]{_FACTOR})*)"
+    rf"(?:/(?P<bottom>{_FACTOR}|\({_FACTOR}(?:[·⋅*]{_FACTOR})*\)?))?"
+)
+_SYMBOLS = {"K": "kelvin=", "J": "joule", "T": "tesla=", "C": "coulomb", "A": "ampere"}
 _RATE = re.compile(
     rf"(?:{_UNIT})(?:\^[23])?/(?:{_UNIT})\^[23]|(?:km|mi)/h|(?:mg|g|ng|µg)/[dm]?[lL]|[kMG]B/s"
 )
@@ -88,6 +95,30 @@ def alone(core: str, context: Context) -> Reading | None:
     return say(_unit(core, one=single), _mark(context))
 
 
+def product(core: str, context: Context) -> Reading | None:
+    """N·m, 5 kg·m/s², W/(m·K)"""
+    match = _PRODUCT.fullmatch(core) if set("·⋅*(") & set(core) else None
+    if not match or ("*" in core and not (match["figure"] or context.after_amount)):
+        return None
+    figure = match["figure"]
+    *heads, last = re.split("[·⋅*]", match["top"])
+    amount = figure or (context.previous if context.after_amount else "")
+    single = bool(amount) and numbers.is_one(amount)
+    words = [_factor(head, one=True) for head in heads] + [_factor(last, one=single)]
+    if match["bottom"]:
+        below = re.split("[·⋅*]", match["bottom"].strip("()"))
+        words += ["per", *(_factor(each, one=True) for each in below)]
+    return say(f"{numbers.number(figure) if figure else ''} {' '.join(words)}")
+
+
+def _factor(text: str, *, one: bool) -> str:
+    """A unit with its power; a negative one is "per"."""
+    sign, _, power = text.partition("^")
+    name = _name(sign, one=one or power.startswith("-"))
+    words = f"{_POWERS.get('^' + power.lstrip('-'), '')} {name}"
+    return f"per {words}" if power.startswith("-") else words
+
+
 @matching(r"(\d{1,2})['′](\d{1,2})[\"″]?")
 def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     """5'11" (the inch sign may have been taken for a quotation mark)"""
@@ -97,9 +128,13 @@ def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
 def feet(core: str, context: Context) -> Reading | None:
     """The feet of 5' 11": behind an opening quotation mark, it is a closing one."""
     match = None if context.opened else _FEET.fullmatch(core + context.tail)
-    if not match or not _INCHES.fullmatch(context.after):
+    if not match:
         return None
-    return say(f"{numbers.number(match[1])} foot")
+    if context.previous in ("by", "x", "×") and context.before_previous[-1:] in tuple("'′’"):
+        return say(quantity(match[1], "ft"))
+    if context.after in _ACROSS:
+        return say(quantity(match[1], "ft"))
+    return say(f"{numbers.number(match[1])} foot") if _INCHES.fullmatch(context.after) else None
 
 
 def bearing(core: str, context: Context) -> Reading | None:
@@ -190,7 +225,7 @@ def _unit(expression: str, *, one: bool) -> str:
 
 
 def _name(sign: str, *, one: bool) -> str:
-    name = SIGNS.get(sign, sign)
+    name = SIGNS.get(sign) or _SYMBOLS.get(sign, sign)
     if one or name.endswith("="):
         return name.removesuffix("=")
     head, space, rest = name.partition(" ")
@@ -206,5 +241,5 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RATES: tuple[Rule, ...] = (glued, spaced, feet)
+RATES: tuple[Rule, ...] = (product, glued, spaced, feet)
 RULES: tuple[Rule, ...] = (feet_and_inches, bearing, attached, alone)

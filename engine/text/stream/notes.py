@@ -23,6 +23,11 @@ _NUMBERS = r"\d{1,3}(?:[,;–-]\d{1,3})*"
 _CITED = re.compile(rf"\[({_NUMBERS})\](?!\()")
 _BEGUN = re.compile(rf"\[({_NUMBERS})[,;]$")
 _WENT_ON = re.compile(rf"({_NUMBERS})(?:[,;]|\].*)")
+_INDEXED = re.compile(
+    rf"(?<!\w)((?:{'|'.join(sorted(words('notes', 'arrays')))}|[A-Za-z]|\w*_\w+)"
+    r"|[A-Za-z]+(?=\[0\]))((?:\[[\w+*-]{1,12}\])+)"
+)
+_NEEDED = re.compile(r"\[(?:citation|clarification|verification|source|page|quote)$", re.I)
 _LISTS = words("notes", "lists")
 
 
@@ -37,6 +42,13 @@ def without_notes(piece: Piece, *, listed: bool) -> Piece:
     return piece.replace(_CITED, lambda match: "" if _rises(match[1]) else match[0])
 
 
+def spoken_indexes(piece: Piece) -> Piece:
+    """Say the indexes of code, which are no notes: array[0], a[i][j]."""
+    return piece.replace(
+        _INDEXED, lambda match: match[1] + re.sub(r"[\[\]]+", " ", match[2]).rstrip()
+    )
+
+
 def may_list(previous: str) -> bool:
     """Whether what stands behind this word in square brackets may be a list; `previous` "": it
     begins its line."""
@@ -47,6 +59,8 @@ def may_list(previous: str) -> bool:
 
 def may_open(text: str, previous: str) -> bool:
     """Whether a citation may go on in the next token."""
+    if _NEEDED.search(text):
+        return True
     match = _BEGUN.search(text)
     if not match or not _rises(match[1]):
         return False
@@ -55,6 +69,9 @@ def may_open(text: str, previous: str) -> bool:
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
     """Start and closing mark of a citation that this token continues; None if it does not."""
+    needed = _NEEDED.search(text)
+    if needed and following.lower().startswith("needed]"):
+        return needed.start(), "]"
     begun, more = _BEGUN.search(text), _WENT_ON.fullmatch(following)
     if not (begun and more and _rises(f"{begun[1]},{more[1]}")):
         return None

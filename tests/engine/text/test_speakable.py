@@ -119,7 +119,8 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
 LONGEST_RUN = 9
 OPENS = re.compile(  # maybe a tag or a direction, or a line that defines a link
-    r"<[A-Za-z][\w:.-]*$|^[\[{(*_][\w.-]+:?$|\[[\d,;–-]+$|^\W?[*_]\w+\W*[*_]$|^\[[^\]]+\]:$"
+    r"<[A-Za-z][\w:.-]*$|^[{(*_][\w.-]+:?$|\[[\w.-]+:?$|\[[\d,;–-]+$"
+    r"|^\W?[*_]\w+\W*[*_]$|^\[[^\]]+\]:$"
 )
 
 
