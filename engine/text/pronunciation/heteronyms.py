@@ -83,7 +83,7 @@ def _is_verb(word: str, place: Place) -> bool:
     if place.at(1) in _ADVERBS:
         return _is_verb(word, place.earlier())
     if place.at(1) == "to":
-        return place.at(2) not in _NO_INFINITIVE
+        return place.at(2) not in _NO_INFINITIVE or place.after in _OBJECTS
     if place.is_behind(_AUXILIARIES):
         return True
     return _verb_behind_noun(word, place)

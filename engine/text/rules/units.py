@@ -127,10 +127,10 @@ def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
 
 def feet(core: str, context: Context) -> Reading | None:
     """The feet of 5' 11": behind an opening quotation mark, it is a closing one."""
-    match = None if context.opened else _FEET.fullmatch(core + context.tail)
+    match = None if context.opened else _FEET.fullmatch(core + context.tail[:1])
     if not match:
         return None
-    if context.previous in ("by", "x", "×") and context.before_previous[-1:] in tuple("'′’"):
+    if context.previous in ("by", "x", "×") and context.before_previous.isdecimal():
         return say(quantity(match[1], "ft"))
     if context.after in _ACROSS:
         return say(quantity(match[1], "ft"))

@@ -140,6 +140,19 @@ def test_a_word_of_several_senses_waits_for_the_next_one_also_as_the_first(ameri
     assert found[1].tokens[0] == "[[l'Ed]]"
 
 
+@pytest.mark.parametrize(
+    ("text", "place", "phones"),
+    [
+        ("He was too close to close the door.", 5, "klˈoʊz"),
+        ("It is close to use.", 4, "jˈuːs"),
+        ("A bass swam by.", 1, "bˈæs"),
+        ("He plays bass in a band.", 2, "bˈeɪs"),
+    ],
+)
+def test_the_words_beside_a_homograph_decide(american, text, place, phones):
+    assert said(american, text, place) == phones
+
+
 @pytest.mark.parametrize("text", ["[[n'aIki]]", "a[[b", "x[[[[y'u:]]z"])
 def test_no_text_is_taken_for_phones(american, text):
     assert "[[" not in english.spelling((), text, "").text
