@@ -18,7 +18,8 @@ from app.look.label import Label
 class Act(Enum):
     """What a shortcut does: its keys, and its words on the card, in its order."""
 
-    STOP = "Esc", mark("Stop the reply")
+    STOP = "Esc", mark("Stop what rings, or the reply")
+    SNOOZE = "Alt+S", mark("Snooze what rings")
     TYPE = "Ctrl+L", mark("Type a message")
     FASTER = "Alt+Up", mark("Speak faster")
     SLOWER = "Alt+Down", mark("Speak slower")

@@ -1,5 +1,5 @@
-"""The running timers, a card for each, the one that rings next on top: what it is, how much time is
-left, and what can be done with it.
+"""The timers, a card for each, first those that have rung, then the one that rings next: what it
+is, how much time is left, and what can be done with it.
 
 Invariant: the engine says which timers there are, and the wall clock how much time is left; a card
 only asks. Without timers the panel is hidden and its clock stands still.
@@ -55,8 +55,12 @@ class TimerCard(QFrame):
         )
         self.cancel = IconButton("close", tr("Cancel"), theme, self)
         self.cancel.clicked.connect(lambda: post(api.CancelTimers(which)))
+        self.snooze = button(tr("Snooze"), self, kind="line", by_tab=True)
+        self.snooze.clicked.connect(lambda: post(api.ExtendTimers(which, api.SNOOZE_S)))
+        self.dismiss = button(tr("Dismiss"), self, kind="primary", by_tab=True)
+        self.dismiss.clicked.connect(lambda: post(api.CancelTimers(which)))
         labels = (self.icon, wide(self.title), self.detail, self.left)
-        buttons = (self.more, self.pause, self.cancel)
+        buttons = (self.more, self.pause, self.cancel, self.snooze, self.dismiss)
         row(*labels, *buttons, on=self, margins=(14, 3, 6, 3), spacing=8)
         theme.changed.connect(self._tint)
         self._tint()
@@ -71,7 +75,13 @@ class TimerCard(QFrame):
         self.detail.setVisible(bool(detail_of(timer)))
         self.setAccessibleName(name)
         self.more.setAccessibleName(tr("One minute more: {name}", name=name))
-        counts = timer.kind is api.TimerKind.TIMER
+        rang = timer.rang_at is not None
+        self.snooze.setAccessibleName(tr("Snooze: {name}", name=name))
+        self.dismiss.setAccessibleName(tr("Dismiss: {name}", name=name))
+        parts: dict[QWidget, bool] = {self.snooze: rang, self.dismiss: rang}
+        for part, shown in (parts | {self.left: not rang, self.cancel: not rang}).items():
+            part.setVisible(shown)
+        counts = timer.kind is api.TimerKind.TIMER and not rang
         self.more.setVisible(counts)
         self.pause.setVisible(counts)
         if paused:
@@ -149,7 +159,9 @@ def when(due: float) -> str:
 
 
 def detail_of(timer: api.TimerSet) -> str:
-    """Further details: that it is paused, or when it rings."""
+    """Further details: that it is paused, or when it rings or rang."""
+    if timer.rang_at is not None:
+        return tr("since {time}", time=when(timer.due))
     if timer.paused_s is not None:
         return tr("paused")
     if timer.kind is api.TimerKind.TIMER:
@@ -158,7 +170,7 @@ def detail_of(timer: api.TimerSet) -> str:
 
 
 class TimersPanel(Scrolled):
-    """Hidden while no timer runs. `clock`: seconds since 1970."""
+    """Hidden while there is no timer. `clock`: seconds since 1970."""
 
     def __init__(
         self, post: Post, theme: Theme, parent: QWidget, *, clock: Callable[[], float] = time.time
@@ -205,6 +217,14 @@ class TimersPanel(Scrolled):
         self.setVisible(bool(timers))
         self._count_down()
 
+    def snooze(self) -> None:
+        """Let all that have rung ring again later."""
+        rang = tuple(
+            number for number, card in self._cards.items() if card.timer.rang_at is not None
+        )
+        if rang:
+            self._post(api.ExtendTimers(rang, api.SNOOZE_S))
+
     def be_low(self, on: bool) -> None:
         """In a low window one timer is shown; the others are scrolled to."""
         self._shown = 1 if on else SHOWN
@@ -219,7 +239,8 @@ class TimersPanel(Scrolled):
         now = self._clock()
         for card in self._cards.values():
             card.show_left(now)
-        runs = any(card.timer.paused_s is None for card in self._cards.values())
+        timers = [card.timer for card in self._cards.values()]
+        runs = any(timer.paused_s is None and timer.rang_at is None for timer in timers)
         if runs and self.isVisible():
             self._tick.start()
         else:
@@ -234,6 +255,6 @@ class TimersPanel(Scrolled):
         self._tick.stop()
 
 
-def _order(timer: api.TimerSet) -> tuple[bool, float]:
-    """The sort key: paused timers last."""
-    return timer.paused_s is not None, timer.due
+def _order(timer: api.TimerSet) -> tuple[bool, bool, float]:
+    """The sort key: those that have rung first, paused timers last."""
+    return timer.rang_at is None, timer.paused_s is not None, timer.due

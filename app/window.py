@@ -222,6 +222,7 @@ class Window(QWidget):
     def _act(self, act: Act) -> None:
         actions: dict[Act, Callable[[], object]] = {
             Act.STOP: self._stop,
+            Act.SNOOZE: self.timers.snooze,
             Act.NEW: lambda: self.post(api.NewConversation(self.header.private.is_on)),
             Act.HISTORY: self.header.history.toggle,
             Act.HANDS_FREE: self.header.hands_free.toggle,

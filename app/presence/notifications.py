@@ -3,11 +3,13 @@ model; never for a reply. And whether the person wants no animations anywhere, w
 asked for because Qt cannot tell yet.
 
 Invariant: a notification is plain text, whatever a timer is called; a click on it shows the window.
+One about a timer has buttons, where the desktop shows them, and goes when the timer is dismissed.
 """
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +32,17 @@ SERVICE = Address(
 _LONGEST = 300  # characters; servers cut off longer texts anyway
 _DEFAULT_TIME = -1  # the desktop decides how long
 
+_CRITICAL = 2  # of urgency: it stays until it is closed
+
 Show = Callable[[str, str], None]
+
+
+@dataclass(frozen=True)
+class Buttons:
+    """Buttons of a notification, what each does by its label, and the timer they are for."""
+
+    timer: int | None = None
+    acts: Mapping[str, Callable[[], None]] = field(default_factory=dict)
 
 
 class Notifications(QObject):
@@ -46,12 +58,13 @@ class Notifications(QObject):
         super().__init__(parent)
         self._bus = bus
         self._fall_back = fall_back
-        self._shown: set[int] = set()
+        self._shown: dict[int, Buttons] = {}  # by the desktop's number
         bus.watch(SERVICE.service, SERVICE.interface, "ActionInvoked", self._on_action)
         bus.watch(SERVICE.service, SERVICE.interface, "NotificationClosed", self._on_end)
 
-    def tell(self, title: str, text: str) -> None:
+    def tell(self, title: str, text: str, buttons: Buttons | None = None) -> None:
         """Show it; never waits."""
+        shown = buttons or Buttons()
         title, text = one_line(title)[:_LONGEST], one_line(text)[:_LONGEST]
         if not self._bus.is_connected:
             self._fall_back(title, text)
@@ -61,20 +74,30 @@ class Notifications(QObject):
             if is_error(message):
                 self._fall_back(title, text)
             else:
-                self._shown.add(message.body[0])
+                self._shown[message.body[0]] = shown
 
-        hints = {"desktop-entry": ("s", APP_ID)}
+        hints: dict[str, tuple[str, str | int]] = {"desktop-entry": ("s", APP_ID)}
+        if shown.acts:
+            hints["urgency"] = ("y", _CRITICAL)
+        actions = [text for label in shown.acts for text in (label, label)]
         # servers may interpret markup in the text, never in the title
         body = ("Rubato", 0, APP_ID, title, escape(text, quote=False))
-        rest = (["default", tr("Show")], hints, _DEFAULT_TIME)
+        rest = (["default", tr("Show"), *actions], hints, _DEFAULT_TIME)
         self._bus.call(SERVICE, "Notify", "susssasa{sv}i", (*body, *rest), answered)
 
+    def keep_timers(self, numbers: frozenset[int]) -> None:
+        """Close those of all other timers."""
+        for shown, buttons in self._shown.items():
+            if buttons.timer is not None and buttons.timer not in numbers:
+                self._bus.call(SERVICE, "CloseNotification", "u", (shown,), lambda message: None)
+
     def _on_action(self, message: "Message") -> None:
-        if message.body[0] in self._shown:
-            self.clicked.emit()
+        number, key = message.body
+        if number in self._shown:
+            self._shown[number].acts.get(key, self.clicked.emit)()
 
     def _on_end(self, message: "Message") -> None:
-        self._shown.discard(message.body[0])
+        self._shown.pop(message.body[0], None)
 
 
 if TYPE_CHECKING:

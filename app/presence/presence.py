@@ -13,7 +13,7 @@ from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
-from app.presence.notifications import Notifications, Stillness
+from app.presence.notifications import Buttons, Notifications, Stillness
 from app.presence.server import Server
 from app.presence.tray import Tray
 from app.window import Window
@@ -21,6 +21,11 @@ from engine import api
 
 TRAY_KEY = "presence.tray"
 NOTIFICATIONS_KEY = "presence.notifications"
+_KINDS = {
+    api.TimerKind.TIMER: mark("Timer"),
+    api.TimerKind.ALARM: mark("Alarm"),
+    api.TimerKind.REMINDER: mark("Reminder"),
+}
 _GOES_ON = mark("Rubato keeps running in the tray. Quit there, or with Ctrl+Q in the window.")
 
 
@@ -82,8 +87,11 @@ class Presence(QObject):
     def on_event(self, event: api.Event) -> None:
         self.tray.on_event(event)
         match event:
-            case api.TimerRang(text) if not self._window.isActiveWindow():
-                self.tell(tr("Timer"), text)
+            case api.TimerRang() if not self._window.isActiveWindow():
+                self._tell_timer(event)
+            case api.TimersChanged(timers) if self._notifications is not None:
+                rang = frozenset(each.number for each in timers if each.rang_at is not None)
+                self._notifications.keep_timers(rang)
             case api.Failed(message=message, part=api.Part.MICROPHONE) if (
                 not self._window.isVisible()
             ):
@@ -97,10 +105,18 @@ class Presence(QObject):
             case api.SettingChanged(key, value):
                 self._on_setting(key, value)
 
-    def tell(self, title: str, text: str) -> None:
+    def tell(self, title: str, text: str, buttons: Buttons | None = None) -> None:
         """Show a notification, unless the person wants none."""
         if self._notifies and self._notifications is not None:
-            self._notifications.tell(title, text)
+            self._notifications.tell(title, text, buttons)
+
+    def _tell_timer(self, rang: api.TimerRang) -> None:
+        post, number = self._handler.post, (rang.number,)
+        acts = {
+            tr("Snooze"): lambda: post(api.ExtendTimers(number, api.SNOOZE_S)),
+            tr("Dismiss"): lambda: post(api.CancelTimers(number)),
+        }
+        self.tell(tr(_KINDS[rang.kind]), rang.text, Buttons(rang.number, acts))
 
     def _on_setting(self, key: str, value: api.Value) -> None:
         self.server.choose(key, value)

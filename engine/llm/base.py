@@ -116,6 +116,7 @@ class StartTimer:
     label: str
     text: str
     kind: TimerKind = TimerKind.TIMER
+    by_clock: bool = False  # see TimerSet
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,9 @@ Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Remark | Unanswer
 
 @dataclass(frozen=True)
 class Timer:
-    """A running timer, for skills that are asked about it. `seconds` is how long it was set for;
-    `number` identifies it.
+    """A timer, for skills that are asked about it. `seconds` is how long it was set for; `number`
+    identifies it; `rang`: its time has come, and it was not dismissed; `rings`: it can still
+    be heard.
     """
 
     label: str
@@ -153,6 +155,8 @@ class Timer:
     kind: TimerKind = TimerKind.TIMER
     seconds: float = 0.0
     paused: bool = False
+    rang: bool = False
+    rings: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from engine.messages.conversations import (
     WordReplayed,
 )
 from engine.messages.models import ModelEvent
-from engine.messages.timers import TimerEvent
+from engine.messages.timers import TimerEvent, TimerKind
 from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
 from engine.translatable import Translatable
@@ -230,9 +230,11 @@ class SleepChanged:
 
 @dataclass(frozen=True)
 class TimerRang:
-    """A timer's time has come; the text is being said, or will be after what is."""
+    """A timer's time has come: it rings, and the text is said when nobody speaks."""
 
     text: str
+    number: int = 0
+    kind: TimerKind = TimerKind.TIMER
 
 
 @dataclass(frozen=True)

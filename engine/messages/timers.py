@@ -5,6 +5,9 @@ Invariant: a timer keeps its number for as long as it runs, over a restart too.
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
+
+SNOOZE_S: Final = 540.0  # nine minutes, as alarm clocks do
 
 
 class TimerKind(Enum):
@@ -20,7 +23,7 @@ class TimerKind(Enum):
 
 @dataclass(frozen=True)
 class CancelTimers:
-    """Cancel the timers with these numbers."""
+    """Cancel the timers with these numbers; one that has rung is dismissed."""
 
     numbers: tuple[int, ...]
 
@@ -35,7 +38,9 @@ class PauseTimers:
 
 @dataclass(frozen=True)
 class ExtendTimers:
-    """Let the timers with these numbers ring so many seconds later; sooner where negative."""
+    """Let the timers with these numbers ring so many seconds later; sooner where negative. One
+    that has rung is snoozed: it rings again so many seconds from now.
+    """
 
     numbers: tuple[int, ...]
     seconds: float
@@ -50,7 +55,8 @@ TimerCommand = CancelTimers | PauseTimers | ExtendTimers
 class TimerSet:
     """A running timer: when it rings, what it is called (empty: nothing), what is said then, and
     how long it was set for (0 = not known). `paused_s`: what was left when it was paused, whatever
-    `due` says; None = it runs.
+    `due` says; None = it runs. `by_clock`: it is for a time of day, so it follows the wall clock
+    when that is set; others count seconds. `rang_at`: when it began to ring; None = it has not.
     """
 
     due: float  # seconds since 1970
@@ -60,6 +66,8 @@ class TimerSet:
     kind: TimerKind = TimerKind.TIMER
     seconds: float = 0.0
     paused_s: float | None = None
+    by_clock: bool = False
+    rang_at: float | None = None  # seconds since 1970
 
     def left_s(self, now: float) -> float:
         """Seconds until it rings; `now` is seconds since 1970."""
@@ -68,7 +76,9 @@ class TimerSet:
 
 @dataclass(frozen=True)
 class TimersChanged:
-    """All timers that run or are paused, told at the start and after each change."""
+    """All timers that run, are paused, or have rung and were not dismissed, told at the start and
+    after each change.
+    """
 
     timers: tuple[TimerSet, ...]
 

@@ -29,6 +29,7 @@ from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Conversations
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
+from engine.runtime.host.ringing import Ringing
 from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_preview import VoicePreview
@@ -38,8 +39,8 @@ from engine.runtime.turn import rules, watchdog
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
-from engine.runtime.turn.orders import Attend
-from engine.runtime.workers.voice.orders import PREVIEW
+from engine.runtime.turn.orders import Attend, EndTurn, ReadOut
+from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
 from engine.settings import Settings, Value
 
@@ -91,6 +92,9 @@ class Conductor:
             emit, self._change, self._decide, self._attend, self._in_force, self.situation
         )
         self._actions = Actions(self._timers, port)
+        self._ringing = Ringing(
+            self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
+        )
         self._effects = Effects(self._workers, self._log, self._actions, port)
         self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
@@ -165,9 +169,7 @@ class Conductor:
         if self._over:
             return None
         now = time.monotonic()
-        for text in self._timers.due():
-            self._emit(events.TimerRang(text))
-            self._decide(commands.Speak(text))
+        self._ringing.look(lambda: self._floor)
         self._timers.tell(self._emit)
         waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
@@ -209,6 +211,8 @@ class Conductor:
     def _obey(self, command: Command) -> None:
         workers = self._workers
         match command:
+            case commands.StopReply() if self._ringing.silence():
+                pass  # what rings first, and a reply with the next key press
             case commands.StopReply() | commands.PressTalk():
                 self._preview.stop_preview()
                 self._decide(command)
@@ -333,6 +337,9 @@ class Conductor:
     # ------------------------------------------------------------------- decisions
 
     def _decide(self, fact: rules.Deciding) -> None:
+        if self._ringing.sounds and isinstance(fact, h.Peeked | h.Transcribed):
+            text = fact.text if isinstance(fact, h.Peeked) else fact.transcript.text
+            fact = replace(fact, wish=fact.wish or self._actions.silences(text))
         own = self._log.own_words(self._floor.turn) if self._floor.candidate else frozenset()
         outcome = rules.advance(self._floor, fact, own)
         self._floor = outcome.floor
@@ -340,6 +347,8 @@ class Conductor:
             self._moved_at = time.monotonic()
         for order in outcome.orders:
             self._effects.carry_out(order)
+            if isinstance(order, EndTurn):
+                self._ringing.turn_ended(order.turn, order.ending)
 
     def _change(self, key: str, value: Value, origin: int = 0) -> None:
         if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
@@ -368,6 +377,8 @@ class Conductor:
                 hands_free=floor.hands_free and not desk.recording,
                 ignore_microphone=(aloud and not floor.cancelling) or desk.hearing,
                 during_reply=aloud and floor.cancelling,
-                busy=floor.phase is not Phase.IDLE,
+                busy=floor.phase is not Phase.IDLE or self._ringing.sounds,
             )
         )
+        heeds = floor.phase is Phase.THINKING and not isinstance(floor.asked, ReadOut)
+        self._workers.controls.ring_waits = floor.phase is Phase.LISTENING or heeds

@@ -125,10 +125,11 @@ class Effects:
             record.typed = said.recogniser == KEYBOARD
         self._emit(heard(turn, said))
         unsaid = self._log.left_unsaid(turn)
-        if unsaid and self._actions.grant_said(said.text, turn):
+        stops = halts(said.text)
+        if unsaid and self._actions.grant_said(said.text, turn) and not stops:
             self._log.goes_on(turn)
             self._read_out(turn, unsaid)  # what was wished for is how to go on
-        elif unsaid and halts(said.text):
+        elif unsaid and stops:
             self._read_out(turn, "")  # what was wished for is silence
         elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):
             self._log.goes_on(turn)

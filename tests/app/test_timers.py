@@ -1,6 +1,7 @@
 """Cards that count down, and what their buttons ask for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtWidgets import QWidget
@@ -77,6 +78,24 @@ def test_an_alarm_tells_its_time_and_can_only_be_cancelled(panel):
     assert (card.title.text(), card.detail.text()) == ("Alarm", when(ALARM.due))
     hidden = [each.isHidden() for each in (card.more, card.pause, card.cancel)]
     assert hidden == [True, True, False]
+
+
+def test_one_that_rang_stays_on_top_until_it_is_dismissed_or_snoozed(panel, posted):
+    rang = replace(ALARM, due=NOON - 5.0, rang_at=NOON)
+    panel.snooze()
+    assert posted == []
+    panel.on_event(api.TimersChanged((EGGS, rang)))
+    card = panel.cards[0]
+    assert (card.title.text(), card.detail.text()) == ("Alarm", f"since {when(rang.due)}")
+    shown = [card.dismiss, card.snooze, card.cancel, card.more, card.pause, card.left]
+    assert [each.isHidden() for each in shown] == [False, False, True, True, True, True]
+    card.dismiss.click()
+    card.snooze.click()
+    panel.snooze()
+    snooze = api.ExtendTimers((3,), api.SNOOZE_S)
+    assert posted == [api.CancelTimers((3,)), snooze, snooze]
+    panel.on_event(api.TimersChanged((EGGS, ALARM)))  # snoozed
+    assert panel.cards[1].dismiss.isHidden()
 
 
 @pytest.mark.parametrize(

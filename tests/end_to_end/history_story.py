@@ -87,6 +87,7 @@ class Find(HistoryStory):
         self.facts["cards"] = [
             (card.timer.label, card.left.text(), time.monotonic())
             for card in self.window.timers.cards
+            if card.timer.rang_at is None
         ]
         QTest.keyClick(
             self.window.windowHandle(), Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier

@@ -45,8 +45,8 @@ def test_talk_is_killed_found_heard_again_and_deleted(tmp_path):
     assert found["deltas"] == 0
     assert found["left"] == 0
     (rang,) = found["rang"]
-    assert rang.startswith("Your egg timer is done. This comes ")
-    assert rang.endswith(" late.")
+    assert rang.startswith("Your egg timer is done. It was due at ")
+    assert rang.endswith(" ago.")
     ((label, shown, shown_at),) = found["cards"]
     assert label == "tea"
     minutes, seconds = map(int, shown.split(":"))

@@ -127,7 +127,7 @@ class Trial:
     def idle(self) -> bool:
         """Whether nothing goes on and nothing is to come."""
         floor = self.conductor._floor
-        timers = self.conductor._timers.timers
+        timers = [each for each in self.conductor._timers.timers if each.rang_at is None]
         return floor.phase is Phase.IDLE and not floor.waiting and not timers
 
     def ended(self) -> Counter[int]:

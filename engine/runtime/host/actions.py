@@ -20,6 +20,7 @@ from engine.llm.base import (
     StopSpeaking,
 )
 from engine.llm.skills.pace_wishes import pace_wish
+from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
@@ -92,13 +93,18 @@ class Actions:
             self._change("person.name", name)
 
     def grant_said(self, said: str, turn: int | None = None) -> bool:
-        """What a person says while a reply is spoken: a wish about its pace is granted at once and
-        needs no reply; False when it is something else. `turn` as in grant().
+        """What a person says while a reply is spoken: a wish about its pace, or to silence what
+        rings, is granted at once and needs no reply; False when it is something else. `turn` as in
+        grant().
         """
-        wish = pace_wish(said)
+        wish = ring_wish(said, self._situation()) or pace_wish(said)
         if wish is not None:
             self.grant(wish, turn)
         return wish is not None
+
+    def silences(self, said: str) -> bool:
+        """Whether that dismisses or snoozes what rings."""
+        return ring_wish(said, self._situation()) is not None
 
     def undo(self, turn: int) -> None:
         """The turn is not over and will be answered again: restore all from before its actions."""

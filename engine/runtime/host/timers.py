@@ -1,15 +1,17 @@
 """Running timers, by wall-clock time and, if they are to survive a quit, in a file.
 
-Invariant: a timer rings once, by the wall clock (which is passed in), even if the machine slept or
-the program was not running meanwhile; one that could not ring in time says how late it is. The file
-is complete or not there, and only its owner can read what a person wanted to be reminded of. One
-that is damaged is set aside.
+Invariant: a timer rings once, even if the machine slept or the program was not running meanwhile;
+one that could not ring in time says when it was due. It stays until it is dismissed and rings for
+RING_S at most. When the wall clock is set, a time of day follows it, and a duration stays as long
+as it was. The file is complete or not there, and only its owner can read what a person wanted to be
+reminded of. One that is damaged is set aside.
 """
 
 import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import assert_never
@@ -18,13 +20,15 @@ from engine import settings_file
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
+from engine.llm.skills.clock.hours import clock_face
 from engine.llm.skills.matching.quantities import duration_phrase
-from engine.messages.events import Event, Failed
+from engine.messages.events import Event, Failed, TimerRang
 from engine.messages.timers import (
     CancelTimers,
     ExtendTimers,
     PauseTimers,
     TimerCommand,
+    TimerKind,
     TimersChanged,
     TimerSet,
 )
@@ -34,6 +38,8 @@ from engine.typed_values import build, read_json
 LOOK_S = 1.0  # a wait stands still while the machine sleeps, and the wall's clock may be set
 LONGEST_S = 366 * 86400.0  # however often it is extended
 LATE_S = 5.0  # from here on it is said
+RING_S = 600.0  # an undismissed timer rings for so long
+CLOCK_SET_S = 1.0  # a larger step of the wall clock means that it was set
 LARGEST_BYTES = 1024 * 1024  # of the file; a timer takes about a hundred
 LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
 
@@ -43,25 +49,41 @@ def default_path() -> Path:
     return settings_file.data_folder() / "timers.json"
 
 
+def awake_or_asleep_s() -> float:
+    """Seconds of a clock that nobody sets and that goes on while the machine sleeps."""
+    for name in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"):  # Linux, macOS; time.monotonic: Windows
+        if hasattr(time, name):
+            return time.clock_gettime(getattr(time, name))
+    return time.monotonic()
+
+
 class Timers:
-    """All timers of the assistant. `path` None: they end with the program. `clock` None: the
-    system's; seconds since 1970.
+    """All timers of the assistant. `path` None: they end with the program. `clock`: the wall
+    clock, in seconds since 1970; `steady`: one that nobody sets. None: the system's; for a given
+    `clock` alone, that is never set.
     """
 
     def __init__(
-        self, path: Path | None = None, *, clock: Callable[[], float] | None = None
+        self,
+        path: Path | None = None,
+        *,
+        clock: Callable[[], float] | None = None,
+        steady: Callable[[], float] | None = None,
     ) -> None:
         self._path = path
         self._clock = clock or time.time
+        self._steady = steady or clock or awake_or_asleep_s
+        self._offset = self._clock() - self._steady()
         self._timers: list[TimerSet] = []
         self._saved: tuple[TimerSet, ...] = ()
         self._told: tuple[TimerSet, ...] | None = None  # None = nothing yet
 
     def start(self, timer: StartTimer) -> None:
+        self._follow_clock()
         number = max((each.number for each in self._timers), default=0) + 1
         due = self._clock() + timer.seconds
         started = TimerSet(due, timer.label, timer.text, number, timer.kind, timer.seconds)
-        self._timers = [*self._timers, started]
+        self._timers = [*self._timers, replace(started, by_clock=timer.by_clock)]
 
     def change(self, command: TimerCommand) -> None:
         """Cancel, pause or extend; numbers of timers that are over change nothing."""
@@ -80,28 +102,43 @@ class Timers:
 
     @property
     def timers(self) -> tuple[TimerSet, ...]:
-        """All that were not rung, for restore()."""
+        """All that were not dismissed, for restore()."""
         return tuple(self._timers)
 
     def restore(self, timers: tuple[TimerSet, ...]) -> None:
-        """Go back to these, but for those whose time has come since."""
-        self._timers = [timer for timer in timers if not self._is_due(timer)]
+        """Go back to these; what has rung since does not ring anew."""
+        rang = {timer.number: timer for timer in self._timers if timer.rang_at is not None}
+        self._timers = [rang.get(timer.number, timer) for timer in timers]
 
-    def due(self) -> tuple[str, ...]:
-        """Take out the texts of timers whose time has come, oldest first."""
+    def due(self) -> tuple[TimerRang, ...]:
+        """Let the timers ring whose time has come, oldest first."""
+        self._follow_clock()
         now = self._clock()
         rung = sorted((t for t in self._timers if self._is_due(t)), key=lambda timer: timer.due)
-        self._timers = [timer for timer in self._timers if timer not in rung]
-        return tuple(_said(timer.text, now - timer.due) for timer in rung)
+        self._timers = [
+            replace(timer, rang_at=now) if timer in rung else timer for timer in self._timers
+        ]
+        return tuple(TimerRang(_said(timer, now), timer.number, timer.kind) for timer in rung)
+
+    @property
+    def rung(self) -> frozenset[int]:
+        """The numbers of timers that have rung and were not dismissed."""
+        return frozenset(each.number for each in self._timers if each.rang_at is not None)
+
+    @property
+    def sounding(self) -> frozenset[int]:
+        """The numbers of those that still can be heard."""
+        return frozenset(each.number for each in self._timers if self._rings_s(each) > 0.0)
 
     def wait_s(self) -> float | None:
-        """Seconds until they must be looked at again; None when none is running."""
+        """Seconds until they must be looked at again; None when none is running or ringing."""
         now = self._clock()
-        run = (timer for timer in self._timers if timer.paused_s is None)
-        return min((min(LOOK_S, timer.left_s(now)) for timer in run), default=None)
+        runs = (t.left_s(now) for t in self._timers if t.paused_s is None and t.rang_at is None)
+        rings = (left_s for t in self._timers if (left_s := self._rings_s(t)) > 0.0)
+        return min((min(LOOK_S, left_s) for left_s in (*runs, *rings)), default=None)
 
     def running(self) -> tuple[Timer, ...]:
-        """As the skills see them, paused ones included."""
+        """As the skills see them, with those that are paused or have rung."""
         now = self._clock()
         return tuple(
             Timer(
@@ -111,6 +148,8 @@ class Timers:
                 each.kind,
                 each.seconds,
                 each.paused_s is not None,
+                each.rang_at is not None,
+                each.number in self.sounding,
             )
             for each in self._timers
         )
@@ -145,12 +184,25 @@ class Timers:
             if timer.number in numbers:
                 left_s, paused = change(timer.left_s(now), timer.paused_s is not None)
                 due = timer.due if paused else now + left_s
-                timer = replace(timer, due=due, paused_s=left_s if paused else None)
+                left = left_s if paused else None
+                timer = replace(timer, due=due, paused_s=left, rang_at=None)
             timers.append(timer)
         self._timers = timers
 
     def _is_due(self, timer: TimerSet) -> bool:
-        return timer.paused_s is None and timer.due <= self._clock()
+        waits = timer.paused_s is None and timer.rang_at is None
+        return waits and timer.due <= self._clock()
+
+    def _rings_s(self, timer: TimerSet) -> float:
+        """For how many seconds more it rings; 0 or less = it does not."""
+        return 0.0 if timer.rang_at is None else timer.rang_at + RING_S - self._clock()
+
+    def _follow_clock(self) -> None:
+        """After the wall clock was set, let go on as before what counts seconds."""
+        moved = self._clock() - self._steady() - self._offset
+        self._offset += moved
+        if abs(moved) > CLOCK_SET_S:
+            self._timers = [_moved(timer, moved) for timer in self._timers]
 
     def save(self, tell: Callable[[Event], None]) -> None:
         """Write the file if it is behind; a fault is told once, and they run on."""
@@ -163,11 +215,21 @@ class Timers:
             tell(Failed.of(error))
 
 
-def _said(text: str, late_s: float) -> str:
+def _moved(timer: TimerSet, by_s: float) -> TimerSet:
+    """The timer after the wall clock was set `by_s` seconds ahead."""
+    by_clock = timer.by_clock or timer.kind is TimerKind.ALARM
+    rang_at = None if timer.rang_at is None else timer.rang_at + by_s
+    return replace(timer, due=timer.due if by_clock else timer.due + by_s, rang_at=rang_at)
+
+
+def _said(timer: TimerSet, now: float) -> str:
+    """What is said when it rings: an alarm says the time, one that is late when it was due."""
+    due, late_s = datetime.fromtimestamp(timer.due), now - timer.due
+    face = clock_face(due.hour, due.minute)
     if late_s < LATE_S:
-        return text
-    exact = late_s < 60
-    return f"{text} This comes {duration_phrase(late_s if exact else late_s // 60 * 60)} late."
+        return f"It's {face}. {timer.text}" if timer.kind is TimerKind.ALARM else timer.text
+    ago = duration_phrase(late_s if late_s < 60 else late_s // 60 * 60)
+    return f"{timer.text} It was due at {face}, {ago} ago."
 
 
 def read_timers(path: Path) -> tuple[TimerSet, ...]:
@@ -205,7 +267,8 @@ def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
 def _timer(content: object) -> TimerSet:
     """ValueError when it is none."""
     timer = build(TimerSet, content, ignore_unknown=True)
-    if not all(0 <= each <= LATEST for each in (timer.due, timer.seconds, timer.paused_s or 0.0)):
+    times = (timer.due, timer.seconds, timer.paused_s or 0.0, timer.rang_at or 0.0)
+    if not all(0 <= each <= LATEST for each in times):
         raise ValueError("no such time")
     return timer
 

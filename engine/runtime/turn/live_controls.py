@@ -1,8 +1,9 @@
 """All that other threads may change or read of the voice while it speaks.
 
-Invariant: each value is replaced whole. Three parts decide how loud the loudspeaker is: the
-person's volume, the ears, which duck it, and the conductor, which hushes it. They meet under one
-lock and take effect at once, without waiting for the step that is being computed.
+Invariant: each value is replaced whole. Three parts decide how loud speech is: the person's volume,
+the ears, which duck it, and the conductor, which hushes it. They meet under one lock and take
+effect at once, without waiting for the step that is being computed. What rings has its own volume,
+because an alarm must be heard when speech is muted.
 """
 
 from threading import Lock
@@ -25,6 +26,8 @@ class LiveControls:
         self._volume = 1.0
         self._ducked = False
         self._hushed = False
+        self._rings = False
+        self.ring_waits = False  # while the person speaks, or waits for the answer
         self._lock = Lock()
 
     @property
@@ -60,10 +63,21 @@ class LiveControls:
             self._hushed = hushed
             self._apply()
 
+    @property
+    def rings(self) -> bool:
+        """Whether the loudspeaker plays the ring, not speech (speaker's thread)."""
+        return self._rings
+
+    @rings.setter
+    def rings(self, on: bool) -> None:
+        with self._lock:
+            self._rings = on
+            self._apply()
+
     def take_played(self) -> Played:
         """See Loudspeaker: what the microphone may hear."""
         return self._loudspeaker.take_played()
 
     def _apply(self) -> None:
         loud = 0.0 if self._hushed else self._volume
-        self._loudspeaker.gain = loud * (DUCKED if self._ducked else 1.0)
+        self._loudspeaker.gain = (1.0 if self._rings else loud) * (DUCKED if self._ducked else 1.0)

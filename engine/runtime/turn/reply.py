@@ -95,6 +95,17 @@ class Reply:
                 self._playback.resume()
                 self._controls.hush(False)
 
+    def give_way(self, on: bool) -> None:
+        """Wait while the ring has the loudspeaker, or go on from the first sample that was not
+        heard (speaker's thread).
+        """
+        with self._lock:
+            if self._playback is not None and self.ending is None and self._paused_at is None:
+                if on:
+                    self._playback.hush()
+                else:
+                    self._playback.resume()
+
     @property
     def paused_s(self) -> float | None:
         """How long it has been paused; None when it is not."""

@@ -10,7 +10,7 @@ import pytest
 from app.presence import bus as bus_file
 from app.presence.bus import Address, Bus
 from app.presence.desktop_entry import APP_ID
-from app.presence.notifications import SERVICE, SETTINGS, Notifications, Stillness
+from app.presence.notifications import SERVICE, SETTINGS, Buttons, Notifications, Stillness
 from tests.private_bus import Message, Service, member_of, private_bus
 
 NAME = "org.rubato.Test"
@@ -99,13 +99,30 @@ def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notification
     clicks: list[bool] = []
     notifications.clicked.connect(lambda: clicks.append(True))
     notifications.tell("Timer", "Tea.")
-    qtbot.waitUntil(lambda: notifications._shown == {NUMBER})
+    qtbot.waitUntil(lambda: set(notifications._shown) == {NUMBER})
     invoked = SERVICE.path, SERVICE.interface, "ActionInvoked", "us"
     desktop.emit(*invoked, (NUMBER + 1, "default"))
     desktop.emit(*invoked, (NUMBER, "default"))
     desktop.emit(SERVICE.path, SERVICE.interface, "NotificationClosed", "uu", (NUMBER, 2))
-    qtbot.waitUntil(lambda: notifications._shown == set())
+    qtbot.waitUntil(lambda: notifications._shown == {})
     assert clicks == [True]
+
+
+def test_one_about_a_timer_has_buttons_and_goes_with_the_timer(qtbot, desktop, notifications):
+    pressed: list[str] = []
+    acts = {each: lambda each=each: pressed.append(each) for each in ("Snooze", "Dismiss")}
+    notifications.tell("Timer", "Tea.", Buttons(3, acts))
+    qtbot.waitUntil(lambda: set(notifications._shown) == {NUMBER})
+    *_, actions, hints, _ = desktop.next_call().body
+    assert actions == ["default", "Show", "Snooze", "Snooze", "Dismiss", "Dismiss"]
+    assert hints["urgency"] == ("y", 2)
+    desktop.emit(SERVICE.path, SERVICE.interface, "ActionInvoked", "us", (NUMBER, "Dismiss"))
+    qtbot.waitUntil(lambda: pressed == ["Dismiss"])
+    notifications.keep_timers(frozenset((3,)))
+    notifications.keep_timers(frozenset())
+    qtbot.waitUntil(desktop.has_calls)
+    call = desktop.next_call()
+    assert (member_of(call), call.body) == ("CloseNotification", (NUMBER,))
 
 
 def test_where_the_desktop_has_no_service_or_no_bus_the_tray_tells(

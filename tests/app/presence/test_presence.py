@@ -16,6 +16,7 @@ from app.presence.presence import Presence
 from app.presence.tray import Tray
 from engine import api
 
+ALARM = api.TimerRang("It's 7:00 AM. This is your alarm.", 3, api.TimerKind.ALARM)
 LOST = api.Failed("device", "The microphone is gone.", "", None, api.Part.MICROPHONE)
 
 
@@ -68,6 +69,7 @@ def test_it_ends(presence, window, qtbot, by):
     ("event", "note"),
     [
         (api.TimerRang("Your tea is ready."), ("Timer", "Your tea is ready.")),
+        (ALARM, ("Alarm", "It's 7:00 AM. This is your alarm.")),
         (LOST, ("The microphone does not work", "The microphone is gone.")),
         (replace(LOST, part=api.Part.SYNTHESISER), None),
         (api.Notice("A new conversation."), None),

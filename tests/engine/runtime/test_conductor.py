@@ -227,7 +227,7 @@ def test_a_timer_and_a_text_are_spoken_though_nobody_asked():
     with hosting(parts) as host:
         host.ask("timer")
         assert host.ended(2).reply == "Your tea is ready."
-        assert host.of(api.TimerRang) == [api.TimerRang("Your tea is ready.")]
+        assert host.of(api.TimerRang) == [api.TimerRang("Your tea is ready.", 1)]
         host.post(api.Speak("  The washing is done.  "))
         assert host.ended(3).heard == "The washing is done."
         host.post(api.Speak("a" * 20_001))

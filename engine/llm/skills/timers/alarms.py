@@ -6,7 +6,7 @@ Invariant: an alarm's label ends in ALARM and names its time.
 import re
 from dataclasses import replace
 
-from engine.llm.base import Role, StartTimer, Timer
+from engine.llm.base import StartTimer, Timer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.hours import (
     clock_face,
@@ -16,19 +16,13 @@ from engine.llm.skills.clock.hours import (
     seconds_until,
 )
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
-from engine.llm.skills.matching.quantities import (
-    duration,
-    duration_phrase,
-    enumeration,
-    parse_duration,
-)
+from engine.llm.skills.matching.quantities import enumeration, parse_duration
 from engine.llm.skills.timers.choosing import cancelled, newest_of, running
-from engine.llm.skills.timers.setting import MAX_TIMER_S, TOO_LONG
+from engine.llm.skills.timers.setting import MAX_TIMER_S
 from engine.messages.timers import CancelTimers, TimerKind
 
 ALARM = "alarm"
 EARLIEST = 5  # o'clock, tomorrow: alarms are for getting up
-SNOOZE = "9 minutes"  # as alarm clocks do
 
 # A day or a part of it, which leaves the hour open.
 _DAY_ALONE = re.compile(
@@ -36,7 +30,6 @@ _DAY_ALONE = re.compile(
     r"|(?:in the|this) (?:morning|afternoon|evening))$"
 )
 _PART_OF_DAY = re.compile(r"'s$| (?:morning|afternoon|evening|night)$")
-_RINGING = ("It's ", "Your ", "Remember to ", "Once more: ")  # how its text begins
 
 
 def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -51,10 +44,9 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
         return ask_alarm_time(slots, occasion) if known else None
     label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
     seconds = seconds_until(moment, occasion.now())
-    said = f"It's {clock_face(moment.hour, moment.minute)}. This is your alarm."
     return Answer(
         f"Alarm set for {moment_phrase(moment, occasion.now())}.",
-        (StartTimer(seconds, label, said, TimerKind.ALARM),),
+        (StartTimer(seconds, label, "This is your alarm.", TimerKind.ALARM, by_clock=True),),
     )
 
 
@@ -121,27 +113,3 @@ def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
     if day is None or re.match(r"(?:the )?\d", when.strip()):  # "the 1st alarm" counts them
         return None
     return tuple(each for each in alarms if moment_after(now, each.remaining_s).date() == day)
-
-
-def snooze(slots: Slots, occasion: Occasion) -> Answer:
-    """Let the last thing that rang ring again later."""
-    seconds = duration(slots.get("duration", SNOOZE))
-    if seconds > MAX_TIMER_S:
-        return Answer(TOO_LONG)
-    rung = _rung(occasion)
-    if not rung:
-        return Answer("Nothing has rung.")
-    text = f"Once more: {rung.removeprefix('Once more: ')}"
-    timer = StartTimer(seconds, "snooze", text)
-    return Answer(f"Again in {duration_phrase(seconds)}.", (timer,))
-
-
-def _rung(occasion: Occasion) -> str:
-    """The text of what rang last, which the assistant says without being asked; empty = nothing."""
-    history = occasion.history
-    for at in range(len(history) - 1, -1, -1):
-        unasked = at == 0 or history[at - 1].role is not Role.USER
-        message = history[at]
-        if message.role is Role.ASSISTANT and unasked and message.text.startswith(_RINGING):
-            return message.text
-    return ""

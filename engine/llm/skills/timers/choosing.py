@@ -47,7 +47,9 @@ def is_label(said: str) -> bool:
 
 
 def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:
-    return tuple(timer for timer in occasion.situation().timers if timer.kind is kind)
+    """Those that have not rung yet."""
+    timers = occasion.situation().timers
+    return tuple(timer for timer in timers if timer.kind is kind and not timer.rang)
 
 
 def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:

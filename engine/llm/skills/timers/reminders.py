@@ -59,12 +59,13 @@ def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
     if moment is None:
         return None
     when = f"at {moment_phrase(moment, now)}"
-    return _remind(when, seconds_until(moment, now), slots["task"])
+    return _remind(when, seconds_until(moment, now), slots["task"], by_clock=True)
 
 
-def _remind(when: str, seconds: float, task: str) -> Answer:
+def _remind(when: str, seconds: float, task: str, *, by_clock: bool = False) -> Answer:
     task = _told_back(task.strip())
-    reminder = StartTimer(seconds, task, f"Remember to {task}.", TimerKind.REMINDER)
+    said = f"Remember to {task}."
+    reminder = StartTimer(seconds, task, said, TimerKind.REMINDER, by_clock)
     return Answer(f"I'll remind you {when} to {task}.", (reminder,))
 
 

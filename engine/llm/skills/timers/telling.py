@@ -19,11 +19,14 @@ from engine.messages.timers import TimerKind
 
 
 def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
-    """The remaining time of the named timer, or of all."""
+    """The remaining time of the named timer, or of all; without a timer, what else there is."""
     timers = running(occasion)
     label = clean_label(slots.get("label", ""))
     if not timers:
-        return Answer(NONE_RUNNING)
+        others = occasion.situation().timers
+        return Answer(
+            f"{NONE_RUNNING} {tell_everything(slots, occasion).text}" if others else NONE_RUNNING
+        )
     if chosen := named(label, timers) if label else timers:
         return Answer(remaining(chosen))
     return Answer(f"There is no {label} timer. {remaining(timers)}")
@@ -64,6 +67,7 @@ def tell_everything(_slots: Slots, occasion: Occasion) -> Answer:
     said = [remaining(found)] if (found := running(occasion)) else []
     others = [kind for kind in (TimerKind.ALARM, TimerKind.REMINDER) if running(occasion, kind)]
     said += [tell_all({"kind": kind.value}, occasion).text for kind in others]
+    said += [f"Your {name(timer)} has rung." for timer in timers if timer.rang]
     return Answer(" ".join(said))
 
 

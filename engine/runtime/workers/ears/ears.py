@@ -302,6 +302,8 @@ class Ears(Actor[Order]):
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
+        if self._controls.rings and not self._canceller.cancels:
+            self._ignored_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         if (
             not attending.hands_free
             or attending.ignore_microphone

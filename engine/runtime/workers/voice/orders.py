@@ -48,4 +48,11 @@ class Audition:
     rate: float | None
 
 
-Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition
+@dataclass(frozen=True)
+class Sound:
+    """Ring, or be silent again."""
+
+    on: bool
+
+
+Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition | Sound

@@ -8,10 +8,8 @@ was chosen to speak with is loaded between two replies, the newest choice only.
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import assert_never
-
-import numpy as np
 
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
@@ -20,45 +18,32 @@ from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.breaks import Breaks
 from engine.runtime.turn.facts import AudioQueued, Fact, ReplyAudible, ReplyEnded, WordBegan
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
-from engine.runtime.turn.playback import FrameCue, Playback
+from engine.runtime.turn.playback import Playback
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
-from engine.runtime.workers.voice.orders import Audition, Order, SayWords, SelectVoice, Unsay
+from engine.runtime.workers.voice.orders import (
+    Audition,
+    Order,
+    SayWords,
+    SelectVoice,
+    Sound,
+    Unsay,
+)
 from engine.runtime.workers.voice.reserve import Reserve
+from engine.runtime.workers.voice.ring import Ring
 from engine.runtime.workers.voice.unspoken import Unspoken
+from engine.runtime.workers.voice.utterance import Utterance, made_again
 from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
-from engine.text.word import Word
-from engine.tts.base import AudioFrame, Finished, Starved, Step
-from engine.tts.rate import PLAIN, paced
+from engine.tts.base import AudioFrame, Finished, Starved
+from engine.tts.rate import paced
 
-# How far what is made again is ahead of what sounds when it takes its place: the next frame may
-# take a voice long, and the resampler and the device hold some of it.
-AHEAD_MS = 150.0
 LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
 TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
-
-
-@dataclass
-class _Utterance:
-    """What belongs to the reply being spoken."""
-
-    reply: Reply
-    session: Breaks | Unspoken
-    playback: Playback
-    words: list[Word] = field(default_factory=list)
-    rate: float | None = None  # SPS; None = the dial's
-    pace: float = PLAIN  # of the word of the last frame
-    heard: FrameCue | None = None  # the last one whose rate was measured
-    queued: bool = False
-    audible: bool = False
-    starved: bool = False
-    ended: bool = False  # no more words will come
 
 
 class SpeechWorker(Actor[Order]):
@@ -74,8 +59,9 @@ class SpeechWorker(Actor[Order]):
         self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
         self._loudspeakers = Loudspeakers(factories.loudspeaker)
         self._reply: Reply | None = None  # the reply a fault would belong to; None = none
-        self._utterance: _Utterance | None = None  # None = nothing is being said
+        self._utterance: Utterance | None = None  # None = nothing is being said
         self._reserve = Reserve()
+        self._ring = Ring(controls)
 
     # -------------------------------------------------------------- from any thread
 
@@ -113,6 +99,9 @@ class SpeechWorker(Actor[Order]):
                 self._drop()
             case SayWords() | Unsay() | Audition():
                 pass
+            case Sound(on):
+                self._look_again()
+                self._ring.switch(on)
             case Resume(turn):
                 if self._utterance and self._utterance.reply.turn == turn:
                     self._utterance.reply.resume()
@@ -160,7 +149,7 @@ class SpeechWorker(Actor[Order]):
         if not isinstance(loudspeaker, SilentLoudspeaker):
             self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=instead))
 
-    def _move(self, utterance: _Utterance, loudspeaker: Loudspeaker) -> None:
+    def _move(self, utterance: Utterance, loudspeaker: Loudspeaker) -> None:
         """Go on through another loudspeaker; where there is none, the reply is read."""
         if not isinstance(loudspeaker, SilentLoudspeaker) or utterance.reply.ending is not None:
             utterance.playback.move_to(loudspeaker)
@@ -171,7 +160,7 @@ class SpeechWorker(Actor[Order]):
         utterance.starved = False
         utterance.reply.begin(utterance.playback)
 
-    def _say(self, utterance: _Utterance, more: SayWords) -> None:
+    def _say(self, utterance: Utterance, more: SayWords) -> None:
         for word in more.words:
             utterance.words.append(word)
             utterance.session.push(word)
@@ -182,7 +171,7 @@ class SpeechWorker(Actor[Order]):
         if not utterance.queued:
             self._reserve.begin()
 
-    def _open(self, reply: Reply) -> _Utterance:
+    def _open(self, reply: Reply) -> Utterance:
         self._reply = reply
         if self._utterance and self._utterance.reply is reply:
             return self._utterance
@@ -209,16 +198,16 @@ class SpeechWorker(Actor[Order]):
             raise DeviceError("There is no loudspeaker.", hint="Connect one, and try again.")
         session = self._voice.audition(order.voice)
         playback = Playback(loudspeaker, self._voice.sample_rate)
-        self._utterance = _Utterance(order.reply, session, playback, rate=order.rate)
+        self._utterance = Utterance(order.reply, session, playback, rate=order.rate)
         order.reply.begin(playback)
         self._say(self._utterance, SayWords(order.reply, order.words, last=True))
 
-    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> _Utterance:
+    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> Utterance:
         if not isinstance(loudspeaker, SilentLoudspeaker):
             session = self._voice.open()
-            return _Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
+            return Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
         playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
-        return _Utterance(reply, Unspoken(), playback)
+        return Utterance(reply, Unspoken(), playback)
 
     def _drop(self) -> None:
         if self._utterance:
@@ -243,27 +232,31 @@ class SpeechWorker(Actor[Order]):
             self._go_on(utterance, instead)
         if utterance is not None and utterance.reply.ending is not None:
             self._drop()
-        if self._utterance is None:
-            self._load_wanted()
-            return None
         try:
-            return self._speak(self._utterance)
+            ring_s = self._ring.look(self._utterance.reply if self._utterance else None)
+            if self._utterance is not None:
+                return self._speak(self._utterance)
         except DeviceError as error:
             self._lose_loudspeaker(self._utterance, error)
             return TICK_S
+        self._load_wanted()
+        return ring_s
 
-    def _lose_loudspeaker(self, utterance: _Utterance, error: DeviceError) -> None:
+    def _lose_loudspeaker(self, utterance: Utterance | None, error: DeviceError) -> None:
         """Go on through another, which a reply that was begun aloud waits for."""
-        audible = utterance.playback.audible
+        audible = utterance is not None and utterance.playback.audible
         instead = self._loudspeakers.lose(waits=audible)
         over = audible and (instead is None or isinstance(instead, SilentLoudspeaker))
-        self._tell(Failed.of(error, Part.LOUDSPEAKER, utterance.reply.turn if over else None))
+        turn = utterance.reply.turn if utterance is not None and over else None
+        self._tell(Failed.of(error, Part.LOUDSPEAKER, turn))
         if instead is not None:
             self._go_on(utterance, instead, instead=True)
 
-    def _go_on(self, utterance: _Utterance, other: Loudspeaker, *, instead: bool = False) -> None:
+    def _go_on(
+        self, utterance: Utterance | None, other: Loudspeaker, *, instead: bool = False
+    ) -> None:
         """Where nobody can hear it, a reply that was begun aloud ends where it was heard last."""
-        if isinstance(other, SilentLoudspeaker) and utterance.playback.audible:
+        if isinstance(other, SilentLoudspeaker) and utterance and utterance.playback.audible:
             self._end(utterance.reply, Ending.DEVICE_LOST)
         self._replace_loudspeaker(other, instead=instead)
 
@@ -272,7 +265,7 @@ class SpeechWorker(Actor[Order]):
         if reply.end(ending):
             self._tell(ReplyEnded(reply.turn, ending))
 
-    def _speak(self, utterance: _Utterance) -> float:
+    def _speak(self, utterance: Utterance) -> float:
         playback = utterance.playback
         if playback.hushed:
             return self._wait(utterance)
@@ -293,7 +286,7 @@ class SpeechWorker(Actor[Order]):
         self._step(utterance, end)
         return 0.0
 
-    def _wait(self, utterance: _Utterance) -> float:
+    def _wait(self, utterance: Utterance) -> float:
         """While hushed: for the end of the reply, or of the pause."""
         self._controls.level_db = SILENCE_DB
         self._reserve.end()
@@ -302,10 +295,10 @@ class SpeechWorker(Actor[Order]):
             utterance.reply.resume()
         return TICK_S
 
-    def _rate(self, utterance: _Utterance) -> float | None:
+    def _rate(self, utterance: Utterance) -> float | None:
         return self._controls.rate if utterance.rate is None else utterance.rate
 
-    def _retime(self, utterance: _Utterance) -> int | None:
+    def _retime(self, utterance: Utterance) -> int | None:
         """The rate has changed: make again what will not be heard before that can be done. The
         sample it begins at, if the loudspeaker has it already; it keeps it until then.
         """
@@ -319,11 +312,11 @@ class SpeechWorker(Actor[Order]):
         self._reserve.begin(moved=True)
         return end
 
-    def _step(self, utterance: _Utterance, end: int | None) -> None:
+    def _step(self, utterance: Utterance, end: int | None) -> None:
         """`end`: from this sample on what the loudspeaker has is made again; None = nothing is."""
         rate = utterance.session.rate
         utterance.reply.move()
-        match utterance.session.step() if end is None else _made_again(utterance):
+        match utterance.session.step() if end is None else made_again(utterance):
             case AudioFrame() as frame:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
                 utterance.pace = words[-1].pace if words else utterance.pace
@@ -346,7 +339,7 @@ class SpeechWorker(Actor[Order]):
                 else:
                     utterance.reply.awaits_words = not utterance.ended
 
-    def _show(self, utterance: _Utterance) -> None:
+    def _show(self, utterance: Utterance) -> None:
         """Tell what has become audible since the last look."""
         playback, turn = utterance.playback, utterance.reply.turn
         if not utterance.audible and playback.audible:
@@ -361,7 +354,7 @@ class SpeechWorker(Actor[Order]):
                 self._tell(RateMeasured(turn, cue.target, cue.measured))
             utterance.heard = cue if cue.mean is not None else utterance.heard
 
-    def _finish(self, utterance: _Utterance) -> None:
+    def _finish(self, utterance: Utterance) -> None:
         reply = utterance.reply
         self._end(reply, Ending.FAILED if reply.broke else Ending.COMPLETE)
         self._drop()
@@ -378,20 +371,3 @@ class SpeechWorker(Actor[Order]):
         if reply is not None:
             self._end(reply, Ending.FAILED)
         self._drop()
-
-
-def _made_again(utterance: _Utterance) -> Step:
-    """The next frames as one: the old speech sounds on until they are far enough ahead of it."""
-    playback, session = utterance.playback, utterance.session
-    step = session.step()
-    frames = list[AudioFrame]()
-    while isinstance(step, AudioFrame):
-        frames.append(step)
-        if playback.ahead_ms(step.sample + len(step.pcm)) >= min(AHEAD_MS, playback.lead_ms):
-            break
-        step = session.step()
-    if not frames:
-        return step
-    pcm = np.concatenate([frame.pcm for frame in frames])
-    onsets = tuple(onset for frame in frames for onset in frame.onsets)
-    return replace(frames[-1], pcm=pcm, sample=frames[0].sample, onsets=onsets)

@@ -1,6 +1,7 @@
 import json
 import stat
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from engine.llm.base import StartTimer, Timer
 from engine.messages.events import Event, Failed
 from engine.messages.timers import (
+    SNOOZE_S,
     CancelTimers,
     ExtendTimers,
     PauseTimers,
@@ -15,7 +17,7 @@ from engine.messages.timers import (
     TimersChanged,
     TimerSet,
 )
-from engine.runtime.host.timers import LOOK_S, Timers
+from engine.runtime.host.timers import LOOK_S, RING_S, Timers, awake_or_asleep_s
 
 
 class Wall:
@@ -39,28 +41,103 @@ def alarm_with(wall: Wall, *timers: tuple[float, str], path: Path | None = None)
     return alarm
 
 
+def rung(alarm: Timers) -> tuple[str, ...]:
+    return tuple(each.text for each in alarm.due())
+
+
+def face_at(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds):%I:%M %p}".lstrip("0")
+
+
 def test_timers_ring_once_when_their_time_has_come_in_its_order(wall):
     alarm = alarm_with(wall, (9, "late"), (7, "early"))
     wall.now = 106.9
-    assert alarm.due() == ()
+    assert rung(alarm) == ()
     wall.now = 110.0
-    assert alarm.due() == ("early is over.", "late is over.")
-    assert alarm.due() == ()
+    assert rung(alarm) == ("early is over.", "late is over.")
+    assert rung(alarm) == ()
 
 
 @pytest.mark.parametrize(
     ("late_s", "said"),
     [
         (4.9, "tea is over."),
-        (40.0, "tea is over. This comes 40 seconds late."),
-        (119.0, "tea is over. This comes 1 minute late."),
-        (7530.0, "tea is over. This comes 2 hours and 5 minutes late."),
+        (40.0, "tea is over. It was due at {face}, 40 seconds ago."),
+        (119.0, "tea is over. It was due at {face}, 1 minute ago."),
+        (7530.0, "tea is over. It was due at {face}, 2 hours and 5 minutes ago."),
     ],
 )
-def test_a_timer_that_came_due_while_the_machine_slept_says_how_late_it_is(wall, late_s, said):
+def test_a_timer_that_came_due_while_the_machine_slept_says_when_that_was(wall, late_s, said):
     alarm = alarm_with(wall, (600, "tea"))
     wall.now += 600 + late_s
-    assert alarm.due() == (said,)
+    assert rung(alarm) == (said.format(face=face_at(700.0)),)
+
+
+def test_an_alarm_says_the_time_at_which_it_rings_also_after_a_snooze(wall):
+    alarm = Timers(clock=wall)
+    alarm.start(StartTimer(9, "alarm", "This is your alarm.", TimerKind.ALARM, by_clock=True))
+    wall.now += 9
+    assert rung(alarm) == (f"It's {face_at(109.0)}. This is your alarm.",)
+    alarm.change(ExtendTimers((1,), SNOOZE_S))
+    assert alarm.sounding == frozenset()
+    wall.now += SNOOZE_S
+    assert rung(alarm) == (f"It's {face_at(109.0 + SNOOZE_S)}. This is your alarm.",)
+
+
+def test_it_rings_for_ten_minutes_unless_it_is_dismissed_and_stays(wall):
+    alarm = alarm_with(wall, (9, "tea"), (9, "eggs"))
+    wall.now += 9
+    rung(alarm)
+    assert alarm.wait_s() == LOOK_S
+    alarm.change(CancelTimers((1,)))
+    assert alarm.sounding == alarm.rung == {2}
+    wall.now += RING_S
+    assert rung(alarm) == ()
+    assert (alarm.sounding, alarm.rung) == (frozenset(), {2})
+    assert alarm.wait_s() is None
+
+
+def test_what_rings_goes_on_after_a_restart_for_what_is_left(wall, path):
+    alarm = alarm_with(wall, (9, "tea"), path=path)
+    wall.now += 9
+    rung(alarm)
+    alarm.save(untold)
+    wall.now += RING_S - 60
+    again = loaded(path, wall)
+    assert rung(again) == ()
+    assert again.sounding == {1}
+    wall.now += 60
+    assert again.sounding == frozenset()
+
+
+@pytest.mark.parametrize("set_by_s", [3600.0, -3600.0])
+def test_when_the_clock_is_set_a_time_of_day_follows_it_and_a_duration_stays(wall, set_by_s):
+    steady = Wall()
+    alarm = Timers(clock=wall, steady=steady)
+    alarm.start(StartTimer(4000, "tea", "Tea."))
+    alarm.start(StartTimer(4000, "call Ben", "Ben.", TimerKind.REMINDER, by_clock=True))
+    alarm.start(StartTimer(4000, "7:00 AM alarm", "Up.", TimerKind.ALARM))
+    wall.now += set_by_s
+    rung(alarm)
+    tea, ben, up = (each.remaining_s for each in alarm.running())
+    assert tea == 4000
+    assert ben == up == 4000 - set_by_s
+
+
+def test_what_rings_is_not_prolonged_when_the_clock_is_set_back(wall):
+    steady = Wall()
+    alarm = Timers(clock=wall, steady=steady)
+    alarm.start(StartTimer(0, "tea", "Tea."))
+    rung(alarm)
+    wall.now -= 3600
+    wall.now += RING_S
+    steady.now += RING_S
+    rung(alarm)
+    assert alarm.sounding == frozenset()
+
+
+def test_the_clock_that_nobody_sets_goes_on():
+    assert 0 <= awake_or_asleep_s() <= awake_or_asleep_s()
 
 
 def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(wall):
@@ -71,27 +148,31 @@ def test_the_wait_is_for_the_next_timer_and_never_long_as_the_machine_may_sleep(
     assert Timers(clock=wall).wait_s() is None
 
 
-def test_timers_come_back_but_for_those_whose_time_has_come(wall):
-    alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
+def test_timers_come_back_and_ring_but_not_twice(wall):
+    alarm = alarm_with(wall, (9, "tea"), (3, "eggs"), (2, "rice"))
     timers = alarm.timers
+    wall.now = 102.5
+    assert rung(alarm) == ("rice is over.",)
     alarm.change(CancelTimers((1, 2)))
     wall.now = 104.0
     alarm.restore(timers)
-    assert [timer.label for timer in alarm.running()] == ["tea"]
+    assert [timer.label for timer in alarm.running()] == ["tea", "eggs", "rice"]
+    assert rung(alarm) == ("eggs is over.",)
 
 
 def test_a_paused_timer_stands_still_until_it_goes_on(wall):
     alarm = alarm_with(wall, (9, "tea"), (3, "eggs"))
     alarm.change(PauseTimers((1,)))
     wall.now = 200.0
-    assert alarm.due() == ("eggs is over. This comes 1 minute late.",)
+    assert rung(alarm) == (f"eggs is over. It was due at {face_at(103.0)}, 1 minute ago.",)
+    alarm.change(CancelTimers((2,)))
     assert alarm.wait_s() is None
     assert alarm.running() == (Timer("tea", 9.0, 1, seconds=9, paused=True),)
     alarm.change(PauseTimers((1,), on=False))
     wall.now = 208.0
     assert alarm.running() == (Timer("tea", 1.0, 1, seconds=9),)
     wall.now = 209.0
-    assert alarm.due() == ("tea is over.",)
+    assert rung(alarm) == ("tea is over.",)
 
 
 @pytest.mark.parametrize(("seconds", "left"), [(60.0, 69.0), (-5.0, 4.0), (-60.0, 0.0)])
@@ -207,4 +288,4 @@ def test_timers_that_cannot_be_saved_run_on_and_it_is_told_once(wall, path):
     alarm.save(told.append)
     assert [type(event) for event in told] == [Failed]
     wall.now += 60
-    assert alarm.due() == ("tea is over.",)
+    assert rung(alarm) == ("tea is over.",)

@@ -51,8 +51,9 @@ class Listening:
         self._stage.microphones[""].joins_midway = midway
         nothing = Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
         controls = SimpleNamespace(
-            duck=self.ducked.append, take_played=lambda: nothing, level_db=0.0
+            duck=self.ducked.append, take_played=lambda: nothing, level_db=0.0, rings=False
         )
+        self.controls = controls
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(worker, "Worker", HandWorker)
             self.ears = Ears(self._stage.factories(), self.told.append, controls)
@@ -100,6 +101,17 @@ def test_the_level_is_told_ten_times_a_second():
     room = Listening()
     room.hear(np.zeros(2 * SAMPLE_RATE, np.float32))
     assert room.count(Levels) == 20
+
+
+def test_without_a_canceller_nothing_is_heard_while_it_rings_but_in_the_pauses():
+    room = Listening()
+    speech = spoken("what time is it")
+    room.controls.rings = True
+    room.hear(silence(1.0), speech, silence(1.0))
+    assert room.count(SpeechStarted) == 0
+    room.controls.rings = False
+    room.hear(silence(1.0), speech, silence(1.0))
+    assert room.count(SpeechStarted) == 1
 
 
 @pytest.mark.parametrize("noise", [0.0, 3e-5, 1e-3])

@@ -1,0 +1,87 @@
+"""Rings: gives the alarm's sound to the loudspeaker in bursts, between which speech goes on.
+
+Invariant: belongs to the speaker's thread. The sound and speech are never in the loudspeaker
+together: before a burst speech gives way, and after it goes on from the sample it had reached.
+While a person speaks there is no burst.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from engine.audio.alarm_sound import burst
+from engine.audio.pcm import Pcm
+from engine.runtime.turn.live_controls import LiveControls
+from engine.runtime.turn.reply import Reply
+
+PAUSE_S: Final = 1.6  # between bursts: long enough to say "stop" in
+SPEECH_S: Final = 4.0  # the same while something is being said
+LOOK_S: Final = 0.05
+TICK_S: Final = 0.01
+_NOTHING: Final[Pcm] = np.zeros(0, np.float32)
+
+
+class Ring:
+    """Silent until switch(True)."""
+
+    def __init__(
+        self, controls: LiveControls, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._controls = controls
+        self._clock = clock
+        self._since: float | None = None  # when it began to ring; None = it does not
+        self._silent_at = -SPEECH_S  # when the last burst ended, or a person last spoke
+        self._left: Pcm | None = None  # of a burst, not yet written; None = no burst
+
+    def switch(self, on: bool) -> None:
+        """Ring from now on, or be silent at once."""
+        self._since = self._clock() if on else None
+        self._silent_at = self._clock() - SPEECH_S
+
+    def look(self, reply: Reply | None) -> float | None:
+        """Go on ringing, or with `reply`, which is being said; seconds until the next look. None =
+        nothing rings. DeviceError when the loudspeaker is gone.
+        """
+        if self._since is None or self._waits(reply):
+            self._stop_burst()
+        elif self._left is None and self._clock() - self._silent_at >= _pause_s(reply):
+            self._controls.loudspeaker.cut()
+            self._left = burst(self._clock() - self._since, self._controls.loudspeaker.sample_rate)
+        if self._left is None:
+            return None if self._since is None else LOOK_S
+        self._sound(self._left, reply)
+        return TICK_S
+
+    def _waits(self, reply: Reply | None) -> bool:
+        """Whether a person speaks; what they say begins another pause."""
+        waits = self._controls.ring_waits or (reply is not None and reply.paused_s is not None)
+        if waits:
+            self._silent_at = self._clock()
+        return waits
+
+    def _stop_burst(self) -> None:
+        if self._left is not None:
+            if self._controls.rings:
+                self._controls.loudspeaker.cut()
+            self._left = _NOTHING
+
+    def _sound(self, left: Pcm, reply: Reply | None) -> None:
+        """Write what fits; the volume changes only while the loudspeaker has nothing to play."""
+        if reply is not None:
+            reply.give_way(True)
+        loudspeaker = self._controls.loudspeaker
+        drained = loudspeaker.samples_played >= loudspeaker.samples_written
+        self._controls.rings = self._controls.rings or drained
+        count = loudspeaker.write(left if self._controls.rings else _NOTHING)  # or check the device
+        self._left = left[count:]
+        if drained and not len(left):
+            self._left, self._controls.rings = None, False
+            self._silent_at = self._clock()
+            if reply is not None:
+                reply.give_way(False)
+
+
+def _pause_s(reply: Reply | None) -> float:
+    return PAUSE_S if reply is None else SPEECH_S
