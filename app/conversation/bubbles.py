@@ -32,7 +32,7 @@ from app.look.theme import Theme, scaled
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
 PAD_Y = 9.0
 GAP = 10.0  # between the bubbles of one turn
-TURN_GAP = 26.0  # leaves room for the tools of a reply
+TURN_GAP = 32.0  # leaves room for the tools of a reply
 LINK_HEIGHT = 32.0  # height of a button below a reply; its line of text is half as high
 INDENT = 24.0  # of a list's item, a quotation
 CODE_PAD = 6.0

@@ -332,7 +332,8 @@ class ConversationDocument(QTextDocument):
     def _show_caption(self, place: Blocks) -> None:
         kind = Kind.MODEL_LINK if place.exchange.has_model_link else Kind.CAPTION
         caption = place.exchange.caption or (_NO_TEXT if kind is Kind.MODEL_LINK else "")
-        if (caption or None) == place.caption:
+        block = self.findBlockByNumber(place.caption_block)
+        if (caption or None) == place.caption and (not caption or kind is bubbles.kind_of(block)):
             return
         if not caption:
             self._remove_blocks(place, place.caption_block)

@@ -38,15 +38,10 @@ class ModelLink(QPushButton):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.hide()
 
-    def follow(self) -> None:
-        """Follow the reply from now on; the view must have its document."""
-        self._view.verticalScrollBar().valueChanged.connect(self.place)
-        self._document.documentLayout().documentSizeChanged.connect(self.place)
-
     def place(self) -> None:
         """Move below the last reply that lacked a language model, while that reply is in sight."""
-        links = (each for each in reversed(self._transcript.exchanges) if each.has_model_link)
-        exchange = next(links, None)
+        self.ensurePolished()  # before it was shown, its size is not the style sheet's
+        exchange = self._transcript.model_link
         block = self._document.model_link_block(exchange) if exchange is not None else None
         if block is None:
             self.hide()
@@ -109,7 +104,9 @@ class ReplyTools(QWidget):
             self.place()
 
     def place(self) -> None:
-        """Move below the reply, next to its caption if it has one."""
+        """Move below the reply, next to its caption if it has one and to the button there."""
+        self._model_link.place()
+        self.ensurePolished()
         document, exchange = self._view.document(), self.exchange
         assert isinstance(document, ConversationDocument)
         block = document.reply_block(exchange) if exchange is not None else None

@@ -40,7 +40,7 @@ class Exchange:
     turn: int
     said: str = ""
     is_partial: bool = True  # the recogniser may still revise `said`
-    is_typed: bool = False  # people who type read the reply, so nothing is marked as unheard
+    is_typed: bool = False  # people who type read ahead: nothing is faint while it is spoken
     reply: str = ""
     thought: str = ""  # the end of the language model's thoughts, until there is a reply
     heard_end: int = 0  # characters of `reply` that have begun to leave the loudspeaker
@@ -60,9 +60,11 @@ class Exchange:
 
     @property
     def unheard(self) -> Span | None:
-        """What is left to hear; None when nothing is left, the turn ended normally or was typed."""
+        """What is left to hear; None when nothing is left, the turn ended normally, or a typed one
+        goes on.
+        """
         heard = self.ending is api.Ending.COMPLETE or self.heard_end >= len(self.reply)
-        done = heard or self.is_typed
+        done = heard or (self.is_typed and self.ending is None)
         return None if done else Span(self.heard_end, len(self.reply))
 
     @property
@@ -102,6 +104,11 @@ class Transcript:
         self._cleared_through = max([self._cleared_through, *turns])
         self.exchanges.clear()
         self.replayed = None
+
+    @property
+    def model_link(self) -> Exchange | None:
+        """The last exchange that has a button to a language model; None = there is none."""
+        return next((each for each in reversed(self.exchanges) if each.has_model_link), None)
 
     def load(self, turns: Sequence[api.PastTurn]) -> None:
         """Show a saved conversation, which the next turns continue."""
@@ -154,7 +161,8 @@ class Transcript:
                 exchange.think(exchange.reply)
                 exchange.reply, exchange.heard_end, exchange.word = "", 0, None
             case api.ModelWanted():
-                exchange.wants_model = True
+                for each in self.exchanges:
+                    each.wants_model = each is exchange  # one button is enough
         return exchange
 
     def _on_word(self, turn: int, word: Span) -> Exchange | None:

@@ -88,19 +88,19 @@ class Conversation(QTextEdit):
         OverlayBar(self)
         self.tools = ReplyTools(self.transcript, self.model_link, theme, self)
         self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
-        self.model_link.follow()
         theme.changed.connect(self.rebuild)
         self.rebuild()
 
     def on_event(self, event: Event) -> None:
         if isinstance(event, ConversationOpened):
             self._open(event)
+        link = self.transcript.model_link
         exchange = self.transcript.on_event(event)
         if exchange is None:
             return
         was_blank = self._document.is_blank
-        self._document.show_exchange(exchange)
-        self.model_link.place()
+        for each in {id(each): each for each in (exchange, link) if each is not None}.values():
+            self._document.show_exchange(each)
         self.tools.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
@@ -136,7 +136,6 @@ class Conversation(QTextEdit):
         for exchange in self.transcript.exchanges:
             if not exchange.is_blank:
                 self._document.show_exchange(exchange)
-        self.model_link.place()
         self.tools.place()
         self._follow()
 
@@ -237,6 +236,7 @@ class Conversation(QTextEdit):
         size = self._latest.sizeHint()
         left, top = (self.width() - size.width()) // 2, self.height() - size.height() - 10
         self._latest.setGeometry(QRect(QPoint(left, top), size))
+        self.tools.place()
         self._follow()
 
     # ------------------------------------------------------------ hearing again

@@ -6,11 +6,11 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.conversation.bubbles import Kind, kind_of, text_rect
-from app.conversation.transcript import Transcript
+from app.conversation.transcript import Span, Transcript
 from app.conversation.view import Conversation
 from app.look.theme import Theme
 from engine import api
-from tests.fakes_engine import speaking_turn, spoken_turn
+from tests.fakes_engine import lacking_turn, speaking_turn, spoken_turn
 
 
 @pytest.fixture
@@ -69,6 +69,17 @@ def test_a_thought_gives_way_to_the_reply_also_when_the_next_turn_has_begun(conv
     assert blocks(conversation) == [said, thought, (Kind.PARTIAL, "b")]
     tell(conversation, api.ReplyDelta(1, "one two"), api.PartialTranscript(2, "bee"))
     assert blocks(conversation) == [said, (Kind.REPLY, "one two"), (Kind.PARTIAL, "bee")]
+
+
+def test_only_the_last_reply_that_lacks_a_model_keeps_the_room_of_its_button(conversation):
+    stopped = api.TurnEnded(3, api.Ending.INTERRUPTED_BY_TEXT, "c", "I can't.", "", "I can't.")
+    tell(conversation, *lacking_turn(1, "a"), *lacking_turn(2, "b"))
+    assert [kind for kind, _ in blocks(conversation)].count(Kind.MODEL_LINK) == 1
+    assert blocks(conversation)[-1][0] is Kind.MODEL_LINK
+    tell(conversation, *lacking_turn(3, "c")[:4], stopped, *lacking_turn(4, "d"))
+    kinds = [kind for kind, _ in blocks(conversation)]
+    assert (kinds.count(Kind.MODEL_LINK), kinds.count(Kind.CAPTION)) == (1, 1)
+    assert kinds[-1] is Kind.MODEL_LINK
 
 
 def test_a_reply_that_was_thought_leaves_the_view(conversation):
@@ -244,7 +255,7 @@ def test_events_after_the_end_of_a_turn_or_of_a_cleared_conversation_are_dropped
     assert transcript.on_event(api.ReplyDelta(2, "new")) is not None
 
 
-def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
+def test_of_a_typed_turn_the_unheard_rest_is_faint_once_it_was_interrupted():
     transcript = told(
         api.Heard(1, "a", 1.0, "keyboard"), api.ReplyDelta(1, "It is"), api.WordHeard(1, 0, 2)
     )
@@ -253,7 +264,7 @@ def test_of_the_reply_to_a_typed_turn_nothing_is_marked_as_unheard():
     assert outside.exchanges[0].word is None  # of the reply
     end = ended(1, api.Ending.INTERRUPTED_BY_TEXT, said="a", reply="It is ten.", heard="It is")
     exchange = transcript.on_event(end)
-    assert (exchange.unheard, exchange.heard_end) == (None, 5)
+    assert (exchange.unheard, exchange.heard_end) == (Span(5, 10), 5)
 
 
 @pytest.mark.parametrize("ending", [each for each in api.Ending if each.interrupted])

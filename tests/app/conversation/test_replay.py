@@ -144,6 +144,29 @@ def test_they_stand_over_no_text_and_no_other_button(window):
             assert not view.model_link.geometry().intersects(view.tools.geometry())
 
 
+def test_where_there_was_no_room_they_find_their_places_once_there_is(window):
+    """As behind the first steps, where the conversation has no size yet."""
+    view = window.conversation
+    view.resize(view.width(), 30)
+    tell(window, *lacking_turn(1, "who wrote Hamlet"))
+    view.resize(view.width(), 30)
+    view.tools.place()
+    assert view.tools.isHidden()
+    view.resize(view.width(), 450)
+    assert not view.tools.isHidden()
+    assert not view.model_link.isHidden()
+    assert not view.model_link.geometry().intersects(view.tools.geometry())
+
+
+def test_they_touch_no_bubble_below(window):
+    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, "b", "Yes."))
+    view = window.conversation
+    view.tools.point_at(view.transcript.exchanges[0])
+    said = view.document().find("b").block()
+    top = bubbles.text_rect(said).top() - bubbles.PAD_Y
+    assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
+
+
 SPEAK = "Just speak, hold Space to talk, or type."
 MUTED = SettingChanged("audio.muted", True)
 ASLEEP = SleepChanged(True, "hey rubato")
