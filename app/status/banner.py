@@ -12,6 +12,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
+from app.conversation.transcript import KEYBOARD
 from app.language import tr
 from app.look.controls import IconButton, button, pixmap
 from app.look.label import FoldingLabel, Label, announce
@@ -19,7 +20,7 @@ from app.look.layout import MIDDLE, column, placed, row, wide
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme
 from app.status.parts import shown_to_work
-from engine.api import Ending, Event, Failed, Notice, Part, Ready, TurnEnded
+from engine.api import Ending, Event, Failed, Heard, Notice, Part, Ready, TurnEnded
 
 Direction = QBoxLayout.Direction
 _ICON = 20
@@ -33,6 +34,7 @@ class _Fault:
     hint: str
     turn: int | None = None  # the turn in which it happened; None = outside of turns
     part: Part | None = None  # the part that failed; None = no part
+    is_bypassed: bool = False  # another device has taken over
     count: int = 1
 
 
@@ -79,8 +81,18 @@ class Banner(QFrame):
                 self._add(_Fault(event.message, event.hint, event.turn, event.part))
             case Ready(part=part, instead=False):
                 self._withdraw(lambda fault: fault.part is part)
+            case Ready(part=part):
+                for fault in self._faults:
+                    fault.is_bypassed = fault.is_bypassed or fault.part is part
+            case Heard(recogniser=recogniser) if recogniser != KEYBOARD:
+                self._withdraw(lambda fault: fault.is_bypassed and fault.part is Part.MICROPHONE)
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
-                self._withdraw(lambda fault: shown_to_work(fault.part, fault.turn, turn))
+                self._withdraw(
+                    lambda fault: (
+                        shown_to_work(fault.part, fault.turn, turn)
+                        or (fault.is_bypassed and fault.part is Part.LOUDSPEAKER)
+                    )
+                )
 
     def add(self, message: str, hint: str = "") -> None:
         """Show a fault that belongs to no part, or count it again if it is still shown."""
@@ -96,7 +108,7 @@ class Banner(QFrame):
         for index, fault in enumerate(self._faults):
             if (fault.message, fault.hint) == (new.message, new.hint):
                 fault.count += 1
-                fault.turn = new.turn
+                fault.turn, fault.is_bypassed = new.turn, False
                 self._index = index
                 break
         else:

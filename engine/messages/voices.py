@@ -130,6 +130,15 @@ class Comparing:
     on: bool
 
 
+@dataclass(frozen=True)
+class TryMicrophone:
+    """The person tries the microphone, or no longer: its level is reported, and what is said is not
+    taken as said to the assistant.
+    """
+
+    on: bool
+
+
 VoiceCommand = (
     ListVoices
     | PreviewVoice
@@ -146,6 +155,7 @@ VoiceCommand = (
     | RecordClip
     | DropClip
     | Comparing
+    | TryMicrophone
 )
 
 # -------------------------------------------------------------------- events

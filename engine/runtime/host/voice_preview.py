@@ -23,6 +23,7 @@ from engine.messages.voices import (
     RecordClip,
     RemoveVoice,
     StopPreview,
+    TryMicrophone,
     VoiceCommand,
     VoicesListed,
 )
@@ -55,7 +56,7 @@ class VoicePreview:
         self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
         self._reply: Reply | None = None  # the preview that goes on
         self.recording = False  # a clip
-        self._comparing = False
+        self._ignored_for: set[type] = set()  # commands that have the microphone ignored
         self._paces: dict[str, float] = {}  # by casefolded name
         self._chosen_anew = False  # the voice's pace applies once it is known who speaks
         self._removed_chosen = ""  # it was removed while it was the chosen one
@@ -63,8 +64,10 @@ class VoicePreview:
 
     @property
     def hearing(self) -> bool:
-        """Whether a preview sounds, or is about to, or a comparison does."""
-        return self._reply is not None or self._comparing
+        """Whether what is heard was not said to the assistant: a preview sounds, or is about to, or
+        systems are compared, or the microphone is tried.
+        """
+        return self._reply is not None or bool(self._ignored_for)
 
     def phase_is(self, phase: Phase) -> None:
         """A preview makes room for who has the floor, and begins when nobody has it."""
@@ -90,8 +93,9 @@ class VoicePreview:
                 self.stop_preview()
             case RecordClip() | DropClip():
                 self._record(message)
-            case Comparing(on):
-                self._comparing = on
+            case Comparing(on) | TryMicrophone(on):
+                change = self._ignored_for.add if on else self._ignored_for.discard
+                change(type(message))
                 self._port.attend()
             case h.ClipTaken(clip):
                 self._workers.background.post(AddVoice(clip))

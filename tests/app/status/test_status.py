@@ -5,13 +5,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.conversation.transcript import KEYBOARD
 from app.look.theme import Theme
 from app.stage.mood import Mood, mood
 from app.status.banner import Banner
 from app.status.latency import KEPT, STAGES, TurnTimes
 from app.status.parts import Parts
 from app.status.row import for_people
-from engine.api import Ending, Failed, Loading, Part, Phase, Ready, TurnEnded, TurnMetrics
+from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded, TurnMetrics
 from tests.app.test_window import CTRL, key, tell
 from tests.fakes_engine import spoken_turn
 
@@ -118,6 +119,21 @@ def test_the_fault_of_a_reply_goes_with_the_next_that_is_spoken_and_no_other(ban
     assert banner.count == 1
     banner.on_event(spoken(5))
     assert banner.count == left
+
+
+@pytest.mark.parametrize(
+    ("lost", "proof"),
+    [(Part.LOUDSPEAKER, spoken(3)), (Part.MICROPHONE, Heard(3, "hi", 0.9, "sphinx"))],
+    ids=["it is heard", "it hears"],
+)
+def test_the_fault_of_a_device_goes_once_the_one_in_its_place_works(banner, lost, proof):
+    banner.on_event(fault(lost))
+    banner.on_event(proof)
+    banner.on_event(Ready(lost, "another", instead=True))
+    banner.on_event(Heard(3, "hi", 1.0, KEYBOARD))
+    assert banner.count == 1
+    banner.on_event(proof)
+    assert banner.count == 0
 
 
 def test_the_fault_being_read_stays_when_another_one_goes(banner):

@@ -153,9 +153,9 @@ class Ears(Actor[Order]):
         self._recent.forget()
         self._tell(Ready(Part.MICROPHONE, MUTED))
 
-    def _use(self, name: str, *, instead: bool = False) -> None:
+    def _use(self, name: str, *, lost: str | None = None) -> None:
         """Hear through the named microphone, else the default one; each failure is told, and the
-        last of them ends the utterance that was going on.
+        last of them ends the utterance that was going on. `lost`: the one that has just gone.
         """
         self._lose()
         for candidate in dict.fromkeys((name, "")):
@@ -165,7 +165,8 @@ class Ears(Actor[Order]):
                 turn = None if candidate else self._give_up()
                 self._tell(Failed.of(error, Part.MICROPHONE, turn))
             else:
-                self._adopt(microphone, instead=instead or candidate != name)
+                instead = candidate != name or lost not in (None, microphone.name)
+                self._adopt(microphone, instead=instead)
                 return
 
     def _give_up(self) -> int | None:
@@ -382,11 +383,11 @@ class Ears(Actor[Order]):
         """A lost microphone is replaced by the default one; the utterance goes on with it."""
         if isinstance(error, DeviceError) and self._microphone:
             relapsed = self._flaps.again(time.monotonic())
-            turn = self._give_up() if relapsed else None
+            turn, lost = self._give_up() if relapsed else None, self._microphone.name
             self._tell(Failed.of(error, Part.MICROPHONE, turn))
             self._lose()
             if not relapsed:
-                self._use("", instead=True)
+                self._use("", lost=lost)
             return
         super()._report(error)
 

@@ -147,7 +147,8 @@ class SpeechWorker(Actor[Order]):
         with suppress(DeviceError):
             before.close()
         if not isinstance(loudspeaker, SilentLoudspeaker):
-            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=instead))
+            other = instead and loudspeaker.name != before.name  # the same one may be back
+            self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=other))
 
     def _move(self, utterance: Utterance, loudspeaker: Loudspeaker) -> None:
         """Go on through another loudspeaker; where there is none, the reply is read."""

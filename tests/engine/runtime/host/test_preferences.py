@@ -12,7 +12,7 @@ from engine.llm import base as llm
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import SettingChanged, VoicesChanged
 from engine.messages.timers import CancelTimers
-from engine.messages.voices import Comparing
+from engine.messages.voices import Comparing, TryMicrophone
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
@@ -195,13 +195,15 @@ def never(*_: Any) -> Any:
     raise AssertionError("nobody asks for this")
 
 
-def test_while_systems_are_compared_aloud_nothing_is_heard_as_said_to_the_assistant():
+def test_what_is_heard_during_a_comparison_or_a_test_was_not_said_to_the_assistant():
     heard: list[bool] = []
     port = ConductorPort(
         never, never, never, lambda: heard.append(preview.hearing), Settings, cast(Any, never)
     )
     preview = VoicePreview(cast(Any, None), Status(), port)
-    preview.take(Comparing(True))
-    preview.take(Comparing(False))
-    assert heard == [True, False]
-    assert not preview.hearing
+    for message in (
+        *(Comparing(True), TryMicrophone(True), Comparing(False), TryMicrophone(False)),
+        *(TryMicrophone(False), TryMicrophone(True), TryMicrophone(True), TryMicrophone(False)),
+    ):
+        preview.take(message)
+    assert heard == [True, True, True, False, False, True, True, False]

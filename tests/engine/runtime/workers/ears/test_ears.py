@@ -14,7 +14,7 @@ from engine.audio.base import Pcm, Played
 from engine.audio.echo.near_end import NearEnd
 from engine.audio.vad import WINDOW, SpeechEnded, SpeechPaused, SpeechResumed, SpeechStarted
 from engine.errors import DeviceError, ModelError
-from engine.messages.events import Event, Failed, Levels, Notice
+from engine.messages.events import Event, Failed, Levels, Notice, Ready
 from engine.runtime.turn.endpointing import LONGEST_S, Patience
 from engine.runtime.turn.facts import Fact, InterimTranscript
 from engine.runtime.turn.orders import (
@@ -33,7 +33,7 @@ from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.runtime.by_hand import HandWorker
-from tests.fakes import FakeParts
+from tests.fakes import FakeParts, HandMicrophone
 
 QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20
@@ -180,6 +180,15 @@ def test_a_lost_microphone_closes_the_recogniser():
     for _ in range(2):  # the one that takes over is lost at once too
         room.ears._report(DeviceError("It is gone."))
     assert DropUtterance(1) in room.jobs
+
+
+@pytest.mark.parametrize("name", ["default microphone", "another one"])
+def test_a_microphone_that_is_back_stands_in_for_none(name):
+    room = Listening()
+    room._stage.microphones[""] = HandMicrophone(name)
+    room.ears._report(DeviceError("It is gone."))
+    ready = [told for told in room.told if isinstance(told, Ready)][-1]
+    assert (ready.name, ready.instead) == (name, name != "default microphone")
 
 
 def test_a_pause_has_the_utterance_decoded_and_ends_when_it_was_asked_to():

@@ -275,3 +275,13 @@ def test_a_device_that_cannot_be_chosen_ends_no_waiting_for_the_one_that_went():
     assert mouth.reply.ending is Ending.COMPLETE
     assert mouth.reply.delivery.words == WORDS
     assert [each.name for each in mouth.told if isinstance(each, Ready)].count("again") == 1
+
+
+@pytest.mark.parametrize("name", ["default loudspeaker", "another one"])
+def test_a_loudspeaker_that_is_back_stands_in_for_none(name):
+    mouth = Mouth(spoken=40)
+    lost, mouth.loudspeaker = mouth.loudspeaker, HandLoudspeaker(name)
+    lost.gone, mouth.parts.loudspeakers[""] = True, mouth.loudspeaker
+    mouth.run(1)
+    ready = [told for told in mouth.told if isinstance(told, Ready)][-1]
+    assert (ready.name, ready.instead) == (name, name != "default loudspeaker")
