@@ -143,6 +143,9 @@ class Window(QWidget):
                 self.conversation.clear_all()
             case api.SendText():
                 self.conversation.follow_again()
+            case api.PressTalk() if self.first_start.isVisible():
+                self.first_start.key_felt.emit()
+                return
             case api.ChangeSetting(key, on) if key == HANDS_FREE_KEY:
                 self._on_setting(key, on)
         self._send(command)

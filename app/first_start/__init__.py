@@ -1,1 +1,1 @@
-"""The first start: one card, five short steps."""
+"""The first start: one card, four short steps."""

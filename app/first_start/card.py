@@ -1,45 +1,43 @@
-"""The first start: one card over the empty conversation, with five steps that can each be skipped
-and done later.
+"""The first start: one card over the conversation, with four steps that can each be skipped and
+done later.
 
 Invariant: the current step is the setting `window.first_start`, so a killed program continues
-there; STEPS means that all are done. The steps are made when one is first shown, which most starts
-never do.
+there; STEPS or more means that all are done. The steps are made when one is first shown, which most
+starts never do. Nothing that is said or pressed while the card is visible becomes a turn.
 """
 
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QStackedWidget, QWidget
 
 from app.bridge import Post
 from app.devices import Devices
-from app.first_start.steps import (
-    EchoStep,
-    LoudspeakerStep,
-    MicrophoneStep,
-    ModelStep,
-    Step,
-    TalkStep,
-)
+from app.first_start.steps import MicrophoneStep, ModelStep, Step, TalkStep, VoiceStep
 from app.language import tr
 from app.look.controls import button
 from app.look.label import Label
 from app.look.layout import Scrolled, Spring, column, page_in, row, wide
 from app.look.page import in_lines
 from app.look.theme import Theme
-from engine.api import Event, Value, VoicesChanged
+from engine.api import Event, Part, Ready, TryMicrophone, Value, VoicesChanged
 
 STEP_KEY = "window.first_start"
-STEPS = 5
-_LARGEST = (560, 440)  # logical pixels; a comfortable line of text
+STEPS = 4
+_LARGEST = (560, 380)  # logical pixels; a comfortable line of text
 
 
 class FirstStart(QWidget):
     """Signals:
     models: the person wants to see the models.
+    key_felt: the talk key was pressed while the card is visible.
+    key_felt_everywhere: so was the one that works in every program.
     """
 
     models = Signal()
+    key_felt = Signal()
+    key_felt_everywhere = Signal()
 
     def __init__(
         self,
@@ -78,10 +76,23 @@ class FirstStart(QWidget):
             step.show_values(values)
 
     def on_event(self, event: Event) -> None:
-        if isinstance(event, VoicesChanged):
-            self._voices = event
+        match event:
+            case VoicesChanged():
+                self._voices = event
+            case Ready(part=Part.MICROPHONE) if self.isVisible():  # before, nobody knew of this
+                self._post(TryMicrophone(True))
         for step in self.steps:
             step.on_event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self._post(TryMicrophone(True))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if not event.spontaneous() and self.steps:
+            self._post(TryMicrophone(False))
 
     def _go(self, at: int) -> None:
         self._change(STEP_KEY, at)
@@ -90,12 +101,13 @@ class FirstStart(QWidget):
         post, theme, devices = self._post, self._theme, self._devices
         self.steps = [
             MicrophoneStep(theme, devices, self),
-            LoudspeakerStep(post, theme, devices, self),
-            EchoStep(post, theme, devices, self),
-            TalkStep(theme, devices, self),
+            VoiceStep(post, theme, devices, self),
+            talk := TalkStep(theme, devices, self),
             model := ModelStep(theme, devices, self),
         ]
         model.models.connect(self.models)
+        self.key_felt.connect(talk.feel_key)
+        self.key_felt_everywhere.connect(lambda: talk.feel_key(everywhere=True))
         for step in self.steps:
             step.changed.connect(self._change)
         self._card = QFrame(self)

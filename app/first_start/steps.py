@@ -1,22 +1,24 @@
-"""The five steps of the first start, each a small page of its own.
+"""The four steps of the first start, each a small page of its own.
 
 Invariant: a step changes only what the person touches, and nothing is fetched before a button that
 says its size was pressed.
 """
 
-from collections import deque
+import sys
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.bridge import Post
 from app.devices import Devices
-from app.first_start.echo import EchoMeasurement, sounds
+from app.keys import native
 from app.language import mark, tr
-from app.look.controls import LevelMeter, button
+from app.look.controls import LevelMeter, button, icon
 from app.look.label import Label, WrappingLabel
 from app.look.layout import LEFT, Spring, column, fill, placed, row
+from app.look.page import take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.models.row import progress_of, size_of
@@ -26,24 +28,14 @@ from engine import api
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
 VOICE_KEY = "speech.voice"
+GLOBAL_KEY = "presence.talk_key"
 NATURAL = "kokoro"  # the model that speaks better than the built-in voice on most computers
 _VOICES = 3  # offered for listening
+_NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
 _SPOKEN = 4  # levels above it, which come ten times a second
-_ROOM = 20  # levels of the room that are kept until the echo is measured
-_KEEP = Field(
-    "history.keep",
-    api.settings.Choice.of(
-        forever=mark("For ever"),
-        **{"30 days": mark("30 days")},
-        never=mark("Not at all"),
-        ask=mark("Not decided yet: not at all"),
-    ),
-    api.settings.Shown(
-        mark("Keep our conversations"),
-        help=mark("On this computer only, where you can search them and hear them again."),
-    ),
-)
+# Offered for everywhere, in this order where another program has the one before.
+GLOBAL_KEYS = ("Ctrl+Alt+Space", "Ctrl+Alt+R", "Pause")
 _HANDS_FREE = Field(
     "audio.hands_free",
     api.settings.Flag(),
@@ -123,14 +115,14 @@ class MicrophoneStep(Step):
                 self.verdict.setText(tr("I hear you."))
 
 
-class LoudspeakerStep(Step):
+class VoiceStep(Step):
     title = mark("Can you hear me?")
-    words = mark("Press a name to hear a sentence. The one you press last will speak to you.")
+    words = mark("Press a name to hear a sentence. The marked one will speak to you.")
 
     def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
         self._post = post
-        self.voices: list[QPushButton] = []
+        self.voices: dict[str, QPushButton] = {}  # by name
         self._row = row(Spring())
         self.column.addLayout(self._row)
         self._waiting = self.say(tr("The voices are being made ready."))
@@ -168,82 +160,85 @@ class LoudspeakerStep(Step):
         self.fetched.say(text)
 
     def _offer(self, names: tuple[str, ...], selected: str) -> None:
-        for each in self.voices:
-            each.deleteLater()
         # one that speaks from a file has no name to choose it by
         chosen = [selected] if selected in names else []
         first = [*chosen, *(name for name in names if name != selected)]
         shown = sorted(first[:_VOICES], key=names.index)
-        self.voices = [self._voice(name) for name in shown]
-        for place, each in enumerate(self.voices):
-            self._row.insertWidget(place, each)
+        if shown != list(self.voices):
+            for each in self.voices.values():
+                take_away(each)
+            self.voices = {name: self._voice(name) for name in shown}
+            for place, each in enumerate(self.voices.values()):
+                self._row.insertWidget(place, each)
         self._waiting.setVisible(not self.voices)
+        self._mark(selected)
 
     def _voice(self, name: str) -> QPushButton:
-        words, spoken = one_line(name).replace("&", "&&"), tr("Hear {name}", name=one_line(name))
-        return button(words, self, lambda: self._hear(name), name=spoken)
+        line, metrics = one_line(name), self.fontMetrics()
+        room = _NAME * metrics.averageCharWidth()
+        words = metrics.elidedText(line, Qt.TextElideMode.ElideRight, room).replace("&", "&&")
+        spoken = tr("Hear {name}", name=line)
+        made = button(words, self, lambda: self._hear(name), kind="choice", name=spoken)
+        made.setCheckable(True)
+        made.setMinimumWidth(1)  # three of them fit into any card
+        return made
+
+    def _mark(self, selected: str) -> None:
+        """Mark the chosen voice by more than a colour."""
+        mark = icon("check", self._theme.colour("accent"))
+        for name, each in self.voices.items():
+            each.setChecked(name == selected)
+            each.setIcon(mark if name == selected else QIcon())
 
     def _hear(self, name: str) -> None:
+        self._mark(name)
         self._post(api.PreviewVoice(name, SENTENCE))
         self.changed.emit(VOICE_KEY, name)
 
 
-class EchoStep(Step):
-    title = mark("Can you talk over me?")
-    words = mark(
-        "You can interrupt a reply by speaking, if I can tell your voice from mine. Be quiet for a"
-        " moment while I play a sentence and listen."
-    )
-
-    def __init__(self, post: Post, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(theme, devices, parent)
-        self._post = post
-        self.measure = self.button(tr("&Measure the echo"), self._on_measure)
-        self.measure.setEnabled(False)  # until there is a voice
-        self.verdict = self.say("")
-        self.ask(field_of("audio.headset"))
-        self.ask(field_of("audio.echo_cancellation"))
-        self._measurement: EchoMeasurement | None = None
-        self._room: deque[float] = deque(maxlen=_ROOM)
-        self._voice = ""
-
-    def _on_measure(self) -> None:
-        self._measurement = EchoMeasurement(self._room)
-        self.measure.setEnabled(False)
-        self.verdict.setText(tr("Listening…"))
-        self._post(api.PreviewVoice(self._voice, SENTENCE))
-
-    def on_event(self, event: api.Event) -> None:
-        super().on_event(event)
-        match event:
-            case api.VoicesChanged():
-                self._voice = event.selected
-                self.measure.setEnabled(bool(event.names) and self._measurement is None)
-            case api.Levels() if self._measurement:
-                self._measurement.add(event)
-                if self._measurement.is_over:
-                    echo, self._measurement = self._measurement.echo, None
-                    self.measure.setEnabled(True)
-                    nothing = tr("Nothing was heard. Try again.")
-                    self.verdict.setText(echo.advice if echo else nothing)
-            case api.Levels() if sounds(event):
-                self._room.clear()  # a voice of the step before; afterwards the room still rings
-            case api.Levels():
-                self._room.append(event.raw_db)
-
-
 class TalkStep(Step):
     title = mark("How will you talk to me?")
-    words = mark("Both work at any time; this is what is on when the program starts.")
+    words = mark("By speaking alone, or with a key that you hold while you speak.")
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
         super().__init__(theme, devices, parent)
         self.ask(_HANDS_FREE)
-        self.ask(field_of("wake.on"))
-        self.ask(field_of("wake.phrase"))
-        self.ask(field_of("window.talk_key"))
-        self.ask(field_of("presence.talk_key"))
-        self.ask(_KEEP)
+        self._offered = 0  # which of the keys
+        self._key = ""  # the one that is chosen
+        self.everywhere = self.button("", self._on_everywhere)
+        self.verdict = self.say("")
+        self._show_key()
+
+    def show_values(self, values: Mapping[str, api.Value]) -> None:
+        super().show_values(values)
+        if values[GLOBAL_KEY] != self._key:
+            self._key = str(values[GLOBAL_KEY])
+            self._show_key()
+
+    def feel_key(self, *, everywhere: bool = False) -> None:
+        """A talk key was pressed; nothing is said to the assistant here."""
+        key = native(self._key)
+        works = tr("That works: hold it while you speak.")
+        self.verdict.say(tr("{key} works everywhere.", key=key) if everywhere else works)
+
+    def on_event(self, event: api.Event) -> None:
+        super().on_event(event)
+        match event:
+            case api.Failed(code="global key", message=message, hint=hint):
+                self._offered = (self._offered + 1) % len(GLOBAL_KEYS)
+                self._show_key(f"{message} {hint}")
+
+    def _on_everywhere(self) -> None:
+        self.changed.emit(GLOBAL_KEY, GLOBAL_KEYS[self._offered])
+
+    def _show_key(self, fault: str = "") -> None:
+        """Offer a key for everywhere, or ask the person to try the one that is chosen."""
+        offered = native(GLOBAL_KEYS[self._offered])
+        self.everywhere.setText(tr("Talk from &every program with {key}", key=offered))
+        has_key = bool(self._key) and not fault
+        self.everywhere.setVisible(not has_key and sys.platform != "darwin")
+        ask = tr("Press {key} now, here or in another program.", key=native(self._key))
+        self.verdict.say(fault or (ask if has_key else ""))
 
 
 class ModelStep(Step):

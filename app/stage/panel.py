@@ -16,7 +16,7 @@ from app.rate.panel import RatePanel
 from app.stage.mood import Mood, mood
 from app.stage.orb import Orb
 from app.status.parts import Parts
-from engine.api import Event, Phase, PhaseChanged, TurnEnded
+from engine.api import Event, Phase, PhaseChanged, PreviewChanged, PreviewState, TurnEnded
 
 _SMALL_ORB = 84
 _LEAST_ORB = 104
@@ -37,6 +37,7 @@ class Stage(QFrame):
         self.phase = SteadyLabel(words, self, size=1.05, strong=True)
         self.phase.setText(tr(Mood.STARTING.value))
         self.phase.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._previews = False  # a voice that is tried is heard
         self._was_interrupted = False  # whether the last turn was interrupted
         self._stopped = QTimer(self, singleShot=True, interval=_INTERRUPTED_MS)
         self._stopped.timeout.connect(self._stopped.stop)
@@ -50,6 +51,8 @@ class Stage(QFrame):
     def on_event(self, event: Event) -> None:
         self.orb.on_event(event)
         match event:
+            case PreviewChanged(state=state):
+                self._previews = state is PreviewState.SPEAKING
             case TurnEnded(ending=ending):
                 self._was_interrupted = ending.interrupted
             case PhaseChanged(phase=phase):
@@ -68,7 +71,10 @@ class Stage(QFrame):
 
     def show_mood(self) -> None:
         """Show the mood in the orb and in words."""
-        now = mood(self._phase, self._parts, interrupted=self._stopped.isActive())
+        phase = self._phase
+        if self._previews and phase is Phase.IDLE:
+            phase = Phase.SPEAKING
+        now = mood(phase, self._parts, interrupted=self._stopped.isActive())
         if now is not self._mood:
             self._mood = now
             self.phase.setText(self._said(now))

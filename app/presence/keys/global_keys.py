@@ -35,10 +35,12 @@ class GlobalKeys(QObject):
     """Signals:
     failed(message, hint): a key does not work, and what to do about it.
     told(text): which keys the desktop gave.
+    talk_pressed: the talk key went down.
     """
 
     failed = Signal(str, str)
     told = Signal(str)
+    talk_pressed = Signal()
 
     def __init__(
         self,
@@ -73,12 +75,17 @@ class GlobalKeys(QObject):
 
     def _connected(self, source: KeySource) -> KeySource:
         source.setParent(self)
-        source.pressed.connect(lambda action: self._handler.do(_PRESSED[action]))
+        source.pressed.connect(self._on_pressed)
         source.released.connect(self._on_released)
         fault = tr("A global key does not work.")
         source.lost.connect(lambda reason: self.failed.emit(fault, reason))
         source.bound.connect(self.told)
         return source
+
+    def _on_pressed(self, action: Action) -> None:
+        self._handler.do(_PRESSED[action])
+        if action is Action.TALK:
+            self.talk_pressed.emit()
 
     def _on_released(self, action: Action) -> None:
         if action is Action.TALK:

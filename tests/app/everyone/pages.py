@@ -224,7 +224,7 @@ PAGES: dict[str, Open] = {
     "history": _history,
     "history asks": _history_asks,
     "history removes": _history_removes,
-    **{f"first start {number + 1}": _first_step(number) for number in range(5)},
+    **{f"first start {number + 1}": _first_step(number) for number in range(4)},
     **{
         f"settings {page.title.lower()}": _settings(number)
         for number, page in enumerate(SETTINGS_PAGES)
