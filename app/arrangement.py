@@ -65,6 +65,9 @@ _SIDE_LINES = 21  # in line heights: the column grows with the text
 _TALLEST_STAGE = 470  # the orb, its word and the rate belong together
 _USUAL_SHELF = 268  # the height of the shelf while all is well; with more to say it scrolls
 _SHELF_LINES = 16.5
+_WHOLE_SHELF = 400  # with the row of every part and the last turn; it gets that where there is room
+_WHOLE_LINES = 24.5
+_COMFORTABLE_STAGE = 400  # smaller than that, the stage goes first
 _LEAST_SHELF = 120
 _LOW_LINES = 35  # a window of less height shows one line of a fault and one timer
 _GAP = 12
@@ -74,7 +77,7 @@ _NARROW_MARGIN = 10
 _NO_LIMIT = 16_777_215  # Qt's
 _PANEL_WIDTH = 250  # logical pixels at least
 _PANEL_LINES = 15.5  # in line heights: it grows with the text
-_BOTH_FROM = 2.4  # a window this many times as wide as the panel has room for both
+_BOTH_FROM = 2.8  # a window this many times as wide as the panel has room for both
 
 
 @dataclass(frozen=True)
@@ -179,8 +182,10 @@ class Arrangement:
             self.is_narrow = narrow
             self._rearrange(narrow)
         if not narrow:
-            shelf = max(_USUAL_SHELF, int(_SHELF_LINES * line))
-            stage.setFixedHeight(min(_TALLEST_STAGE, max(self._least_stage, room - shelf)))
+            usual = room - max(_USUAL_SHELF, int(_SHELF_LINES * line))
+            whole = room - max(_WHOLE_SHELF, int(_WHOLE_LINES * line))
+            height = max(self._least_stage, min(usual, max(_COMFORTABLE_STAGE, whole)))
+            stage.setFixedHeight(min(_TALLEST_STAGE, height))
         self._show_stage()
 
     def _rearrange(self, narrow: bool) -> None:

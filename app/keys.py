@@ -25,6 +25,9 @@ class Act(Enum):
     SLOWER = "Alt+Down", mark("Speak slower")
     HANDS_FREE = "Ctrl+H", mark("Hands-free on or off")
     MUTE = "Ctrl+U", mark("Mute the microphone or open it")
+    LOUDER = "Alt+Shift+Up", mark("Louder")
+    QUIETER = "Alt+Shift+Down", mark("Quieter")
+    THEME = "Ctrl+Shift+L", mark("Dark or light")
     NEW = "Ctrl+N", mark("New conversation")
     HISTORY = "Ctrl+B", mark("Kept conversations")
     CHOOSE_FILE = "Ctrl+O", mark("Choose a recording for a voice")
@@ -50,6 +53,9 @@ _MENU = {
     Act.MODELS: mark("Models…"),
     Act.EXPORT: mark("Export the conversation…"),
     Act.TIMES: mark("Answer times"),
+    Act.LOUDER: mark("Louder"),
+    Act.QUIETER: mark("Quieter"),
+    Act.THEME: mark("Dark or light"),
     Act.FIRST_START: mark("First steps…"),
     Act.HELP: mark("Keyboard shortcuts"),
     Act.ABOUT: mark("About Rubato"),
@@ -104,7 +110,8 @@ class MoreMenu(QMenu):
         }
         for each, entry in self.entries.items():
             entry.triggered.connect(lambda _=False, each=each: act(each))
-        self.insertSeparator(self.entries[Act.HELP])
+        for begin in (Act.LOUDER, Act.FIRST_START):
+            self.insertSeparator(self.entries[begin])
 
 
 def native(keys: str) -> str:

@@ -54,6 +54,7 @@ _FORMATS = {
     mark("Markdown (*.md)"): "md",
     mark("JSON with word times (*.json)"): "json",
 }
+_VOLUME_STEP = 10  # per cent
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
 
@@ -233,6 +234,9 @@ class Window(QWidget):
             Act.TYPE: lambda: self.composer.type(""),
             Act.FASTER: lambda: self.stage.rate.slider.step(1),
             Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
+            Act.LOUDER: lambda: self.header.change_volume(_VOLUME_STEP),
+            Act.QUIETER: lambda: self.header.change_volume(-_VOLUME_STEP),
+            Act.THEME: self.header.theme_button.click,
             Act.VOICES: lambda: self.shelf.voices.open_page(),
             Act.CHOOSE_FILE: self.shelf.voices.choose_file,
             Act.EXPORT: self.export,

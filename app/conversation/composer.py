@@ -19,7 +19,7 @@ from app.stage.talk import TalkButton
 from app.status.parts import Parts
 from engine.api import Event, Phase, PhaseChanged, SendText, StopReply
 
-_ROOMY = 500  # logical pixels; in a narrower row the talk button says no words
+_ROOMY = 640  # logical pixels; in a narrower row the talk button says no words
 _LINES = 5
 _LONGEST = 20_000  # characters of one typed turn; more was pasted by mistake
 _PADDING = 7  # logical pixels above and below the text
@@ -142,7 +142,6 @@ class Composer(QFrame):
 
     def be_compact(self, on: bool) -> None:
         self._is_compact = on
-        self.send.setVisible(not on)
         self._make_room()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

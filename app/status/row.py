@@ -33,17 +33,16 @@ DOES = {
 }
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _KNOWN = {
-    "sphinx": mark("Sphinx, on this computer"),
-    "skills": mark("Built-in skills"),
-    "starter": mark("Rubato's own, on this computer"),
-    "rubato-starter": mark("Rubato's own, on this computer"),
-    "kokoro": mark("Kokoro, on this computer"),
-    "espeak": mark("eSpeak NG, on this computer"),
-    "voxtream2": mark("VoXtream2, on this computer"),
-    "voxtream2-1": mark("VoXtream2.1, on this computer"),
-    "llmvox-published": mark("LLMVoX, on this computer"),
+    "sphinx": "Sphinx",
+    "starter": mark("Rubato's own"),
+    "rubato-starter": mark("Rubato's own"),
+    "kokoro": "Kokoro",
+    "espeak": "eSpeak NG",
+    "voxtream2": "VoXtream2",
+    "voxtream2-1": "VoXtream2.1",
+    "llmvox-published": "LLMVoX",
+    **{system.name: system.title for system in SYSTEMS},
 }
-_MADE = {system.name: system.title for system in SYSTEMS}
 _ICONS = {
     Part.MICROPHONE: "microphone",
     Part.RECOGNISER: "waveform",
@@ -62,7 +61,7 @@ class StatusRow(QAbstractButton):
         self._theme = theme
         self._state = "control"  # the dot's colour in the palette
         self._left = ""
-        self._right = ""
+        self._right = self._shorter = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -74,9 +73,12 @@ class StatusRow(QAbstractButton):
         """The text on the right."""
         return self._right
 
-    def show_words(self, left: str, right: str, state: str) -> None:
-        """`state` is a colour of the palette."""
+    def show_words(self, left: str, right: str, state: str, *, shorter: str = "") -> None:
+        """`state` is a colour of the palette; `shorter` stands on the right where `right` does not
+        fit.
+        """
         self._left, self._right, self._state = left, right, state
+        self._shorter = shorter or right
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -109,10 +111,16 @@ class StatusRow(QAbstractButton):
         painter.setPen(self._theme.colour("muted" if self._right else "text"))
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._left)
         room = area.width() - metrics.horizontalAdvance(self._left) - 12
-        name = metrics.elidedText(self._right, Qt.TextElideMode.ElideRight, room)
         right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.setPen(self._theme.colour("danger" if self._state == "danger" else "text"))
-        painter.drawText(area, right, name)
+        painter.drawText(area, right, self.words_in(room))
+
+    def words_in(self, room: float) -> str:
+        """What is painted on the right in so many logical pixels."""
+        metrics = QFontMetricsF(self.font())
+        fits = metrics.horizontalAdvance(self._right) <= room
+        words = self._right if fits else self._shorter
+        return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
 
 
 class PartRow(StatusRow):
@@ -137,7 +145,9 @@ class PartRow(StatusRow):
         self._bar.hide()
         self._ready = (name, detail, why)
         known = f"{name}, {detail}" if detail else name
-        self._show("success", for_people(self._part, name, detail), f"{known}\n{why}".strip())
+        shorter = one_line(local_model(name, detail))
+        words, told = for_people(self._part, name, detail), f"{known}\n{why}".strip()
+        self._show("success", words, told, shorter)
 
     def show_works(self) -> None:
         """Show that it works again as it did before it failed."""
@@ -147,8 +157,8 @@ class PartRow(StatusRow):
         self._bar.hide()
         self._show("danger", tr("not working"), message)
 
-    def _show(self, state: str, words: str, detail: str) -> None:
-        self.show_words(tr(DOES[self._part]), one_line(words), state)
+    def _show(self, state: str, words: str, detail: str, shorter: str = "") -> None:
+        self.show_words(tr(DOES[self._part]), one_line(words), state, shorter=shorter)
         title = tr(NAMES[self._part])
         self.setAccessibleName(f"{title}: {self.shown}")
         self.setAccessibleDescription(plain(detail))
@@ -183,22 +193,30 @@ def for_people(part: Part, name: str, detail: str) -> str:
     """`name` and `detail` come from Ready; devices keep the system's names."""
     if part in (Part.MICROPHONE, Part.LOUDSPEAKER):
         return name
+    if model := local_model(name, detail):
+        return tr("{model}, on this computer", model=model)
+    if name == "server" and " at " in detail:
+        model, host = _served(detail)
+        return tr("{model}, on {host}", model=model, host=host)
+    return tr("Built-in skills") if name == "skills" else name
+
+
+def local_model(name: str, detail: str) -> str:
+    """The name of a model on this computer; empty = it is none, or runs elsewhere."""
     match name:
         case "whisper":
             model = detail.split(":")[0] if ":" in detail else name
-            return _here(model.replace("-", " ").capitalize())
+            return model.replace("-", " ").capitalize()
         case "llama":
-            return _here(PurePath(detail or name).stem)
-        case name if name in _MADE:
-            return _here(_MADE[name])
+            return PurePath(detail or name).stem
         case "server" if " at " in detail:
-            model, address = detail.rsplit(" at ", 1)
-            host = urlsplit(address).hostname or address
-            elsewhere = tr("{model}, on {host}", model=model, host=host)
-            return _here(model) if host in _LOCAL else elsewhere
+            model, host = _served(detail)
+            return model if host in _LOCAL else ""
         case _:
-            return tr(_KNOWN.get(name, name))
+            return tr(_KNOWN[name]) if name in _KNOWN else ""
 
 
-def _here(model: str) -> str:
-    return tr("{model}, on this computer", model=model)
+def _served(detail: str) -> tuple[str, str]:
+    """Model and host of a server's "model at address"."""
+    model, address = detail.rsplit(" at ", 1)
+    return model, urlsplit(address).hostname or address

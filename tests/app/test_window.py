@@ -8,11 +8,13 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
+from app import language
 from app.keys import Act
 from app.look.controls import Progress
 from app.models.page import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
+from app.window import Window
 from engine import api
 from engine.api import Export
 from tests.fakes_engine import READY, spoken_turn
@@ -323,3 +325,38 @@ def test_a_chosen_file_is_exported_and_a_name_without_a_suffix_gets_that_of_the_
     assert posted == [Export(tmp_path / "talk.md")]
     dialog.close()
     QApplication.processEvents()
+
+
+def test_in_a_narrow_window_too_one_can_send_and_change_volume_and_theme(window, posted, theme):
+    window.resize(480, 640)
+    tell(window)
+    window.composer.type("a line of words that is longer than the window is wide " * 2)
+    tell(window)
+    line = window.composer.line
+    assert line.horizontalScrollBar().maximum() == 0
+    assert line.document().size().height() > 1
+    assert window.composer.send.isVisible()
+    window.composer.send.click()
+    assert isinstance(posted[-1], api.SendText)
+    menu = window.header.more.menu()
+    menu.entries[Act.QUIETER].trigger()
+    assert posted[-1] == api.ChangeSetting("audio.volume", 0.9)
+    menu.entries[Act.LOUDER].trigger()
+    assert posted[-1] == api.ChangeSetting("audio.volume", 1.0)
+    menu.entries[Act.THEME].trigger()
+    assert posted[-1] == api.ChangeSetting("window.theme", "light")
+
+
+@pytest.mark.parametrize("size", [(640, 640), (1000, 700), (1100, 780), (1280, 900)])
+def test_beside_the_conversations_no_step_is_cut(qtbot, theme, size):
+    language.choose("fr")
+    window = Window(api.Settings(), lambda _: None, theme)
+    qtbot.addWidget(window)
+    window.resize(*size)
+    window.show()
+    window.header.history.setChecked(True)
+    tell(window, api.SettingChanged("window.first_start", 2))
+    card = window.first_start
+    if card.isVisible():
+        assert card.width() >= card.minimumSizeHint().width()
+    assert window.composer.line.width() > 200

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -11,10 +12,10 @@ from app.stage.mood import Mood, mood
 from app.status.banner import Banner
 from app.status.latency import KEPT, STAGES, TurnTimes
 from app.status.parts import Parts
-from app.status.row import for_people
+from app.status.row import PartRow, for_people
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded, TurnMetrics
 from tests.app.test_window import CTRL, key, tell
-from tests.fakes_engine import spoken_turn
+from tests.fakes_engine import READY, spoken_turn
 
 ALL = tuple(Ready(part, "it") for part in Part)
 
@@ -75,6 +76,29 @@ def test_what_runs_here_says_so_and_a_server_elsewhere_is_named(part, name, deta
     assert for_people(part, name, detail) == f"{told}, on this computer"
     shown = for_people(THINKS, "server", "big at https://models.example.org:8000/v1")
     assert shown == "big, on models.example.org"
+
+
+def test_a_row_leaves_out_that_it_is_here_before_it_cuts_a_name_but_no_host(qtbot, theme):
+    row = PartRow(THINKS, theme, None)
+    qtbot.addWidget(row)
+    metrics = QFontMetricsF(row.font())
+    for name, detail, shown in (
+        ("whisper", "whisper-base: on", "Whisper base"),
+        ("server", "small at http://localhost:8080/v1", "small"),
+        ("server", "big at https://models.example.org/v1", "big, on models…"),
+    ):
+        row.show_ready(name, detail)
+        assert row.words_in(1000.0) == row.shown
+        assert row.words_in(metrics.horizontalAdvance(shown) + 1.0) == shown
+
+
+def test_every_part_and_the_last_turn_fit_beside_the_conversation(window):
+    window.resize(1280, 900)
+    tell(window, *READY, *spoken_turn(1, "a", "Ten."))
+    window.shelf.status.summary.setChecked(True)
+    tell(window)
+    tell(window)
+    assert window.shelf.verticalScrollBar().maximum() == 0
 
 
 @pytest.fixture
