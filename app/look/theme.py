@@ -1,5 +1,5 @@
-"""Colours, fonts and the style sheet, dark and light, following the system while the program runs;
-and whether anything may move.
+"""Colours, fonts and the style sheet: dark and light, also in high contrast, following the system
+while the program runs; and whether anything may move.
 
 Invariant: the colours are in resources/colours.toml. Painted widgets read `Theme.colours` when they
 paint and repaint on `changed`.
@@ -34,11 +34,14 @@ _SCHEMES = {
 }
 
 
+# Qt before 6.10 has none
+_HIGH = Qt.ContrastPreference.HighContrast if hasattr(Qt, "ContrastPreference") else None
+
 Colours = Mapping[str, str]  # a palette: each colour by its name, as #rrggbb
 
 
 def palettes() -> Mapping[str, Colours]:
-    """The dark and the light one, and the roles in Qt's."""
+    """Dark and light, each also in high contrast, and the roles in Qt's."""
     return table("colours.toml")
 
 
@@ -86,8 +89,13 @@ class Theme(QObject):
         self.mode = mode
         self.motion = Motion(self)
         self.colours = palettes()["light"]
+        self.is_dark = self._has_contrast = False
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._on_system_changed)
+        if hasattr(hints, "accessibility"):  # from Qt 6.10 on
+            wishes = hints.accessibility()
+            self._has_contrast = wishes.contrastPreference() is _HIGH
+            wishes.contrastPreferenceChanged.connect(self._on_contrast_changed)
         self.choose(mode)
 
     def choose(self, mode: Mode) -> None:
@@ -96,10 +104,6 @@ class Theme(QObject):
         # the native parts (title bar, file dialog) follow too
         QGuiApplication.styleHints().setColorScheme(_SCHEMES[mode])
         self._apply()
-
-    @property
-    def is_dark(self) -> bool:
-        return self.colours is palettes()["dark"]
 
     def colour(self, name: str, alpha: float = 1.0) -> QColor:
         """A colour of the palette by its field name; `alpha` is 0..1."""
@@ -111,11 +115,17 @@ class Theme(QObject):
         if self.mode is Mode.SYSTEM:
             self._apply()
 
+    def _on_contrast_changed(self, wish: Qt.ContrastPreference) -> None:
+        self._has_contrast = wish is _HIGH
+        self._apply()
+
     def _apply(self) -> None:
         scheme = _SCHEMES[self.mode]
         if self.mode is Mode.SYSTEM:
             scheme = QGuiApplication.styleHints().colorScheme()
-        self.colours = palettes()["dark" if scheme is Qt.ColorScheme.Dark else "light"]
+        self.is_dark = scheme is Qt.ColorScheme.Dark
+        name = "dark" if self.is_dark else "light"
+        self.colours = palettes()[f"{name}_contrast" if self._has_contrast else name]
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.setPalette(palette(self.colours))

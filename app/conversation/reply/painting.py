@@ -54,7 +54,7 @@ def _said(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
         painter.setPen(QPen(theme.colour("control"), 1.0, Qt.PenStyle.DashLine))
         painter.setBrush(Qt.BrushStyle.NoBrush)
     else:
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setPen(QPen(theme.colour("bubble_outline"), 1.0))
         painter.setBrush(theme.colour("bubble"))
     painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
 

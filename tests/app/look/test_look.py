@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtGui import QColor, QFontDatabase, QTextCursor, QTextDocument
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QColor, QFontDatabase, QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 
 from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, pixmap
 from app.look.file_dialogs import prefer_the_systems
 from app.look.page import Returning
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
-from app.look.theme import FAMILY, load_fonts, palettes
+from app.look.theme import FAMILY, Mode, load_fonts, palettes
 from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
 from engine.runtime.workers.ears.ears import LEVEL_S
 
@@ -47,16 +47,37 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 
 
-@pytest.mark.parametrize("mode", ["dark", "light"])
+BOXES_ON = {"window": "outline bubble_outline", "surface": "outline", "bubble": "bubble_outline"}
+
+
 @pytest.mark.parametrize(
-    ("table", "least"), [(TEXT_ON, 4.5), (SHAPES_ON, 3.0)], ids=["text", "shapes"]
+    ("mode", "table", "least"),
+    [
+        *((mode, TEXT_ON, 4.5) for mode in ("dark", "light")),
+        *((mode, SHAPES_ON, 3.0) for mode in ("dark", "light")),
+        *((mode, TEXT_ON, 7.0) for mode in ("dark_contrast", "light_contrast")),
+        *((mode, SHAPES_ON | BOXES_ON, 4.5) for mode in ("dark_contrast", "light_contrast")),
+    ],
 )
 def test_text_and_shapes_that_mean_something_can_be_seen_on_their_ground(mode, table, least):
     colours = palettes()[mode]
+    assert colours.keys() == palettes()["dark"].keys()
     pairs = [(ground, shown) for ground, all_of in table.items() for shown in all_of.split()]
     for ground, shown in pairs:
         low, high = sorted((luminance(colours[ground]), luminance(colours[shown])))
         assert (high + 0.05) / (low + 0.05) >= least, (shown, ground)
+
+
+@pytest.mark.skipif(not hasattr(Qt, "ContrastPreference"), reason="Qt knows it from 6.10 on")
+def test_high_contrast_follows_the_system(theme):
+    system = QGuiApplication.styleHints().accessibility().contrastPreferenceChanged
+    system.emit(Qt.ContrastPreference.HighContrast)
+    assert theme.colour("window").name() == "#000000"
+    assert theme.is_dark
+    theme.choose(Mode.LIGHT)
+    assert theme.colour("text").name() == "#000000"
+    system.emit(Qt.ContrastPreference.NoPreference)
+    assert theme.colours == palettes()["light"]
 
 
 def test_a_box_to_tick_has_a_frame_that_can_be_seen(qtbot, theme):
