@@ -160,7 +160,7 @@ class Arrangement:
         column(parts.header, wide(self._body), on=window, spacing=_TOP_GAP)
         lines = parts.header.fontMetrics().height()
         self._side_width = max(_SIDE_WIDTH, _SIDE_LINES * lines)
-        self._least_stage = parts.stage.least_height(self._side_width)
+        self._least_stage = parts.stage.least_height
         self.fit(window.size())
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from app.bridge import Post
@@ -18,7 +18,7 @@ from app.language import decimal, tr
 from app.look.label import FoldingLabel, Label
 from app.look.layout import column, row, wide
 from app.look.plain_text import tool_tip
-from app.look.theme import Theme
+from app.look.theme import Theme, scaled
 from app.rate.slider import RateSlider
 from engine import api
 
@@ -105,9 +105,9 @@ class _Sample:
 
 
 class RateTrace(QWidget):
-    """The target rate and the measured rate of the last twenty seconds of speech: it stands still
-    between replies, and repaints only when a measurement arrives. `clock` gives seconds and exists
-    for tests.
+    """The target rate and the measured rate of the last twenty seconds of speech, empty until there
+    was some: it stands still between replies, and repaints only when a measurement arrives. `clock`
+    gives seconds and exists for tests.
     """
 
     def __init__(
@@ -142,18 +142,24 @@ class RateTrace(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(280, 38)
+        return QSize(280, 46)
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if len(self._samples) < 2:
+            return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        area = QRectF(self.rect()).adjusted(2, 3, -2, -3)
-        painter.setPen(QPen(self._theme.colour("outline"), 1))
+        painter.setFont(scaled(self.font(), 0.72))
+        height = QFontMetricsF(painter.font()).height()
+        area = QRectF(self.rect()).adjusted(14, height / 2, -2, -height / 2)
         for rate in (1, 4, 7):
             y = self._y(float(rate), area)
+            painter.setPen(self._theme.colour("muted"))
+            number = QRectF(0, y - height / 2, 10, height)
+            painter.drawText(number, Qt.AlignmentFlag.AlignCenter, str(rate))
+            painter.setPen(QPen(self._theme.colour("outline"), 1))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-        if len(self._samples) > 1:
-            self._paint_lines(painter, area)
+        self._paint_lines(painter, area)
         painter.end()
 
     def _paint_lines(self, painter: QPainter, area: QRectF) -> None:

@@ -147,7 +147,8 @@ class Orb(QWidget):
         started = perf_counter()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), self._theme.colour("surface"))
+        ground = self.rect().adjusted(-1, -1, 1, 1)  # scaled by 1.5 it ends within a pixel
+        painter.fillRect(ground, self._theme.colour("surface"))
         centre = QRectF(self.rect()).center()
         radius = min(self.width(), self.height()) / 2
         self._paint_glow(painter, centre, radius)

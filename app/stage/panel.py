@@ -86,9 +86,10 @@ class Stage(QFrame):
             return tr("Say “{phrase}”", phrase=one_line(self._parts.wake_phrase))
         return tr(mood.value)
 
-    def least_height(self, width: int) -> int:
-        """What it needs of this width as a column, which it is at first."""
-        return self._row.totalMinimumHeightForWidth(width)
+    @property
+    def least_height(self) -> int:
+        """What it needs as a column, which it is at first; none of its lines wraps."""
+        return self._row.totalMinimumSize().height()
 
     def be_compact(self, on: bool) -> None:
         self.rate.be_compact(on)

@@ -204,3 +204,11 @@ def test_a_stopped_reply_says_so_and_then_rests_and_who_interrupts_by_speaking_i
     shown(speaking, stopped(9, api.Ending.INTERRUPTED_BY_SPEECH)[0])
     assert shown(api.PhaseChanged(10, api.Phase.LISTENING)) == "Listening"
     assert shown(api.PhaseChanged(10, api.Phase.IDLE)) == "Ready"  # nothing was said
+
+
+@pytest.mark.parametrize("size", [size for size in SIZES if size[1] >= 600])
+def test_the_rate_keeps_its_scale(window, size):
+    window.resize(*size)
+    settle()
+    slider = window.stage.rate.slider
+    assert slider.height() >= slider.sizeHint().height()
