@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 from Xlib import XK, X, display
 
+from app.presence import presence
 from app.presence.keys.chord import parse
 from app.presence.keys.source import Action
 from app.presence.keys.x11 import X11Keys
+from engine.api import ReleaseTalk, SettingChanged, Settings
 from tests.needed import need
 from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
@@ -106,3 +108,23 @@ def test_a_display_that_goes_lets_the_key_go(qtbot, qapp, hear):
     qtbot.waitUntil(lambda: bool(told.lost))
     assert told.keys == ["talk down", "talk up"]
     keys.close()
+
+
+def test_the_first_steps_register_a_key_and_show_that_it_works(
+    qtbot, monkeypatch, desktop, handler, window, posted
+):
+    """As a new user does it: one click, then the key in another program."""
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    monkeypatch.setattr(presence, "source_here", lambda bus: X11Keys(name=desktop.name))
+    made = presence.Presence(window, handler, Settings(), tray=False)
+    made.begin()
+    window.on_event(SettingChanged("window.first_start", 2))
+    posted.clear()
+    talk = window.first_start.steps[2]
+    talk.everywhere.click()
+    (change,) = posted
+    made.on_event(SettingChanged(change.key, change.value))  # the engine's answer
+    desktop.xdotool("key", "ctrl+alt+space")
+    qtbot.waitUntil(lambda: talk.verdict.text() == "Ctrl+Alt+Space works everywhere.")
+    qtbot.waitUntil(lambda: posted == [change, ReleaseTalk()])
+    made.end()
