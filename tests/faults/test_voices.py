@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+import soxr
 
 from engine import api
 from engine.audio.base import Pcm
 from engine.runtime.factories import standard_factories
 from engine.tts import voices
 from engine.tts.base import Voice
+from tests.end_to_end.spoken import RATE as SPOKEN_RATE
+from tests.end_to_end.spoken import silence, spoken
 from tests.engine.tts.test_voice_store import speech
 from tests.fakes import RATE, FakeVoiceModel
 from tests.fakes_kokoro import write_kokoro
@@ -238,6 +241,29 @@ def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data):
         assert there.entry("Me").clip_s == pytest.approx(clip.seconds, abs=0.1)
         there.wait(lambda: not clip.clip.exists())
         assert not any(each.phase is not api.Phase.IDLE for each in there.of(api.PhaseChanged))
+
+
+def test_a_microphone_that_is_tried_shows_its_level_and_nobody_is_answered():
+    def listens(there: Home) -> bool:
+        return any(each.phase is api.Phase.LISTENING for each in there.of(api.PhaseChanged))
+
+    said = np.concatenate((silence(1.0), spoken("what time is it"), silence(1.0)))
+
+    def hear(there: Home) -> None:
+        for block in np.array_split(soxr.resample(said, SPOKEN_RATE, RATE), 40):
+            there.devices.microphone.hear(block)
+
+    with home() as there:
+        there.post(api.TryMicrophone(True))
+        assert there.works()  # by then it is in force
+        hear(there)
+        there.wait(lambda: any(each.microphone_db > -40.0 for each in there.of(api.Levels)))
+        assert there.works()
+        assert not listens(there)
+        there.post(api.TryMicrophone(False))
+        assert there.works()
+        hear(there)
+        there.wait(lambda: listens(there))
 
 
 def test_a_clip_that_is_given_up_or_was_left_by_a_killed_program_leaves_nothing(data):
