@@ -123,7 +123,9 @@ def last_turn_line(metrics: TurnMetrics) -> str:
         "Last turn: answered after {seconds} s", seconds=decimal(metrics.heard_ms / 1000, 2)
     )
     gaps = metrics.underruns
-    return answered + (" · " + tr_n("{count} gap", "{count} gaps", gaps) if gaps else "")
+    return answered + (
+        " · " + tr_n("the sound broke once", "the sound broke {count} times", gaps) if gaps else ""
+    )
 
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:

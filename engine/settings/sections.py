@@ -70,10 +70,7 @@ class RecogniserSettings:
             whisper=mark("Whisper"),
         ),
         Shown("Recogniser"),
-        Help(
-            "Whisper understands people far better, once it was fetched: rubato models get"
-            " whisper-base."
-        ),
+        Help("Whisper understands people far better. The page of models (Ctrl+M) fetches it."),
     ] = "auto"
     model: Annotated[
         str,
@@ -213,7 +210,7 @@ class SpeechSettings:
             **{"llmvox-published": mark("LLMVoX, published weights (fetched)")},
             **{system.name: system.title for system in SYSTEMS},
         ),
-        Shown("Synthesiser"),
+        Shown("Voice model"),
         Help(
             "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick enough,"
             " else Rubato's own. VoXtream2 and Rubato's own can learn a voice from a recording;"
@@ -373,7 +370,10 @@ class ServeSettings:  # engine/serve, in a process of its own
     network: Annotated[
         bool,
         Shown("Let other computers in"),
-        Help("Whoever knows the token below. It travels unencrypted: in networks you trust only."),
+        Help(
+            "Whoever has the token that this page copies. It travels unencrypted: in networks you"
+            " trust only."
+        ),
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
     places: Annotated[int, Range(0, 8), Shown("Spoken at once (0: as measured)", advanced=True)] = 0

@@ -13,8 +13,8 @@ def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
     assert tr_n("{count} turn", "{count} turns", 3) == "3 Antworten"
     assert decimal(4.5, 1) == "4,5"
     words.choose("fr")
-    assert tr_n("{count} gap", "{count} gaps", 0) == "0 coupure"  # English would say gaps
-    assert tr_n("{count} gap", "{count} gaps", 2) == "2 coupures"
+    assert tr_n("{count} turn", "{count} turns", 0) == "0 échange"  # English: turns
+    assert tr_n("{count} turn", "{count} turns", 2) == "2 échanges"
 
 
 def test_what_is_not_translated_stays_english_and_what_is_marked_waits():
