@@ -16,35 +16,40 @@ from app.look.label import Label
 
 
 class Act(Enum):
-    """What a shortcut does: its keys, and its words on the card, in its order."""
+    """What the window does when it is asked to: its keys, its words on the card, in its order, and
+    what is said for it. A skill asks for it by its name (resources/skills/window.yaml).
+    """
 
-    STOP = "Esc", mark("Stop what rings, or the reply")
+    STOP = "Esc", mark("Stop what rings, or the reply"), "stop"
     SNOOZE = "Alt+S", mark("Snooze what rings")
     TYPE = "Ctrl+L", mark("Type a message")
-    FASTER = "Alt+Up", mark("Speak faster")
-    SLOWER = "Alt+Down", mark("Speak slower")
-    HANDS_FREE = "Ctrl+H", mark("Hands-free on or off")
-    MUTE = "Ctrl+U", mark("Mute the microphone or open it")
-    LOUDER = "Alt+Shift+Up", mark("Louder")
-    QUIETER = "Alt+Shift+Down", mark("Quieter")
-    THEME = "Ctrl+Shift+L", mark("Dark or light")
-    NEW = "Ctrl+N", mark("New conversation")
-    HISTORY = "Ctrl+B", mark("Kept conversations")
-    CHOOSE_FILE = "Ctrl+O", mark("Choose a recording for a voice")
-    VOICES = "Ctrl+J", mark("Voices: hear, rename, record, remove")
-    EXPORT = "Ctrl+E", mark("Export the conversation")
-    TIMES = "Ctrl+T", mark("Answer times")
-    DETAILS = "Ctrl+D", mark("Voice and status (narrow window)")
-    MODELS = "Ctrl+M", mark("Models: fetch, add, choose")
-    SETTINGS = "Ctrl+,", mark("Settings")
-    FIRST_START = "Ctrl+I", mark("The first steps once more")
-    HELP = "F1", mark("These keys")
-    ABOUT = "Shift+F1", mark("About Rubato: licences, diagnostics")
-    QUIT = "Ctrl+Q", mark("Quit")
+    FASTER = "Alt+Up", mark("Speak faster"), "faster"
+    SLOWER = "Alt+Down", mark("Speak slower"), "slower"
+    HANDS_FREE = "Ctrl+H", mark("Hands-free on or off"), "hands-free on"
+    MUTE = "Ctrl+U", mark("Mute the microphone or open it"), "stop listening"
+    LOUDER = "Alt+Shift+Up", mark("Louder"), "louder"
+    QUIETER = "Alt+Shift+Down", mark("Quieter"), "quieter"
+    THEME = "Ctrl+Shift+L", mark("Dark or light"), "switch the theme"
+    NEW = "Ctrl+N", mark("New conversation"), "new conversation"
+    DELETE = "Ctrl+Shift+Del", mark("Delete this conversation"), "delete this conversation"
+    HISTORY = "Ctrl+B", mark("Kept conversations"), "show my conversations"
+    CHOOSE_FILE = "Ctrl+O", mark("Choose a recording for a voice"), "choose a recording"
+    VOICES = "Ctrl+J", mark("Voices: hear, rename, record, remove"), "show the voices"
+    CLIPBOARD = "Ctrl+Shift+V", mark("Read the clipboard aloud"), "read the clipboard"
+    EXPORT = "Ctrl+E", mark("Export the conversation"), "export this conversation"
+    TIMES = "Ctrl+T", mark("Answer times"), "show the answer times"
+    DETAILS = "Ctrl+D", mark("Voice and status (narrow window)"), "show the status"
+    MODELS = "Ctrl+M", mark("Models: fetch, add, choose"), "show the models"
+    SETTINGS = "Ctrl+,", mark("Settings"), "open the settings"
+    FIRST_START = "Ctrl+I", mark("The first steps once more"), "show me around"
+    HELP = "F1", mark("These keys"), "show the keys"
+    ABOUT = "Shift+F1", mark("About Rubato: licences, diagnostics"), "what version are you"
+    QUIT = "Ctrl+Q", mark("Quit"), "quit Rubato"
 
-    def __init__(self, keys: str, words: str) -> None:
+    def __init__(self, keys: str, words: str, said: str = "") -> None:
         self.keys = keys
         self.words = words
+        self.said = said
 
 
 # The menu behind the three dots: what is needed now and then.
@@ -52,6 +57,8 @@ _MENU = {
     Act.VOICES: mark("Voices…"),
     Act.MODELS: mark("Models…"),
     Act.EXPORT: mark("Export the conversation…"),
+    Act.DELETE: mark("Delete the conversation…"),
+    Act.CLIPBOARD: mark("Read the clipboard"),
     Act.TIMES: mark("Answer times"),
     Act.LOUDER: mark("Louder"),
     Act.QUIETER: mark("Quieter"),
@@ -89,14 +96,14 @@ class KeysCard(QDialog):
         grid.setContentsMargins(26, 22, 30, 24)
         grid.setHorizontalSpacing(26)
         grid.setVerticalSpacing(9)
-        lines = [(tr("Hold {key}", key=talk_label), tr("Talk"))]
-        lines += [(native(each.keys), tr(each.words)) for each in Act]
-        lines += [
-            (tr("Ctrl + arrow keys, Enter"), tr("Mark a word of a reply, hear it again from there"))
-        ]
-        for number, (keys, words) in enumerate(lines):
+        lines = [("", "", tr("Or say")), (tr("Hold {key}", key=talk_label), tr("Talk"), "")]
+        lines += [(native(each.keys), tr(each.words), _quoted(each.said)) for each in Act]
+        mark_word = tr("Mark a word of a reply, hear it again from there")
+        lines += [(tr("Ctrl + arrow keys, Enter"), mark_word, "")]
+        for number, (keys, words, said) in enumerate(lines):
             grid.addWidget(Label(keys, self, strong=True), number, 0)
             grid.addWidget(Label(words, self), number, 1)
+            grid.addWidget(Label(said, self, kind="muted"), number, 2)
 
 
 class MoreMenu(QMenu):
@@ -112,6 +119,11 @@ class MoreMenu(QMenu):
             entry.triggered.connect(lambda _=False, each=each: act(each))
         for begin in (Act.LOUDER, Act.FIRST_START):
             self.insertSeparator(self.entries[begin])
+
+
+def _quoted(said: str) -> str:
+    """What is said, which is English in every language."""
+    return f"“{said}”" if said else ""
 
 
 def native(keys: str) -> str:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.about import AboutPage
 from app.arrangement import Arrangement, Shelf, WindowParts
 from app.bridge import Post
+from app.by_words import ask_removal, carry_out, read_clipboard
 from app.conversation.composer import Composer
 from app.conversation.transcript import KEYBOARD
 from app.conversation.view import Conversation
@@ -112,6 +113,8 @@ class Window(QWidget):
             case api.Heard() if event.recogniser == KEYBOARD:
                 self._is_asked = True
                 self._show_page()
+            case api.UseWindow():
+                carry_out(self, self._act, event)
             case api.ConversationOpened(conversation=int()):
                 self._is_asked = True
                 if self._arrangement.hides_pages:
@@ -227,6 +230,8 @@ class Window(QWidget):
         actions: dict[Act, Callable[[], object]] = {
             Act.STOP: self._stop,
             Act.SNOOZE: self.timers.snooze,
+            Act.DELETE: lambda: ask_removal(self),
+            Act.CLIPBOARD: lambda: read_clipboard(self),
             Act.NEW: lambda: self.post(api.NewConversation(self.header.private.is_on)),
             Act.HISTORY: self.header.history.toggle,
             Act.HANDS_FREE: self.header.hands_free.toggle,
@@ -262,14 +267,14 @@ class Window(QWidget):
         if self.composer.line.hasFocus():
             self.composer.line.clearFocus()
 
-    def open_settings(self, part: api.Part | None) -> SettingsDialog:
-        """Open the settings, at the page of a part if one is given."""
+    def open_settings(self, part: api.Part | None, section: str = "") -> SettingsDialog:
+        """Open the settings, at the page of a part or of a section if one is given."""
         if self._dialog is None:
             self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
             self._dialog.edited.connect(self.change)
             self._dialog.lesson.noted.connect(self.on_event)
             self.closing.connect(self._dialog.lesson.end)
-        self._dialog.show_part(part)
+        self._dialog.show_part(part, section)
         return self._dialog
 
     def _on_part_chosen(self, part: api.Part, at: QWidget) -> None:

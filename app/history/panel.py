@@ -190,11 +190,18 @@ class HistoryPanel(QWidget):
         self.confirmation.show()
         self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def ask_removal_of_present(self) -> None:
+        """Ask whether the present conversation is to be deleted."""
+        self._removing = ()
+        self._asked.setText(tr("Delete this conversation for good?"))
+        self.confirmation.show()
+        self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _end_removal(self, *, confirmed: bool) -> None:
         numbers, self._removing = self._removing, ()
         self.confirmation.hide()
         self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
-        if confirmed and numbers:
+        if confirmed:  # none: the present one
             self._post(api.RemoveConversations(numbers))
 
     # ------------------------------------------------------------------ making

@@ -79,10 +79,10 @@ class SettingsDialog(QDialog):
                 for each in self._editors:
                     each.offer_devices(self._devices)
 
-    def show_part(self, part: Part | None) -> None:
-        """Show the page of a part."""
+    def show_part(self, part: Part | None, section: str = "") -> None:
+        """Show the page of a part, or of a section of the settings ("audio")."""
         for index, page in enumerate(PAGES):
-            if part is not None and page.part is part:
+            if (part is not None and page.part is part) or section in page.sections:
                 self.tabs.setCurrentIndex(index)
         bring_to_front(self)
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from engine.messages.commands import ChangeSetting
+from engine.messages.events import UseWindow
+from engine.messages.models import FetchModels, ModelEntry, UseModel
 from engine.messages.timers import TimerCommand, TimerKind
-from engine.settings import LanguageModelSettings
+from engine.settings import LanguageModelSettings, Settings
 from engine.translatable import Translatable
 
 
@@ -138,6 +141,10 @@ Action = (
     | StartTimer
     | TimerCommand
     | RememberName
+    | ChangeSetting
+    | FetchModels
+    | UseModel
+    | UseWindow
 )
 Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action
 
@@ -172,6 +179,10 @@ class Situation:
     person: str = ""  # the person's name; empty = unknown
     # Part -> what is loaded, for "what are you running on".
     capabilities: Mapping[str, str] | None = None
+    about: Mapping[str, str] | None = None  # voice -> how it sounds ("British woman, clear")
+    settings: Settings = field(default_factory=Settings)
+    # The models recommended for this machine, of every kind; read from the disk when called.
+    offers: Callable[[], tuple[ModelEntry, ...]] = tuple
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,12 @@ class SendText:
 
 @dataclass(frozen=True)
 class Speak:
-    """Say this text, as a timer says its own: now, or after what is being said."""
+    """Say this text, as a timer says its own: now, or after what is being said. A `private` text,
+    such as the clipboard's, stays on this computer.
+    """
 
     text: str
+    private: bool = False
 
 
 @dataclass(frozen=True)

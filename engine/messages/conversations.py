@@ -34,7 +34,9 @@ class RenameConversation:
 
 @dataclass(frozen=True)
 class RemoveConversations:
-    """Delete them for good. Where the present one is among them, a new one begins."""
+    """Delete them for good; none named: the present one. Where that is among them, a new one
+    begins.
+    """
 
     conversations: tuple[int, ...]
 

@@ -115,6 +115,17 @@ class ModelWanted:
 
 
 @dataclass(frozen=True)
+class UseWindow:
+    """The person asked by words for something that a window does: `command` names it as the
+    window's own table of commands does ("export"), `value` is what it is about (a settings page,
+    words to search for). A host without a window ignores it.
+    """
+
+    command: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
 class WordHeard:
     """The word at [start, end) of the reply's text begins to be heard now: it is in the air."""
 
@@ -191,7 +202,8 @@ class ClipInspected:
 @dataclass(frozen=True)
 class VoicesChanged:
     """`can_clone`: whether a recording can become another one; `resembles`: which only resembles
-    it. `has_rate`: whether they can be asked for a speaking rate.
+    it. `has_rate`: whether they can be asked for a speaking rate. `about` says how each of `names`
+    sounds, in their order; empty = not known.
     """
 
     names: tuple[str, ...]
@@ -199,6 +211,7 @@ class VoicesChanged:
     can_clone: bool = False
     has_rate: bool = True
     resembles: bool = False
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -304,4 +317,5 @@ Event = (
     | TimerEvent
     | ModelEvent
     | ModelWanted
+    | UseWindow
 )

@@ -9,8 +9,18 @@ from collections.abc import Sequence
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.listing import LANGUAGE_MODEL, NATURAL, RECOGNISER, VOICE, Machine, short
+from engine.models.listing import (
+    LANGUAGE_MODEL,
+    NATURAL,
+    RECOGNISER,
+    VOICE,
+    Machine,
+    entries,
+    short,
+    this_machine,
+)
 from engine.models.storage import with_needs
+from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined, mark
 from engine.tts.voxtream.files import pick as voices
@@ -60,6 +70,13 @@ def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommend
         joined(obstacles),
         in_use=all(each.in_use for each in chosen),
     )
+
+
+def recommended(settings: Settings) -> tuple[ModelEntry, ...]:
+    """The models that are recommended for this machine, whether they are here or not."""
+    found = entries(settings)
+    names = recommendation(found, this_machine()).names
+    return tuple(each for each in found if each.name in names)
 
 
 def _ears(listed: Sequence[ModelEntry]) -> ModelEntry | None:

@@ -23,6 +23,7 @@ from engine.messages.models import ListModels, ModelCommand
 from engine.messages.timers import TimerCommand
 from engine.messages.voices import ClipRecording, VoiceCommand, VoicesListed
 from engine.messages.words import Phase
+from engine.models.recommended import recommended
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
@@ -88,9 +89,8 @@ class Conductor:
         self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
         self._log = TurnLog(keep=self._workers.history_writer.keep, situation=self.situation)
         self._timers = timers or Timers()
-        port = ConductorPort(
-            emit, self._change, self._decide, self._attend, self._in_force, self.situation
-        )
+        deciding = (self._change, self._decide, self._attend)
+        port = ConductorPort(emit, *deciding, self._in_force, self.situation, self._worker.post)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
@@ -145,6 +145,9 @@ class Conductor:
             timers=self._timers.running(),
             person=self._actions.person,
             capabilities=self._status.capabilities(),
+            about=self._status.about,
+            settings=settings,
+            offers=partial(recommended, settings),
         )
 
     def _in_force(self) -> Settings:
@@ -244,6 +247,8 @@ class Conductor:
             )
         typed = isinstance(command, commands.SendText)
         aloud = self._floor.phase is Phase.SPEAKING
+        if isinstance(command, commands.Speak) and command.private:
+            self._effects.private_texts.add(text)
         if text and not (typed and aloud and self._actions.grant_said(text)):
             self._decide(replace(command, text=text))
 

@@ -38,6 +38,7 @@ class Effects:
         self._attend = port.attend
         self._settings = port.settings
         self.replies = Replies(workers)
+        self.private_texts = set[str]()  # to be read out, and to stay on this computer
 
     def prepare(self, interim: InterimTranscript) -> None:
         """Use the pause: prepare the reply to the transcript so far, without an event. A server on
@@ -71,6 +72,7 @@ class Effects:
             case o.ReadOut(turn, text, replayed):
                 record = self._log.record(turn)
                 record.speech_ended_at, record.replayed = time.monotonic(), replayed
+                record.private = record.private or text in self.private_texts
                 self._read_out(turn, text)
             case o.Pause(turn):
                 self.replies.pause(turn)

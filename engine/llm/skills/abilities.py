@@ -9,7 +9,9 @@ Invariant: every example sentence spoken here is understood by a skill (a test s
 import re
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+from engine.llm.skills.offers import needed, was_offered
+from engine.messages.events import UseWindow
 from engine.resources import table
 
 EXAMPLES = (
@@ -24,10 +26,15 @@ EXAMPLES = (
     "what can you do",
 )
 
-_UNKNOWN = "I can't answer that"
 # Of a hundred sentences heard with less confidence, by either recogniser, some seventy were wrong.
 MISHEARD = 0.5
-_HINT_EVERY = 4  # questions: who asks on and on is told again what works
+# What is said once the offer was made; {examples} are questions that are answered.
+_AGAIN = (
+    "That needs the language model as well. Say: fetch it, or try: {examples}.",
+    "I know too little for that. What I know: {examples}.",
+    "No answer to that, without the language model. Try: {examples}.",
+    "That is beyond me so far. Ask me, for example: {examples}.",
+)
 
 
 def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
@@ -40,19 +47,29 @@ def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def unknown(occasion: Occasion) -> Answer:
-    """The answer when no skill understands; with a different example each time in a
-    conversation."""
+    """The answer when no skill understands: an offer of a language model, once in a conversation,
+    then what is understood, in other words each time.
+    """
     asked = sum(message.role is Role.USER for message in occasion.history)
     if other := _in_its_language(sentence(occasion)):
         return Answer(other, unanswered=True)
     if occasion.history and occasion.history[-1].confidence < MISHEARD:
         return Answer("I'm not sure I heard that right. Can you say it again?")
-    if last_answer(occasion).startswith(_UNKNOWN) and asked % _HINT_EVERY:
-        return Answer(f"{_UNKNOWN} either.", unanswered=True)
+    if not was_offered(occasion):
+        return Answer(needed(occasion), unanswered=True)
     first = EXAMPLES[asked % len(EXAMPLES)]
     second = EXAMPLES[(asked + len(EXAMPLES) // 2) % len(EXAMPLES)]
-    text = f"{_UNKNOWN} without a language model. Try: {first}, or: {second}."
+    text = _AGAIN[asked % len(_AGAIN)].format(examples=f"{first}, or: {second}")
     return Answer(text, unanswered=True)
+
+
+def explain(slots: Slots, _occasion: Occasion) -> Answer:
+    """The text of a `topic`, with the page opened that stands before it ("models > Open …",
+    "settings/window > Text …").
+    """
+    page, _, text = slots["topic"].rpartition(" > ")
+    command, _, value = page.partition("/")
+    return Answer(text, (UseWindow(command, value),) if page else ())
 
 
 def _in_its_language(said: str) -> str:

@@ -161,6 +161,8 @@ def _comes_before(words: Sequence[str], verb: str) -> bool:
     if not _BEFORE.issuperset(words):
         return False
     last, speaks = words[-1:], not _SPEAKERS.isdisjoint(words)
+    if last in (["my"], ["your"], ["the"], ["a"]):  # a noun: "your voice is nice"
+        return False
     if verb != "hear" and (
         (not _LET.isdisjoint(words) and "hear" not in words) or speaks > ("you" in words)
     ):

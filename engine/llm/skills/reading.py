@@ -23,6 +23,14 @@ _EDGES = " \t\n:,\"'\u201c\u201d\u2018\u2019"
 _NETWORK_PATH = ("\\\\", "//")  # opening one would contact another machine
 
 
+# "https://…", "www.…", "example.org/page", also as it is spoken.
+_ADDRESS = re.compile(
+    r"(?:https?:|www\b)\S*|(?:[\w-]+\.)+(?:com|org|net|edu|gov|io|de|fr|uk|eu|info|ch|at|ai|dev)"
+    r"(?:[/?#:]\S*)?",
+    re.IGNORECASE,
+)
+
+
 class _Refused(Exception):
     """Why a file is not read, as a sentence for the person."""
 
@@ -43,6 +51,13 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     except (OSError, ValueError):  # ValueError: a name no file system takes
         text = f"I could not open {PurePath(name).name}."
     return Answer(text, private=True)
+
+
+def decline_web_page(slots: Slots, _occasion: Occasion) -> Answer | None:
+    """None for what is not the address of a web page."""
+    address = _file_name(slots["address"])
+    meant = _ADDRESS.fullmatch(address.replace(" ", ""))
+    return Answer("I can't open web pages; paste the text.") if meant else None
 
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:

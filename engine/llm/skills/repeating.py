@@ -3,12 +3,17 @@
 Invariant: the words come back exactly as they were typed or heard; nothing is added.
 """
 
+import re
 from dataclasses import replace
 
 from engine.llm.base import ChangeRate, Role
 from engine.llm.skills.control.pace import STEP
 from engine.llm.skills.exact_words import exact_words
+from engine.llm.skills.hums import is_hum
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+
+_WORD = re.compile(r"[a-z]+")
+NOTHING_SAID = "I haven't said anything yet."
 
 
 def repeat(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -28,10 +33,18 @@ def say_again(_slots: Slots, occasion: Occasion) -> Answer:
     for message in reversed(occasion.history):
         if message.role is Role.ASSISTANT and message.text.strip():
             return Answer(message.text, private=message.private)
-    return Answer("I haven't said anything yet.")
+    return Answer(NOTHING_SAID)
+
+
+def say_missed(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The same, slower, for "huh?"; not for "uh-huh"."""
+    hums = is_hum(" ".join(_WORD.findall(sentence(occasion).lower())))
+    return None if hums else say_again_at_pace({**slots, "way": "slower"}, occasion)
 
 
 def say_again_at_pace(slots: Slots, occasion: Occasion) -> Answer:
     """The same, `way`: "slower" or "faster"."""
-    change = ChangeRate(by=STEP if slots["way"] == "faster" else -STEP)
-    return replace(say_again(slots, occasion), actions=(change,))
+    again = say_again(slots, occasion)
+    if again.text == NOTHING_SAID:
+        return again
+    return replace(again, actions=(ChangeRate(by=STEP if slots["way"] == "faster" else -STEP),))

@@ -20,7 +20,7 @@ def decline(slots: Slots, _occasion: Occasion) -> Answer | None:
     """What takes other programs; "call it pasta" is meant for this one."""
     if slots.get("thing", "").split(" ")[0] in _PRONOUNS:
         return None
-    return Answer("I can't do that: I have no hold of other programs, devices or the internet.")
+    return Answer(slots["say"])
 
 
 def recall(_slots: Slots, occasion: Occasion) -> Answer:

@@ -4,8 +4,11 @@ Invariant: ChooseVoice carries a name from Situation.voices whenever there are n
 """
 
 import difflib
+import re
+from collections.abc import Iterator
+from itertools import product
 
-from engine.llm.base import ChooseVoice
+from engine.llm.base import ChooseVoice, Situation
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_name, is_person
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
@@ -18,6 +21,11 @@ _NO_VOICES = frozenset(
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
 CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
+_NO_NAME = ("a ", "an ", "the ", "another ", "any ", "some ")  # how a kind of voice begins
+_LANGUAGE = "English/British"  # a kind that is also a language
+_OF_VOICE = re.compile(
+    r"\b(?:voice|accent|speaker|person|narrator|one|woman|man)s?\b", re.IGNORECASE
+)
 CLOSER = 0.7  # where the word "voice" may be missing: "switch to manual" does not find "Anna"
 
 
@@ -38,7 +46,7 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     model."""
     said = slots["name"].strip(" .!?,\"'")
     wanted = said.removesuffix("'s").removesuffix("s'")
-    if not is_name(wanted.lower()) or wanted.lower().startswith(("a ", "an ", "the ")):
+    if not is_name(wanted.lower()) or wanted.lower().startswith(_NO_NAME):
         return None
     voices = occasion.situation().voices
     if not voices and "voice" in sentence(occasion):
@@ -72,12 +80,70 @@ def list_voices(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(_listed(voices) if voices else "I have only the one voice you hear.")
 
 
-def list_kinds(_slots: Slots, occasion: Occasion) -> Answer | None:
-    """Nobody told which of them sound like a man's or a woman's."""
-    voices = occasion.situation().voices
-    if len(voices) < 2:
-        return None
-    return Answer(f"{_listed(voices)} Say, for example: use {voices[-1]}'s voice.")
+def choose_kind(slots: Slots, occasion: Occasion) -> Answer | None:
+    """The next voice of a kind ("kind_1" to "kind_3", as in a description: "woman", "British");
+    None for what is no kind of voice, such as a language.
+    """
+    here, kinds = occasion.situation(), _kinds(slots)
+    found = _voices_of(kinds, here)
+    if (not found or _LANGUAGE in kinds) and not _OF_VOICE.search(sentence(occasion)):
+        return None  # "speak German"
+    if len(here.voices) < 2:
+        return Answer(NO_OTHER)
+    if not any((here.about or {}).values()):
+        return Answer(f"{_listed(here.voices)} Say, for example: use {here.voices[-1]}'s voice.")
+    if not found:
+        return Answer(f"I have no {_named(kinds)} voice. {_kinds_there(here)}")
+    others = [name for name in found if name != here.voice]
+    if not others:
+        return Answer(f"That is how I sound already, as {here.voice}.")
+    after = here.voices.index(here.voice) if here.voice in here.voices else -1
+    later = [name for name in others if here.voices.index(name) > after]
+    return _chosen((later or others)[0])
+
+
+def list_kind(slots: Slots, occasion: Occasion) -> Answer:
+    """The voices of a kind, for who asks whether there are any."""
+    here, kinds = occasion.situation(), _kinds(slots)
+    found = _voices_of(kinds, here)
+    if not found:
+        return Answer(f"I have no {_named(kinds)} voice. {_kinds_there(here)}")
+    return Answer(f"Yes: {enumeration(found[:MAX_NAMED])}. Say: use {found[0]}'s voice.")
+
+
+def _kinds(slots: Slots) -> tuple[str, ...]:
+    return tuple(value for name, value in sorted(slots.items()) if name.startswith("kind"))
+
+
+def _voices_of(kinds: tuple[str, ...], here: Situation) -> tuple[str, ...]:
+    """The voices whose description has all these words, of each one its alternatives."""
+    about = {name: f" {text} ".replace(",", " ") for name, text in (here.about or {}).items()}
+    for options in _alternatives(kinds):
+        found = tuple(
+            name
+            for name in here.voices
+            if all(f" {kind} " in about.get(name, "") for kind in options)
+        )
+        if found:
+            return found
+    return ()
+
+
+def _alternatives(kinds: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Each kind as it was said, or as the nearest that a description may have instead."""
+    return product(*(tuple(kind.split("/")) for kind in kinds))
+
+
+def _named(kinds: tuple[str, ...]) -> str:
+    """ "British woman's": the kinds as they are spoken before the word voice."""
+    first = [kind.split("/")[0] for kind in kinds]
+    return " ".join(f"{each}'s" if each in ("woman", "man") else each for each in first)
+
+
+def _kinds_there(here: Situation) -> str:
+    """What the descriptions begin with: who the voices are."""
+    people = dict.fromkeys(text.split(",")[0] for text in (here.about or {}).values() if text)
+    return f"There is: {enumeration(tuple(people))}." if people else _listed(here.voices)
 
 
 def tell_voice(_slots: Slots, occasion: Occasion) -> Answer:

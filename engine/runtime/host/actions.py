@@ -21,6 +21,9 @@ from engine.llm.base import (
 )
 from engine.llm.skills.pace_wishes import pace_wish
 from engine.llm.skills.timers.ringing import ring_wish
+from engine.messages.commands import ChangeSetting
+from engine.messages.events import Notice, UseWindow
+from engine.messages.models import FetchModels, UseModel
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
@@ -42,6 +45,7 @@ class Actions:
         self._timers = timers
         self._change = port.change
         self._situation = port.situation
+        self._emit, self._post = port.emit, port.post
         self._settings = port.settings
         self._granted: _Granted | None = None  # None = nothing that could be undone
         self._private = False
@@ -64,6 +68,8 @@ class Actions:
             if self._granted is None or self._granted.turn != turn:
                 self._granted = _Granted(turn, self._settings(), self.person, self._timers.timers)
             self._granted.kinds.add(type(action))
+            if isinstance(action, ChangeSetting):
+                self._granted.keys[action.key] = None
         self._carry_out(action, self._situation())
 
     def _carry_out(self, action: Action, situation: Situation) -> None:
@@ -81,6 +87,12 @@ class Actions:
                 self._timers.change(action)
             case RememberName(name):
                 self._remember(name)
+            case ChangeSetting(key, value):
+                self._change(key, value)
+            case UseWindow():
+                self._emit(action)
+            case FetchModels() | UseModel():
+                self._post(action)
             case StopSpeaking():
                 pass  # asking took the floor, which has already stopped the reply before
             case _:
@@ -98,9 +110,27 @@ class Actions:
         grant().
         """
         wish = ring_wish(said, self._situation()) or pace_wish(said)
-        if wish is not None:
-            self.grant(wish, turn)
-        return wish is not None
+        if wish is None:
+            return False
+        before = self._settings().speech.rate
+        self.grant(wish, turn)
+        if isinstance(wish, ChangeRate):
+            self._note_rate(before)
+        return True
+
+    def _note_rate(self, before: float | None) -> None:
+        """Say on screen what came of a wish that gets no reply: "slower: 3.3"."""
+        rate = self._settings().speech.rate
+        said = f"{rate:.1f}" if rate is not None else ""
+        if rate is None:
+            notice = Notice.of("own pace")
+        elif rate == before:
+            notice = Notice.of("as before: {rate}", rate=said)
+        elif rate < (before or USUAL_SPS):
+            notice = Notice.of("slower: {rate}", rate=said)
+        else:
+            notice = Notice.of("faster: {rate}", rate=said)
+        self._emit(notice)
 
     def silences(self, said: str) -> bool:
         """Whether that dismisses or snoozes what rings."""
@@ -112,9 +142,9 @@ class Actions:
         if granted is None or granted.turn != turn:
             return
         self._granted = None
-        for key in _KEYS:
-            if granted.kinds & _KEYS[key]:
-                self._change(key, value_of(granted.before, key))
+        of_actions = [key for key in _KEYS if granted.kinds & _KEYS[key]]
+        for key in (*granted.keys, *of_actions):
+            self._change(key, value_of(granted.before, key))
         if RememberName in granted.kinds:
             self._remember(granted.person)
         if granted.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
@@ -130,6 +160,7 @@ class _Granted:
     person: str
     timers: tuple[TimerSet, ...]
     kinds: set[type[Action]] = field(default_factory=set)
+    keys: dict[str, None] = field(default_factory=dict)  # of settings, in the order of changes
 
 
 def _rate(action: ChangeRate, current: float | None) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.llm.base import Situation
+from engine.messages.commands import Command
 from engine.messages.events import Event
 from engine.runtime.turn.rules import Deciding
 from engine.settings import Settings, Value
@@ -16,7 +17,8 @@ from engine.settings import Settings, Value
 class ConductorPort:
     """`emit` tells the host, `change` changes a setting (InvalidInput when it may not be so),
     `decide` puts a fact to the turn rules, `attend` tells the ears what to listen for now;
-    `settings` are those in force, `situation` is what a skill may know.
+    `settings` are those in force, `situation` is what a skill may know; `post` queues a command as
+    a host would.
     """
 
     emit: Callable[[Event], None]
@@ -25,3 +27,4 @@ class ConductorPort:
     attend: Callable[[], None]
     settings: Callable[[], Settings]
     situation: Callable[[], Situation]
+    post: Callable[[Command], None]

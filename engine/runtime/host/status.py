@@ -32,6 +32,7 @@ class Status:
         self.voice = ""
         self.voice_before = ""  # of another name than the voice
         self.voices: tuple[str, ...] = ()
+        self.about: dict[str, str] = {}  # voice -> how it sounds
         self._can_clone = self._resembles = False
 
     def loads(self, loading: Loading) -> None:
@@ -60,6 +61,7 @@ class Status:
         if self.voice != known.selected:
             self.voice_before = self.voice
         self.voices, self.voice = known.names, known.selected
+        self.about = dict(zip(known.names, known.about, strict=False))
         self._can_clone, self._resembles = known.can_clone, known.resembles
 
     def inspected(self, read: ClipInspected) -> ClipInspected:

@@ -201,6 +201,12 @@ class HistoryWriter(Actor[Order]):
         self._tell(ConversationsListed(search, found[:LISTED], more, self._present.id))
 
     def _remove(self, conversations: tuple[int, ...]) -> None:
+        if not conversations:
+            if self._present.id is None:  # nothing of it was kept
+                self._present.delete()
+                self._tell(ConversationGone())
+                return
+            conversations = (self._present.id,)
         count = self._with_file(lambda store: store.remove(conversations))
         if self._present.id in conversations:
             self._present.delete()

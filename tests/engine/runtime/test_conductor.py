@@ -170,6 +170,7 @@ def test_slower_typed_during_a_reply_changes_that_reply():
         rates = host.parts.voice.sessions[-1].rates
         assert rates[0] is None
         assert rates[-1] == pytest.approx(4.0 - STEP)
+        assert host.of(api.Notice) == [api.Notice("slower: 3.3")]
 
 
 def cut_with_the_talk_key(host: Host, said: str) -> api.TurnEnded:

@@ -11,7 +11,7 @@ import pytest
 from engine.llm.history import KEPT_BACK
 from engine.llm.servers import server
 from engine.llm.skills import Skills
-from engine.messages.commands import PressTalk, ReleaseTalk, SendText, StopReply
+from engine.messages.commands import PressTalk, ReleaseTalk, SendText, Speak, StopReply
 from engine.messages.events import WordHeard
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, says
@@ -70,7 +70,13 @@ def slow_down_by_voice(host: Host) -> None:
     assert host.ended(2).heard.endswith("Casimir yesterday evening.")
 
 
-TALKS = [read_out, read_out_and_repeat, cut_by_escape, slow_down_by_voice]
+def read_the_clipboard(host: Host) -> None:
+    host.ask("what time is it")
+    host.post(Speak(DIARY, private=True))
+    assert host.ended(2).heard == DIARY
+
+
+TALKS = [read_the_clipboard, read_out, read_out_and_repeat, cut_by_escape, slow_down_by_voice]
 
 
 @pytest.mark.parametrize("talk", TALKS)

@@ -10,6 +10,7 @@ from engine.llm.base import ChangeVolume, StopSpeaking
 from engine.llm.skills.control.pace import NEARLY
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.matching.quantities import figure, number
+from engine.messages.commands import ChangeSetting
 
 VOLUME_STEP = 0.2
 LEVELS = 10
@@ -46,7 +47,11 @@ def set_volume_level(slots: Slots, occasion: Occasion) -> Answer:
     return set_volume({"percent": f"{percent:g}"}, occasion)
 
 
-def unmute(_slots: Slots, _occasion: Occasion) -> Answer:
+def unmute(_slots: Slots, occasion: Occasion) -> Answer:
+    """Full volume; where I was not silent, the microphone is meant."""
+    situation = occasion.situation()
+    if situation.settings.audio.muted and situation.volume > NEARLY:
+        return Answer("I'm listening.", (ChangeSetting("audio.muted", False),))
     return Answer("Full volume.", (ChangeVolume(to=1.0),))
 
 

@@ -100,10 +100,7 @@ def without_fillers(text: str) -> str:
 
 def canonical(text: str) -> str:
     """The form in which skills compare sentences; digits for number words, see above."""
-    line = text[:MAX_CHARS].lower()
-    for pattern, replacement in (*_SYMBOLS, *_CONTRACTIONS):
-        line = pattern.sub(replacement, line)
-    line = _PUNCTUATION.sub(" ", line)
+    line = plain(text)
     line = _HYPHEN_AFTER_NUMBER.sub(" ", digits_for_words(line))
     line = _NUMBER_THEN_LETTERS.sub(" ", line)
     line = _MINUS_BETWEEN.sub(" - ", _OPERATOR_BETWEEN.sub(r" \1 ", line))
@@ -111,6 +108,14 @@ def canonical(text: str) -> str:
     for pattern, direct in _INDIRECT:
         line = pattern.sub(direct, line)
     return line
+
+
+def plain(text: str) -> str:
+    """The text in lower case, without sentence punctuation and contractions."""
+    line = text[:MAX_CHARS].lower()
+    for pattern, replacement in (*_SYMBOLS, *_CONTRACTIONS):
+        line = pattern.sub(replacement, line)
+    return _PUNCTUATION.sub(" ", line)
 
 
 def without_courtesy(text: str) -> str:

@@ -1,6 +1,6 @@
 """Example sentences for the recogniser's language model, expanded from the skills' own templates.
 
-Expanding them takes 5 s of CPU time, so they are kept in sentences.txt, and tests fail when that
+Expanding them takes 10 s of CPU time, so they are kept in sentences.txt, and tests fail when that
 file is older than the templates: `python -m engine.llm.skills.matching.corpus` writes it again.
 Invariant: the same sentences in the same order every time; only lower-case words, apostrophes and
 spaces, numbers in words.
@@ -20,9 +20,9 @@ from engine.resources import resource
 from engine.text.unit_table import UNITS
 
 # The acoustic search gets slower and less certain with every sentence that nobody says; loading
-# takes 40 ms more for every thousand. Five thousand are about a dozen of each template.
+# takes 40 ms more for every thousand.
 FILE: Final = "sentences.txt"  # beside the skills' own files
-MAX_SENTENCES = 5000
+MAX_SENTENCES = 7000
 MAX_PER_TEMPLATE = 200  # to choose from
 _MAX_EXPANSIONS = 20_000  # of one template; then they are thinned out evenly
 

@@ -17,6 +17,7 @@ from engine.llm.skills.matching.canonical import (
     without_fillers,
 )
 from engine.llm.skills.matching.fillings import has_several_sentences
+from engine.llm.skills.matching.gist import NAME, gist
 from engine.llm.skills.matching.intent import (
     Answer,
     FollowUp,
@@ -106,12 +107,22 @@ class Matcher:
         matches = self._verbatim.matches(said)
         if len(text) <= MAX_PATTERN_CHARS:
             matches = chain(matches, self._canonical.matches(canonical(text)))
-        for intent, slots in matches:
+        for intent, slots in self._meant(text, matches):
             if (intent.certain or not certain_only) and self._fit(slots, occasion):
                 answer = intent.respond(slots, occasion)
                 if answer is not None:
                     return Understanding(intent, slots, answer)
         return None
+
+    def _meant(
+        self, text: str, matches: Iterator[tuple[Intent, Slots]]
+    ) -> Iterator[tuple[Intent, Slots]]:
+        """The matches; the gist of the text where that has its place among them."""
+        for intent, slots in matches:
+            if intent.name != NAME:
+                yield intent, slots
+            elif found := gist(text):
+                yield self._by_name[found[0]], found[1]
 
     def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         """The text as a follow-up to earlier sentences, back to the last one that stands on its

@@ -98,7 +98,15 @@ class LoadedVoice:
             )
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
-        told = VoicesChanged(names, self._voice_name, info.can_clone, has_rate, info.resembles)
+        about = of_model(model).about
+        told = VoicesChanged(
+            names,
+            self._voice_name,
+            info.can_clone,
+            has_rate,
+            info.resembles,
+            tuple(about.get(name, "") for name in names),
+        )
         self._tell(told)
 
     def warm(self) -> None:

@@ -10,6 +10,8 @@ from engine.llm import base as llm
 from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
 from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
+from engine.messages.commands import ChangeSetting
+from engine.messages.events import UseWindow
 from engine.messages.timers import CancelTimers
 from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import HERE, asked
@@ -33,7 +35,7 @@ def rows():
 def in_words(deltas: list[llm.Delta]) -> str:
     """A reply in the table's notation."""
     text = "".join(delta.text for delta in deltas if isinstance(delta, llm.TextDelta))
-    if text.startswith("I can't answer that without a language model. Try:"):
+    if text.startswith("That needs a language model. "):
         assert deltas[0] == llm.Unanswered()
         text = "?"
     actions = [delta for delta in deltas if not isinstance(delta, llm.TextDelta | llm.Unanswered)]
@@ -50,6 +52,10 @@ def notation(action) -> str:
             return f"voice={name}"
         case llm.StopSpeaking():
             return "stop"
+        case ChangeSetting(key, value):
+            return f"{key}={value}"
+        case UseWindow(command, value):
+            return f"window={command}/{value}"
         case llm.StartTimer(seconds, label, text):
             return f"timer={seconds:g}/{label}/{text}"
         case CancelTimers(numbers):

@@ -10,7 +10,8 @@ from engine.audio.echo.canceller import Cleaning
 from engine.errors import InvalidInput
 from engine.llm import base as llm
 from engine.messages.commands import ChangeSetting
-from engine.messages.events import SettingChanged, VoicesChanged
+from engine.messages.events import Notice, SettingChanged, UseWindow, VoicesChanged
+from engine.messages.models import FetchModels
 from engine.messages.timers import CancelTimers
 from engine.messages.voices import Comparing, TryMicrophone
 from engine.runtime.host.actions import Actions
@@ -102,8 +103,16 @@ def port(
     situation: llm.Situation,
     settings: Settings = Settings(speech=SpeechSettings(rate=4.0)),  # noqa: B008 - frozen
 ) -> ConductorPort:
-    """One that changes settings, and knows the situation."""
-    return SimpleNamespace(change=change, situation=lambda: situation, settings=lambda: settings)
+    """One that changes settings, knows the situation, and notes what it emits and posts."""
+    sent = SimpleNamespace(emitted=[], posted=[])
+    return SimpleNamespace(
+        change=change,
+        situation=lambda: situation,
+        settings=lambda: settings,
+        sent=sent,
+        emit=sent.emitted.append,
+        post=sent.posted.append,
+    )
 
 
 def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
@@ -132,6 +141,35 @@ def test_a_voice_that_was_wished_for_is_undone_to_the_setting_and_to_the_rate_be
     wishes.grant(llm.ChooseVoice("bela"), turn=1)
     wishes.undo(1)
     assert changed == [("speech.voice", "Bela"), ("speech.voice", ""), ("speech.rate", 4.0)]
+
+
+def test_settings_models_and_the_window_are_asked_for_by_words():
+    changed: list[tuple[str, object]] = []
+    there = port(lambda key, value: changed.append((key, value)), llm.Situation(4.0, 0.5, "", ()))
+    wishes = Actions(Timers(), there)
+    asked = (UseWindow("export"), FetchModels(("kokoro",), use=True))
+    for action in (ChangeSetting("window.theme", "dark"), *asked):
+        wishes.grant(action, turn=1)
+    wishes.undo(1)
+    assert changed == [("window.theme", "dark"), ("window.theme", "system")]
+    assert (there.sent.emitted, there.sent.posted) == ([asked[0]], [asked[1]])
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "note"),
+    [
+        ("normal speed", 4.0, "own pace"),
+        ("slower", 4.0, "slower: 3.3"),
+        ("faster", None, "faster: 4.7"),
+        ("faster", 7.0, "as before: 7.0"),
+    ],
+)
+def test_a_wish_about_the_pace_leaves_a_note(said, before, note):
+    values = {"speech.rate": before}
+    there = port(values.__setitem__, llm.Situation(before, 0.5, "", ()))
+    there.settings = lambda: Settings(speech=SpeechSettings(rate=values["speech.rate"]))
+    assert Actions(Timers(), there).grant_said(said)
+    assert there.sent.emitted == [Notice(note)]
 
 
 def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
@@ -198,7 +236,13 @@ def never(*_: Any) -> Any:
 def test_what_is_heard_during_a_comparison_or_a_test_was_not_said_to_the_assistant():
     heard: list[bool] = []
     port = ConductorPort(
-        never, never, never, lambda: heard.append(preview.hearing), Settings, cast(Any, never)
+        never,
+        never,
+        never,
+        lambda: heard.append(preview.hearing),
+        Settings,
+        cast(Any, never),
+        never,
     )
     preview = VoicePreview(cast(Any, None), Status(), port)
     for message in (

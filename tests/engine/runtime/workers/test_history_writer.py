@@ -109,15 +109,24 @@ def test_turns_of_one_conversation_are_kept_together_and_a_private_one_nowhere(r
     assert not any(b"secret" in each.read_bytes() for each in room.path.parent.iterdir())
 
 
-def test_deleting_the_present_conversation_begins_another_one(room):
+@pytest.mark.parametrize("named", [(1,), ()])
+def test_deleting_the_present_conversation_begins_another_one(room, named):
     room.say(1, "one")
-    room.ask(api.RemoveConversations((1,)))
+    room.ask(api.RemoveConversations(named))
     room.say(2, "still of the deleted one")
     assert room.of(ConversationGone)
     assert room.kept() == []
     room.ask(ConversationGone())
     room.say(3, "three")
     assert room.kept() == [["three"]]
+
+
+def test_a_present_conversation_of_which_nothing_was_kept_ends_without_a_file(room):
+    room.ask(HistorySettings("never"))
+    room.say(1, "one")
+    room.ask(api.RemoveConversations(()))
+    assert room.of(ConversationGone)
+    assert not room.path.exists()
 
 
 def test_what_is_older_than_a_month_goes_with_that_setting_only(room, tmp_path):

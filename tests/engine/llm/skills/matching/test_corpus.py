@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from num2words import num2words
 
 from engine.asr.phrase_model import PhraseModel
-from engine.llm.base import Message, Role, Situation, TextDelta, Timer
+from engine.llm.base import Message, Role, Situation, Timer, Unanswered
 from engine.llm.skills import sentences
 from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching import quantities
@@ -60,13 +60,11 @@ def test_nearly_every_sentence_is_understood_by_the_skills(skills):
 
     def is_understood(sentence: str) -> bool:
         reply = skills.reply([Message(Role.USER, sentence)], lambda: situation)
-        return not any(
-            isinstance(delta, TextDelta) and "without a language model" in delta.text
-            for delta in reply
-        )
+        return not any(isinstance(delta, Unanswered) for delta in reply)
 
     misses = [sentence for sentence in sample if not is_understood(sentence)]
-    assert len(misses) <= len(sample) * 0.03, misses
+    # a few, such as a yes, mean something only after a question
+    assert len(misses) <= len(sample) * 0.04, misses
 
 
 WORDS = (

@@ -1,0 +1,53 @@
+"""What a person asked the window for by words, carried out: the way of the keys and the menu, with
+what was said besides ("open the sound settings", "find the conversation about pasta").
+
+Invariant: every command is an Act, or one of those listed here; an unknown one does nothing.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from app.keys import Act
+from app.language import tr
+from engine import api
+
+if TYPE_CHECKING:
+    from app.window import Window
+
+
+def ask_removal(window: "Window") -> None:
+    """Ask in the panel of conversations whether to delete the present one."""
+    window.header.history.setChecked(True)
+    window.history.ask_removal_of_present()
+
+
+def read_clipboard(window: "Window") -> None:
+    text = QGuiApplication.clipboard().text()
+    if text.strip():
+        window.post(api.Speak(text, private=True))
+    else:
+        window.notice.on_event(api.Notice(tr("There is no text in the clipboard.")))
+
+
+def carry_out(window: "Window", act: Callable[[Act], None], asked: api.UseWindow) -> None:
+    """Do what `asked` names; `act` does what a key does."""
+    match asked.command, asked.value:
+        case "history", "off":
+            window.header.history.setChecked(False)
+        case ("history" | "find") as command, words:
+            window.header.history.setChecked(True)
+            window.history.search.setText(words if command == "find" else "")
+        case "new", ("private" | "public") as kind:
+            window.post(api.NewConversation(private=kind == "private"))
+        case "delete", _:  # confirmed by a "yes"
+            window.post(api.RemoveConversations(()))
+        case "settings", section:
+            window.open_settings(None, section)
+        case "details", _:
+            window.header.details.setChecked(True)
+        case "hide", _:
+            window.close()
+        case name, _ if name.upper() in Act.__members__:
+            act(Act[name.upper()])

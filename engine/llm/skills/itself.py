@@ -1,0 +1,68 @@
+"""Questions about the program itself whose answers depend on its settings."""
+
+from engine.llm.base import Situation
+from engine.llm.servers.address import asks_another_computer
+from engine.llm.skills import abilities
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.quantities import figure
+from engine.llm.skills.offers import needed
+from engine.messages.events import UseWindow
+
+explain = abilities.explain
+
+_KEPT = {"forever": "kept", "30 days": "kept for 30 days"}
+
+
+def tell_privacy(_slots: Slots, occasion: Occasion) -> Answer:
+    """Where words go: to another computer only with a language model that is there."""
+    settings = occasion.situation().settings
+    if asks_another_computer(settings.language_model):
+        where = (
+            "Your language model is on another computer, which gets the text of what you say. All"
+            " else stays here."
+        )
+    else:
+        where = "What you say stays on this computer, and I work without the internet."
+    kept = _KEPT.get(settings.history.keep, "not kept")
+    return Answer(f"{where} Conversations are {kept}.", (UseWindow("settings", "window"),))
+
+
+def tell_settings(_slots: Slots, occasion: Occasion) -> Answer:
+    """The settings that a person hears or sees."""
+    here = occasion.situation()
+    settings = here.settings
+    pace = (
+        "at my own pace"
+        if here.rate is None
+        else f"at {figure(round(here.rate, 1))} syllables per second"
+    )
+    voice = f"I speak as {here.voice}" if here.voice else "I speak"
+    said = (
+        f"{voice}, {pace}, at {round(100 * here.volume)} percent volume.",
+        _listening(here),
+        f"Conversations are {_KEPT.get(settings.history.keep, 'not kept')}.",
+    )
+    return Answer(" ".join(said), (UseWindow("settings"),))
+
+
+def tell_listening(_slots: Slots, occasion: Occasion) -> Answer:
+    """Whether the microphone is open, and how to talk."""
+    return Answer(_listening(occasion.situation()))
+
+
+def explain_model(_slots: Slots, occasion: Occasion) -> Answer:
+    """What a language model is for, and the offer to fetch it."""
+    return Answer(
+        f"With a language model I answer any question, on this computer. {needed(occasion)}"
+    )
+
+
+def _listening(here: Situation) -> str:
+    settings = here.settings
+    if settings.audio.muted:
+        return "The microphone is closed. Ctrl+U opens it, or type: start listening."
+    if settings.audio.hands_free:
+        return "I'm listening: just speak, or type."
+    return (
+        f"I listen while you hold the talk key, {settings.window.talk_key}. Or say: hands-free on."
+    )

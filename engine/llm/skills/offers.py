@@ -1,0 +1,108 @@
+"""Fetching what is recommended for this machine, and the yes or no to a question.
+
+Invariant: the size of a model is said before it is fetched, and it is fetched only after a yes.
+"""
+
+import re
+
+from engine.llm.base import Action, Role
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
+from engine.llm.skills.window import QUESTION
+from engine.messages.events import UseWindow
+from engine.messages.models import FetchModels, ModelEntry, Presence, UseModel
+
+LANGUAGE_MODEL = "language model"
+NEEDED = "That needs a language model"
+_DELETE, _QUIT = "Delete this conversation for good?", QUESTION
+_ABOUT_MODEL = re.compile(r"\bThat needs (?:a|the) language model\b")
+_FETCHES = re.compile(r"\b(?:fetch|get|download|install|load)\b", re.IGNORECASE)
+# What each kind of model gives the person, by which an offer is known again.
+_GIVES = {
+    LANGUAGE_MODEL: "thinks",
+    "voice": "speaks",
+    "recogniser": "listens",
+}
+
+
+def needed(occasion: Occasion) -> str:
+    """Why a question is not answered and what helps, with an offer to fetch it where possible."""
+    model = _recommended(LANGUAGE_MODEL, occasion)
+    if model is None:
+        return f"{NEEDED}. Say: show the models."
+    if model.state is Presence.COMPLETE:
+        return f"{NEEDED}, which is here already. Shall I use it?"
+    return f"{NEEDED}, {_size(model.megabytes)}. Shall I fetch it?"
+
+
+def offer(slots: Slots, occasion: Occasion) -> Answer:
+    """Name the recommended model of a `kind` ("all": of every kind) and its size, and ask."""
+    models = _of_kind(slots["kind"], occasion)
+    missing = [each for each in models if each.state is not Presence.COMPLETE]
+    names = " and ".join(f"{_short(each)}, which {_GIVES[each.kind]}" for each in missing or models)
+    if missing:
+        size = _size(sum(each.megabytes for each in missing))
+        return Answer(f"I recommend {names}: {size}. Shall I fetch it?")
+    if models and not all(each.in_use for each in models):
+        return Answer(f"I have {names}. Shall I use it?")
+    said = "I use the best for this machine already" if models else "There are several"
+    return Answer(f"{said}. Here are the models.", (UseWindow("models"),))
+
+
+def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
+    """Do what was offered or asked last; None when nothing was."""
+    asked = last_answer(occasion)
+    if asked in (_DELETE, _QUIT):
+        return Answer(actions=(UseWindow("delete" if asked == _DELETE else "quit"),))
+    models = _offered(asked, occasion)
+    if not models:
+        return None
+    missing = tuple(each.name for each in models if each.state is not Presence.COMPLETE)
+    if missing:
+        actions: tuple[Action, ...] = (FetchModels(missing, use=True), UseWindow("models"))
+        return Answer("I'm fetching it, and use it as soon as it is here.", actions)
+    return Answer("I use it from now on.", tuple(UseModel(each.name) for each in models))
+
+
+def refuse(_slots: Slots, occasion: Occasion) -> Answer | None:
+    """Leave what was offered or asked last; None when nothing was."""
+    asked = last_answer(occasion)
+    if asked in (_DELETE, _QUIT):
+        return Answer("All right, it stays." if asked == _DELETE else "All right.")
+    return Answer("All right. I do what I can without.") if _offered(asked, occasion) else None
+
+
+def show_models(_slots: Slots, _occasion: Occasion) -> Answer:
+    return Answer("The page of models shows it.", (UseWindow("models"),))
+
+
+def was_offered(occasion: Occasion) -> bool:
+    """Whether this conversation already said what a language model is needed for."""
+    said = (each.text for each in occasion.history if each.role is Role.ASSISTANT)
+    return any(NEEDED in text for text in said)
+
+
+def _offered(asked: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
+    """The models that an answer offered, though it may have been cut off."""
+    fetches = was_offered(occasion) and _FETCHES.search(sentence(occasion))
+    if fetches or _ABOUT_MODEL.search(asked):
+        return _of_kind(LANGUAGE_MODEL, occasion)
+    if "Shall I" not in asked:
+        return ()
+    return tuple(each for each in occasion.situation().offers() if _short(each) in asked)
+
+
+def _recommended(kind: str, occasion: Occasion) -> ModelEntry | None:
+    return next(iter(_of_kind(kind, occasion)), None)
+
+
+def _of_kind(kind: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
+    return tuple(each for each in occasion.situation().offers() if kind in ("all", each.kind))
+
+
+def _short(model: ModelEntry) -> str:
+    """The title without its explanations."""
+    return re.split(r"[:,(]", model.title)[0].strip()
+
+
+def _size(megabytes: int) -> str:
+    return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"

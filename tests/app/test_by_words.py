@@ -1,0 +1,98 @@
+"""What is asked of the window by words."""
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel
+
+from app.about import AboutPage
+from app.keys import _MENU, Act, KeysCard, MoreMenu
+from app.models.page import ModelsPage
+from engine import api
+from engine.llm.skills.matching.repertoire import repertoire
+from tests.engine.llm.skills.test_first_hour import conversation
+
+OTHERS = {"find", "hide"}  # commands that are no Act
+
+
+def ask(window, command: str, value: str = "") -> None:
+    window.on_event(api.UseWindow(command, value))
+    QApplication.processEvents()
+
+
+@pytest.mark.parametrize("act", [act for act in Act if act.said])
+def test_what_the_card_says_is_understood(act):
+    """Faster, slower, stop and the microphone are the engine's own."""
+    _, _, deltas = conversation(act.said)
+    asked = [each.command for each in deltas if isinstance(each, api.UseWindow)]
+    own = {Act.STOP, Act.FASTER, Act.SLOWER, Act.HANDS_FREE, Act.MUTE}
+    own |= {Act.LOUDER, Act.QUIETER, Act.THEME}
+    if act is Act.DELETE:
+        deltas = conversation(f"{act.said} || yes")[2]
+        assert api.UseWindow("delete") in deltas
+    else:
+        assert asked == ([] if act in own else [act.name.lower()])
+
+
+def test_every_command_of_the_skills_is_one_of_the_windows():
+    known = {act.name.lower() for act in Act} | OTHERS
+    text = api.resource("skills", "window.yaml").read_text(encoding="utf-8")
+    named = {word.split(",")[0].split("}")[0] for word in text.split("command: ")[1:]}
+    assert named <= known | {"is a name of the window's table (app/keys.py)"}
+    assert len(repertoire().intents) > 200
+
+
+def test_card_and_menu_show_the_table(window):
+    card = KeysCard("Space", window)
+    shown = {label.text() for label in card.findChildren(QLabel)}
+    assert {f"“{act.said}”" for act in Act if act.said} <= shown
+    assert set(MoreMenu(window._act, window).entries) == set(_MENU)
+
+
+@pytest.mark.parametrize(
+    ("command", "value", "sent"),
+    [
+        ("new", "", api.NewConversation()),
+        ("new", "private", api.NewConversation(private=True)),
+        ("delete", "", api.RemoveConversations(())),
+    ],
+)
+def test_a_conversation_begins_or_goes(window, posted, command, value, sent):
+    ask(window, command, value)
+    assert sent in posted
+
+
+def test_the_history_is_opened_searched_and_closed(window):
+    ask(window, "find", "pasta")
+    assert window.history.isVisible()
+    assert window.history.search.text() == "pasta"
+    ask(window, "history")
+    assert window.history.search.text() == ""
+    ask(window, "history", "off")
+    assert not window.history.isVisible()
+
+
+def test_pages_open(window):
+    for command, page in (("models", ModelsPage), ("about", AboutPage), ("help", KeysCard)):
+        ask(window, command)
+        assert any(each.isVisible() for each in window.findChildren(page))
+    ask(window, "settings", "recogniser")
+    assert window.open_settings(None).tabs.currentIndex() == 1
+    ask(window, "nonsense")
+
+
+def test_the_clipboard_is_read_aloud_and_stays_here(window, posted):
+    QGuiApplication.clipboard().setText("A text.")
+    ask(window, "clipboard")
+    assert posted == [api.Speak("A text.", private=True)]
+    QGuiApplication.clipboard().clear()
+    ask(window, "clipboard")
+    assert len(posted) == 1
+    assert "clipboard" in window.notice.text()
+
+
+def test_deleting_by_the_menu_asks_first(window, posted):
+    window._act(Act.DELETE)
+    assert window.history.confirmation.isVisible()
+    assert api.RemoveConversations(()) not in posted
+    window.history.delete.click()
+    assert posted[-1] == api.RemoveConversations(())

@@ -1,0 +1,215 @@
+"""What a new user says within the first hour: commands, questions about the program, small talk.
+
+The files of first_hour/ are the tables; each says how it is read.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from engine.llm import base as llm
+from engine.llm.skills.matching.matcher import Understanding, matcher
+from engine.llm.skills.model import Skills
+from engine.messages.commands import ChangeSetting
+from engine.messages.events import UseWindow
+from engine.messages.models import FetchModels, ModelEntry, Origin, Presence, UseModel
+from tests.engine.llm.skills.asking import NOW
+
+FOLDER = Path(__file__).with_name("first_hour")
+MODELS = tuple(
+    ModelEntry(name, title, kind, Origin.LISTED, Presence.MISSING, megabytes)
+    for name, title, kind, megabytes in (
+        ("ears", "Whisper base, which hears well", "recogniser", 148),
+        ("brain", "Qwen 3 1.7B: answers anything", "language model", 1107),
+        ("voice", "Kokoro, a natural voice (82 million parameters)", "voice", 107),
+    )
+)
+ABOUT = {
+    "Bella": "American woman, warm",
+    "George": "British man, deep",
+    "Emma": "British woman, clear",
+    "Daniel": "American man, young, cheerful",
+    "Isabella": "British woman, gentle",
+}
+HERE = llm.Situation(
+    rate=4.0,
+    volume=0.5,
+    voice="Bella",
+    voices=tuple(ABOUT),
+    about=ABOUT,
+    offers=lambda: MODELS,
+)
+MOST_MISSED = 0.05
+MOST_DEAD_ENDS = 3
+DEAD_ENDS = ("I can't", "I cannot")
+
+
+def lines(name: str) -> list[str]:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def wanted(name: str) -> Iterator[tuple[str, list[str]]]:
+    """(what is said, the intents that are right), of lines below "[intent|intent]"."""
+    intents: list[str] = []
+    for line in lines(name):
+        if line.startswith("["):
+            intents = line.strip("[]").split("|")
+        else:
+            yield line, intents
+
+
+@cache
+def skills() -> Skills:
+    return Skills(now=lambda: datetime(*NOW.timetuple()[:6]), documents=Path("/nowhere"))
+
+
+def conversation(
+    said: str, here: llm.Situation = HERE, confidence: float = 1.0
+) -> tuple[Understanding | None, list[str], list[llm.Delta]]:
+    """What the last of these sentences means, the answers to all, and the last one's deltas."""
+    history: list[llm.Message] = []
+    answers, deltas, meant = [], [], None
+    for sentence in said.split(" || "):
+        history.append(llm.Message(llm.Role.USER, sentence, confidence=confidence))
+        occasion = skills().occasion(history, lambda: here)
+        meant = matcher().understand(sentence, occasion, certain_only=False)
+        deltas = list(skills().reply(history, lambda: here))
+        answers.append("".join(each.text for each in deltas if isinstance(each, llm.TextDelta)))
+        history.append(llm.Message(llm.Role.ASSISTANT, answers[-1]))
+    return meant, answers, deltas
+
+
+def done(deltas: list[llm.Delta]) -> str:
+    """What is said and done, in the notation of new_user.txt."""
+    words = []
+    for each in deltas:
+        match each:
+            case llm.TextDelta(text):
+                words.append(text)
+            case ChangeSetting(key, value):
+                words.append(f"{key}={value}")
+            case UseWindow(command, value):
+                words.append(f"window={command}/{value}")
+            case FetchModels(names):
+                words.append(f"fetch={','.join(names)}")
+            case llm.ChangeRate():
+                words.append("rate")
+            case llm.ChangeVolume():
+                words.append("volume")
+            case _:
+                words.append(type(each).__name__)
+    return " ".join(words)
+
+
+# All of them take ten seconds, too long for every run.
+SOME_OR_ALL = pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
+
+
+@SOME_OR_ALL
+@pytest.mark.parametrize(("table", "least"), [("commands.txt", 300), ("unseen.txt", 200)])
+def test_a_request_is_understood(table, least, every):
+    rows = list(wanted(table))
+    assert len(rows) >= least
+    missed = []
+    for said, intents in rows[::every]:
+        meant, _, _ = conversation(said)
+        if meant is None or meant.intent.name not in intents:
+            missed.append(said)
+    assert len(missed) <= (0 if table == "commands.txt" else MOST_MISSED * len(rows)), missed
+
+
+@SOME_OR_ALL
+def test_ordinary_talk_is_no_command(every):
+    said = lines("ordinary.txt")
+    assert len(set(said)) >= 500
+    taken = []
+    for sentence in said[::every]:
+        meant, _, _ = conversation(sentence)
+        if meant is not None and (meant.intent.certain or meant.answer.actions):
+            taken.append((sentence, meant.intent.name))
+    assert taken == []
+
+
+@SOME_OR_ALL
+def test_a_new_user_is_answered(every):
+    dead, wrong = [], []
+    rows = [line.split(" => ") for line in lines("new_user.txt")]
+    assert len(rows) == 100
+    for said, words in rows[::every]:
+        _, answers, deltas = conversation(said)
+        if words.lower() not in done(deltas).lower():
+            wrong.append((said, done(deltas)))
+        if answers[-1].startswith(DEAD_ENDS):
+            dead.append(said)
+    assert wrong == []
+    assert len(dead) <= MOST_DEAD_ENDS
+
+
+def test_a_language_model_is_offered_once_and_no_answer_is_given_twice():
+    asked = ("who was Caesar", "translate hello", "why is the sky blue", "write a poem about rain")
+    _, answers, _ = conversation(" || ".join(asked))
+    assert answers[0] == "That needs a language model, 1.1 GB. Shall I fetch it?"
+    assert len({answer.split(":")[0] for answer in answers}) == len(answers)
+    assert sum("Shall I" in answer for answer in answers) == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "said", "does"),
+    [
+        (MODELS[1], "who was Caesar || yes", FetchModels(("brain",), use=True)),
+        (MODELS[1], "who was Caesar || and Nero || fetch it", FetchModels(("brain",), use=True)),
+        (replace(MODELS[1], state=Presence.COMPLETE), "who was Caesar || yes", UseModel("brain")),
+        (MODELS[2], "get a better voice || sure", FetchModels(("voice",), use=True)),
+    ],
+)
+def test_a_yes_fetches_what_was_offered(entry, said, does):
+    here = replace(HERE, offers=lambda: (entry,))
+    assert does in conversation(said, here)[2]
+    assert does not in conversation(said.rpartition(" || ")[0] + " || no", here)[2]
+
+
+@pytest.mark.parametrize(
+    "said", ["yes", "what time is it || yes", "delete this conversation || no"]
+)
+def test_a_yes_to_nothing_does_nothing(said):
+    assert not any(isinstance(each, llm.Action) for each in conversation(said)[2])
+
+
+def test_the_program_ends_at_once_only_by_a_typed_word():
+    """Recognisers write "quit" for "quiet"."""
+    quits = UseWindow("quit")
+    assert quits in conversation("quit")[2]
+    assert llm.StopSpeaking() in conversation("quit", confidence=0.9)[2]
+    assert conversation("quit the program", confidence=0.9)[1] == ["Shall I quit?"]
+    assert quits in conversation("quit the program || yes", confidence=0.9)[2]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("a British woman's voice please", "All right, this is Emma."),
+        ("use a young American man's voice", "All right, this is Daniel."),
+        ("use a warm voice", "That is how I sound already, as Bella."),
+        ("use a Scottish accent", "I have no Scottish voice. There is: American woman, British "
+         "man, British woman and American man."),
+        ("do you have a deep voice", "Yes: George. Say: use George's voice."),
+    ],
+)  # fmt: skip
+def test_a_voice_is_chosen_by_how_it_is_described(said, answer):
+    assert conversation(said)[1] == [answer]
+
+
+def test_what_it_says_of_itself_follows_its_settings():
+    server = replace(
+        HERE.settings.language_model, engine="server", address="https://example.org/v1"
+    )
+    muted = replace(HERE.settings.audio, muted=True)
+    there = replace(HERE, settings=replace(HERE.settings, language_model=server, audio=muted))
+    assert "on another computer" in conversation("is this private", there)[1][0]
+    assert "closed" in conversation("can you hear me", there)[1][0]
+    assert ChangeSetting("audio.muted", False) in conversation("unmute", there)[2]
