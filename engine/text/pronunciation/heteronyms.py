@@ -36,6 +36,7 @@ _THIRD: Final = words("heteronyms", "third")
 _BEING: Final = words("heteronyms", "being")
 _HAVING: Final = words("heteronyms", "having")
 _ADVERBS: Final = words("heteronyms", "adverbs")
+_NO_ADVERBS: Final = words("heteronyms", "no_adverbs")
 _OBJECTS: Final = words("heteronyms", "objects")
 _PARTICLES: Final = words("heteronyms", "particles")
 _FINITE: Final = words("heteronyms", "finite")
@@ -43,8 +44,13 @@ _LETTING: Final = words("heteronyms", "letting")
 _NO_INFINITIVE: Final = words("heteronyms", "no_infinitive")
 _PLURALS: Final = words("heteronyms", "plurals")
 _NO_PLURALS: Final = words("heteronyms", "no_plurals")
+_SEEMING: Final = words("heteronyms", "seeming")
+_COUNTING: Final = words("heteronyms", "counting")
+_PREPOSITIONS: Final = words("heteronyms", "prepositions")
 _PAST: Final = words("heteronyms", "past")
 _PRESENT: Final = words("heteronyms", "present")
+_READ_BY_ONE: Final = words("heteronyms", "read_by_one") | {""}
+_BEFORE_INFINITIVE: Final = words("heteronyms", "before_infinitive")
 _HABITS: Final = words("heteronyms", "habits")
 
 
@@ -80,7 +86,7 @@ def _is_verb(word: str, place: Place) -> bool:
         return _commands(word, place)
     if word.endswith("s") and word[:-1] in _WORDS:
         return _verb_with_s(word, place)
-    if place.at(1) in _ADVERBS:
+    if _is_adverb(place.at(1)):
         return _is_verb(word, place.earlier())
     if place.at(1) == "to":
         return place.at(2) not in _NO_INFINITIVE or place.after in _OBJECTS
@@ -135,9 +141,10 @@ def _irregular_sense(word: str, place: Place) -> str:
         case "read":
             return _read(place)
         case "minute":
-            ends = place.after == "" and place.is_behind(_BEING - {"'s"})
-            return "a" if ends or place.after in _MINUTE else "n"
+            return "a" if _is_tiny(place) else "n"
         case "content":
+            if place.at(1) in _SEEMING:
+                return "a"
             ends = place.after in ("", "with", "to", "and", "just")
             return "a" if ends and place.is_behind(_BEING - {"more", "as"}) else ""
         case "polish":
@@ -145,6 +152,16 @@ def _irregular_sense(word: str, place: Place) -> str:
             named = word[0].isupper() and not (place.clause and _is_verb(lower, place))
             return "n" if named else "v"
     return ""
+
+
+def _is_tiny(place: Place) -> bool:
+    """Whether "minute" means very small."""
+    if place.after == "":
+        return place.is_behind(_BEING - {"'s"})
+    if place.at(1) in _COUNTING or place.after in _MINUTE:
+        return place.at(1) not in _COUNTING
+    named = place.clause or place.at(1) in _DETERMINERS - _PREPOSITIONS
+    return _is_plural(place.after or "") and not named
 
 
 def _read(place: Place) -> str:
@@ -173,8 +190,9 @@ def _read_by(place: Place) -> str:
         return "v"
     if subject in _DETERMINERS or not subject:
         return "v"
-    told = place.after in _OBJECTS or place.after in ("", "about", "from", "out", "aloud")
-    return "p" if told and not _is_plural(subject) and "to" not in place.before[-3:] else "v"
+    told = place.after in _OBJECTS or place.after in _READ_BY_ONE
+    infinitive = not _BEFORE_INFINITIVE.isdisjoint(place.before[-4:])
+    return "p" if told and not _is_plural(subject) and not infinitive else "v"
 
 
 def _read_by_pronoun(place: Place) -> str:
@@ -183,6 +201,8 @@ def _read_by_pronoun(place: Place) -> str:
         return "v"
     if not _PAST.isdisjoint(place.before):
         return "p"
+    if subject == "who" and (_is_plural(inverted) or inverted in ("those", "many")):
+        return "v"
     if subject in ("he", "she", "it"):
         return "p"
     if subject == "and":
@@ -203,6 +223,10 @@ def _espeak_input(word: str, sense: str) -> str:
         return f"the {word}"
     inflected = word.endswith("s") and word[:-1] in _WORDS
     return f"he {word}" if inflected else f"to {word}"
+
+
+def _is_adverb(word: str) -> bool:
+    return word in _ADVERBS or (word.endswith("ly") and word not in _NO_ADVERBS)
 
 
 def _is_plural(word: str) -> bool:

@@ -12,8 +12,12 @@ SOUNDS: Final = section("homographs", "sounds")
 """Espeak's mnemonics of a word in a sense: "bass f"."""
 _RULES: Final[dict[str, list[dict[str, Any]]]] = table("text", "homographs.toml")["rules"]
 SINGLE: Final = frozenset(
-    word for word in _RULES if not {f"{word} v", f"{word} n"} & SOUNDS.keys()
-) - words("heteronyms", "nouns")
+    word
+    for word in _RULES
+    if not {f"{word} v", f"{word} n"} & SOUNDS.keys()
+    and not {word, word.removesuffix("s")}
+    & (words("heteronyms", "nouns") | words("heteronyms", "adjectives"))
+)
 """Words whose rules say all there is: where none holds, espeak is right."""
 _TOWN_BEFORE: Final = frozenset(
     "in to from near of at around outside visit visited via leave left through for".split()

@@ -91,11 +91,18 @@ def test_names_are_said_as_people_say_them(american, name, least):
 
 @pytest.mark.parametrize(
     ("name", "least"),
-    [("homographs", 99), ("homographs_second", 49)],
-    ids=["before the rules", "after them"],
+    [
+        ("homographs", 99),
+        ("homographs_second", 49),
+        ("homographs_third", 72),
+        ("homographs_fourth", 34),
+        ("homographs_fifth", 33),
+    ],
+    ids=["first", "second", "third", "fourth", "fifth"],
 )
 def test_words_with_several_sounds_are_told_apart(american, name, least):
-    """The verbs and nouns alone gave 71 of 100 and 33 of 50."""
+    """The verbs and nouns alone gave 71 of 100 and 33 of 50. Before the rules were mended with the
+    third and the fourth list, the last three gave 65 of 73, 29 of 35 and 28 of 34."""
     assert len(right_senses(american, name)) >= least
 
 
@@ -147,6 +154,14 @@ def test_a_word_of_several_senses_waits_for_the_next_one_also_as_the_first(ameri
         ("It is close to use.", 4, "jˈuːs"),
         ("A bass swam by.", 1, "bˈæs"),
         ("He plays bass in a band.", 2, "bˈeɪs"),
+        ("He bows to the queen.", 1, "bˈaʊz"),
+        ("They sing of the winds through the pass.", 4, "wˈɪndz"),
+        ("We hate last minute changes.", 3, "mˈɪnɪt"),
+        ("Did the young man read to you?", 4, "ɹˈiːd"),
+        ("Those who read know.", 2, "ɹˈiːd"),
+        ("They went to separate the dogs.", 3, "sˈɛpɚɹˌeɪt"),
+        ("We teach Reading, Writing and Maths.", 2, "ɹˈiːdɪŋ"),
+        ("I love Reading, England.", 2, "ɹˈɛdɪŋ"),
     ],
 )
 def test_the_words_beside_a_homograph_decide(american, text, place, phones):
