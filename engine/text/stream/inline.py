@@ -97,7 +97,7 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
     piece = piece.replace(_ENTITY, lambda match: html.unescape(match[0]))
     piece = piece.replace(_AUTOLINK, lambda match: match[1])
     if "](" not in piece.text:
-        piece = notes.spoken_indexes(piece)
+        piece = notes.spoken_indexes(piece, place.previous, code=place.code)
     if place.code:
         piece = piece.replace(_QUOTED_TAG, lambda match: f" {match[1]} ")
     else:

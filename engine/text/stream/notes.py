@@ -7,7 +7,7 @@ Invariant: a power keeps its figure (x², 10², 5 feet²), and a list its bracke
 import re
 
 from engine.text.stream.piece import Piece
-from engine.text.tables import words
+from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS, UNITS
 
 _RAISED = "[⁰¹²³⁴-⁹]+(?:[,⁻–-][⁰¹²³⁴-⁹]+)*"
@@ -23,17 +23,28 @@ _NUMBERS = r"\d{1,3}(?:[,;–-]\d{1,3})*"
 _CITED = re.compile(rf"\[({_NUMBERS})\](?!\()")
 _BEGUN = re.compile(rf"\[({_NUMBERS})[,;]$")
 _WENT_ON = re.compile(rf"({_NUMBERS})(?:[,;]|\].*)")
+_INDEXES = r"((?:\[[\w+*-]{1,12}\])+)"
 _INDEXED = re.compile(
-    rf"(?<!\w)((?:{'|'.join(sorted(words('notes', 'arrays')))}|[A-Za-z]|\w*_\w+)"
-    r"|[A-Za-z]+(?=\[0\]))((?:\[[\w+*-]{1,12}\])+)"
+    rf"(?<!\w)({'|'.join(sorted(words('notes', 'arrays')))}|[A-Za-z]|\w*_\w+|[a-z]{{2,}}[A-Z][a-z]+"
+    rf"|[b-df-hj-np-tv-xz]+|[A-Za-z]+(?=\[0\])){_INDEXES}"
 )
-_NEEDED = re.compile(r"\[(?:citation|clarification|verification|source|page|quote)$", re.I)
+_INDEXED_IN_CODE = re.compile(rf"(?<!\w)([A-Za-z_]\w*){_INDEXES}")
+_CODE = re.compile(r"\w\(\w+\[|\](?:[-+*/]?=|\.[a-z_]{2})")
+_OPERATORS = frozenset("= == != += -= *= /= <= >= && || :=".split())
+_REMARK = re.compile(
+    rf"(?<=[\w.,;:!?%)\"'”’\]])\[(?:{'|'.join(words('notes', 'remarks'))})\??\](?!\()", re.I
+)
+_REMARK_BEGUN = re.compile(r"(?P<glued>\S)?\[(?P<head>[a-z][a-z-]*)$", re.I)
+_REMARK_SECOND = re.compile(r"[a-z-]+|[–—]|\d{1,3}(?=\])", re.I)
+_NEEDED = words("notes", "needed")
+_REMARKS = {head: seconds.split() for head, seconds in section("notes", "long_remarks").items()}
 _LISTS = words("notes", "lists")
 
 
 def without_notes(piece: Piece, *, listed: bool) -> Piece:
     """Drop the notes of a token; `listed`: what is in square brackets may be a list."""
     piece = piece.replace(_BEHIND_MARK, "").replace(_ALONE, "").replace(_SOURCE, "")
+    piece = piece.replace(_REMARK, "")
     piece = piece.replace(
         _BEHIND_WORD, lambda match: match[0] if match[1].lower() in _POWERED else match[1]
     )
@@ -42,11 +53,16 @@ def without_notes(piece: Piece, *, listed: bool) -> Piece:
     return piece.replace(_CITED, lambda match: "" if _rises(match[1]) else match[0])
 
 
-def spoken_indexes(piece: Piece) -> Piece:
-    """Say the indexes of code, which are no notes: array[0], a[i][j]."""
-    return piece.replace(
-        _INDEXED, lambda match: match[1] + re.sub(r"[\[\]]+", " ", match[2]).rstrip()
-    )
+def spoken_indexes(piece: Piece, previous: str, *, code: bool) -> Piece:
+    """Say the indexes of code, which are no notes: array[0], a[i][j], = foo[5]."""
+    code = code or previous in _OPERATORS or bool(_CODE.search(piece.text))
+    return piece.replace(_INDEXED_IN_CODE if code else _INDEXED, _index)
+
+
+def _index(match: re.Match[str]) -> str:
+    if match[1] in _POWERED:  # 100 km[5]
+        return match[0]
+    return match[1] + re.sub(r"[\[\]]+", " ", match[2]).rstrip()
 
 
 def may_list(previous: str) -> bool:
@@ -59,7 +75,8 @@ def may_list(previous: str) -> bool:
 
 def may_open(text: str, previous: str) -> bool:
     """Whether a citation may go on in the next token."""
-    if _NEEDED.search(text):
+    remark = _REMARK_BEGUN.search(text)
+    if remark and (remark["head"].lower() in _NEEDED or (remark["glued"] and _seconds(remark))):
         return True
     match = _BEGUN.search(text)
     if not match or not _rises(match[1]):
@@ -69,13 +86,26 @@ def may_open(text: str, previous: str) -> bool:
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
     """Start and closing mark of a citation that this token continues; None if it does not."""
-    needed = _NEEDED.search(text)
-    if needed and following.lower().startswith("needed]"):
-        return needed.start(), "]"
+    remark, second = _REMARK_BEGUN.search(text), _REMARK_SECOND.match(following)
+    if remark and second and _is_remark(remark, second[0].lower()):
+        return text.rindex("["), "]"
     begun, more = _BEGUN.search(text), _WENT_ON.fullmatch(following)
     if not (begun and more and _rises(f"{begun[1]},{more[1]}")):
         return None
     return begun.start(), "]"
+
+
+def _seconds(remark: re.Match[str]) -> list[str]:
+    """The words that may follow the first one of an editor's remark."""
+    return _REMARKS.get(remark["head"].lower(), [])
+
+
+def _is_remark(remark: re.Match[str], second: str) -> bool:
+    """Whether brackets with these two words hold an editor's remark, as "[citation needed]"."""
+    if second == "needed" and remark["head"].lower() in _NEEDED:
+        return True
+    seconds = _seconds(remark) if remark["glued"] else []
+    return second in seconds or (second.isdecimal() and "#" in seconds)
 
 
 def _rises(numbers: str) -> bool:
