@@ -21,7 +21,10 @@ from engine.text.stream.words import Ahead
 from engine.text.word import Word
 
 _LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)(?!(?<!/\d.)\d\d?/\d)")  # "10-15 km": the 15 counts
-_LENGTH = re.compile(r"[\d.'–/-]*[\d½¼¾⅛⅜⅝⅞]")
+_PRIMES = {'"': "″", "'": "′"}
+_LENGTH = re.compile(r"(?:[\d.]*['\"′″]?[x×])?[\d.'–/-]*[\d½¼¾⅛⅜⅝⅞]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ELIDED = re.compile(r"\d\ds?|tis|twas|til|em|cause|cos|n|round|bout", re.IGNORECASE)
 _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}<")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
@@ -55,7 +58,7 @@ class Reader:
         self._currency: Currency | None = None
         self._pause_s = 0.0  # in front of the next word
         self._started = False
-        self._quoted = False  # within straight quotes
+        self._quotes: set[str] = set()  # straight quotes that are open
         self._line_start = 0
         self._line_end = 0
         self._line_words = 0
@@ -114,7 +117,8 @@ class Reader:
         if block not in TEXT or ahead.lines > 1:
             words += self._read_run("")
             words += self._release(mark)
-            self._past, self._quoted = (), False
+            self._past = ()
+            self._quotes.clear()
         elif not self._run:
             words += self._release(mark)
         return words
@@ -126,7 +130,7 @@ class Reader:
         return words + self._release("" if block in TEXT else ".")
 
     def _on_piece(self, piece: Piece) -> list[Word]:
-        peeled = self._inches(marks.peel(piece.text))
+        peeled = self._lengths(marks.peel(piece.text))
         entry = _Held(piece.cut(len(peeled.opened)), peeled)
         texts = [earlier.text for earlier in self._run]
         if texts and self._line_words > 1 and groups.continues(texts, entry.text):
@@ -152,15 +156,23 @@ class Reader:
             words += self._take(entry, reading)
         return words
 
-    def _inches(self, peeled: Peeled) -> Peeled:
-        """A straight quote after a figure means inches, unless it closes a quotation."""
-        self._quoted = self._quoted or '"' in peeled.opened
-        if '"' not in peeled.tail:
+    def _lengths(self, peeled: Peeled) -> Peeled:
+        """Straight quotes after a figure mean inches and feet, unless they close a quotation."""
+        for quote, prime in _PRIMES.items():
+            peeled = self._length(peeled, quote, prime)
+        return peeled
+
+    def _length(self, peeled: Peeled, quote: str, prime: str) -> Peeled:
+        if quote in peeled.opened and not _ELIDED.fullmatch(peeled.core):
+            self._quotes.add(quote)
+        if quote not in peeled.tail:
             return peeled
-        if self._quoted or not (peeled.tail[0] == '"' and _LENGTH.fullmatch(peeled.core)):
-            self._quoted = False
+        year = quote == "'" and _YEAR.fullmatch(peeled.core)
+        length = peeled.tail[0] == quote and _LENGTH.fullmatch(peeled.core) and not year
+        if quote in self._quotes or not length:
+            self._quotes.discard(quote)
             return peeled
-        return replace(peeled, core=peeled.core + "″", tail=peeled.tail[1:])
+        return replace(peeled, core=peeled.core + prime, tail=peeled.tail[1:])
 
     def _read_run(self, following: str) -> list[Word]:
         """Read the held tokens: a code group by group, thousands as one number, others one by

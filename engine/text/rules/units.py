@@ -13,8 +13,10 @@ from engine.text.rules.numbers import FRACTION, NUMBER
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
 
-_FEET, _INCHES = re.compile(r"(\d{1,2})['’′]"), re.compile(r"(?:\d|1[01])[\"″”]?")
-_ACROSS = frozenset("by x × tall long wide high deep".split())
+_FEET, _INCHES = re.compile(r"([\d.]*[\d½¼¾])′"), re.compile(r"(?:\d|1[01])[\"″”]?")
+_ARC = re.compile(r"(\d+(?:\.\d+)?)([′″])")
+_MEASURED = re.compile(r"([\d.,]*[\d½¼¾])(['′\"″]|mm|cm|m|km|in|ft)")
+_MEASURES = {"'": "ft", "′": "ft", '"': "in", "″": "in"}
 _PLURALS = {"foot": "feet", "inch": "inches"}
 
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
@@ -58,7 +60,8 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
     if unit == "m" and not context.tail:
         among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
         unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
-    single = bool(hyphen) or numbers.is_one(figure) or _describes(context, context.article)
+    sized = unit == "″" and _is_part_of_noun(context)
+    single = bool(hyphen) or numbers.is_one(figure) or sized or _describes(context, context.article)
     part = figures.continued(figure, context)
     if part and not hyphen:
         single = context.is_adjective(context.before_previous)
@@ -126,21 +129,42 @@ def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
 
 
 def feet(core: str, context: Context) -> Reading | None:
-    """The feet of 5' 11": behind an opening quotation mark, it is a closing one."""
-    match = None if context.opened else _FEET.fullmatch(core + context.tail[:1])
+    """8′, 5′ 11″, 8′ by 10′; the minutes and seconds of 40° 51′ 30″"""
+    part = _ARC.fullmatch(core)
+    if part and "°" in (context.previous[-1:], context.before_previous[-1:]):
+        name = "minute" if part[2] == "′" else "second"
+        return say(f"{numbers.number(part[1])} {name}{'' if part[1] == '1' else 's'}")
+    match = _FEET.fullmatch(core)
     if not match:
         return None
-    if context.previous in ("by", "x", "×") and context.before_previous.isdecimal():
-        return say(quantity(match[1], "ft"))
-    if context.after in _ACROSS:
-        return say(quantity(match[1], "ft"))
-    return say(f"{numbers.number(match[1])} foot") if _INCHES.fullmatch(context.after) else None
+    inches = bool(_INCHES.fullmatch(context.after))
+    return say(quantity(match[1], "ft", single=inches or _is_part_of_noun(context)))
+
+
+def size(core: str, context: Context) -> Reading | None:
+    """8′x10′, 6″x4″, 10cmx15cm; the x of 8′ x 10′"""
+    if core in ("x", "×"):
+        follows = _MEASURED.fullmatch(context.previous) and context.after[:1].isdigit()
+        return say("by") if follows else None
+    sides = re.split("[x×]", core)
+    matches = [_MEASURED.fullmatch(side) for side in sides]
+    if len(sides) < 2 or not all(matches):
+        return None
+    single = _is_part_of_noun(context)
+    said = [quantity(m[1], _MEASURES.get(m[2], m[2]), single=single) for m in matches if m]
+    return say(" by ".join(said))
+
+
+def _is_part_of_noun(context: Context) -> bool:
+    """Whether a length describes what is counted behind it: a 6′ fence, 6″ nails."""
+    counted = not context.tail and is_counted(context.after) and context.after.islower()
+    return _describes(context, context.article) or (counted and context.after not in ("of", "or"))
 
 
 def bearing(core: str, context: Context) -> Reading | None:
     """40°N, 48°51′N, 40° N; 123 N. Main St."""
     side = _DIRECTIONS.get(core)
-    if side and context.previous.endswith("°"):
+    if side and context.previous.endswith(("°", "′", "″")):
         return say(side)
     if side and context.tail == "." and context.after_number:
         street = context.after[:1].isupper() or re.match(r"\d+(?:st|nd|rd|th)", context.after)
@@ -203,9 +227,10 @@ def _per(text: str) -> str:
     return " ".join(f"per {one(name)}" for name in names)
 
 
-def quantity(figure: str, sign: str) -> str:
-    """A number with its unit."""
-    return f"{numbers.number(figure)} {_unit(sign, one=numbers.is_one(figure)).strip()}"
+def quantity(figure: str, sign: str, *, single: bool = False) -> str:
+    """A number with its unit; `single`: the unit is said as of one."""
+    name = _unit(sign, one=single or numbers.is_one(figure))
+    return f"{numbers.amount(figure)} {name.strip()}"
 
 
 def one(sign: str) -> str:
@@ -241,5 +266,5 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RATES: tuple[Rule, ...] = (product, glued, spaced, feet)
+RATES: tuple[Rule, ...] = (product, size, glued, spaced, feet)
 RULES: tuple[Rule, ...] = (feet_and_inches, bearing, attached, alone)
