@@ -6,6 +6,7 @@ token of its own.
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile, zip_longest
 
 from engine.text.rules import numbers, units
 from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, say
@@ -37,6 +38,9 @@ _FIGURES = re.compile(rf"({NUMBER})[-–~]({NUMBER})")
 _SCALED = re.compile(_FIGURE)
 _PER_HYPHEN = re.compile(r"([^-]*\d[^-]*)-(an?|per)-([a-z]+)")
 _PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
+_ANY_SIGN = "".join(_SIGNS)
+_PRICED = re.compile(rf"(?:{_SIGN})?\d")
+_LETTERED = {letter: said.split() for letter, said in section("money", "lettered").items()}
 _PENCE = re.compile(r"(\d{1,2})p")
 _IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
 _GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
@@ -98,6 +102,11 @@ def owed(core: str, context: Context) -> Reading | None:
     if currency is None:
         return None
     if _is_scale(core):
+        if _is_label(core, context):
+            single = context.previous.strip(_ANY_SIGN) == "1" or context.describes(
+                context.before_previous
+            )
+            return say(f"{currency.one if single else currency.many} {core}")
         if core.lower() == "hundred" and _scale_follows(context):
             return Reading((core,), currency=currency)
         adjective = context.describes(context.before_previous)
@@ -162,6 +171,24 @@ def _scale(written: str) -> str:
 def _is_scale(word: str) -> bool:
     """Whether a token of its own is "million" or "mil"."""
     return word.lower() in SCALES or word.lower() in _LETTER_SCALES
+
+
+def _is_label(core: str, context: Context) -> bool:
+    """Whether a letter alone behind an amount names something: A $4 B $5, $5 B: it, $5 T shirt."""
+    if len(core) > 1:
+        return False
+    sentence = list(takewhile(lambda past: past.mark not in tuple(".?!"), context.past[1:]))
+    labels = (
+        past
+        for past, before in zip_longest(sentence, context.past[2:])
+        if past
+        and re.fullmatch("[A-HJ-Z]", past.core)
+        and not (before and re.search(r"\d", before.core))
+    )
+    if ":" in context.tail or any(past.mark or past.core != "A" for past in labels):
+        return True
+    after = "" if context.tail else context.after
+    return bool(_PRICED.match(after)) or after.lower() in _LETTERED.get(core, ())
 
 
 def _repeated(core: str, context: Context) -> Reading | None:
