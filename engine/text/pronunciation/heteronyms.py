@@ -50,6 +50,7 @@ _PREPOSITIONS: Final = words("heteronyms", "prepositions")
 _PAST: Final = words("heteronyms", "past")
 _PRESENT: Final = words("heteronyms", "present")
 _READ_BY_ONE: Final = words("heteronyms", "read_by_one") | {""}
+_NO_READERS: Final = words("heteronyms", "no_readers")
 _BEFORE_INFINITIVE: Final = words("heteronyms", "before_infinitive")
 _HABITS: Final = words("heteronyms", "habits")
 
@@ -190,7 +191,9 @@ def _read_by(place: Place) -> str:
         return "v"
     if subject in _DETERMINERS or not subject:
         return "v"
-    told = place.after in _OBJECTS or place.after in _READ_BY_ONE
+    named = not inverted and subject not in _NO_READERS  # "Goethe read Descartes"
+    described = inverted in ("a", "an")  # "an easy read for children"
+    told = named or place.after in _OBJECTS or (place.after in _READ_BY_ONE and not described)
     infinitive = not _BEFORE_INFINITIVE.isdisjoint(place.before[-4:])
     return "p" if told and not _is_plural(subject) and not infinitive else "v"
 

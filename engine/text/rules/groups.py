@@ -129,9 +129,12 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
 def words_of(text: str) -> list[str]:
     """A code in words, with a pause after every group except the last."""
     said: list[str] = []
-    for group in re.findall(r"\+?\d+|[A-Za-z]+", re.sub(r"[()]", "", text)):
+    bare = re.sub(r"[()]", "", text)
+    for match in re.finditer(r"\+?\d+|[A-Za-z]+", bare):
+        group = match[0]
         said += _group(group)
-        said[-1] += "," if group.isdecimal() or group[0] == "+" else ""
+        in_word = len(group) == 1 and bare[: match.start()][-1:].isalpha()  # Kars4Kids
+        said[-1] += "" if group.isalpha() or in_word else ","
     return [*said[:-1], said[-1].rstrip(",")]
 
 
