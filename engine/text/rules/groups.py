@@ -49,7 +49,7 @@ _LINKS = frozenset("is number no nr code at now".split())
 _AMERICAN = re.compile(r"(?:\+?1[-.])?(?:(?:\(\d{3}\)|\d{3})[-.]?)?(\d{3})[-.](\d{4})", re.ASCII)
 _CODE = re.compile(
     r"\+\d{1,3}(?:[-.]\d{2,5}){2,5}"  # abroad
-    r"|1-[89]\d\d-(?=.*[A-Za-z])(?:(?:[A-Za-z]{3,12}|\d)-?)+(?<!-)|97[89]\d{10}"  # words, a book
+    r"|1-[89]\d\d-(?=.*[A-Za-z])(?:(?:[A-Za-z]{2,12}|\d)-?)+(?<!-)|97[89]\d{10}"  # words, a book
     r"|\d{2,5}(?:-\d{2,5}){2,4}|\d{1,7}(?:-\d{1,7}){3,6}|(?=.*\d{6})\d+(?:-\d+){2}",
     re.ASCII,
 )
@@ -177,7 +177,7 @@ def _group(group: str) -> list[str]:
     if re.fullmatch(r"[89]00", group):
         return numbers.cardinal(int(group)).split()
     if group.isalpha():
-        return ["-".join(group)] if len(group) == 2 else [group]
+        return ["-".join(group)] if len(group) == 2 and group.isupper() else [group]
     plus = ["plus"] if group.startswith("+") else []
     return plus + numbers.digits(group).split()
 
@@ -188,7 +188,7 @@ def whole(core: str, context: Context) -> Reading | None:
     a_range = match and match[1].endswith("0") and match[2].endswith("00")  # 100-2000
     behind_state = len(context.previous) == 2 and context.previous.isupper()
     if (match and not a_range) or (behind_state and _ZIP.fullmatch(core)) or _CODE.fullmatch(core):
-        return _reading(core)
+        return _reading(re.sub(r"\b[A-Z]{2}\b", lambda word: word[0].capitalize(), core))
     if _UNGROUPED.fullmatch(core) and (grouped := international(core)):
         return _reading(grouped)
     return _reading(" ".join(re.findall("....", core))) if _CARD_GLUED.fullmatch(core) else None

@@ -144,7 +144,9 @@ def feet(core: str, context: Context) -> Reading | None:
 def size(core: str, context: Context) -> Reading | None:
     """8′x10′, 6″x4″, 10cmx15cm; the x of 8′ x 10′"""
     if core in ("x", "×"):
-        follows = _MEASURED.fullmatch(context.previous) and context.after[:1].isdigit()
+        follows = (
+            _MEASURED.fullmatch(context.previous.rpartition("/")[2]) and context.after[:1].isdigit()
+        )
         return say("by") if follows else None
     sides = re.split("[x×]", core)
     matches = [_MEASURED.fullmatch(side) for side in sides]

@@ -38,7 +38,7 @@ may have the name of such a tag if that is one word: List<function>."""
 _TAG = re.compile(
     r"<(?P<end>/)?(?P<name>[A-Za-z][\w:.-]*)(?:[\s=][^<>]*)?/?>|<\?\w+\?>|<!\[CDATA\[|\]\]>"
 )
-_DIRECTION = re.compile(r"\[([A-Za-z]+(?:_[A-Za-z]+)*)(?P<value>[:=][\w.]+)?[.!…]*\](?![(\[])")
+_DIRECTION = re.compile(r"\[/?([A-Za-z]+(?:_[A-Za-z]+)*)(?P<value>[:=][\w.]+)?[.!…]*\](?![(\[])")
 _BRACED = re.compile(r"(?<![^\W_]|[\\$%#@{^_])\{([A-Za-z]+)\}(?!\w)")
 _MACRO = re.compile(r"\{\{(\w+)\}\}")
 _NUMBERED_SPEAKER = r"\[(?:[Ss]|(?i:speaker|spk)[_-]?)\d{1,3}\]"
