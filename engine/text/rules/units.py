@@ -61,7 +61,7 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
         among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
         unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
     sized = unit == "″" and _is_part_of_noun(context)
-    if unit == "″" and context.previous.endswith("′"):  # a 5′ 6″ woman
+    if unit == "″" and context.previous.endswith("′"):  # a 5-foot-6 woman
         sized = context.describes(context.before_previous)
     single = bool(hyphen) or numbers.is_one(figure) or sized or _describes(context, context.article)
     part = figures.continued(figure, context)
