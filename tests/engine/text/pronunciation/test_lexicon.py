@@ -164,6 +164,7 @@ def test_a_word_of_several_senses_waits_for_the_next_one_also_as_the_first(ameri
         ("Go read books.", 1, "ɹˈiːd"),
         ("They went to separate the dogs.", 3, "sˈɛpɚɹˌeɪt"),
         ("We teach Reading, Writing and Maths.", 2, "ɹˈiːdɪŋ"),
+        ("My hobbies are Reading, Cooking and Chess.", 3, "ɹˈiːdɪŋ"),
         ("I love Reading, England.", 2, "ɹˈɛdɪŋ"),
     ],
 )
