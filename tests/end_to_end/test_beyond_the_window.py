@@ -141,7 +141,7 @@ def test_a_tray_that_comes_late_does_all_that_a_window_does_which_closing_then_o
     for words, command in (
         (("talk", "press"), "PressTalk()"),
         (("talk", "release"), "ReleaseTalk()"),
-        (("say", "--in-window", "The washing is done."), "Speak(text='The washing is done.')"),
+        (("say", "--in-window", "The washing is done."), "Speak(text='The washing is done.'"),
     ):
         assert desktop.rubato(*words) == 0
         program.says(command)
