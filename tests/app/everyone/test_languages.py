@@ -19,6 +19,7 @@ from PySide6.QtGui import QFont
 
 from app import language as words
 from app.first_start.steps import SENTENCE
+from app.keys import Act
 from app.language import LANGUAGES
 from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
@@ -66,7 +67,12 @@ def texts_in(value: object) -> Iterator[str]:
 def from_outside() -> list[str]:
     own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", SENTENCE, TO_READ)
     said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
-    found = {each for each in texts_in((*DATA, *own, *said, *LANGUAGES.values())) if len(each) > 2}
+    by_words = [each.said for each in Act]
+    found = {
+        each
+        for each in texts_in((*DATA, *own, *said, *by_words, *LANGUAGES.values()))
+        if len(each) > 2
+    }
     return sorted(found, key=len, reverse=True)
 
 
