@@ -22,6 +22,7 @@ from engine.export.documents import put
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, told
 from engine.history.folding import excerpt, shortened, terms
+from engine.history.subject import subject
 from engine.messages.conversations import KeptConversation
 from engine.translatable import Translatable
 
@@ -29,14 +30,16 @@ NAME = "conversations.sqlite"  # in the data folder
 LISTED = 500  # conversations of a list; older ones are found by a search
 LONGEST_TITLE = 120  # characters
 _EPOCH, _LATEST = datetime.fromtimestamp(0, UTC), datetime(3000, 1, 1, tzinfo=UTC)
-_FIRST_WORDS = 60  # characters of a title made of the first question or reply
+_FIRST_WORDS = 60  # characters of a title made of the first question
+_QUESTIONS = 6  # that a subject is looked for in
 # Takes a word twice; selects the conversations that have it.
 _MATCHING = """SELECT conversation FROM turn WHERE id IN
     (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION
     SELECT rowid FROM conversation_words WHERE conversation_words MATCH ?"""
 _REMOVE_EMPTY = "DELETE FROM conversation WHERE id NOT IN (SELECT conversation FROM turn)"
-_NAMED = """coalesce(nullif(title, ''), (SELECT said FROM turn WHERE conversation = c.id
-    AND said <> '' ORDER BY start_s, id LIMIT 1), '')"""
+_NAMED = f"""title, (SELECT group_concat(said, char(30)) FROM
+    (SELECT said FROM turn WHERE conversation = c.id AND said <> '' ORDER BY start_s, id
+    LIMIT {_QUESTIONS})) AS questions"""
 
 
 def default_path() -> Path:
@@ -86,13 +89,13 @@ class Store:
 
     # ------------------------------------------------------------------ keeping
 
-    def keep(self, turn: Turn, began: datetime, now: float, place: Place | None = None) -> Place:
+    def keep(self, turn: Turn, began: datetime, at: float, place: Place | None = None) -> Place:
         """Write a turn: the one at `place` again if it is still there, else one more; of that
-        conversation, or (None, or it was deleted) of a new one that `began` then. `now` is in
-        seconds since 1970.
+        conversation, or (None, or it was deleted) of a new one that `began` then. `at`: when it
+        was said, in seconds since 1970.
         """
         with self._changing() as database:
-            conversation = self._conversation(place, began, now)
+            conversation = self._conversation(place, began, at)
             row = place.row if place is not None and place.conversation == conversation else 0
             names = ", ".join(schema.COLUMNS)
             marks = ", ".join("?" * len(schema.COLUMNS))
@@ -114,7 +117,7 @@ class Store:
             database.execute(_REMOVE_EMPTY)
 
     def rename(self, conversation: int, title: str) -> None:
-        """Empty: called after what was said first. InvalidInput when there is none such."""
+        """Empty: called after its subject. InvalidInput when there is none such."""
         with self._changing() as database:
             changed = database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ?",
@@ -122,6 +125,14 @@ class Store:
             )
         if not changed.rowcount:
             raise _unknown(conversation)
+
+    def suggest(self, conversation: int, title: str) -> None:
+        """Give it this title, unless a person gave it one."""
+        with self._changing() as database:
+            database.execute(
+                "UPDATE conversation SET title = ? WHERE id = ? AND title = ''",
+                (whole(shortened(title, LONGEST_TITLE)), conversation),
+            )
 
     def remove(self, conversations: Sequence[int]) -> int:
         """Delete them for good; returns how many there were."""
@@ -154,7 +165,7 @@ class Store:
         if search.strip() and not looked_for:
             return ()
         matches = "".join(f" AND c.id IN ({_MATCHING})" for _ in looked_for)
-        query = f"""SELECT c.id, c.began, c.last, {_NAMED} AS name, count(turn.id) AS turns
+        query = f"""SELECT c.id, c.began, c.last, {_NAMED}, count(turn.id) AS turns
             FROM conversation c JOIN turn ON turn.conversation = c.id
             WHERE 1 {matches} GROUP BY c.id ORDER BY c.last DESC, c.id DESC LIMIT ?"""
         # quoted: AND, NEAR and the like are words too
@@ -169,7 +180,7 @@ class Store:
         with told(self.path):
             _checked(conversation)
             head = self._database.execute(
-                f"SELECT began, {_NAMED} AS name FROM conversation c WHERE id = ?", (conversation,)
+                f"SELECT began, {_NAMED} FROM conversation c WHERE id = ?", (conversation,)
             ).fetchone()
             found = self._database.execute(
                 "SELECT * FROM turn WHERE conversation = ? ORDER BY start_s, id", (conversation,)
@@ -177,8 +188,14 @@ class Store:
         if head is None:
             raise _unknown(conversation)
         turns = tuple(schema.turn(row, number) for number, row in enumerate(found, 1))
-        title = shortened(str(head["name"]), LONGEST_TITLE)
-        return Conversation(_time(head["began"]), turns, title=title)
+        return Conversation(_time(head["began"]), turns, title=_title(head, LONGEST_TITLE))
+
+    def rows(self, conversation: int) -> tuple[int, ...]:
+        """The rows of the turns that `read` gives."""
+        with told(self.path):
+            query = "SELECT id FROM turn WHERE conversation = ? ORDER BY start_s, id"
+            found = self._database.execute(query, (conversation,)).fetchall()
+        return tuple(row["id"] for row in found)
 
     def text(self, conversation: int, *, as_json: bool = False) -> str:
         """All of it to read, or to work on. InvalidInput when there is none such."""
@@ -210,14 +227,14 @@ class Store:
         with told(self.path), schema.changing(self._database):
             yield self._database
 
-    def _conversation(self, place: Place | None, began: datetime, now: float) -> int:
+    def _conversation(self, place: Place | None, began: datetime, at: float) -> int:
         database = self._database
         if place is not None:
-            update = "UPDATE conversation SET last = ? WHERE id = ?"
-            if database.execute(update, (now, place.conversation)).rowcount:
+            update = "UPDATE conversation SET last = max(last, ?) WHERE id = ?"
+            if database.execute(update, (at, place.conversation)).rowcount:
                 return place.conversation
         insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
-        return database.execute(insert, (began.isoformat(), now)).lastrowid or 0
+        return database.execute(insert, (began.isoformat(), at)).lastrowid or 0
 
     def _first_texts(self, looked_for: tuple[str, ...]) -> dict[int, tuple[str, str]]:
         """By conversation: question and reply of the first turn that contains one of the words."""
@@ -233,12 +250,18 @@ def _listed(
 ) -> KeptConversation:
     return KeptConversation(
         id=row["id"],
-        title=shortened(str(row["name"]), _FIRST_WORDS) or Translatable("Without words"),
+        title=_title(row, _FIRST_WORDS) or Translatable("Without words"),
         began=_time(row["began"]).timestamp(),
         last=_moment(row["last"]),
         turns=row["turns"],
         excerpt=excerpt(texts, looked_for),
     )
+
+
+def _title(row: sqlite3.Row, most: int) -> str:
+    """As a person or a language model called it; else its subject, else its first question."""
+    questions = str(row["questions"] or "").split("\x1e")
+    return shortened(str(row["title"]) or subject(questions) or questions[0], most)
 
 
 def _make(path: Path) -> None:

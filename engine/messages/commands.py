@@ -21,9 +21,12 @@ class ReleaseTalk:
 
 @dataclass(frozen=True)
 class SendText:
-    """A typed turn."""
+    """A typed turn. `instead_of`: a turn whose question it is, edited: that turn, and what came
+    after it, leave the conversation. What was done in them, as a timer that was set, stays.
+    """
 
     text: str
+    instead_of: int | None = None
 
 
 @dataclass(frozen=True)

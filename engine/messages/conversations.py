@@ -26,7 +26,7 @@ class OpenConversation:
 
 @dataclass(frozen=True)
 class RenameConversation:
-    """An empty title: it is called after the first words that were said, as at first."""
+    """An empty title: it is called after its subject, as at first."""
 
     conversation: int
     title: str
@@ -112,6 +112,13 @@ class ConversationOpened:
     conversation: int | None
     private: bool = False
     turns: tuple[PastTurn, ...] = ()
+
+
+@dataclass(frozen=True)
+class ConversationCut:
+    """This turn, and all after it, left the conversation: its question is asked anew."""
+
+    turn: int
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Self
 
 from engine.errors import EngineError
 from engine.messages.conversations import (
+    ConversationCut,
     ConversationOpened,
     ConversationsChanged,
     ConversationsListed,
@@ -307,6 +308,7 @@ Event = (
     | ConversationsListed
     | ConversationsChanged
     | ConversationOpened
+    | ConversationCut
     | WordReplayed
     | ReplayEnded
     | Notice

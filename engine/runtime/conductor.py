@@ -58,6 +58,7 @@ Arranging = (
     | h.ModelChosen
     | h.ConversationRead
     | h.ConversationGone
+    | h.Titled
     | Devices
 )
 
@@ -249,7 +250,9 @@ class Conductor:
         aloud = self._floor.phase is Phase.SPEAKING
         if isinstance(command, commands.Speak) and command.private:
             self._effects.private_texts.add(text)
-        if text and not (typed and aloud and self._actions.grant_said(text)):
+        if text and isinstance(command, commands.SendText) and command.instead_of is not None:
+            self._conversations.ask_instead(replace(command, text=text), command.instead_of)
+        elif text and not (typed and aloud and self._actions.grant_said(text)):
             self._decide(replace(command, text=text))
 
     def _learn(self, fact: Fact) -> None:
@@ -293,7 +296,7 @@ class Conductor:
             case h.ModelChosen(changes):
                 self._preferences.choose(changes, time.monotonic())
                 self._workers.model_manager.post(ListModels())  # another one is in use now
-            case h.ConversationRead() | h.ConversationGone():
+            case h.ConversationRead() | h.ConversationGone() | h.Titled():
                 self._conversations.on(fact, self._floor)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio

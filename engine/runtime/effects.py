@@ -8,6 +8,7 @@ from typing import assert_never
 
 from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
+from engine.history.subject import subject
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.messages.events import Heard, PhaseChanged
@@ -21,6 +22,7 @@ from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.turn.rules import KEYBOARD
+from engine.runtime.workers.history_writer import STAYS_OFF
 from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.text.interaction import halts, lets_go_on
 
@@ -58,8 +60,8 @@ class Effects:
     def begin_anew(self, past: Conversation | None = None, *, private: bool = False) -> None:
         """Forget the conversation, and go on with that of the `past`, or with a `private` one."""
         self._actions.begin(private=private)
-        self._log.begin(past)
-        self._workers.language_model.post(GetReady(self._log.history, self._paced))
+        self._log.begin(past, titled=private or past is not None)
+        self._workers.language_model.post(self._readiness)
 
     def carry_out(self, order: o.Order) -> None:
         if isinstance(order, o.UtteranceOrder):
@@ -117,8 +119,19 @@ class Effects:
         """
         collect_all()
         idle = phase is Phase.IDLE
-        order = GetReady(self._log.history, self._paced) if idle else Rest()
-        self._workers.language_model.post(order)
+        self._workers.language_model.post(self._readiness if idle else Rest())
+
+    @property
+    def _readiness(self) -> GetReady:
+        """A talk that is kept gets a title, once it has a subject, from a model on this computer
+        alone.
+        """
+        log, settings, title = self._log, self._settings(), None
+        kept = settings.history.keep not in STAYS_OFF and not log.titled
+        if kept and not asks_another_computer(settings.language_model):
+            said = [each.text for each in log.history if each.role is Role.USER]
+            title = log.began if subject(said) else None
+        return GetReady(log.history, self._paced, title)
 
     def _answer(self, turn: int, said: Transcript) -> None:
         record = self._log.say(turn, said.text, said.confidence)

@@ -9,20 +9,26 @@ from pathlib import Path
 
 from engine.errors import InvalidInput
 from engine.export.documents import check_suffix, write
-from engine.messages.commands import Export, NewConversation, StopReply
-from engine.messages.conversations import ConversationOpened, HistoryCommand, PastTurn, Replay
+from engine.messages.commands import Export, NewConversation, SendText, StopReply
+from engine.messages.conversations import (
+    ConversationCut,
+    ConversationOpened,
+    HistoryCommand,
+    PastTurn,
+    Replay,
+)
 from engine.messages.events import Notice
 from engine.messages.words import Phase
 from engine.runtime.effects import Effects
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, ReplayAsked, Titled
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.background import WriteConversation
 from engine.runtime.workers.history_writer import Change
 
-Asked = Change | Replay | Export | HistoryCommand
+Asked = Change | Titled | Replay | Export | HistoryCommand
 
 
 class Conversations:
@@ -46,12 +52,25 @@ class Conversations:
         match asked:
             case NewConversation() | ConversationRead() | ConversationGone():
                 self._change(asked)
+            case Titled(began):
+                self._log.titled = self._log.titled or began == self._log.began
+                self._workers.history_writer.post(asked)
             case Replay():
                 self._replay(asked, floor)
             case Export():
                 self._export(asked)
             case _:
                 self._workers.history_writer.post(asked)
+
+    def ask_instead(self, command: SendText, turn: int) -> None:
+        """Take this turn, and all after it, out of the conversation, and ask this in its place."""
+        self._decide(StopReply())
+        cut = self._log.cut(turn)
+        if cut.turns:
+            self._emit(ConversationCut(turn))
+        self._decide(command)
+        for each in cut.turns:  # afterwards, so that the conversation is never empty
+            self._workers.history_writer.keep(cut.began, each)
 
     def write_now(self, path: Path) -> None:
         """Write it on the calling thread, once the workers have stopped. InvalidInput as write()

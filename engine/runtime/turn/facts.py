@@ -7,6 +7,7 @@ Invariant: a fact about a turn carries its number; `at` is seconds on the engine
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from engine.asr.base import Transcript
@@ -165,10 +166,19 @@ class ReplayAsked:
 
 @dataclass(frozen=True)
 class ConversationRead:
-    """A conversation that was kept is to go on."""
+    """A conversation that was kept is to go on; `rows` are those of its turns in the file."""
 
     conversation: int
     kept: Conversation
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Titled:
+    """The language model's title of the conversation that `began` then; empty = it found none."""
+
+    began: datetime
+    title: str
 
 
 @dataclass(frozen=True)
@@ -229,4 +239,5 @@ Fact = (
     | ReplayAsked
     | ConversationRead
     | ConversationGone
+    | Titled
 )

@@ -7,7 +7,7 @@ is read off their records, so nothing that is known late can come into it out of
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -192,7 +192,8 @@ class TurnLog:
         self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
         self._past: Conversation | None = None  # None = it began in this log
         self._zero_at: float | None = None  # when it began, on the clock; None = it has not
-        self._began = _now()
+        self.began = _now()
+        self.titled = False  # it needs no title, or has one
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -206,7 +207,7 @@ class TurnLog:
         if turn not in self._records:
             now = self._clock()
             if self._zero_at is None:
-                self._zero_at, self._began = now, _now()
+                self._zero_at, self.began = now, _now()
             self._records[turn] = TurnRecord(turn, now)
         return self._records[turn]
 
@@ -346,20 +347,34 @@ class TurnLog:
             (*self._past_turns, *(record.exported(zero_at) for record in records)),
         )
 
-    def begin(self, past: Conversation | None = None) -> None:
+    def cut(self, turn: int) -> Conversation:
+        """Take a turn, and all after it, out of the conversation; returns them without words, as
+        their keeper is told it.
+        """
+        past = tuple(each for each in self._past_turns if each.number >= turn)
+        cut = [self._records.pop(number) for number in [*self._records] if number >= turn]
+        if self._past is not None:
+            kept = self._past_turns[: len(self._past_turns) - len(past)]
+            self._past = replace(self._past, turns=kept)
+        present = (each.exported(self._zero_at or 0.0) for each in cut)
+        empty = (replace(each, said="", reply="") for each in (*past, *present))
+        return Conversation(self.began, tuple(empty))
+
+    def begin(self, past: Conversation | None = None, *, titled: bool = False) -> None:
         """Another conversation, with the turn that goes on, if one does: a new one, or one of the
         `past` that goes on.
         """
+        self.titled = titled
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
         self._past = past
         self._zero_at = min((each.opened_at for each in self._records.values()), default=None)
-        self._began = _now()
+        self.began = _now()
         if past is not None:
-            since_s = (self._began - past.began).total_seconds()
+            since_s = (self.began - past.began).total_seconds()
             end_s = max((turn.start_s for turn in past.turns), default=0.0)
             # A clock on the wall that was put back must not turn the order around.
             self._zero_at = self._clock() - max(since_s, end_s + 1.0)
-            self._began = past.began
+            self.began = past.began
 
     @property
     def _past_turns(self) -> tuple[Turn, ...]:
@@ -367,7 +382,7 @@ class TurnLog:
 
     def _pass_on(self, record: TurnRecord) -> None:
         if self._zero_at is not None:
-            self._keep(self._began, record.exported(self._zero_at))
+            self._keep(self.began, record.exported(self._zero_at))
 
 
 def _replayed(

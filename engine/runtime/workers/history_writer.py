@@ -30,7 +30,7 @@ from engine.messages.conversations import (
     RenameConversation,
 )
 from engine.messages.events import Event, Failed, Notice
-from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact, Titled
 from engine.runtime.workers.voice.orders import PREVIEW
 from engine.runtime.workers.worker import Actor
 from engine.settings import HistorySettings
@@ -45,14 +45,17 @@ STAYS_OFF = ("ask", "never")  # nothing is written
 
 @dataclass(frozen=True)
 class KeepTurn:
-    """A turn of the conversation that `began` then, as it is known by now."""
+    """A turn of the conversation that `began` then, as it is known by now: `at`, in seconds since
+    1970.
+    """
 
     began: datetime
     turn: Turn
+    at: float
 
 
 Change = NewConversation | ConversationRead | ConversationGone  # another goes on from now on
-Order = HistorySettings | KeepTurn | Change | HistoryCommand
+Order = HistorySettings | KeepTurn | Titled | Change | HistoryCommand
 
 
 @dataclass
@@ -63,11 +66,17 @@ class _Notes:
     places: dict[int, Place] = field(default_factory=dict)  # of those that were written
     unwritten: dict[int, None] = field(default_factory=dict)  # numbers, in order
     last: Place | None = None  # in the file; None = nothing of it is there
+    title: str = ""  # the language model's, until it is written
     gone: bool = False  # it was deleted: what still comes of it is too
 
     @property
     def id(self) -> int | None:
         return None if self.last is None else self.last.conversation
+
+    @property
+    def state(self) -> tuple[Place | None, int, str]:
+        """Differs when the list of conversations does."""
+        return self.last, len(self.places), self.title
 
     def write_anew(self) -> None:
         """Write all of it again, because it goes to another file."""
@@ -85,7 +94,7 @@ class _Notes:
             self.turns[number] = order
             self.unwritten[number] = None
 
-    def write_next(self, store: Store, now: float) -> None:
+    def write_next(self, store: Store) -> None:
         """Write the first that is unwritten; none any more if the file had to be started again."""
         number = next(iter(self.unwritten), None)
         if number is None:
@@ -94,7 +103,7 @@ class _Notes:
         if order.turn.said or order.turn.reply:
             if place is None and self.last is not None:
                 place = replace(self.last, row=0)
-            self.last = self.places[number] = store.keep(order.turn, order.began, now, place)
+            self.last = self.places[number] = store.keep(order.turn, order.began, order.at, place)
         else:  # what was said turned out to belong to another turn
             del self.turns[number]
             if place is not None:
@@ -131,7 +140,7 @@ class HistoryWriter(Actor[Order]):
 
     def keep(self, began: datetime, turn: Turn) -> None:
         """See KeepTurn."""
-        self.post(KeepTurn(began, turn))
+        self.post(KeepTurn(began, turn, self._now()))
 
     def _release(self) -> None:
         """Close the file; a last attempt is made to write what waits."""
@@ -151,6 +160,11 @@ class HistoryWriter(Actor[Order]):
                 if not self._private and self._path is not None and self._keep != "never":
                     self._present.note(order)
                 self._write_all()
+            case Titled(began, title):
+                for notes in (*self._earlier, self._present):
+                    if any(each.began == began for each in notes.turns.values()):
+                        notes.title = title
+                self._write_all()
             case NewConversation() | ConversationRead() | ConversationGone():
                 self._begin(order)
             case _:
@@ -166,9 +180,7 @@ class HistoryWriter(Actor[Order]):
             self._earlier.append(self._present)
         self._present = _Notes()
         if isinstance(change, ConversationRead):
-            self._present.last = Place(change.conversation, 0)
-            past = (KeepTurn(change.kept.began, turn) for turn in change.kept.turns)
-            self._present.turns = {each.turn.number: each for each in past}
+            self._present = _reopened(change)
         self._forget_old()
         self._tell(ConversationsChanged())
 
@@ -178,8 +190,10 @@ class HistoryWriter(Actor[Order]):
                 self._list(search)
             case OpenConversation(conversation):
                 if self._present.id != conversation:
-                    kept = self._with_file(lambda store: store.read(conversation))
-                    self._tell(ConversationRead(conversation, numbered_below_zero(kept)))
+                    kept, rows = self._with_file(
+                        lambda store: (store.read(conversation), store.rows(conversation))
+                    )
+                    self._tell(ConversationRead(conversation, numbered_below_zero(kept), rows))
             case RenameConversation(conversation, title):
                 self._with_file(lambda store: store.rename(conversation, title))
                 self._tell(ConversationsChanged())
@@ -274,7 +288,7 @@ class HistoryWriter(Actor[Order]):
             self._present.unwritten.clear()
         if self._keep in STAYS_OFF or self._clock() < self._retry_at:
             return
-        before = self._present.last
+        before = self._present.state
         try:
             self._write()
         except HistoryError as error:
@@ -283,13 +297,16 @@ class HistoryWriter(Actor[Order]):
         if self._failures:
             self._failures = 0
             self._tell(Notice.of("Conversations are kept again; nothing was lost."))
-        if self._present.last != before:
+        if self._present.state != before:
             self._tell(ConversationsChanged())
 
     def _write(self) -> None:
         for notes in (*self._earlier, self._present):
             while notes.unwritten:
-                self._with_file(partial(notes.write_next, now=self._now()))
+                self._with_file(notes.write_next)
+            if notes.title and notes.id is not None:
+                self._with_file(partial(Store.suggest, conversation=notes.id, title=notes.title))
+                notes.title = ""
         self._earlier.clear()
 
     def _put_off(self, error: HistoryError) -> None:
@@ -316,6 +333,17 @@ class HistoryWriter(Actor[Order]):
         return HistoryError(
             "Keeping conversations failed: {error}", hint="Please report this.", error=error
         )
+
+
+def _reopened(read: ConversationRead) -> _Notes:
+    """What is known of a conversation that goes on."""
+    began, turns = read.kept.began, read.kept.turns
+    places = (Place(read.conversation, row) for row in read.rows)
+    return _Notes(
+        {turn.number: KeepTurn(began, turn, began.timestamp() + turn.start_s) for turn in turns},
+        dict(zip((turn.number for turn in turns), places, strict=False)),
+        last=Place(read.conversation, 0),
+    )
 
 
 def numbered_below_zero(kept: Conversation) -> Conversation:

@@ -8,8 +8,10 @@ ready for the next question, a slice at a time.
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
+from itertools import islice
 from typing import assert_never
 
 from engine.characters import WholeCharacters
@@ -31,7 +33,14 @@ from engine.llm.base import (
 from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
 from engine.messages.words import Part
 from engine.runtime.factories import Factories
-from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, WordsReady
+from engine.runtime.turn.facts import (
+    ActionAsked,
+    Fact,
+    ReplyGrew,
+    ReplyRetracted,
+    Titled,
+    WordsReady,
+)
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
@@ -42,17 +51,23 @@ from engine.text.stream.pace_tags import OFFER
 from engine.text.stream.paced import Growth, PacedText
 from engine.translatable import Translatable
 
-READY = "ready"
 STILL_LOADING = Translatable("The language model's server is still loading its model.")
+QUIET_S = 8.0  # without a word, before a title is looked for
+TITLE_WANTED = "Name the subject of this conversation in two to five words, nothing else."
+MOST_DELTAS = 60  # of a title; a model that thinks for longer gives none
+LONGEST_TITLE = 60  # characters
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
 
 @dataclass(frozen=True)
 class GetReady:
-    """Nobody has the floor; the next question will follow this history."""
+    """Nobody has the floor; the next question will follow this history. `title`: of the
+    conversation that began then one is wanted.
+    """
 
     history: tuple[Message, ...]
     paced: bool = True
+    title: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -94,7 +109,8 @@ class LanguageModelWorker(Actor[Task]):
         self._choices = 0  # models chosen so far, and the end; counted by who posts
         self._next = GetReady(())  # what the next question follows
         self._at_ease = False  # nobody has the floor, and nothing else is being loaded
-        self._readying: Generator[None, None, None] | None = None  # None = ready, or not asked to
+        # what it waits for in seconds; None = ready, or not asked to
+        self._readying: Generator[float, None, None] | None = None
         self._reply: Reply | None = None  # the one worked on last; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
         self._held: list[partial[None]] = []  # what it would say, tell and do
@@ -158,8 +174,30 @@ class LanguageModelWorker(Actor[Task]):
     def _get_ready(self) -> None:
         self._rest()
         if self._model.now is not None and self._at_ease:
-            history = _told(self._next.history, paced=self._next.paced)
-            self._readying = self._model.now.warm(history)
+            self._readying = self._use_leisure(self._model.now, self._next)
+
+    def _use_leisure(self, model: LanguageModel, order: GetReady) -> Generator[float, None, None]:
+        """Get ready for the next question; then find a title, and get ready again."""
+        history = _told(order.history, paced=order.paced)
+        for _ in model.warm(history):
+            yield 0.0
+        if order.title is None or model.info.name == BUILT_IN:
+            return
+        yield QUIET_S
+        asked = (*history, Message(Role.USER, TITLE_WANTED))
+        for _ in model.warm(asked):  # in slices shorter than those of a reply
+            yield 0.0
+        text = ""
+        with closing(model.reply(asked, self._situation)) as deltas:
+            for delta in islice(deltas, MOST_DELTAS):
+                text += delta.text if isinstance(delta, TextDelta) else ""
+                if "\n" in text.strip():
+                    break
+                yield 0.0
+        self._tell(Titled(order.title, _title(text)))
+        self._next = replace(order, title=None)
+        for _ in model.warm(history):
+            yield 0.0
 
     def _rest(self) -> None:
         """Stop preparing; the model keeps what it has prepared."""
@@ -173,8 +211,8 @@ class LanguageModelWorker(Actor[Task]):
         if self._readying is None:
             return None
         with suppress(LanguageModelError):  # the next reply will meet and tell it
-            if next(self._readying, READY) is None:
-                return 0.0
+            if (wait_s := next(self._readying, None)) is not None:
+                return wait_s
         self._rest()
         return None
 
@@ -306,6 +344,13 @@ def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
 def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
     """What the model is told of a history."""
     return (Message(Role.SYSTEM, OFFER), *history) if paced else history
+
+
+def _title(text: str) -> str:
+    """The title in what a model wrote; empty when that is none."""
+    line = (text.strip().splitlines() or [""])[0].removeprefix("Title:").removeprefix("Subject:")
+    line = line.strip(" \t.\"'*#_`“”„«»")
+    return line if len(line) <= LONGEST_TITLE else ""
 
 
 def _with_fault(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:

@@ -41,7 +41,7 @@ def test_a_turn_is_read_as_it_was_kept_and_an_open_one_is_marked_until_it_ends(s
     assert store.read(place.conversation).turns[0].ending is None
     assert store.keep(whole, BEGAN, 1001.0, place) == place
     read = store.read(place.conversation)
-    assert (read.began, read.turns, read.title) == (BEGAN, (whole,), "does it rain?")
+    assert (read.began, read.turns, read.title) == (BEGAN, (whole,), "Rain")
     if sys.platform != "win32":  # it has no such modes
         modes = {stat.S_IMODE(file.stat().st_mode) for file in store.path.parent.iterdir()}
         assert modes == {0o600}  # only its owner may read it
@@ -56,14 +56,14 @@ def test_turns_are_in_their_order_and_one_of_a_deleted_conversation_begins_anoth
     store.remove([late.conversation])
     again = store.keep(turn(2, "second, longer"), BEGAN, 1001.0, late)
     assert again.conversation != late.conversation
-    assert titles(store) == ["second, longer"]
+    assert titles(store) == ["Second, longer"]
 
 
 def test_the_newest_conversation_is_listed_first_and_old_ones_go_but_for_the_present_one(store):
     present = talk(store, "old", now=10.0)
     new = talk(store, "new", "and more", now=99.0)
     listed = [(each.title, each.turns, each.last) for each in store.listing()]
-    assert listed == [("new", 2, 99.0), ("old", 1, 10.0)]
+    assert listed == [("New", 2, 99.0), ("old", 1, 10.0)]
     assert len(store.listing(most=1)) == 1
     talk(store, "older", now=5.0)
     assert store.remove_before(50.0, besides=present) == 1
@@ -84,8 +84,9 @@ FOUND = {
 
 
 def test_what_a_person_types_is_looked_for_as_words(store):
-    talk(store, CAFE, "In Berlin?", now=1000.0)
-    talk(store, SURE, now=2000.0)
+    for said, now in ((CAFE, 1000.0), (SURE, 2000.0)):
+        number = talk(store, said, *(["In Berlin?"] if said is CAFE else []), now=now)
+        store.rename(number, said)
     assert {search: tuple(titles(store, search)) for search in FOUND} == FOUND
 
 
@@ -97,15 +98,29 @@ def test_what_was_found_is_shown_with_what_stands_around_it(store):
     assert len(found.excerpt) < 100
 
 
-def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_first_words_back(store):
+def test_a_new_name_is_listed_and_found_and_an_empty_one_gives_the_subject_back(store):
     number = talk(store, "does it rain?")
     store.rename(number, "  Weather\nof today ")
     assert titles(store, "weather") == ["Weather of today"]
     store.rename(number, "")
-    assert titles(store) == ["does it rain?"]
+    assert titles(store) == ["Rain"]
     assert titles(store, "weather") == []
     with pytest.raises(InvalidInput, match="no conversation 99"):
         store.rename(99, "x")
+
+
+def test_a_talk_is_called_after_its_subject_and_a_model_never_renames_what_a_person_named(store):
+    number = talk(store, "hello", "How does a heat pump work?", "And in winter?")
+    assert titles(store) == [store.read(number).title] == ["Heat pump"]
+    store.suggest(number, "Heat pumps at home")
+    store.suggest(number, "Something else")
+    assert titles(store) == ["Heat pumps at home"]
+    store.rename(number, "Mine")
+    store.suggest(number, "Something else")
+    assert titles(store) == ["Mine"]
+    assert titles(store, "mine winter") == ["Mine"]
+    talk(store, "hello", "thanks")
+    assert "hello" in titles(store)  # without a subject, the first words
 
 
 def test_what_is_deleted_is_nowhere_on_the_disk(store):
@@ -116,7 +131,7 @@ def test_what_is_deleted_is_nowhere_on_the_disk(store):
     for file in store.path.parent.iterdir():
         content = file.read_bytes().lower()
         assert not any(name in content for name in (b"rumpel", b"rapunzel", b"dornr")), file
-    assert titles(store) == ["does it rain?"]
+    assert titles(store) == ["Rain"]
     with pytest.raises(InvalidInput):
         store.read(secret)
     assert talk(store, "later") > secret > kept  # a number is never given again
@@ -138,7 +153,7 @@ def test_an_sqlite_without_full_text_search_is_told_and_the_file_left_as_it_is(s
             with pytest.raises(HistoryError, match="FTS5") as raised:
                 Store(path)
             assert not isinstance(raised.value, Damaged)
-    assert titles(store, "rain") == ["does it rain?"]
+    assert titles(store, "rain") == ["Rain"]
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
@@ -269,7 +284,7 @@ def test_every_conversation_is_in_the_file_under_its_name(tmp_path):
             assert text.index("does it rain?") < text.index("Later") < text.index("and tomorrow?")
         write_all(store, tmp_path / "all.JSON")
         whole = json.loads((tmp_path / "all.JSON").read_text(encoding="utf-8"))
-        assert [each["title"] for each in whole["conversations"]] == ["does it rain?", "Later # on"]
+        assert [each["title"] for each in whole["conversations"]] == ["Rain", "Later # on"]
         assert whole["conversations"][0]["turns"][0]["words"][1]["text"] == "rains"
         assert whole["conversations"][0]["turns"][0]["voice"] == "Ada"
 
@@ -310,7 +325,7 @@ def test_another_instance_that_writes_is_waited_for_and_then_told(store, monkeyp
     talk(store, "does it rain?")
     with Store(store.path) as other:
         with store._changing():
-            assert titles(other) == ["does it rain?"]  # readers are never kept waiting
+            assert titles(other) == ["Rain"]  # readers are never kept waiting
             with pytest.raises(HistoryError, match="another program is using"):
                 talk(other, "and now?")
         talk(other, "and now?")
@@ -323,7 +338,7 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(store):
     store._database.execute(f"PRAGMA max_page_count = {pages}").fetchone()
     with pytest.raises(HistoryError, match="the disk is full"):
         talk(store, "long " * 5000)
-    assert titles(store) == ["does it rain?"]
+    assert titles(store) == ["Rain"]
     store._database.execute("PRAGMA max_page_count = 100000").fetchone()
     talk(store, "short again")
     store.check()

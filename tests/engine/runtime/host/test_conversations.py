@@ -94,3 +94,34 @@ def test_of_a_private_conversation_nothing_is_kept(tmp_path):
         host.ask("my secret")
         assert host.of(api.ConversationOpened) == [api.ConversationOpened(None, private=True)]
     assert not (tmp_path / NAME).exists()
+
+
+def test_a_question_sent_again_takes_the_place_of_what_came_after_it(tmp_path):
+    with Store(tmp_path / NAME) as store:
+        talk(store, "one", "two")
+    with keeping(tmp_path) as host:
+        host.post(api.OpenConversation(1))
+        host.wait(lambda: bool(host.of(api.ConversationOpened)))
+        host.ask("three")
+        host.post(api.SendText("two, edited", instead_of=-2))
+        host.ended(2)
+        assert [each.turn for each in host.of(api.ConversationCut)] == [-2]
+        asked = [each.text for each in host.parts.model.histories[-1]]
+        assert asked == ["one", "It rains", "two, edited"]
+        host.post(api.SendText("four", instead_of=77))  # which is not there: just one more
+        host.ended(3)
+        assert len(host.of(api.ConversationCut)) == 1
+    with Store(tmp_path / NAME) as store:
+        assert store.ids() == (1,)
+        assert [turn.said for turn in store.read(1).turns] == ["one", "two, edited", "four"]
+
+
+def test_the_first_question_can_be_sent_again_while_its_reply_is_spoken(tmp_path):
+    with keeping(tmp_path) as host:
+        host.post(api.SendText("one"))
+        host.wait(lambda: host.of(api.WordHeard) != [], playing=100)
+        host.post(api.SendText("slower", instead_of=1))  # no wish about the reply that is cut
+        host.ended(2)
+        assert [each.text for each in host.parts.model.histories[-1]] == ["slower"]
+    with Store(tmp_path / NAME) as store:
+        assert [turn.said for turn in store.read(1).turns] == ["slower"]

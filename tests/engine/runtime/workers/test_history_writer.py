@@ -9,7 +9,7 @@ import pytest
 from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
-from engine.runtime.turn.facts import ConversationGone, Fact
+from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact, Titled
 from engine.runtime.workers.history_writer import HistoryWriter, KeepTurn, Order
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -35,7 +35,7 @@ class Study:
             worker.guarded(lambda order=order: worker._handle(order))  # type: ignore[misc]
 
     def say(self, number: int, said: str) -> None:
-        self.ask(KeepTurn(BEGAN, turn(number, said, start_s=10.0 * number)))
+        self.ask(KeepTurn(BEGAN, turn(number, said, start_s=10.0 * number), self.now))
 
     def pass_s(self, seconds: float) -> None:
         self.now += seconds
@@ -70,8 +70,8 @@ def room(tmp_path: Path) -> Iterator[Study]:
 
 
 def test_a_turn_that_goes_on_is_written_once_and_one_that_was_none_goes(room):
-    room.ask(KeepTurn(BEGAN, replace(turn(1, "convert"), ending=None)))
-    room.ask(KeepTurn(BEGAN, replace(turn(1, ""), reply="")))  # it belonged to the next
+    room.ask(KeepTurn(BEGAN, replace(turn(1, "convert"), ending=None), room.now))
+    room.ask(KeepTurn(BEGAN, replace(turn(1, ""), reply=""), room.now))  # it belonged to the next
     room.say(2, "convert ten miles")
     room.say(2, "convert ten miles")
     assert room.kept() == [["convert ten miles"]]
@@ -228,3 +228,41 @@ def test_what_is_not_there_is_told(tmp_path, *, is_kept, refusal):
     room.ask(api.OpenConversation(9))
     assert refusal in room.of(api.Failed)[0].message
     room.end()
+
+
+def test_a_talk_is_dated_when_it_was_not_when_the_person_said_that_it_is_kept(tmp_path):
+    room = Study(tmp_path / NAME)
+    room.ask(HistorySettings("ask"))
+    room.say(1, "first")
+    room.ask(api.NewConversation())
+    room.pass_s(DAY_S)
+    room.say(1, "second")
+    room.pass_s(3 * DAY_S)
+    room.ask(HistorySettings("forever"))
+    listed = [(each.title, each.last) for each in room.listed().conversations]
+    assert listed == [("Second", 1000.0 + DAY_S), ("First", 1000.0)]
+    room.end()
+
+
+def test_turns_taken_out_of_a_conversation_leave_the_file_also_those_of_its_past(room):
+    for number, said in enumerate(("one", "two", "three"), 1):
+        room.say(number, said)
+    room.ask(api.NewConversation(), api.OpenConversation(1))
+    (read,) = [each for each in room.told if isinstance(each, ConversationRead)]
+    room.ask(read)
+    changes = len(room.of(api.ConversationsChanged))
+    room.say(4, "two, edited")
+    for turn_ in read.kept.turns[1:]:
+        room.ask(KeepTurn(read.kept.began, replace(turn_, said="", reply=""), room.now))
+    assert room.kept() == [["one", "two, edited"]]
+    assert len(room.of(api.ConversationsChanged)) > changes
+
+
+def test_a_title_goes_to_the_talk_it_was_made_for_and_to_none_that_is_not_kept(room):
+    room.say(1, "about otters")
+    room.ask(api.NewConversation(private=True), Titled(BEGAN, "Otters at play"))
+    assert [each.title for each in room.listed().conversations] == ["Otters"]
+    room.ask(api.NewConversation())
+    room.say(1, "about whales")
+    room.ask(Titled(BEGAN, "Songs of whales"))
+    assert [each.title for each in room.listed().conversations] == ["Songs of whales", "Otters"]
