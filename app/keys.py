@@ -23,6 +23,7 @@ class Act(Enum):
     STOP = "Esc", mark("Stop what rings, or the reply"), "stop"
     SNOOZE = "Alt+S", mark("Snooze what rings")
     TYPE = "Ctrl+L", mark("Type a message")
+    EDIT = "Ctrl+R", mark("Edit a question and send it again")
     FASTER = "Alt+Up", mark("Speak faster"), "faster"
     SLOWER = "Alt+Down", mark("Speak slower"), "slower"
     HANDS_FREE = "Ctrl+H", mark("Hands-free on or off"), "hands-free on"

@@ -219,6 +219,7 @@ class Window(QWidget):
         self.conversation.word_chosen.connect(
             lambda turn, start: self.post(api.Replay(turn, start))
         )
+        self.conversation.tools.edit_wanted.connect(self.composer.edit)
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.open_menu(MoreMenu(self._act, self))
         header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
@@ -237,6 +238,7 @@ class Window(QWidget):
             Act.HANDS_FREE: self.header.hands_free.toggle,
             Act.MUTE: self.header.microphone.click,
             Act.TYPE: lambda: self.composer.type(""),
+            Act.EDIT: self.conversation.tools.edit.click,
             Act.FASTER: lambda: self.stage.rate.slider.step(1),
             Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
             Act.LOUDER: lambda: self.header.change_volume(_VOLUME_STEP),
@@ -262,7 +264,11 @@ class Window(QWidget):
         return ask_where(self, title, "conversation", _FORMATS, lambda path: post(api.Export(path)))
 
     def _stop(self) -> None:
-        """Esc stops the reply; in the input line it also goes back to the conversation."""
+        """Esc stops the reply; in the input line it also goes back to the conversation, or leaves
+        the question that is edited as it was.
+        """
+        if self.composer.end_editing():
+            return
         self.post(api.StopReply(by_escape=True))
         if self.composer.line.hasFocus():
             self.composer.line.clearFocus()

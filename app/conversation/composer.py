@@ -1,6 +1,7 @@
-"""The row below the conversation: type a turn, stop the reply, hold to talk.
+"""The row below the conversation: type a turn or edit an earlier one, stop the reply, hold to talk.
 
-Invariant: it posts SendText only for text that is not blank, and keeps typed text until it is sent.
+Invariant: it posts SendText only for text that is not blank, and keeps typed text until it is sent,
+also while an earlier question is edited in its place.
 """
 
 import math
@@ -12,12 +13,13 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app.bridge import Post
 from app.language import tr
 from app.look.controls import IconButton
-from app.look.layout import BOTTOM, MIDDLE, OverlayBar, Placed, placed, row
+from app.look.label import WrappingLabel, announce
+from app.look.layout import BOTTOM, MIDDLE, OverlayBar, Placed, column, placed, row, wide
 from app.look.page import in_lines
 from app.look.theme import Theme
 from app.stage.talk import TalkButton
 from app.status.parts import Parts
-from engine.api import Event, Phase, PhaseChanged, SendText, StopReply
+from engine.api import ConversationOpened, Event, Phase, PhaseChanged, SendText, StopReply
 
 _ROOMY = 640  # logical pixels; in a narrower row the talk button says no words
 _LINES = 5
@@ -102,6 +104,15 @@ class Composer(QFrame):
         self.send = IconButton("send", tr("Send (Enter)"), theme, self, self.send_typed)
         self.stop = IconButton("stop", tr("Stop the reply (Esc)"), theme, self, self.stop_reply)
         self.talk = TalkButton(post, parts, theme, self)
+        self._edited: int | None = None  # the turn whose question is in the line; None = a new one
+        self._draft = ""  # what was in the line before
+        leaves = tr("What came after this question leaves the conversation.")
+        self._hint = WrappingLabel(leaves, self, kind="muted")
+        keep = IconButton("close", tr("Leave the question as it is (Esc)"), theme, self)
+        keep.clicked.connect(self.end_editing)
+        self.editing = QWidget(self)
+        row(wide(self._hint), keep, on=self.editing)
+        self.editing.hide()
         self.send.setEnabled(False)
         self._is_compact = False
         self.stop.setEnabled(False)
@@ -110,7 +121,8 @@ class Composer(QFrame):
         self.line.installEventFilter(self)
         buttons = [placed(BOTTOM, each) for each in (self.send, self.stop, self.talk)]
         line = Placed(self.line, 1, MIDDLE)
-        row(line, *buttons, on=self, margins=(16, 5, 5, 5), spacing=4)
+        typing = row(line, *buttons, spacing=4)
+        column(self.editing, typing, on=self, margins=(16, 5, 5, 5), spacing=0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """The line has no frame of its own: the whole row shows its focus."""
@@ -123,14 +135,35 @@ class Composer(QFrame):
     def on_event(self, event: Event) -> None:
         if isinstance(event, PhaseChanged):
             self.stop.setEnabled(event.phase in (Phase.THINKING, Phase.SPEAKING))
+        elif isinstance(event, ConversationOpened):
+            self.end_editing()
         self.talk.on_event(event)
 
     def send_typed(self) -> None:
         """Send the typed text as a turn."""
         text = self.line.text().strip()
         if text:
-            self._post(SendText(text))
+            self._post(SendText(text, self._edited))
             self.line.clear()
+            self.end_editing()
+
+    def edit(self, turn: int, said: str) -> None:
+        """Have the question of a turn edited."""
+        self._draft = self.line.text() if self._edited is None else self._draft
+        self._edited = turn
+        self.editing.show()
+        self.line.setText(said)
+        self.line.moveCursor(self.line.textCursor().MoveOperation.End)
+        self.line.setFocus(Qt.FocusReason.OtherFocusReason)
+        announce(self.line, self._hint.text())
+
+    def end_editing(self) -> bool:
+        """Go on with what was typed before; False if no earlier question was edited."""
+        was_editing, self._edited = self._edited is not None, None
+        if was_editing:
+            self.editing.hide()
+            self.line.setText(self._draft)
+        return was_editing
 
     def stop_reply(self) -> None:
         self._post(StopReply())

@@ -77,6 +77,13 @@ class ConversationDocument(QTextDocument):
             for cursor in self.reply_cursors(exchange, exchange.unheard):
                 cursor.mergeCharFormat(style)
 
+    def said_block(self, exchange: Exchange) -> QTextBlock | None:
+        """The block of its question; None while there is none."""
+        place = self._places.find(exchange)
+        if place is None or place.said is None:
+            return None
+        return self.findBlockByNumber(place.first_block)
+
     def reply_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block of its reply; None while there is none."""
         place = self._places.find(exchange)

@@ -1,6 +1,7 @@
-"""The buttons below a reply: copy it, hear it again, get a language model.
+"""The buttons below a reply: copy it, hear it again, get a language model; and the one beside a
+question: edit it and send it again.
 
-Invariant: they move with their reply and never cover text. Those of all replies belong to one at a
+Invariant: they move with their text and never cover it. Those of all exchanges belong to one at a
 time, the one pointed at or marked, else the newest.
 """
 
@@ -58,9 +59,11 @@ class ModelLink(QPushButton):
 class ReplyTools(QWidget):
     """Signals:
     wanted_again(int): a turn whose reply is to be heard again.
+    edit_wanted(int, str): a turn whose question, this one, is to be edited and sent again.
     """
 
     wanted_again = Signal(int)
+    edit_wanted = Signal(int, str)
 
     def __init__(
         self, transcript: Transcript, model_link: ModelLink, theme: Theme, view: QTextEdit
@@ -74,15 +77,24 @@ class ReplyTools(QWidget):
         self.copy = IconButton("copy", tr("Copy this reply"), theme, self, self._on_copy)
         again = tr("Hear this reply again")
         self.again = IconButton("replay", again, theme, self, self._on_again)
+        edit = tr("Edit this question and send it again")
+        self.edit = IconButton("edit", edit, theme, view, self._on_edit)
         self._copied = QTimer(self, singleShot=True, interval=_COPIED_MS)
         self._copied.timeout.connect(lambda: self.copy.show_as("copy", tr("Copy this reply")))
-        for button in (self.copy, self.again):
+        for button in (self.copy, self.again, self.edit):
             button.setProperty("kind", "small")
             button.setIconSize(_ICON)
         row(self.copy, self.again, on=self, spacing=2)
         view.verticalScrollBar().valueChanged.connect(self.place)
         view.document().documentLayout().documentSizeChanged.connect(self.place)
+        self.edit.hide()
         self.hide()
+
+    @property
+    def question(self) -> Exchange | None:
+        """The exchange whose question can be edited; None until one was asked."""
+        asked = [each for each in self._transcript.exchanges if each.said and not each.is_partial]
+        return next((each for each in asked if each is self._pointed), next(reversed(asked), None))
 
     @property
     def exchange(self) -> Exchange | None:
@@ -109,6 +121,7 @@ class ReplyTools(QWidget):
         self.ensurePolished()
         document, exchange = self._view.document(), self.exchange
         assert isinstance(document, ConversationDocument)
+        self._place_edit(document)
         block = document.reply_block(exchange) if exchange is not None else None
         if exchange is None or block is None:
             self.hide()
@@ -126,6 +139,23 @@ class ReplyTools(QWidget):
         top -= self._view.verticalScrollBar().value()
         self.setGeometry(int(left), int(top), size.width(), size.height())
         self.setVisible(0 <= top <= self._view.viewport().height() - size.height())
+
+    def _place_edit(self, document: ConversationDocument) -> None:
+        """Move it to the left of the question."""
+        block = document.said_block(self.question) if self.question is not None else None
+        if block is None:
+            self.edit.hide()
+            return
+        size, rect = self.edit.sizeHint(), bubbles.text_rect(block)
+        left = rect.left() - bubbles.PAD_X - size.width() - 4
+        line = bubbles.line_top(block, 0) + self._view.fontMetrics().height() / 2
+        top = int(line - size.height() / 2) - self._view.verticalScrollBar().value()
+        self.edit.setGeometry(max(0, int(left)), top, size.width(), size.height())
+        self.edit.setVisible(0 <= top <= self._view.viewport().height() - size.height())
+
+    def _on_edit(self) -> None:
+        if self.question is not None:
+            self.edit_wanted.emit(self.question.turn, self.question.said)
 
     def _on_copy(self) -> None:
         if self.exchange is not None:

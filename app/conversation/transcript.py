@@ -98,11 +98,12 @@ class Transcript:
         self.replayed: Exchange | None = None  # whose reply is heard again
         self._cleared_through = -1  # turns up to this one belong to an earlier conversation
 
-    def clear(self) -> None:
-        """Forget everything; later events of the turns known so far are dropped."""
+    def clear(self, first: int | None = None) -> None:
+        """Forget all turns, or those from `first` on; later events of them are dropped."""
         turns = (exchange.turn for exchange in self.exchanges)
         self._cleared_through = max([self._cleared_through, *turns])
-        self.exchanges.clear()
+        kept = (each for each in self.exchanges if first is not None and each.turn < first)
+        self.exchanges[:] = list(kept)
         self.replayed = None
 
     @property

@@ -27,7 +27,7 @@ from app.look.controls import button
 from app.look.label import announce
 from app.look.layout import OverlayBar
 from app.look.theme import Theme, scaled
-from engine.api import ConversationOpened, Event
+from engine.api import ConversationCut, ConversationOpened, Event
 
 _NEAR = 28  # pixels from the followed position that still count as being there
 _WORD_AT = 0.45  # of the height: where the word being heard is kept in a reply longer than the view
@@ -94,6 +94,10 @@ class Conversation(QTextEdit):
     def on_event(self, event: Event) -> None:
         if isinstance(event, ConversationOpened):
             self._open(event)
+        elif isinstance(event, ConversationCut):
+            self.transcript.clear(event.turn)
+            self._mark = None
+            self.rebuild()
         link = self.transcript.model_link
         exchange = self.transcript.on_event(event)
         if exchange is None:
@@ -256,6 +260,9 @@ class Conversation(QTextEdit):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
+        under = self.cursorForPosition(event.position().toPoint()).block()
+        if (exchange := self._document.exchange_with(under)) is not None:
+            self.tools.point_at(exchange)
         over = self._word_under(event.position()) is not None
         shape = Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.IBeamCursor
         self.viewport().setCursor(shape)

@@ -133,7 +133,8 @@ class HistoryPanel(QWidget):
     def _show_listed(self, event: api.ConversationsListed) -> None:
         if event.search != self.search.text():
             return  # a result of an earlier search
-        self.rows.show_all(event.conversations, event.current)
+        by_day = not event.search.strip()
+        self.rows.show_all(event.conversations, event.current, by_day=by_day)
         self._is_more = event.more
         self._show_search()
         self._say_nothing()
@@ -159,11 +160,11 @@ class HistoryPanel(QWidget):
 
     def _open_menu(self, at: QPoint) -> None:
         item = self.rows.itemAt(at)
-        if item is None:
+        selected = self.rows.selected
+        if item is None or not selected:
             return
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        selected = self.rows.selected
         if len(selected) == 1:
             number = selected[0].id
             menu.addAction(tr("Open")).triggered.connect(

@@ -1,14 +1,15 @@
-"""The list of saved conversations, each on two lines: its title, and its date or what the search
-found.
+"""The list of saved conversations by day, each on two lines: its title, and its date or what the
+search found.
 
 Invariant: titles and excerpts are plain text, whatever they look like. A new list keeps the
 selection.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from PySide6.QtCore import (
+    QLocale,
     QModelIndex,
     QPersistentModelIndex,
     QRect,
@@ -77,16 +78,23 @@ class Rows(QListWidget):
     def selected(self) -> tuple[KeptConversation, ...]:
         return tuple(item.data(_ROLE) for item in self.selectedItems())
 
-    def show_all(self, found: Sequence[KeptConversation], current: int | None) -> None:
-        """Show these, with `current` marked."""
+    def show_all(
+        self, found: Sequence[KeptConversation], current: int | None, *, by_day: bool = False
+    ) -> None:
+        """Show these, newest first, with `current` marked; `by_day` with headings."""
         kept = {each.id for each in self.selected}
         at = self.currentItem()
         focused = at.data(_ROLE).id if at is not None else current
         offset = self.verticalScrollBar().value()
         self.current = current
+        today, heading = date.today(), ""
         with QSignalBlocker(self):
             self.clear()
             for each in found:
+                now = period(datetime.fromtimestamp(each.last).astimezone().date(), today)
+                if by_day and now != heading:
+                    heading = now
+                    QListWidgetItem(heading, self).setFlags(Qt.ItemFlag.NoItemFlags)
                 item = self._item(each)
                 if each.id == focused:
                     self.setCurrentItem(item)
@@ -122,13 +130,24 @@ class Rows(QListWidget):
 
     def _on_clicked(self, item: QListWidgetItem) -> None:
         """With Shift or Ctrl a click selects."""
-        if not QApplication.keyboardModifiers() and len(self.selectedItems()) == 1:
+        if not QApplication.keyboardModifiers() and self.selectedItems() == [item]:
             self.chosen.emit(item.data(_ROLE).id)
 
     def _on_edited(self, item: QListWidgetItem) -> None:
         each: KeptConversation = item.data(_ROLE)
         if item.text() != one_line(each.title):
             self.renamed.emit(each.id, item.text())
+
+
+def period(day: date, today: date) -> str:
+    """The heading of the conversations of a day."""
+    days = (today - day).days
+    if days <= 1:
+        return tr("Yesterday") if days == 1 else tr("Today")
+    if days <= 7:
+        return tr("Last 7 days")
+    month = QLocale().standaloneMonthName(day.month).capitalize()
+    return month if day.year == today.year else f"{month} {day.year}"
 
 
 def details(each: KeptConversation) -> str:
@@ -147,10 +166,16 @@ class _TwoLines(QStyledItemDelegate):
         self._rows = rows
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(80, int(option.fontMetrics.height() * 1.95) + 2 * _PAD)
+        lines = 1.95 if index.data(_ROLE) else 0.9
+        return QSize(80, int(option.fontMetrics.height() * lines) + 2 * _PAD)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        each: KeptConversation = index.data(_ROLE)
+        each: KeptConversation | None = index.data(_ROLE)
+        if each is None:
+            area = option.rect.adjusted(_PAD + 4, _PAD, -_PAD, 0)
+            font = scaled(option.font, 0.86, strong=True)
+            self._line(painter, area, font, "muted", index.data(Qt.ItemDataRole.DisplayRole))
+            return
         theme, is_current = self._theme, each.id == self._rows.current
         area = option.rect.adjusted(2, 2, -2, -2)
         painter.save()

@@ -360,3 +360,26 @@ def test_beside_the_conversations_no_step_is_cut(qtbot, theme, size):
     if card.isVisible():
         assert card.width() >= card.minimumSizeHint().width()
     assert window.composer.line.width() > 200
+
+
+def test_a_question_is_edited_in_the_line_and_what_was_typed_before_returns(qtbot, window, posted):
+    for event in spoken_turn(1, "what time", "Ten."):
+        window.on_event(event)
+    line = window.composer.line
+    line.setText("a draft")
+    qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    assert (line.text(), line.hasFocus()) == ("what time", True)
+    assert window.composer.editing.isVisible()
+    qtbot.keyClick(line, Qt.Key.Key_Escape)
+    assert (line.text(), window.composer.editing.isVisible()) == ("a draft", False)
+    assert api.StopReply(by_escape=True) not in posted
+    qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(line, " is it")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert posted[-1] == api.SendText("what time is it", instead_of=1)
+    assert line.text() == "a draft"
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert posted[-1] == api.SendText("a draft")
+    qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    window.on_event(api.ConversationOpened(None))
+    assert not window.composer.editing.isVisible()

@@ -220,7 +220,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_the_list_is_newest_first_and_a_search_takes_words(kept, capsys):
     listed = printed(capsys)
-    assert listed.index("my secret") < listed.index("does it rain?") < listed.index("Café")
+    assert listed.index("Secret") < listed.index("Rain") < listed.index("Café")
     found = json.loads(printed(capsys, "list", "--json"))["conversations"]
     assert [(each["id"], each["turns"]) for each in found] == [(3, 1), (2, 2), (1, 1)]
     (found,) = json.loads(printed(capsys, "search", "cafe", "rains", "--json"))["conversations"]

@@ -277,3 +277,37 @@ def test_every_interruption_is_shown_with_its_cause(ending):
     assert told(broken).exchanges[0].caption.startswith("interrupted")
     silent = ended(1, api.Ending.FAILED, said="a")
     assert told(silent).exchanges[0].caption.startswith("no answer")
+
+
+TWO = (*spoken_turn(1, "what time", "Ten."), *spoken_turn(2, "and now", "Eleven."))
+
+
+def test_a_question_sent_again_takes_what_came_after_it_out_of_sight(conversation):
+    tell(conversation, *TWO, api.ConversationCut(1))
+    assert blocks(conversation) == []
+    late = (api.ReplyDelta(2, "more"), api.Heard(3, "what day", 1.0, "keyboard"))
+    tell(conversation, *late)
+    assert blocks(conversation) == [(Kind.SAID, "what day")]
+    tell(conversation, api.ConversationCut(3))
+    assert conversation.tools.edit.isHidden()
+
+
+def test_the_pencil_stands_beside_the_question_pointed_at_else_the_newest(qtbot, conversation):
+    tell(conversation, *TWO)
+    wanted = []
+    conversation.tools.edit_wanted.connect(lambda turn, said: wanted.append((turn, said)))
+    pencil = conversation.tools.edit
+    qtbot.mouseClick(pencil, Qt.MouseButton.LeftButton)
+    bubble = text_rect(conversation.document().begin().next())
+    qtbot.mouseMove(conversation.viewport(), bubble.center().toPoint())
+    assert pencil.isVisible()
+    assert pencil.geometry().right() < bubble.left()
+    assert pencil.geometry().top() <= bubble.center().y() <= pencil.geometry().bottom()
+    pencil.click()
+    qtbot.keyClick(conversation, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(conversation, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+    pencil.click()
+    assert wanted == [(2, "and now"), (1, "what time"), (2, "and now")]
+    assert "Edit" in pencil.accessibleName()
+    tell(conversation, api.PartialTranscript(3, "an"))  # which is no question yet
+    assert conversation.tools.question.turn == 2

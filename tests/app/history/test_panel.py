@@ -1,10 +1,12 @@
 """The panel of kept conversations, driven by keys and mouse."""
 
+from datetime import date, timedelta
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QListWidgetItem, QPushButton
 
-from app.history.rows import details
+from app.history.rows import details, period
 from app.window import Window
 from engine import api
 from engine.messages.words import Ending
@@ -34,13 +36,19 @@ def key(qtbot, window: Window, pressed: Qt.Key) -> None:
 
 def select(window: Window, *rows: int) -> None:
     for row in rows:
-        window.history.rows.item(row).setSelected(True)
+        talk(window, row).setSelected(True)
+
+
+def talk(window: Window, number: int) -> QListWidgetItem:
+    """The row of the conversation that was listed there."""
+    rows = window.history.rows
+    return rows.findItems("*", Qt.MatchFlag.MatchWildcard)[1:][number]
 
 
 def test_rows_are_text_name_what_goes_on_and_a_new_list_keeps_what_was_selected(opened):
     rows = opened.history.rows
-    assert [rows.item(n).text() for n in range(2)] == ["Weather", "<b>Recipes</b> & more"]
-    spoken = [rows.item(n).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(2)]
+    assert [talk(opened, n).text() for n in range(2)] == ["Weather", "<b>Recipes</b> & more"]
+    spoken = [talk(opened, n).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(2)]
     assert ["goes on now" in each for each in spoken] == [True, False]
     assert details(FOUND[1]) in spoken[1]
     select(opened, 1)
@@ -52,7 +60,7 @@ def test_what_is_typed_is_looked_for_and_older_answers_are_dropped(qtbot, opened
     qtbot.keyClicks(opened.history.search, "salt")
     qtbot.waitUntil(lambda: posted[-1:] == [api.ListConversations("salt")])
     opened.on_event(api.ConversationsListed("sal", (), False, None))
-    assert opened.history.rows.count() == 2
+    assert opened.history.rows.count() == 3
     opened.on_event(api.ConversationsListed("salt", FOUND[1:], False, None))
     assert opened.history.rows.count() == 1
     opened.on_event(api.ConversationsListed("salt", (), False, None))
@@ -63,14 +71,14 @@ def test_what_is_typed_is_looked_for_and_older_answers_are_dropped(qtbot, opened
 
 def test_enter_and_a_click_open_and_f2_renames(qtbot, opened, posted):
     rows = opened.history.rows
-    rows.setCurrentRow(1)
+    rows.setCurrentItem(talk(opened, 1))
     key(qtbot, opened, Qt.Key.Key_Return)
     assert posted == [api.OpenConversation(1)]
-    centre: QPoint = rows.visualItemRect(rows.item(0)).center()
+    centre: QPoint = rows.visualItemRect(talk(opened, 0)).center()
     qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=centre)
     assert posted[-1] == api.OpenConversation(3)
     rows.setFocus()
-    rows.setCurrentRow(0)
+    rows.setCurrentItem(talk(opened, 0))
     key(qtbot, opened, Qt.Key.Key_F2)
     editor = QApplication.focusWidget()
     qtbot.keyClicks(editor, "Rain")
@@ -143,3 +151,30 @@ def test_export_all_asks_for_a_file(window, posted, tmp_path):
     dialog.fileSelected.emit(str(tmp_path / "all.md"))
     assert posted == [api.ExportConversations(tmp_path / "all.md")]
     dialog.close()
+
+
+def test_conversations_stand_under_their_day_and_a_heading_is_none_of_them(qtbot, opened, posted):
+    rows = opened.history.rows
+    heading = rows.item(0)
+    assert (rows.count(), heading.text()) == (3, "September 2001")
+    at = rows.visualItemRect(heading).center()
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    key(qtbot, opened, Qt.Key.Key_Home)
+    assert rows.currentItem() is talk(opened, 0)
+    opened.history._open_menu(at)
+    key(qtbot, opened, Qt.Key.Key_Up)
+    assert rows.currentItem() is talk(opened, 0)
+    assert posted == []
+    opened.history.search.setText("a")  # what is found is no diary
+    opened.on_event(api.ConversationsListed("a", FOUND, False, None))
+    assert rows.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("days", "heading"),
+    [(-1, "Today"), (0, "Today"), (1, "Yesterday"), (2, "Last 7 days"), (7, "Last 7 days")]
+    + [(8, "February"), (40, "January"), (100, "November 2025")],
+)
+def test_headings_are_those_of_a_diary(days, heading):
+    today = date(2026, 2, 28)
+    assert period(today - timedelta(days), today) == heading
