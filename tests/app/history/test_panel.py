@@ -170,11 +170,11 @@ def test_conversations_stand_under_their_day_and_a_heading_is_none_of_them(qtbot
     assert rows.count() == 2
 
 
-@pytest.mark.parametrize(
-    ("days", "heading"),
-    [(-1, "Today"), (0, "Today"), (1, "Yesterday"), (2, "Last 7 days"), (7, "Last 7 days")]
-    + [(8, "February"), (40, "January"), (100, "November 2025")],
-)
+HEADINGS = {-1: "Today", 0: "Today", 1: "Yesterday", 2: "Last 7 days", 7: "Last 7 days"}
+MONTHS = {8: "February", 40: "January", 100: "November 2025"}
+
+
+@pytest.mark.parametrize(("days", "heading"), (HEADINGS | MONTHS).items())
 def test_headings_are_those_of_a_diary(days, heading):
     today = date(2026, 2, 28)
     assert period(today - timedelta(days), today) == heading
