@@ -98,6 +98,12 @@ def _talk(window: Window) -> QWidget:
     return window
 
 
+def _edited(window: Window) -> QWidget:
+    _talk(window)
+    window.conversation.tools.edit.click()
+    return window
+
+
 def _signs(window: Window) -> QWidget:
     """Faults, and the signs that it records and keeps nothing."""
     _talk(window)
@@ -218,6 +224,7 @@ def _about(window: Window) -> QWidget:
 
 PAGES: dict[str, Open] = {
     "talk": _talk,
+    "question edited": _edited,
     "signs": _signs,
     "welcome": _welcome,
     "clip": _clip,
