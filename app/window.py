@@ -264,9 +264,7 @@ class Window(QWidget):
         return ask_where(self, title, "conversation", _FORMATS, lambda path: post(api.Export(path)))
 
     def _stop(self) -> None:
-        """Esc stops the reply; in the input line it also goes back to the conversation, or leaves
-        the question that is edited as it was.
-        """
+        """Esc ends the editing of a question; else it stops the reply, and leaves the line."""
         if self.composer.end_editing():
             return
         self.post(api.StopReply(by_escape=True))
