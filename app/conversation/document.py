@@ -78,11 +78,11 @@ class ConversationDocument(QTextDocument):
                 cursor.mergeCharFormat(style)
 
     def said_block(self, exchange: Exchange) -> QTextBlock | None:
-        """The block of its question; None while there is none."""
+        """The block of its question; None while there is none, also in the middle of a change."""
         place = self._places.find(exchange)
-        if place is None or place.said is None:
-            return None
-        return self.findBlockByNumber(place.first_block)
+        number = -1 if place is None or place.said is None else place.first_block
+        block = self.findBlockByNumber(number)
+        return block if block.isValid() else None
 
     def reply_block(self, exchange: Exchange) -> QTextBlock | None:
         """The block of its reply; None while there is none."""
