@@ -123,9 +123,7 @@ class Effects:
 
     @property
     def _readiness(self) -> GetReady:
-        """A talk that is kept gets a title, once it has a subject, from a model on this computer
-        alone.
-        """
+        """With a title for a kept talk that has a subject, from a model on this computer alone."""
         log, settings, title = self._log, self._settings(), None
         kept = settings.history.keep not in STAYS_OFF and not log.titled
         if kept and not asks_another_computer(settings.language_model):

@@ -348,17 +348,14 @@ class TurnLog:
         )
 
     def cut(self, turn: int) -> Conversation:
-        """Take a turn, and all after it, out of the conversation; returns them without words, as
-        their keeper is told it.
-        """
-        past = tuple(each for each in self._past_turns if each.number >= turn)
-        cut = [self._records.pop(number) for number in [*self._records] if number >= turn]
+        """Take a turn, and all after it, out of the conversation; returns them without words."""
+        cut = [each for each in self._past_turns if each.number >= turn]
         if self._past is not None:
-            kept = self._past_turns[: len(self._past_turns) - len(past)]
+            kept = tuple(each for each in self._past_turns if each.number < turn)
             self._past = replace(self._past, turns=kept)
-        present = (each.exported(self._zero_at or 0.0) for each in cut)
-        empty = (replace(each, said="", reply="") for each in (*past, *present))
-        return Conversation(self.began, tuple(empty))
+        numbers = [number for number in self._records if number >= turn]
+        cut += [self._records.pop(number).exported(self._zero_at or 0.0) for number in numbers]
+        return Conversation(self.began, tuple(replace(each, said="", reply="") for each in cut))
 
     def begin(self, past: Conversation | None = None, *, titled: bool = False) -> None:
         """Another conversation, with the turn that goes on, if one does: a new one, or one of the

@@ -45,9 +45,7 @@ STAYS_OFF = ("ask", "never")  # nothing is written
 
 @dataclass(frozen=True)
 class KeepTurn:
-    """A turn of the conversation that `began` then, as it is known by now: `at`, in seconds since
-    1970.
-    """
+    """A turn of the conversation that `began` then, as it is known `at` a time since 1970."""
 
     began: datetime
     turn: Turn

@@ -61,8 +61,8 @@ BUILT_IN = "skills"  # needs no download, so it stands in when another one will 
 
 @dataclass(frozen=True)
 class GetReady:
-    """Nobody has the floor; the next question will follow this history. `title`: of the
-    conversation that began then one is wanted.
+    """Nobody has the floor; the next question will follow this history. The conversation that
+    began at `title` wants one.
     """
 
     history: tuple[Message, ...]
@@ -179,14 +179,12 @@ class LanguageModelWorker(Actor[Task]):
     def _use_leisure(self, model: LanguageModel, order: GetReady) -> Generator[float, None, None]:
         """Get ready for the next question; then find a title, and get ready again."""
         history = _told(order.history, paced=order.paced)
-        for _ in model.warm(history):
-            yield 0.0
+        yield from (0.0 for _ in model.warm(history))
         if order.title is None or model.info.name == BUILT_IN:
             return
         yield QUIET_S
         asked = (*history, Message(Role.USER, TITLE_WANTED))
-        for _ in model.warm(asked):  # in slices shorter than those of a reply
-            yield 0.0
+        yield from (0.0 for _ in model.warm(asked))  # in shorter slices than a reply's
         text = ""
         with closing(model.reply(asked, self._situation)) as deltas:
             for delta in islice(deltas, MOST_DELTAS):
@@ -196,8 +194,7 @@ class LanguageModelWorker(Actor[Task]):
                 yield 0.0
         self._tell(Titled(order.title, _title(text)))
         self._next = replace(order, title=None)
-        for _ in model.warm(history):
-            yield 0.0
+        yield from (0.0 for _ in model.warm(history))
 
     def _rest(self) -> None:
         """Stop preparing; the model keeps what it has prepared."""
