@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import PhonedWord
+from engine.tts.kokoro.delivery import AS_IT_IS, VOICED_HZ, Delivery
 from engine.tts.kokoro.durations import (
     PER_SECOND,
     Frames,
@@ -36,17 +37,19 @@ _SOUNDING: Final = 0.0  # energy; silence is below
 _SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
 _BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
-_VOICED_HZ: Final = 50.0
 _DYING: Final = 4  # frames of a last mark in which the sound before it dies away
 
 
 @dataclass(frozen=True)
 class Speaker:
-    """Who speaks: a style [1, 256], whether its English is British, and its own pace in SPS."""
+    """Who speaks: a style [1, 256], whether its English is British, its own pace in SPS, and what
+    the style does not say of the person.
+    """
 
     style: Floats
     british: bool
     own_rate: float
+    delivery: Delivery = AS_IT_IS
 
 
 @dataclass(frozen=True)
@@ -172,8 +175,10 @@ def make_plan(
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
     outline = parts.outline(ids(script.text), speaker.style)
     pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late)
-    frames = fitted(script, outline.natural, past.frames, pace, closed=wish.closed)
+    slowness = speaker.delivery.slowness if wish.rate is None else 1.0
+    frames = fitted(script, slowness * outline.natural, past.frames, pace, closed=wish.closed)
     features, pitch, energy = parts.features(outline, speaker.style, frames)
+    pitch = speaker.delivery.pitched(pitch)
     if before is not None:
         features = np.concatenate([before.features[:done], features[done:]])
         pitch = _joined(before.pitch, pitch, 2 * done)
@@ -213,7 +218,7 @@ def _joined(old: Floats, new: Floats, place: int) -> Floats:
     """
     joined = np.concatenate([old[:place], new[place:]])
     ends = [float(each[place - 2 : place].min(initial=np.inf)) for each in (old, new)]
-    if all(_VOICED_HZ < end < np.inf for end in ends):
+    if all(VOICED_HZ < end < np.inf for end in ends):
         bent = joined[place : place + _BENT]
         bent *= (ends[0] / ends[1]) ** np.linspace(1, 0, len(bent), dtype=np.float32)
     return joined

@@ -22,14 +22,13 @@ from safetensors.numpy import load_file
 from engine.resources import resource
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.parts import Floats
-from engine.tts.kokoro.voices import MAKING, STYLE, blend, style_of
+from engine.tts.kokoro.voices import MAKING, STYLE, TIMBRE, blend, style_of
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.small import SAMPLE_RATE, SmallSpeaker, load_small_speaker
 
 Numbers = npt.NDArray[np.float64]
 
 MEASURES: Final = ("kokoro", "measures.safetensors")  # of the stock voices, by style_hash
-_TIMBRE: Final = 128  # numbers of a style; the rest are prosody
 _MOST: Final = 6  # voices in a blend: more of them sound like nobody
 # What counts as much as 1 of a speaker vector of length 1: octaves / ln 2 of the pitch's median
 # and of its spread, syllables a second, nepers of a band.
@@ -39,7 +38,8 @@ _PROSODY_WEIGHTS: Final = (0.5, 1.0, 0.5, 0.2, 0.1)
 _SUM_WEIGHT: Final = 3.0  # of the shares being 1 together
 _ROUNDS: Final = 2000
 _LOWEST_HZ, _HIGHEST_HZ = 60, 450
-_WINDOW, _HOP, _FFT = 800, 160, 2048  # samples of the pitch's frames
+WINDOW: Final = 800  # samples of the pitch's frames
+_HOP, _FFT = 160, 2048
 _VOICED: Final = 0.55  # correlation of a frame with itself a period later
 _LONGER: Final = 0.04  # taken off for each octave, or multiples of the period would win
 _EDGES: Final = (2, 5, 8, 11, 15, 20, 26, 33, 42, 53, 67, 85, 108, 137, 174)  # bins of 31 Hz
@@ -61,7 +61,7 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
         return blend(recording.name, tuple(parts), **about)
 
     timbre, prosody = fitted(_TIMBRE_WEIGHTS), fitted(_PROSODY_WEIGHTS)
-    halves = [style_of(timbre)[0, :_TIMBRE], style_of(prosody)[0, _TIMBRE:]]
+    halves = [style_of(timbre)[0, :TIMBRE], style_of(prosody)[0, TIMBRE:]]
     return replace(prosody, tensors={STYLE: np.concatenate(halves)})
 
 
@@ -83,7 +83,7 @@ def measure(pcm: Pcm, sample_rate: int, speaker: Floats) -> Numbers:
     pcm = recordings.resampled(pcm, sample_rate, SAMPLE_RATE)
     pitch = log_pitch(pcm)
     low, middle, high = np.percentile(pitch, (15, 50, 85)) if len(pitch) else (4.5, 5.0, 5.5)
-    return np.concatenate([speaker, [middle, high - low, _pace(pcm)], _colour(pcm)])
+    return np.concatenate([speaker, [middle, high - low, pace(pcm)], _colour(pcm)])
 
 
 def shares(measures: Numbers, target: Numbers, weights: Sequence[float]) -> Numbers:
@@ -108,10 +108,18 @@ def shares(measures: Numbers, target: Numbers, weights: Sequence[float]) -> Numb
 
 def log_pitch(pcm: Pcm) -> Numbers:
     """Natural logarithms of the pitch in Hz of the voiced frames of samples at 16 kHz."""
-    if len(pcm) < _WINDOW:
+    pitch = pitch_of(pcm, _HOP)
+    return np.log(pitch[pitch > 0])
+
+
+def pitch_of(pcm: Pcm, hop: int) -> Numbers:
+    """Pitch in Hz of samples at 16 kHz, a value for each complete window, `hop` samples apart; 0
+    where unvoiced. The first window begins at the first sample.
+    """
+    if len(pcm) < WINDOW:
         return np.zeros(0)
-    frames = np.lib.stride_tricks.sliding_window_view(pcm, _WINDOW)[::_HOP]
-    window = np.hanning(_WINDOW)
+    frames = np.lib.stride_tricks.sliding_window_view(pcm, WINDOW)[::hop]
+    window = np.hanning(WINDOW)
     spectra = np.fft.rfft((frames - frames.mean(1, keepdims=True)) * window, _FFT)
     likeness = np.fft.irfft(np.abs(spectra) ** 2)
     power = likeness[:, 0].copy()
@@ -121,11 +129,11 @@ def log_pitch(pcm: Pcm) -> Numbers:
     best = (likeness - _LONGER * np.log2(lags)).argmax(1)
     voiced = likeness[np.arange(len(best)), best] > _VOICED
     voiced &= power > 0.02 * np.percentile(power, 95)
-    pitch: Numbers = np.log(SAMPLE_RATE / lags[best[voiced]])
+    pitch: Numbers = np.where(voiced, SAMPLE_RATE / lags[best], 0.0)
     return pitch
 
 
-def _pace(pcm: Pcm) -> float:
+def pace(pcm: Pcm) -> float:
     """Syllables a second: rises of the level between dips."""
     blocks = pcm[: len(pcm) // _HOP * _HOP].reshape(-1, _HOP).astype(np.float64)
     bump = np.hanning(9) / np.hanning(9).sum()

@@ -7,7 +7,7 @@ random, so the seed changes nothing.
 """
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.tts.kokoro.delivery import TAPS
 from engine.tts.kokoro.parts import Given, Parts
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
 from engine.tts.kokoro.sentences import Joint, joint, next_words
@@ -47,7 +48,7 @@ class _State:
     """Progress of an utterance: the sentence from word `first` on, its plan, and the frame before
     which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols
     that ended; `tail`: how the last plan goes on, for one frame; `behind`: of the sentence before,
-    its rate and how many frames it was too long.
+    its rate and how many frames it was too long; `before`: samples before the equaliser.
     """
 
     first: int = 0
@@ -58,6 +59,7 @@ class _State:
     tail: Pcm | None = None
     behind: tuple[float | None, float] | None = None
     window: int = _FIRST
+    before: Pcm = field(default_factory=lambda: np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class KokoroSession(AheadUtterance):
         if plan.wish.closed and state.done == plan.limit:
             first = state.first + len(plan.wish.words)
             behind = plan.wish.rate, plan.late_at_end
-            self._state = _State(first, behind=behind, window=state.window)
+            self._state = _State(first, behind=behind, window=state.window, before=state.before)
         elif plan.wish.rate != self._target:
             # With more words, if they are known: soon they would have to be planned as well.
             if not self._plan_more():
@@ -184,10 +186,11 @@ class KokoroSession(AheadUtterance):
         while self._windows[0].places[-1] < self._sample - _KEPT:
             self._windows.popleft()
         after = self._reported(state, places)
-        self._make(pcm)
+        self._make(machine.speaker.delivery.coloured(pcm, state.before))
         # No larger than can be made while this one sounds.
         window = max(_FIRST, min((last - first) * 3 // 2, _LARGEST))
-        self._state = replace(after, tail=tail, window=window)
+        before = pcm[-TAPS:].copy()  # a window has more than TAPS
+        self._state = replace(after, tail=tail, window=window, before=before)
 
     def _reported(self, state: _State, places: npt.NDArray[np.int64]) -> _State:
         """The state behind frames that start at these samples (the last one ends there); notes the
@@ -254,7 +257,8 @@ class KokoroSession(AheadUtterance):
             kept = end - int(window.places[0])
             places = window.places[: back + 1]
             self._windows.append(replace(window, places=places, pcm=window.pcm[:kept]))
-            state = replace(self._reported(state, places), tail=window.pcm[kept : kept + _JOIN])
+            tail, before = window.pcm[kept : kept + _JOIN], window.pcm[kept - TAPS : kept]
+            state = replace(self._reported(state, places), tail=tail, before=before)
         self._state = replace(state, window=_FIRST)
         self._forget_from(end)
         waiting = {each.word: each for each in self._onsets if self._sample <= each.sample}

@@ -25,9 +25,9 @@ from safetensors.numpy import load_file, save
 
 from engine.atomic_write import replace_file
 from engine.text.phonemes import PhonedWord
-from engine.tts.kokoro.durations import PER_SECOND, make_script
+from engine.tts.kokoro.durations import PER_SECOND
+from engine.tts.kokoro.natural import plan_natural
 from engine.tts.kokoro.parts import Floats, Given, Parts, cut_hash
-from engine.tts.kokoro.symbols import ids
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ _LEVELS: Final = 255
 _ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
 _QUIETEST: Final = 1e-6  # of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
-_CODE: Final = ("statistics.py", "durations.py", "symbols.py")  # decide the result
+_CODE: Final = ("statistics.py", "natural.py", "durations.py", "symbols.py")  # decide the result
 _MOST: Final = 100  # files: every mixture and clone has one
 
 
@@ -116,16 +116,13 @@ def _learn(
     syllables = length = 0
     answers: list[_Answer] = []
     for words in sentences:
-        script = make_script(words, [0.0] * len(words), closed=True, british=british)
-        outline = parts.outline(ids(script.text), style)
-        frames = np.maximum(1, np.round(outline.natural)).astype(np.int64)
-        features, pitch, energy = parts.features(outline, style, frames)
-        values = (style, features.T[None], pitch[None], energy[None])
+        said = plan_natural(parts, style, words, british=british)
+        values = (style, said.features.T[None], said.pitch[None], said.energy[None])
         tensors = teller.run(names, dict(zip(feeds, values, strict=True)))
         flat = (np.asarray(each, np.float64).reshape(-1) for each in tensors)
-        answers.append(_Answer(len(features), dict(zip(names, flat, strict=True))))
-        syllables += int(script.nuclei.sum())
-        length += int(frames[1:-2].sum())
+        answers.append(_Answer(len(said.features), dict(zip(names, flat, strict=True))))
+        syllables += int(said.script.nuclei.sum())
+        length += int(said.frames[1:-2].sum())
     given = {**_norms(parts, answers), **_ranges(parts, answers)}
     for norm, name in parts.layout["behind"].items():  # over the convolution's bytes
         gain = given[f"gain {norm}"]

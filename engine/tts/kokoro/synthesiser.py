@@ -3,15 +3,19 @@
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from engine.settings import SpeechSettings
-from engine.text.phonemes import Espeak, WordPhonemizer
+from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.kokoro import place
+from engine.tts.kokoro.natural import phoned, plan_natural
 from engine.tts.kokoro.parts import Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, Machine
@@ -22,10 +26,12 @@ from engine.tts.kokoro.voices import (
     BRITISH,
     MAKING,
     NAME,
+    delivery_of,
     is_british,
     read_voices,
     style_of,
 )
+from engine.tts.kokoro.windows import render
 from engine.tts.packs import not_fetched
 from engine.tts.synthesiser import Synthesiser
 
@@ -70,9 +76,20 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         """A voice that resembles the speaker of mono samples of 1 s or more. UnreadableClip says
         why none can be made.
         """
-        from engine.tts.kokoro.resemblance import resembling  # loads torch
+        from engine.tts.kokoro.fit.measuring import delivery_of as delivery  # loads torch
+        from engine.tts.kokoro.resemblance import resembling
 
-        return resembling(self._voices, pcm, sample_rate)
+        voice = resembling(self._voices, pcm, sample_rate)
+        machine = self.machine(voice)
+        parts, style = machine.parts, machine.speaker.style
+        words = [phoned(machine.espeak, sentence) for sentence in SENTENCES]
+        spoken = [
+            plan_natural(parts, style, each, british=machine.speaker.british) for each in words
+        ]
+        pitch = np.concatenate([each.pitch for each in spoken])
+        said = render(parts, machine.given, spoken[0], 0, len(spoken[0].features))
+        found = delivery(pcm, sample_rate, said, pitch)
+        return replace(voice, tensors={**voice.tensors, **found.tensors()})
 
     def open(self, voice: Voice, *, seed: int) -> KokoroSession:
         """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
@@ -82,10 +99,7 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         """All that speech in this voice needs; some seconds where nothing was learnt of it yet."""
         style, british = style_of(voice), is_british(voice)
         espeak = self._espeak(BRITISH if british else AMERICAN)
-        sentences = []
-        for sentence in SENTENCES:
-            phonemizer = WordPhonemizer(espeak)
-            words = [ready for word in sentence.split() for ready in phonemizer.push(word)]
-            sentences.append([*words, *phonemizer.finish()])
+        sentences = [phoned(espeak, sentence) for sentence in SENTENCES]
         learnt = statistics(self._parts, style, sentences, self._learnt, british=british)
-        return Machine(self._parts, espeak, Speaker(style, british, learnt.own_rate), learnt.given)
+        speaker = Speaker(style, british, learnt.own_rate, delivery_of(voice))
+        return Machine(self._parts, espeak, speaker, learnt.given)

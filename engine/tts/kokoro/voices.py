@@ -13,11 +13,16 @@ import numpy as np
 from engine.errors import InvalidInput, ModelError
 from engine.translatable import Translatable, joined, mark
 from engine.tts.base import Voice
+from engine.tts.kokoro.delivery import Delivery
 from engine.tts.kokoro.parts import AGAIN, Floats
 
 NAME: Final = "kokoro"  # of the synthesiser
-MAKING: Final = "resembling 1"  # raise when resemblance.py or the cutting of recordings changes
-STYLE: Final = "style"  # of a voice's tensors
+MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
+STYLE, SHIFT = "style", "shift"  # of a voice's tensors
+TIMBRE: Final = 128  # numbers of a style; the rest are prosody
+_NORMS: Final = 58  # of the decoder; each can have a shift of the timbre
+# Length of a norm's shift: a fit comes to 0.6 at most; from 4 on there is noise. TODO
+_LONGEST_SHIFT: Final = 3.0
 AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _LANGUAGE: Final = "language"  # of a voice's metadata
 _ROWS, _WIDTH, _ROW = 510, 256, 60
@@ -70,10 +75,37 @@ def style_of(voice: Voice) -> Floats:
     halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
     lengths = np.linalg.norm(halves, axis=1)
     if not np.all((lengths >= _LENGTHS[0]) & (lengths <= _LENGTHS[1])):
-        raise InvalidInput(
-            "The voice '{name}' holds no style of Kokoro's.", hint="Make it again.", name=voice.name
-        )
+        raise _refused(voice)
     return style
+
+
+def shift_of(voice: Voice) -> Floats | None:
+    """How far each norm's timbre is from the style's, [58, 128]; None = nowhere. InvalidInput for a
+    shift that no fit gives.
+    """
+    if SHIFT not in voice.tensors:
+        return None
+    values = voice.tensors[SHIFT]
+    if values.shape != (_NORMS, TIMBRE) or not np.issubdtype(values.dtype, np.floating):
+        raise _refused(voice)
+    shift = np.ascontiguousarray(values, np.float32)
+    if not np.all(np.linalg.norm(shift, axis=1) <= _LONGEST_SHIFT):  # NaN is not, either
+        raise _refused(voice)
+    return shift
+
+
+def delivery_of(voice: Voice) -> Delivery:
+    """Its pitch, pace and colour. InvalidInput if they are out of bounds."""
+    try:
+        return Delivery.of_tensors(voice.tensors)
+    except ValueError as error:
+        raise _refused(voice) from error
+
+
+def _refused(voice: Voice) -> InvalidInput:
+    return InvalidInput(
+        "The voice '{name}' holds no style of Kokoro's.", hint="Make it again.", name=voice.name
+    )
 
 
 def is_british(voice: Voice) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from engine.tts.kokoro.natural import NaturalSpeech
 from engine.tts.kokoro.parts import Floats, Given, Parts
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
@@ -17,7 +18,7 @@ from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
 _FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
-def render(parts: Parts, given: Given, plan: Plan, first: int, last: int) -> Floats:
+def render(parts: Parts, given: Given, plan: Plan | NaturalSpeech, first: int, last: int) -> Floats:
     """Samples [FRAME * (last - first)] of the frames from `first` to `last`."""
     total = len(plan.features)
 

@@ -1,0 +1,214 @@
+"""Kokoro's decoder in torch, with the weights of the published int8 graph.
+
+Only the timbre and its shift for each norm can learn. Every weight is its byte times the scale, so
+the activations, which the published graph rounds too, are exact here. Invariant: the same tensors
+as in that graph, by the same names, so that statistics.py learns a voice from either.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+
+from engine.tts.kokoro.graph.decoder import ROOT, STEPS, WEIGHTS
+from engine.tts.kokoro.graph.published import Published
+from engine.tts.kokoro.source import BINS
+
+# The published inverse transform is not divided by the windows' sum of squares.
+_GAIN: Final = 1.5
+_EPSILON: Final = 1e-5
+
+
+class _Snake(torch.autograd.Function):
+    """y + sin(a y)^2 / a; only y is kept for the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, y: Tensor, a: Tensor) -> Tensor:  # type: ignore[override]
+        ctx.save_for_backward(y, a)
+        return (y * (2 * a)).cos_().neg_().add_(1).mul_(0.5 / a).add_(y)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        y, a = ctx.saved_tensors
+        return (y * (2 * a)).sin_().add_(1).mul_(grad), None
+
+
+class _Norm(nn.Module):
+    """An instance norm whose gain and bias come from the timbre and this norm's shift of it."""
+
+    def __init__(self, published: Published, path: str) -> None:
+        super().__init__()
+        self.path = path
+        name = WEIGHTS + path.replace("/", ".") + ".fc."
+        weight = published.constant(name + "weight_quantized").astype(np.float32)
+        scale = published.constant(name + "weight_scale")
+        self.weight = torch.tensor(weight * scale)  # [128, 2 C]; zero is 0
+        self.offset = torch.tensor(published.constant(name + "bias"))
+        self.shift = torch.zeros(len(weight))
+
+    def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
+        gamma, beta = self.affine(timbre)
+        normal = functional.instance_norm(x, eps=_EPSILON)
+        return torch.addcmul(beta[:, None], normal, 1 + gamma[:, None])
+
+    def affine(self, timbre: Tensor) -> tuple[Tensor, Tensor]:
+        """What is added to 1 for the gain, and the bias, [C] each."""
+        gamma, beta = ((timbre + self.shift) @ self.weight + self.offset).chunk(2)
+        return gamma, beta
+
+
+class _Conv(nn.Module):
+    """A convolution whose weights never change."""
+
+    def __init__(self, published: Published, path: str) -> None:
+        super().__init__()
+        self.path = path
+        conv = published.convolution(ROOT + path)
+        self.weight = torch.tensor(conv.weight.astype(np.float32) * np.float32(conv.scale))
+        self.bias = None if conv.bias is None else torch.tensor(np.array(conv.bias))
+        self.entry = conv.entry
+        self.options = (conv.stride, conv.pads[0], conv.dilation)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.conv1d(x, self.weight, self.bias, *self.options)
+
+
+class _Coarse(nn.Module):
+    """A residual block of the coarse stage, which may make two rows of each."""
+
+    def __init__(self, published: Published, path: str, *, doubles: bool = False) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(_Norm(published, f"{path}/norm{n}") for n in (1, 2))
+        self.convs = nn.ModuleList(_Conv(published, f"{path}/conv{n}/Conv") for n in (1, 2))
+        self.shortcut = _Conv(published, f"{path}/conv1x1/Conv")
+        self.pool: tuple[Tensor, ...] = ()
+        if doubles:
+            names = (f"{ROOT}{path}/Mul_output_0", f"{WEIGHTS}{path}.pool.bias")
+            self.pool = tuple(torch.tensor(published.constant(name)) for name in names)
+
+    def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
+        y = functional.leaky_relu(self.norms[0](x, timbre), 0.2)
+        if self.pool:
+            y = functional.conv_transpose1d(y, *self.pool, 2, 1, 1, groups=len(self.pool[0]))
+            x = x.repeat_interleave(2, -1)
+        y = functional.leaky_relu(self.norms[1](self.convs[0](y), timbre), 0.2)
+        total: Tensor = (self.convs[1](y) + self.shortcut(x)) * 0.5**0.5
+        return total
+
+
+class _Fine(nn.Module):
+    """A residual block of the fine stages; the gradient computes its inside again, for memory."""
+
+    def __init__(self, published: Published, path: str) -> None:
+        super().__init__()
+        pairs = [(half, number) for number in range(3) for half in (1, 2)]
+        self.norms = nn.ModuleList(_Norm(published, f"{path}/adain{h}.{n}") for h, n in pairs)
+        self.convs = nn.ModuleList(_Conv(published, f"{path}/convs{h}.{n}/Conv") for h, n in pairs)
+        name = WEIGHTS + path.replace("/", ".")
+        self.alphas = [torch.tensor(published.constant(f"{name}.alpha{h}.{n}")) for h, n in pairs]
+
+    def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
+        for pair in range(3):
+            if torch.is_grad_enabled():
+                x = checkpoint(self._pair, x, timbre, pair, use_reentrant=False)
+            else:
+                x = self._pair(x, timbre, pair)
+        return x
+
+    def _pair(self, x: Tensor, timbre: Tensor, pair: int) -> Tensor:
+        y = x
+        for place in (2 * pair, 2 * pair + 1):
+            bent = _Snake.apply(self.norms[place](y, timbre), self.alphas[place])
+            y = self.convs[place](bent)
+        return x + y
+
+
+class TorchDecoder(nn.Module):
+    """Samples out of features; see forward(). Weights are constants, nothing requires a gradient
+    unless the caller asks for that of the timbre and of shifts()."""
+
+    def __init__(self, published: Published) -> None:
+        """Some seconds; 182 MB."""
+        super().__init__()
+        self.residual = _Conv(published, "asr_res/asr_res.0/Conv")
+        self.encode = _Coarse(published, "encode")
+        self.decode = nn.ModuleList(
+            _Coarse(published, f"decode.{n}", doubles=n == 3) for n in range(4)
+        )
+        path = "generator/"
+        self.noise_convs = nn.ModuleList(
+            _Conv(published, f"{path}noise_convs.{n}/Conv") for n in (0, 1)
+        )
+        self.noise = nn.ModuleList(_Fine(published, f"{path}noise_res.{n}") for n in (0, 1))
+        self.blocks = nn.ModuleList(_Fine(published, f"{path}resblocks.{n}") for n in range(6))
+
+        def constants(*names: str) -> list[Tensor]:
+            return [torch.tensor(published.constant(name)) for name in names]
+
+        graph, weights = f"{ROOT}{path}", f"{WEIGHTS}generator."
+        self.ups = constants(f"{graph}Mul_output_0", f"{graph}Mul_1_output_0")
+        self.up_biases = constants(f"{weights}ups.0.bias", f"{weights}ups.1.bias")
+        self.post = constants(f"{graph}Mul_2_output_0", f"{weights}conv_post.bias")
+        self.window = torch.hann_window(20)
+        self.norms = {each.path: each for each in self.modules() if isinstance(each, _Norm)}
+
+    def forward(self, features: Tensor, curves: Tensor, spectrum: Tensor, timbre: Tensor) -> Tensor:
+        """[1, C, T], [1, 2, T], [1, 22, 120 T + 1], [128] -> samples [600 T]."""
+        x = self.encode(torch.cat([features, curves], 1), timbre)
+        more = torch.cat([self.residual(features), curves], 1)
+        for block in self.decode:
+            x = block(torch.cat([x, more], 1), timbre)
+        for stage, step in enumerate(STEPS):
+            x = functional.leaky_relu(x, 0.1)
+            noise = self.noise[stage](self.noise_convs[stage](spectrum), timbre)
+            up, bias = self.ups[stage], self.up_biases[stage]
+            x = functional.conv_transpose1d(x, up, bias, step, step // 2)
+            x = (functional.pad(x, (1, 0), mode="reflect") if stage else x) + noise
+            x = sum(self.blocks[3 * stage + n](x, timbre) for n in range(3)) / 3
+        x = functional.conv1d(functional.leaky_relu(x, 0.01), *self.post, padding=3)
+        size, turn = x[:, :BINS].float().exp(), x[:, BINS:].float().sin()
+        pcm: Tensor = torch.istft(torch.polar(size, turn), 20, 5, 20, self.window)[0]
+        return _GAIN * pcm
+
+    def set_shifts(self, shifts: Mapping[str, Tensor]) -> None:
+        """Shifts of the timbre [128], by the norms' names."""
+        for path, shift in shifts.items():
+            self.norms[path].shift = shift
+
+    @torch.no_grad()
+    def measure(
+        self, *tensors: Tensor, timbre: Tensor, layout: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """What the teller graph says of a sentence: flat arrays by name."""
+        told: dict[str, Any] = {}
+
+        def hook_norm(norm: Any, args: Any, _: Any) -> None:
+            names, x = layout["norms"][norm.path], args[0][0]
+            gamma, beta = norm.affine(timbre)
+            told[names["gamma"]], told[names["beta"]] = 1 + gamma, beta
+            told[names["mean"]], told[names["variance"]] = x.mean(-1), x.var(-1, unbiased=False)
+
+        def hook_conv(conv: Any, args: Any, out: Tensor) -> None:
+            name = f"{ROOT}{conv.path}_output_0"
+            told[f"ReduceMin {name}"], told[f"ReduceMax {name}"] = (
+                out.amin((0, 2)),
+                out.amax((0, 2)),
+            )
+            told[f"ReduceMin {conv.entry}"] = args[0].min()
+            told[f"ReduceMax {conv.entry}"] = args[0].max()
+
+        hooks = [
+            module.register_forward_hook(hook_norm if isinstance(module, _Norm) else hook_conv)
+            for module in self.modules()
+            if isinstance(module, _Norm | _Conv)
+        ]
+        try:
+            self(*speech, timbre)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return {name: np.asarray(each, np.float64).reshape(-1) for name, each in told.items()}

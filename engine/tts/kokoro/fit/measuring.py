@@ -1,0 +1,128 @@
+"""What is measured of a recording and of speech at 24 kHz: pitch, pace, energy and colour."""
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.tts.base import Pcm
+from engine.tts.kokoro import resemblance
+from engine.tts.kokoro.delivery import SLOWNESS, SPREADS, TAPS, VOICED_HZ, Delivery
+from engine.tts.kokoro.parts import Floats
+from engine.tts.kokoro.source import SAMPLE_RATE, STEP
+from engine.tts.speaker.recording import resampled
+from engine.tts.speaker.small import SAMPLE_RATE as PITCH_RATE
+
+HIGHEST_SHARE: Final = 0.46  # of a sample rate: below it a recording says something
+_PITCH_HOP: Final = STEP * PITCH_RATE // SAMPLE_RATE
+_JUMP: Final = 0.45  # of log pitch, from the values around: an octave is found by mistake
+_AROUND: Final = 7  # values
+_BLOCK: Final = SAMPLE_RATE // 50
+_SOUNDING: Final = 0.05  # of the loud blocks' power
+_COLOUR_BANDS, _FFT = 40, 2048
+_MOST_COLOUR: Final = 1.0  # nepers of amplitude, 8.7 dB
+_ENERGY: Final = (1200, 2048, 80, 16_000)  # window, FFT, bands, and the rate they were made for
+
+
+def pitch_of(pcm: Pcm) -> Floats:
+    """Hz of samples at 24 kHz, a value every STEP; 0 where unvoiced."""
+    narrow = resampled(pcm, SAMPLE_RATE, PITCH_RATE)
+    before = (resemblance.WINDOW - _PITCH_HOP) // 2  # a value belongs to the middle of its step
+    count = len(pcm) // STEP
+    narrow = np.pad(narrow, (before, 2 * resemblance.WINDOW))
+    pitch = resemblance.pitch_of(narrow, _PITCH_HOP)[:count]
+    for place in np.flatnonzero(pitch):
+        near = pitch[max(0, place - _AROUND) : place + _AROUND + 1]
+        middle = np.median(near[near > 0])
+        if abs(np.log(pitch[place] / middle)) > _JUMP:
+            pitch[place] = 0.0
+    return pitch.astype(np.float32)
+
+
+def energy_of(pcm: Pcm) -> Floats:
+    """Kokoro's energy, a value every STEP: log of the norm of mel bands with StyleTTS 2's
+    filters, which were made for 16 kHz.
+    """
+    window, fft, bands, rate = _ENERGY
+    levels = powers(pcm, window, fft) @ mel_filters(bands, fft, rate, 0, rate / 2)
+    return np.asarray(np.log(np.linalg.norm(1e-5 + levels, axis=1)), np.float32)
+
+
+def powers(pcm: Pcm, window: int, fft: int) -> npt.NDArray[np.float64]:
+    """Power spectra [N, fft / 2 + 1] around the middle of every STEP."""
+    padded = np.pad(pcm, (window, window + 2 * STEP))
+    starts = np.arange(len(pcm) // STEP) * STEP + (STEP + window) // 2
+    frames = padded[starts[:, None] + np.arange(window)]
+    return np.asarray(np.abs(np.fft.rfft(frames * np.hanning(window), fft)) ** 2)
+
+
+@cache
+def mel_filters(bands: int, fft: int, rate: int, low: float, high: float) -> Floats:
+    """Triangles on the mel scale, [fft / 2 + 1, bands]."""
+    edges = _mel_edges(bands, low, high)
+    bins = np.linspace(0, rate / 2, fft // 2 + 1)[:, None]
+    up = (bins - edges[:-2]) / np.diff(edges)[:-1]
+    down = (edges[2:] - bins) / np.diff(edges)[1:]
+    return np.maximum(0, np.minimum(up, down)).astype(np.float32)
+
+
+def _mel_edges(bands: int, low: float, high: float) -> Any:
+    mels = np.linspace(*(2595 * np.log10(1 + hz / 700) for hz in (low, high)), bands + 2)
+    return 700 * (10 ** (mels / 2595) - 1)
+
+
+def sounding(pcm: Pcm) -> tuple[float, int, int]:
+    """Mean power of the blocks of 20 ms that sound; the samples at which the first of them begins
+    and the last one ends.
+    """
+    power = (pcm[: len(pcm) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).astype(np.float64) ** 2).mean(1)
+    loud = power > _SOUNDING * np.percentile(power, 95)
+    places = np.flatnonzero(loud)
+    if not len(places):
+        return 0.0, 0, 0
+    return float(power[loud].mean()), int(places[0]) * _BLOCK, (int(places[-1]) + 1) * _BLOCK
+
+
+def own_pitch(pitch: Floats, theirs: Floats) -> tuple[float, float]:
+    """Offset and spread (see Delivery) that bring a voice's log pitch to the middle and the spread
+    of theirs; no change where there is too little.
+    """
+    ours, wanted = (np.log(each[each > VOICED_HZ]) for each in (pitch, theirs))
+    if min(len(ours), len(wanted)) < 2 * _AROUND:
+        return 0.0, 1.0
+    widths = [float(np.ptp(np.percentile(each, (15, 85)))) for each in (wanted, ours)]
+    spread = float(np.clip(widths[0] / max(widths[1], 1e-3), *SPREADS))
+    return float(np.median(wanted) - spread * np.median(ours)), spread
+
+
+def delivery_of(clip: Pcm, sample_rate: int, said: Pcm, pitch: Floats) -> Delivery:
+    """How the clip is spoken, against what the voice `said` at 24 kHz with this pitch."""
+    wide = resampled(clip, sample_rate, SAMPLE_RATE)
+    offset, spread = own_pitch(pitch, pitch_of(wide))
+    paces = [resemblance.pace(resampled(each, SAMPLE_RATE, PITCH_RATE)) for each in (said, wide)]
+    slowness = float(np.clip(paces[0] / max(paces[1], 0.1), *SLOWNESS))
+    return Delivery(offset, spread, slowness, equaliser(wide, said, HIGHEST_SHARE * sample_rate))
+
+
+def equaliser(clip: Pcm, said: Pcm, highest_hz: float) -> Floats:
+    """Taps that give speech at 24 kHz the long-term spectrum of a clip, up to its bandwidth."""
+    ends = (_COLOUR_BANDS, 40, SAMPLE_RATE / 2)
+    filters, middles = mel_filters(ends[0], _FFT, SAMPLE_RATE, *ends[1:]), _mel_edges(*ends)[1:-1]
+    levels = []
+    for pcm in (clip, said):
+        bands = powers(pcm, _FFT // 2, _FFT) @ filters
+        loud = bands[bands.sum(1) > _SOUNDING * np.percentile(bands.sum(1), 95)].mean(0)
+        levels.append(np.log(loud / loud.sum() + 1e-7) / 2)
+    gains = np.where(middles < highest_hz, levels[0] - levels[1], 0.0)
+    gains = np.clip(gains, -_MOST_COLOUR, _MOST_COLOUR)
+    return _filter_of(np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains))
+
+
+def _filter_of(gains: npt.NDArray[np.float64]) -> Floats:
+    """Taps of minimum phase with these gains [_FFT / 2 + 1], logarithms of amplitude."""
+    cepstrum = np.fft.irfft(gains)
+    cepstrum[1 : _FFT // 2] *= 2
+    cepstrum[_FFT // 2 + 1 :] = 0
+    taps = np.fft.irfft(np.exp(np.fft.rfft(cepstrum)))[:TAPS]
+    return np.asarray(taps * np.hanning(2 * TAPS)[TAPS:], np.float32)

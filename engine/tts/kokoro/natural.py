@@ -1,0 +1,63 @@
+"""A complete sentence at the voice's own pace: what statistics and fits are made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
+from engine.tts.kokoro.durations import Frames, Script, make_script
+from engine.tts.kokoro.parts import Floats, Outline, Parts
+from engine.tts.kokoro.symbols import ids
+
+
+@dataclass(frozen=True)
+class NaturalSpeech:
+    """Features [T, C], pitch in Hz and energy [2 T] of a sentence; `frames` of its symbols and of
+    the edges. windows.render() makes samples of it.
+    """
+
+    script: Script
+    outline: Outline
+    frames: Frames
+    features: Floats
+    pitch: Floats
+    energy: Floats
+    curves: Floats
+    turns: npt.NDArray[np.float64]
+
+    def with_curves(self, parts: Parts, pitch: Floats, energy: Floats) -> Self:
+        """The same sounds with this pitch and energy."""
+        source = parts.source
+        curves, turns = source.curves(pitch, energy), source.turns(pitch)
+        return replace(self, pitch=pitch, energy=energy, curves=curves, turns=turns)
+
+
+def plan_natural(
+    parts: Parts,
+    style: Floats,
+    words: Sequence[PhonedWord],
+    *,
+    british: bool,
+    frames_of: Callable[[Outline], Frames] | None = None,
+) -> NaturalSpeech:
+    """Plan the words in a style [1, 256]. `frames_of`: other durations than the voice's own."""
+    script = make_script(words, [0.0] * len(words), closed=True, british=british)
+    outline = parts.outline(ids(script.text), style)
+    frames = (frames_of or _rounded)(outline)
+    features, pitch, energy = parts.features(outline, style, frames)
+    curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
+    return NaturalSpeech(script, outline, frames, features, pitch, energy, curves, turns)
+
+
+def phoned(espeak: Espeak, text: str) -> list[PhonedWord]:
+    """The words of a text with their phones."""
+    phonemizer = WordPhonemizer(espeak)
+    words = [ready for word in text.split() for ready in phonemizer.push(word)]
+    return [*words, *phonemizer.finish()]
+
+
+def _rounded(outline: Outline) -> Frames:
+    return np.maximum(1, np.round(outline.natural)).astype(np.int64)
