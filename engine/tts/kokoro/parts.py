@@ -57,8 +57,10 @@ class Outline:
 class Parts:
     """Sessions over a cut, on one thread each."""
 
-    def __init__(self, folder: Path) -> None:
-        """Load them, about half a second. ModelError when a file is damaged."""
+    def __init__(self, folder: Path, published: Path) -> None:
+        """Load what was cut out of the `published` file, about half a second. ModelError when a
+        file is damaged.
+        """
         try:
             self.layout: dict[str, Any] = json.loads((folder / "layout.json").read_text("utf-8"))
             self.tables = load_file(str(folder / "tables.safetensors"))
@@ -72,6 +74,7 @@ class Parts:
                 "{file} cannot be used: {error}.", hint=AGAIN, file=folder, error=error
             ) from error
         self._folder = folder
+        self.published = published
         self._outlined = lru_cache(_PLANNED)(self._outline)
         harmonics = self.tables["harmonics"]
         bias = float(self.tables["harmonics bias"].item())
@@ -114,7 +117,7 @@ def load_parts(file: Path) -> Parts:
     folder = file.parent / f"{_CUT}{cut_hash()}"
     try:
         with FileLock(file.parent / ".cut.lock"):
-            if parts := _usable_parts(folder):
+            if parts := _usable_parts(folder, file):
                 return parts
             _cut(file, folder)
     except OSError as error:
@@ -124,7 +127,7 @@ def load_parts(file: Path) -> Parts:
             folder=file.parent,
             error=error.strerror or error,
         ) from error
-    return Parts(folder)
+    return Parts(folder, file)
 
 
 def sums_exactly(probe: Any) -> bool:
@@ -133,14 +136,14 @@ def sums_exactly(probe: Any) -> bool:
     return bool(probe.run(None, {entry.name: np.full(entry.shape, 255, np.uint8)})[0].item())
 
 
-def _usable_parts(folder: Path) -> Parts | None:
+def _usable_parts(folder: Path, published: Path) -> Parts | None:
     """The parts of an earlier cut; None where there is none, or it is damaged or another
     processor's.
     """
     if not folder.is_dir():
         return None
     try:
-        parts = Parts(folder)
+        parts = Parts(folder, published)
     except ModelError as error:
         log.warning("Kokoro is cut again, as its parts are damaged: %s", error.message)
         return None

@@ -10,7 +10,7 @@ there.
 import hashlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +26,7 @@ from safetensors.numpy import load_file, save
 from engine.atomic_write import replace_file
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND
-from engine.tts.kokoro.natural import plan_natural
+from engine.tts.kokoro.natural import NaturalSpeech, plan_natural
 from engine.tts.kokoro.parts import Floats, Given, Parts, cut_hash
 
 log = logging.getLogger(__name__)
@@ -60,14 +60,19 @@ def statistics(
     kept_in: Path,
     *,
     british: bool,
+    shift: Floats | None = None,
 ) -> Statistics:
-    """Of a style [1, 256], learnt from `sentences` unless that was done."""
+    """Of a style [1, 256], learnt from `sentences` unless that was done. `shift` [58, 128]: how far
+    each norm's timbre is from the style's.
+    """
     making = f"{_code_hash()} {parts.layout['levels']} {british}"
-    digest = hashlib.sha256(style.tobytes() + making.encode()).hexdigest()[:16]
+    moved = b"" if shift is None else shift.tobytes()
+    digest = hashlib.sha256(style.tobytes() + moved + making.encode()).hexdigest()[:16]
     file = kept_in / f"{digest}.safetensors"
     tensors = _kept(file)
     if tensors is None:
-        tensors = _learn(parts, style, sentences, british=british)
+        measure = _teller(parts, style) if shift is None else _shifted(parts, style, shift)
+        tensors = _learn(parts, style, sentences, measure, british=british)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file, save(tensors))
@@ -107,20 +112,45 @@ def _kept(file: Path) -> Given | None:
         return None
 
 
-def _learn(
-    parts: Parts, style: Floats, sentences: Sequence[Sequence[PhonedWord]], *, british: bool
-) -> Given:
+Measure = Callable[[NaturalSpeech], dict[str, npt.NDArray[np.float64]]]  # flat, by name
+
+
+def _teller(parts: Parts, style: Floats) -> Measure:
+    """The published decoder measures."""
     teller = parts.teller()
     names = [each.name for each in teller.get_outputs()]
     feeds = [each.name for each in teller.get_inputs()]
+
+    def measure(said: NaturalSpeech) -> dict[str, npt.NDArray[np.float64]]:
+        values = (style, said.features.T[None], said.pitch[None], said.energy[None])
+        tensors = teller.run(names, dict(zip(feeds, values, strict=True)))
+        flat = (np.asarray(each, np.float64).reshape(-1) for each in tensors)
+        return dict(zip(names, flat, strict=True))
+
+    return measure
+
+
+def _shifted(parts: Parts, style: Floats, shift: Floats) -> Measure:
+    """The same decoder in torch measures, whose norms can have timbres of their own."""
+    from engine.tts.kokoro.fit.decoder import load_decoder, measure  # loads torch and onnx
+
+    decoder = load_decoder(parts.published)
+    return lambda said: measure(decoder, parts, said, style, shift)
+
+
+def _learn(
+    parts: Parts,
+    style: Floats,
+    sentences: Sequence[Sequence[PhonedWord]],
+    measure: Measure,
+    *,
+    british: bool,
+) -> Given:
     syllables = length = 0
     answers: list[_Answer] = []
     for words in sentences:
         said = plan_natural(parts, style, words, british=british)
-        values = (style, said.features.T[None], said.pitch[None], said.energy[None])
-        tensors = teller.run(names, dict(zip(feeds, values, strict=True)))
-        flat = (np.asarray(each, np.float64).reshape(-1) for each in tensors)
-        answers.append(_Answer(len(said.features), dict(zip(names, flat, strict=True))))
+        answers.append(_Answer(len(said.features), measure(said)))
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())
     given = {**_norms(parts, answers), **_ranges(parts, answers)}
@@ -138,7 +168,7 @@ def _learn(
 
 @dataclass(frozen=True)
 class _Answer:
-    """What the teller says of a sentence of so many frames: flat tensors by name."""
+    """What was measured of a sentence of so many frames: flat tensors by name."""
 
     frames: int
     tensors: dict[str, npt.NDArray[np.float64]]

@@ -29,6 +29,7 @@ from engine.tts.kokoro.voices import (
     delivery_of,
     is_british,
     read_voices,
+    shift_of,
     style_of,
 )
 from engine.tts.kokoro.windows import render
@@ -100,6 +101,8 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         style, british = style_of(voice), is_british(voice)
         espeak = self._espeak(BRITISH if british else AMERICAN)
         sentences = [phoned(espeak, sentence) for sentence in SENTENCES]
-        learnt = statistics(self._parts, style, sentences, self._learnt, british=british)
+        learnt = statistics(
+            self._parts, style, sentences, self._learnt, british=british, shift=shift_of(voice)
+        )
         speaker = Speaker(style, british, learnt.own_rate, delivery_of(voice))
         return Machine(self._parts, espeak, speaker, learnt.given)

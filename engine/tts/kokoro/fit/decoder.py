@@ -5,18 +5,23 @@ the activations, which the published graph rounds too, are exact here. Invariant
 as in that graph, by the same names, so that statistics.py learns a voice from either.
 """
 
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from engine.errors import ModelError
 from engine.tts.kokoro.graph.decoder import ROOT, STEPS, WEIGHTS
 from engine.tts.kokoro.graph.published import Published
-from engine.tts.kokoro.source import BINS
+from engine.tts.kokoro.natural import NaturalSpeech
+from engine.tts.kokoro.parts import AGAIN, Floats, Parts
+from engine.tts.kokoro.source import BINS, Source
+from engine.tts.kokoro.voices import TIMBRE
 
 # The published inverse transform is not divided by the windows' sum of squares.
 _GAIN: Final = 1.5
@@ -129,7 +134,7 @@ class _Fine(nn.Module):
 
 class TorchDecoder(nn.Module):
     """Samples out of features; see forward(). Weights are constants, nothing requires a gradient
-    unless the caller asks for that of the timbre and of shifts()."""
+    unless that of the timbre or of the shift is asked for."""
 
     def __init__(self, published: Published) -> None:
         """Some seconds; 182 MB."""
@@ -154,7 +159,8 @@ class TorchDecoder(nn.Module):
         self.up_biases = constants(f"{weights}ups.0.bias", f"{weights}ups.1.bias")
         self.post = constants(f"{graph}Mul_2_output_0", f"{weights}conv_post.bias")
         self.window = torch.hann_window(20)
-        self.norms = {each.path: each for each in self.modules() if isinstance(each, _Norm)}
+        found = [each for each in self.modules() if isinstance(each, _Norm)]
+        self.norms = sorted(found, key=lambda norm: norm.path)
 
     def forward(self, features: Tensor, curves: Tensor, spectrum: Tensor, timbre: Tensor) -> Tensor:
         """[1, C, T], [1, 2, T], [1, 22, 120 T + 1], [128] -> samples [600 T]."""
@@ -174,41 +180,60 @@ class TorchDecoder(nn.Module):
         pcm: Tensor = torch.istft(torch.polar(size, turn), 20, 5, 20, self.window)[0]
         return _GAIN * pcm
 
-    def set_shifts(self, shifts: Mapping[str, Tensor]) -> None:
-        """Shifts of the timbre [128], by the norms' names."""
-        for path, shift in shifts.items():
-            self.norms[path].shift = shift
+    def set_shift(self, shift: Tensor) -> None:
+        """How far each norm's timbre is from the common one, [N, 128], by the norms' names."""
+        for norm, row in zip(self.norms, shift, strict=True):
+            norm.shift = row
 
-    @torch.no_grad()
-    def measure(
-        self, *tensors: Tensor, timbre: Tensor, layout: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """What the teller graph says of a sentence: flat arrays by name."""
-        told: dict[str, Any] = {}
 
-        def hook_norm(norm: Any, args: Any, _: Any) -> None:
-            names, x = layout["norms"][norm.path], args[0][0]
-            gamma, beta = norm.affine(timbre)
-            told[names["gamma"]], told[names["beta"]] = 1 + gamma, beta
-            told[names["mean"]], told[names["variance"]] = x.mean(-1), x.var(-1, unbiased=False)
+def load_decoder(file: Path) -> TorchDecoder:
+    """The decoder of the published file. ModelError if it cannot be read."""
+    try:
+        return TorchDecoder(Published(file))
+    except Exception as error:
+        raise ModelError(
+            "{file} cannot be used: {error}.", hint=AGAIN, file=file, error=error
+        ) from error
 
-        def hook_conv(conv: Any, args: Any, out: Tensor) -> None:
-            name = f"{ROOT}{conv.path}_output_0"
-            told[f"ReduceMin {name}"], told[f"ReduceMax {name}"] = (
-                out.amin((0, 2)),
-                out.amax((0, 2)),
-            )
-            told[f"ReduceMin {conv.entry}"] = args[0].min()
-            told[f"ReduceMax {conv.entry}"] = args[0].max()
 
-        hooks = [
-            module.register_forward_hook(hook_norm if isinstance(module, _Norm) else hook_conv)
-            for module in self.modules()
-            if isinstance(module, _Norm | _Conv)
-        ]
-        try:
-            self(*speech, timbre)
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return {name: np.asarray(each, np.float64).reshape(-1) for name, each in told.items()}
+def inputs_of(source: Source, speech: NaturalSpeech) -> list[Tensor]:
+    """What forward() takes beside the timbre."""
+    spectrum = source.spectrum(speech.pitch, speech.turns, 0, len(speech.features))
+    rows = (speech.features, speech.curves, spectrum)
+    return [torch.tensor(np.ascontiguousarray(each.T, np.float32))[None] for each in rows]
+
+
+def timbre_of(style: Floats) -> Tensor:
+    """The first half of a style [1, 256]."""
+    return torch.tensor(style[0, :TIMBRE])
+
+
+@torch.no_grad()
+def measure(
+    decoder: TorchDecoder, parts: Parts, speech: NaturalSpeech, style: Floats, shift: Floats
+) -> dict[str, npt.NDArray[np.float64]]:
+    """What the teller graph says of a sentence: flat arrays by the names of its tensors."""
+    told: dict[str, Any] = {}
+    timbre = timbre_of(style)
+    decoder.set_shift(torch.tensor(shift))
+
+    def hook_norm(norm: Any, args: Any, _: Any) -> None:
+        names, x = parts.layout["norms"][norm.path], args[0][0]
+        gamma, beta = norm.affine(timbre)
+        told[names["gamma"]], told[names["beta"]] = 1 + gamma, beta
+        told[names["mean"]], told[names["variance"]] = x.mean(-1), x.var(-1, unbiased=False)
+
+    def hook_conv(conv: Any, args: Any, out: Tensor) -> None:
+        ends = ((f"{ROOT}{conv.path}_output_0", out, (0, 2)), (conv.entry, args[0], (0, 1, 2)))
+        for name, x, axes in ends:
+            told[f"ReduceMin {name}"], told[f"ReduceMax {name}"] = x.amin(axes), x.amax(axes)
+
+    hooks = [norm.register_forward_hook(hook_norm) for norm in decoder.norms]
+    convs = [module for module in decoder.modules() if isinstance(module, _Conv)]
+    hooks += [conv.register_forward_hook(hook_conv) for conv in convs]
+    try:
+        decoder(*inputs_of(parts.source, speech), timbre)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return {name: np.asarray(each, np.float64).reshape(-1) for name, each in told.items()}

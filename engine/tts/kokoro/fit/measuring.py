@@ -21,7 +21,7 @@ _AROUND: Final = 7  # values
 _BLOCK: Final = SAMPLE_RATE // 50
 _SOUNDING: Final = 0.05  # of the loud blocks' power
 _COLOUR_BANDS, _FFT = 40, 2048
-_MOST_COLOUR: Final = 1.0  # nepers of amplitude, 8.7 dB
+_MOST_COLOUR: Final = 1.5  # nepers of amplitude, 13 dB
 _ENERGY: Final = (1200, 2048, 80, 16_000)  # window, FFT, bands, and the rate they were made for
 
 

@@ -41,7 +41,7 @@ def small_parts() -> Parts:
     folder = scratch("cut")
     write_small(folder / "small.onnx")
     cut(folder / "small.onnx", folder)
-    return Parts(folder)
+    return Parts(folder, folder / "small.onnx")
 
 
 def small_style(seed: int = 0) -> np.ndarray:

@@ -1,0 +1,89 @@
+"""Which sound of a recording is where: time warping against speech with known durations."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.tts.base import Pcm
+from engine.tts.kokoro.durations import Frames
+from engine.tts.kokoro.fit.measuring import mel_filters, powers
+from engine.tts.kokoro.plan import EARLY
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+
+Numbers = npt.NDArray[np.float64]
+
+_WINDOW, _FFT, _BANDS = 720, 1024, 40
+_ENDS_HZ: Final = (60, 7_600)
+_CEPSTRA: Final = 16
+_DEEPEST: Final = 9.0  # nepers below the loud frames: silence
+_SLOPE_WEIGHT, _LEVEL_WEIGHT = 1.5, 1.5
+_DIAGONAL: Final = 1.6  # of a step that both take, against 1 of each alone
+_STANDING: Final = 0.02  # more for a step that only one takes
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Frames of each symbol in the recording, and the mean distance along the way."""
+
+    frames: Frames
+    distance: float
+
+
+def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
+    """Find the symbols of `said`, which last `frames` there, in the clip; at 24 kHz both."""
+    path, distance = _warp(_distances(cepstra(said), cepstra(clip)))
+    last = 2 * int(frames.sum()) - 1
+    at = np.clip(2 * (np.cumsum(frames)[:-1] - EARLY), 0, min(last, int(path[-1, 0])))
+    edges = np.array([path[path[:, 0] == place, 1].mean() for place in at]) / 2 + EARLY
+    total, count = len(clip) // FRAME, len(frames)
+    ends = [0]
+    for place, edge in enumerate([*edges, total]):  # at least a frame each
+        latest = total - (count - 1 - place)
+        ends.append(int(np.clip(round(edge), min(ends[-1] + 1, latest), latest)))
+    return Alignment(np.diff(ends).astype(np.int64), distance)
+
+
+def cepstra(pcm: Pcm) -> Numbers:
+    """Cepstra and their slopes, a row every half frame, without the utterance's mean and width."""
+    filters = mel_filters(_BANDS, _FFT, SAMPLE_RATE, *_ENDS_HZ)
+    logs = np.log(powers(pcm, _WINDOW, _FFT) @ filters + 1e-6)
+    logs = np.maximum(logs, np.percentile(logs.max(1), 95) - _DEEPEST)
+    turns = np.outer(np.arange(_CEPSTRA), (np.arange(_BANDS) + 0.5) / _BANDS)
+    rows = logs @ np.cos(np.pi * turns).T
+    rows = (rows - rows.mean(0)) / (rows.std(0) + 1e-3)
+    rows[:, 0] *= _LEVEL_WEIGHT
+    slopes = np.gradient(rows, axis=0)
+    return np.hstack([rows, _SLOPE_WEIGHT * slopes / (slopes.std(0) + 1e-3)])
+
+
+def _distances(one: Numbers, other: Numbers) -> Numbers:
+    squares = (one**2).sum(1)[:, None] + (other**2).sum(1) - 2 * one @ other.T
+    return np.asarray(np.sqrt(np.maximum(0, squares) / one.shape[1]))
+
+
+def _warp(cost: Numbers) -> tuple[npt.NDArray[np.int64], float]:
+    """The cheapest way from the first to the last corner, [steps, 2], and its mean cost."""
+    rows, columns = cost.shape
+    total = np.full((rows + 1, columns + 1), np.inf)
+    total[0, 0] = 0
+    for diagonal in range(2, rows + columns + 1):  # all places of a diagonal at once
+        i = np.arange(max(1, diagonal - columns), min(rows, diagonal - 1) + 1)
+        j = diagonal - i
+        here = cost[i - 1, j - 1]
+        alone = np.minimum(total[i - 1, j], total[i, j - 1]) + here + _STANDING
+        total[i, j] = np.minimum(alone, total[i - 1, j - 1] + _DIAGONAL * here)
+    place, path = (rows, columns), []
+    while all(place):
+        i, j = place
+        here = cost[i - 1, j - 1]
+        path.append((i - 1, j - 1))
+        steps = (
+            (total[i - 1, j - 1] + _DIAGONAL * here, (i - 1, j - 1)),
+            (total[i - 1, j] + here + _STANDING, (i - 1, j)),
+            (total[i, j - 1] + here + _STANDING, (i, j - 1)),
+        )
+        place = min(steps)[1]
+    way = np.array(path[::-1])
+    return way, float(cost[way[:, 0], way[:, 1]].mean())
