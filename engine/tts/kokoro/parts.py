@@ -73,7 +73,6 @@ class Parts:
             raise ModelError(
                 "{file} cannot be used: {error}.", hint=AGAIN, file=folder, error=error
             ) from error
-        self._folder = folder
         self.published = published
         self._outlined = lru_cache(_PLANNED)(self._outline)
         harmonics = self.tables["harmonics"]
@@ -104,10 +103,6 @@ class Parts:
         """Samples; see DecoderGraph.build."""
         samples: Floats = self._decoder.run(None, given)[0]
         return samples
-
-    def teller(self) -> Any:
-        """A session that tells about a voice; loaded for this call alone."""
-        return _session(self._folder / "teller.onnx")
 
 
 def load_parts(file: Path) -> Parts:

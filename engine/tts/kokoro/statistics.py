@@ -10,7 +10,7 @@ there.
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +26,7 @@ from safetensors.numpy import load_file, save
 from engine.atomic_write import replace_file
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND
-from engine.tts.kokoro.natural import NaturalSpeech, plan_natural
+from engine.tts.kokoro.natural import plan_natural
 from engine.tts.kokoro.parts import Floats, Given, Parts, cut_hash
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,9 @@ _LEVELS: Final = 255
 _ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
 _QUIETEST: Final = 1e-6  # of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
-_CODE: Final = ("statistics.py", "natural.py", "durations.py", "symbols.py")  # decide the result
+_CODE: Final = (
+    "statistics.py", "natural.py", "durations.py", "symbols.py", "fit/decoder.py"
+)  # decide the result
 _MOST: Final = 100  # files: every mixture and clone has one
 
 
@@ -71,8 +73,7 @@ def statistics(
     file = kept_in / f"{digest}.safetensors"
     tensors = _kept(file)
     if tensors is None:
-        measure = _teller(parts, style) if shift is None else _shifted(parts, style, shift)
-        tensors = _learn(parts, style, sentences, measure, british=british)
+        tensors = _learn(parts, style, sentences, shift, british=british)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file, save(tensors))
@@ -112,45 +113,22 @@ def _kept(file: Path) -> Given | None:
         return None
 
 
-Measure = Callable[[NaturalSpeech], dict[str, npt.NDArray[np.float64]]]  # flat, by name
-
-
-def _teller(parts: Parts, style: Floats) -> Measure:
-    """The published decoder measures."""
-    teller = parts.teller()
-    names = [each.name for each in teller.get_outputs()]
-    feeds = [each.name for each in teller.get_inputs()]
-
-    def measure(said: NaturalSpeech) -> dict[str, npt.NDArray[np.float64]]:
-        values = (style, said.features.T[None], said.pitch[None], said.energy[None])
-        tensors = teller.run(names, dict(zip(feeds, values, strict=True)))
-        flat = (np.asarray(each, np.float64).reshape(-1) for each in tensors)
-        return dict(zip(names, flat, strict=True))
-
-    return measure
-
-
-def _shifted(parts: Parts, style: Floats, shift: Floats) -> Measure:
-    """The same decoder in torch measures, whose norms can have timbres of their own."""
-    from engine.tts.kokoro.fit.decoder import load_decoder, measure  # loads torch and onnx
-
-    decoder = load_decoder(parts.published)
-    return lambda said: measure(decoder, parts, said, style, shift)
-
-
 def _learn(
     parts: Parts,
     style: Floats,
     sentences: Sequence[Sequence[PhonedWord]],
-    measure: Measure,
+    shift: Floats | None,
     *,
     british: bool,
 ) -> Given:
+    from engine.tts.kokoro.fit.decoder import load_decoder, measure  # loads torch and onnx
+
+    decoder = load_decoder(parts.published)
     syllables = length = 0
     answers: list[_Answer] = []
     for words in sentences:
         said = plan_natural(parts, style, words, british=british)
-        answers.append(_Answer(len(said.features), measure(said)))
+        answers.append(_Answer(len(said.features), measure(decoder, parts, said, style, shift)))
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())
     given = {**_norms(parts, answers), **_ranges(parts, answers)}

@@ -182,7 +182,8 @@ class TorchDecoder(nn.Module):
 
     def set_shift(self, shift: Tensor) -> None:
         """How far each norm's timbre is from the common one, [N, 128], by the norms' names."""
-        for norm, row in zip(self.norms, shift, strict=True):
+        rows = shift if shift.ndim else shift.expand(len(self.norms))
+        for norm, row in zip(self.norms, rows, strict=True):
             norm.shift = row
 
 
@@ -210,12 +211,16 @@ def timbre_of(style: Floats) -> Tensor:
 
 @torch.no_grad()
 def measure(
-    decoder: TorchDecoder, parts: Parts, speech: NaturalSpeech, style: Floats, shift: Floats
+    decoder: TorchDecoder,
+    parts: Parts,
+    speech: NaturalSpeech,
+    style: Floats,
+    shift: Floats | None,
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """What the teller graph says of a sentence: flat arrays by the names of its tensors."""
+    """What statistics.py asks of a sentence: flat arrays by the names of the graph's tensors."""
     told: dict[str, Any] = {}
     timbre = timbre_of(style)
-    decoder.set_shift(torch.tensor(shift))
+    decoder.set_shift(torch.zeros(()) if shift is None else torch.tensor(shift))
 
     def hook_norm(norm: Any, args: Any, _: Any) -> None:
         names, x = parts.layout["norms"][norm.path], args[0][0]

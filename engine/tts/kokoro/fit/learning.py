@@ -19,8 +19,9 @@ from engine.tts.kokoro.fit.alignment import align
 from engine.tts.kokoro.fit.decoder import TorchDecoder, inputs_of, timbre_of
 from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, Progress, run
 from engine.tts.kokoro.fit.measuring import (
-    HIGHEST_SHARE,
+    bandwidth,
     energy_of,
+    equaliser,
     own_pitch,
     pitch_of,
     sounding,
@@ -69,7 +70,20 @@ def learn(
             replace_file(checkpoint, progress.packed())
     timbre, shift = progress.timbre.detach().numpy(), progress.shift.detach().numpy()
     fitted = {STYLE: np.concatenate([timbre, style[0, TIMBRE:]]), SHIFT: shift}
+    delivery = _coloured(parts, decoder, lesson, fitted, delivery)
     return replace(lesson.blend, tensors={**fitted, **delivery.tensors()})
+
+
+def _coloured(
+    parts: Parts, decoder: TorchDecoder, lesson: Lesson, fitted: dict, delivery: Delivery
+) -> Delivery:
+    style = fitted[STYLE][None]
+    decoder.set_shift(torch.tensor(fitted[SHIFT]))
+    spoken = plan_natural(parts, style, lesson.sentences[0], british=is_british(lesson.blend))
+    spoken = spoken.with_curves(parts, delivery.pitched(spoken.pitch), spoken.energy)
+    said = say(parts, decoder, spoken, style)
+    clip = resampled(lesson.clip, lesson.sample_rate, SAMPLE_RATE)
+    return replace(delivery, taps=equaliser(clip, said))
 
 
 @torch.no_grad()
@@ -98,9 +112,7 @@ def prepare(parts: Parts, decoder: TorchDecoder, lesson: Lesson) -> tuple[Materi
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
     pitch = pitch_of(clip)
     speech = speech.with_curves(parts, pitch, energy)
-    material = Material(
-        clip, say(parts, decoder, speech, style), speech, HIGHEST_SHARE * lesson.sample_rate
-    )
+    material = Material(clip, say(parts, decoder, speech, style), speech, bandwidth(clip))
     spoken = [plan_natural(parts, style, each, british=british) for each in lesson.sentences]
     moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
     slowness = (last - first) / max(1, own_ends[1] - own_ends[0])

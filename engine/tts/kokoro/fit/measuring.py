@@ -14,12 +14,12 @@ from engine.tts.kokoro.source import SAMPLE_RATE, STEP
 from engine.tts.speaker.recording import resampled
 from engine.tts.speaker.small import SAMPLE_RATE as PITCH_RATE
 
-HIGHEST_SHARE: Final = 0.46  # of a sample rate: below it a recording says something
 _PITCH_HOP: Final = STEP * PITCH_RATE // SAMPLE_RATE
 _JUMP: Final = 0.45  # of log pitch, from the values around: an octave is found by mistake
 _AROUND: Final = 7  # values
 _BLOCK: Final = SAMPLE_RATE // 50
 _SOUNDING: Final = 0.05  # of the loud blocks' power
+_FAINTEST: Final = 1e-7  # of the loudest band's power: no recording resolves less
 _COLOUR_BANDS, _FFT = 40, 2048
 _MOST_COLOUR: Final = 1.5  # nepers of amplitude, 13 dB
 _ENERGY: Final = (1200, 2048, 80, 16_000)  # window, FFT, bands, and the rate they were made for
@@ -96,16 +96,26 @@ def own_pitch(pitch: Floats, theirs: Floats) -> tuple[float, float]:
     return float(np.median(wanted) - spread * np.median(ours)), spread
 
 
+def bandwidth(pcm: Pcm) -> float:
+    """Hz up to which samples at 24 kHz hold anything: a file's rate can be higher than that of the
+    recording in it.
+    """
+    mean = powers(pcm, _FFT // 2, _FFT).mean(0)
+    bands = mean[1:].reshape(-1, _FFT // 64).mean(1)  # of 375 Hz
+    highest = int(np.flatnonzero(bands > _FAINTEST * bands.max())[-1])
+    return float((highest + 0.5) * SAMPLE_RATE / 2 / len(bands))
+
+
 def delivery_of(clip: Pcm, sample_rate: int, said: Pcm, pitch: Floats) -> Delivery:
     """How the clip is spoken, against what the voice `said` at 24 kHz with this pitch."""
     wide = resampled(clip, sample_rate, SAMPLE_RATE)
     offset, spread = own_pitch(pitch, pitch_of(wide))
     paces = [resemblance.pace(resampled(each, SAMPLE_RATE, PITCH_RATE)) for each in (said, wide)]
     slowness = float(np.clip(paces[0] / max(paces[1], 0.1), *SLOWNESS))
-    return Delivery(offset, spread, slowness, equaliser(wide, said, HIGHEST_SHARE * sample_rate))
+    return Delivery(offset, spread, slowness, equaliser(wide, said))
 
 
-def equaliser(clip: Pcm, said: Pcm, highest_hz: float) -> Floats:
+def equaliser(clip: Pcm, said: Pcm) -> Floats:
     """Taps that give speech at 24 kHz the long-term spectrum of a clip, up to its bandwidth."""
     ends = (_COLOUR_BANDS, 40, SAMPLE_RATE / 2)
     filters, middles = mel_filters(ends[0], _FFT, SAMPLE_RATE, *ends[1:]), _mel_edges(*ends)[1:-1]
@@ -114,7 +124,7 @@ def equaliser(clip: Pcm, said: Pcm, highest_hz: float) -> Floats:
         bands = powers(pcm, _FFT // 2, _FFT) @ filters
         loud = bands[bands.sum(1) > _SOUNDING * np.percentile(bands.sum(1), 95)].mean(0)
         levels.append(np.log(loud / loud.sum() + 1e-7) / 2)
-    gains = np.where(middles < highest_hz, levels[0] - levels[1], 0.0)
+    gains = np.where(middles < bandwidth(clip), levels[0] - levels[1], 0.0)
     gains = np.clip(gains, -_MOST_COLOUR, _MOST_COLOUR)
     return _filter_of(np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains))
 

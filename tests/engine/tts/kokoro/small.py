@@ -241,8 +241,20 @@ class _Graph:
         """An instance norm whose gain and bias the style decides."""
         path = ROOT + path
         place = shared or path
-        weight = 0.3 * self.random(HALF_STYLE, 2 * width)
-        both = self.add("Reshape", self.add("MatMul", "timbre", weight), [1, -1, 1])
+        linear = f"{WEIGHTS}{path.removeprefix(ROOT)}.fc.".replace("/", ".")
+        weight = self._draw.integers(-127, 128, (HALF_STYLE, 2 * width), np.int8)
+        scale = np.array(0.3 / 73 / (2 * width) ** 0.5, np.float32)
+        bytes_, scale_, bias_ = (
+            self.constant(each, linear + name)
+            for each, name in (
+                (weight, "weight_quantized"),
+                (scale, "weight_scale"),
+                (0.1 * self.random(2 * width), "bias"),
+            )
+        )
+        weights = self.add("Mul", self.add("Cast", bytes_, to_type=TensorProto.FLOAT), scale_)
+        both = self.add("Add", self.add("MatMul", "timbre", weights), bias_)
+        both = self.add("Reshape", both, [1, -1, 1])
         gain = self.add("Slice", both, [0], [width], [1])
         gain = self.add("Add", gain, np.float32(1), to=f"{path}/Add_1_output_0")
         bias = self.add("Slice", both, [width], [2 * width], [1], to=f"{path}/Slice_1_output_0")

@@ -48,7 +48,7 @@ def _only_cut(monkeypatch) -> None:
 
 
 class Unloaded:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, published: Path) -> None:
         self.fits_processor = True
 
 

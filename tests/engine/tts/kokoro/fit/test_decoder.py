@@ -1,0 +1,73 @@
+"""The decoder in torch: it says what the published graph says, and its timbre can learn."""
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from engine.errors import ModelError
+from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, measure, timbre_of
+from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
+from engine.tts.kokoro.natural import plan_natural
+from tests.engine.tts.kokoro.small import small_parts, small_style
+from tests.engine.tts.kokoro.words import phoned
+
+STYLE = small_style()
+
+
+@pytest.fixture(scope="module")
+def decoder():
+    return load_decoder(small_parts().published)
+
+
+@pytest.fixture(scope="module")
+def speech():
+    return plan_natural(small_parts(), STYLE, phoned(), british=False)
+
+
+def of_graph(speech, names):
+    """Tensors of the made-up graph, whose activations are rounded to bytes."""
+    part = Published(small_parts().published).part(("style", FEATURES, PITCH, ENERGY), names)
+    session = onnxruntime.InferenceSession(
+        part.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    feeds = {FEATURES: speech.features.T[None], PITCH: speech.pitch[None]}
+    feeds |= {ENERGY: speech.energy[None], "style": STYLE}
+    return dict(zip(names, session.run(list(names), feeds), strict=True))
+
+
+def test_its_norms_measure_what_the_graphs_do(decoder, speech):
+    parts = small_parts()
+    found = measure(decoder, parts, speech, STYLE, None)
+    names = [name for norm in parts.layout["norms"].values() for name in norm.values()]
+    expected = of_graph(speech, tuple(dict.fromkeys(names)))
+    for name, each in expected.items():
+        level = np.abs(each).mean()
+        assert np.abs(found[name] - each.reshape(-1)).mean() < 0.1 * level + 0.01, name
+    ends = [f"Reduce{kind} {entry}" for kind in ("Min", "Max") for entry in parts.layout["levels"]]
+    assert set(ends) <= set(found)
+
+
+def test_a_shift_of_all_norms_is_another_timbre(decoder, speech):
+    moved = STYLE + 0.1
+    expected = measure(decoder, small_parts(), speech, moved, None)
+    shift = np.full((len(decoder.norms), 128), 0.1, np.float32)
+    found = measure(decoder, small_parts(), speech, STYLE, shift)
+    for name, each in expected.items():
+        assert found[name] == pytest.approx(each, abs=1e-3), name
+
+
+def test_the_gradient_reaches_the_timbre_and_every_shift(decoder, speech):
+    timbre = timbre_of(STYLE).requires_grad_()
+    shift = torch.zeros(len(decoder.norms), 128, requires_grad=True)
+    decoder.set_shift(shift)
+    pcm = decoder(*inputs_of(small_parts().source, speech), timbre)
+    assert pcm.shape == (600 * len(speech.features),)
+    pcm.square().mean().backward()
+    assert timbre.grad.abs().max() > 0
+    assert (shift.grad.abs().amax(1) > 0).all()
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path):
+    with pytest.raises(ModelError, match=r"gone\.onnx"):
+        load_decoder(tmp_path / "gone.onnx")
