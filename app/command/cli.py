@@ -179,6 +179,10 @@ def _say(options: argparse.Namespace) -> int:
     voice = options.voice
     if voice is None and engine != settings.speech.engine:
         voice = ""  # the chosen one is the chosen synthesiser's
+    if voice:
+        voice, why = api.learn_recording(voice, speech, voices.show_share)
+        if why:
+            tell(why)
     manner = api.Manner(voice, plan, options.word_delay, options.out)
     settings = dataclasses.replace(settings, speech=speech)
     with _ShareLine() as progress:

@@ -1,20 +1,34 @@
-"""`rubato voices`: list, hear, mix, rename, remove, bring back, export and import voices.
+"""`rubato voices`: list, hear, add, mix, rename, remove, bring back, export and import voices.
 
-Invariant: only `hear` loads a synthesiser.
+Invariant: only `hear`, `add` and `learn` load a synthesiser. With --json the latter two write their
+progress as lines of JSON to standard error, and standard output is one document, after a failure
+too; they end when the program that started them does.
 """
 
 import argparse
 import dataclasses
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import action, answer, own_settings, tell, write, write_json
+from app.command.serve import is_caller_there
+from app.command.terminal import (
+    action,
+    answer,
+    own_settings,
+    redraw,
+    tell,
+    write,
+    write_failure,
+    write_json,
+)
 from app.look.plain_text import one_line
 from engine import api
 from engine.api import Manner, Mix, VoiceEntry
 
 if TYPE_CHECKING:
-    from engine.api import VoiceStore
+    from engine.api import Learnt, VoiceStore
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -25,6 +39,12 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     hear = action(actions, "hear", _hear, "say a sentence in a voice", "NAME")
     hear.add_argument("text", metavar="TEXT", nargs="?", default="", help="what to say")
     hear.add_argument("--out", type=Path, metavar="FILE", help="write a .wav instead of playing")
+    add = action(actions, "add", _add, "make a voice of a recording, in minutes", "CLIP")
+    add.add_argument("--name", default="", metavar="NAME", help="call it so")
+    learn = action(actions, "learn", _learn, "learn a voice again from its recording", "NAME")
+    learn.add_argument("--choose", action="store_true", help="speak with the result from now on")
+    for each in (add, learn):
+        each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
     mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
     mix.add_argument(
         "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"
@@ -84,6 +104,48 @@ def _hear(options: argparse.Namespace) -> int:
     said = api.say(text, settings, Manner(name, plan, out=options.out))
     line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
     return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
+
+
+def _add(options: argparse.Namespace) -> int:
+    return _learning(
+        options, lambda show: api.add_voice(Path(options.clip), options.name, options.text, show)
+    )
+
+
+def _learn(options: argparse.Namespace) -> int:
+    def learn(show: Callable[[str, float], None]) -> "Learnt":
+        learnt = api.learn_voice(options.name, options.text, show)
+        if options.choose and learnt.file is not None:
+            api.choose_learnt(options.name, learnt=True)
+        return learnt
+
+    return _learning(options, learn)
+
+
+def _learning(
+    options: argparse.Namespace, learn: Callable[[Callable[[str, float], None]], "Learnt"]
+) -> int:
+    try:
+        learnt = learn(_show_line if options.json else show_share)
+    except api.EngineError as error:
+        if not options.json:
+            raise
+        return write_failure(error)
+    name = one_line(learnt.voice)
+    lines = [f"{name} was learnt." if learnt.file else f"{name} stays as it was. {learnt.reason}"]
+    lines += [learnt.advice] if learnt.advice else []
+    return answer(options, learnt, *lines)
+
+
+def show_share(doing: str, share: float) -> None:
+    """Show how far learning is."""
+    redraw(f"{doing}: {100 * share:3.0f} % ")
+
+
+def _show_line(doing: str, share: float) -> None:
+    if not is_caller_there():
+        raise SystemExit(1)
+    tell(json.dumps({"part": round(share, 3), "doing": doing}))
 
 
 def _mix(options: argparse.Namespace) -> int:

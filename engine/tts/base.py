@@ -41,7 +41,8 @@ class RateRange:
 class TtsInfo:
     """What a model is. `rate_range` None: the model cannot be told a rate. `sample_rate` in Hz, of
     its frames. `edition` tells apart models of one name that do not understand each other's voices.
-    `making` is what metadata["making"] says of the voices it makes now. `resembles`: a voice made
+    `making` is what metadata["making"] says of the voices it makes now, `learnt` of those that
+    learnt from their recording in a process of their own. `resembles`: a voice made
     of a recording only resembles the speaker. `can_mix`: see voice_lookup.mixed(). `note` is a
     sentence to the person on how it runs, empty when there is nothing to know; it can change when a
     voice is made ready or a session opened. `lead_ms`: at least so far it must run ahead of what is
@@ -55,6 +56,7 @@ class TtsInfo:
     device: str = "cpu"  # what it runs on, as torch names it
     edition: str = ""
     making: str = ""
+    learnt: str = ""
     resembles: bool = False
     note: str = ""
     can_mix: bool = False

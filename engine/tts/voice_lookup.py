@@ -20,7 +20,7 @@ from engine.messages.voices import Mix
 from engine.tts import voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.kokoro.place import voices_folder
-from engine.tts.kokoro.voices import blend, read_voices
+from engine.tts.kokoro.voices import NAMES, blend, read_voices
 from engine.tts.voice_catalogue import VoiceCatalogue
 
 log = logging.getLogger(__name__)
@@ -168,7 +168,8 @@ def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
         if file.model == info.voice_model:
             voice = voices.load(file.path)
             can_make = info.can_clone and file.has_clip
-            if not can_make or voice.metadata.get("making", "") == info.making:
+            current = (info.making, info.learnt or info.making)
+            if not can_make or voice.metadata.get("making", "") in current:
                 return voice
             try:
                 return _made_again(model, file)
@@ -200,6 +201,16 @@ def _is_path(name: str) -> bool:
     kind = mimetypes.guess_type(path.name)[0] or ""
     has_suffix = path.suffix == ".safetensors" or kind.startswith(("audio/", "video/"))
     return path.name != name or has_suffix or path.exists()
+
+
+def is_recording(name: str) -> bool:
+    """Return True for a name that is the path of a file which is no voice, if nothing else has that
+    name.
+    """
+    path = Path(name)
+    known = (*NAMES, *(file.name for file in voices.saved_voices(voices.folder())))
+    is_voice = path.suffix == ".safetensors" or any(_same(each, name) for each in known)
+    return bool(name) and not is_voice and path.is_file()
 
 
 def _from_file(model: TtsModel, path: Path) -> Voice:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -120,16 +120,24 @@ def inspect(
     clip = decoded.clip
     length_s = None if seconds is not None or clip.file_s is None else clip.file_s - start_s
     seconds = clip.seconds if length_s is None else max(length_s, clip.seconds)
+    report = judge(clip, seconds, coarse=decoded.coarse)
+    if decoded.coarse or not report.advice:
+        return report
+    return replace(report, better=better_part(clip, start_s, fault=not report.usable))
+
+
+def judge(clip: Clip, seconds: float | None = None, *, coarse: bool = False) -> ClipReport:
+    """Judge samples as a prompt. `seconds`: how long the whole recording is; `coarse`: its file has
+    few bits a sample.
+    """
+    seconds = clip.seconds if seconds is None else seconds
     level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
     noise_db = float(np.percentile(frames_db, _NOISE_PERCENTILE))
     stands_out_db = snr_db(clip)
     clipped = float(np.mean(np.abs(clip.pcm) >= _CLIPPING))
-    fault = _fault(seconds, level, stands_out_db, coarse=decoded.coarse)
+    fault = _fault(seconds, level, stands_out_db, coarse=coarse)
     advice = fault or _advice(seconds, stands_out_db, clipped)
-    helped = None if decoded.coarse or not advice else better_part(clip, start_s, fault=bool(fault))
-    return ClipReport(
-        seconds, level, noise_db, clipped, usable=not fault, advice=advice, better=helped
-    )
+    return ClipReport(seconds, level, noise_db, clipped, usable=not fault, advice=advice)
 
 
 def better_part(clip: Clip, start_s: float, *, fault: bool) -> tuple[float, float] | None:

@@ -2,18 +2,50 @@
 
 It takes two to four minutes of one thread, so the caller is a process of its own: the commands
 `rubato voices add` and `rubato voices learn`, which the window starts as background jobs. With
---json they write lines {"part": 0.42, "doing": "..."} to standard error and the fields of Learnt to
-standard output (or message, hint and texts of a fault); `learn` does not choose the result. A learnt
-voice is a file of its own until it is chosen; the voice that speaks until then is the blend.
-Ending the process at any moment is right: the next one goes on from the last checkpoint.
-Invariant: nothing half made is ever chosen, and a voice that the checks refuse is not kept.
+--json they write lines {"part": 0.42, "doing": "..."} to standard error, and to standard output the
+fields of Learnt (or message, hint and texts of a fault); `learn` does not choose the result.
+A learnt voice is a file of its own until it is chosen: a session speaks with it by its path. Until
+then the blend speaks. Ending the process at any moment is right: the next one goes on from the last
+checkpoint. Invariant: nothing half made is ever chosen, and a voice that the checks refuse is not
+kept.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from engine.asr import pick as recognisers
+from engine.asr.base import SAMPLE_RATE as HEARING_RATE
+from engine.asr.base import Recogniser
+from engine.audio.clips.clip import Clip, printable, read_clip
+from engine.audio.pcm import Pcm
+from engine.errors import EngineError, InvalidInput, ModelError
+from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.host.say_command import collect
+from engine.settings import RecogniserSettings, SpeechSettings
+from engine.text.stream.paced import PacedText
+from engine.translatable import Translatable
+from engine.tts import pick, registry, voices
+from engine.tts.base import Voice
+from engine.tts.kokoro.fit import checks, learning
+from engine.tts.kokoro.synthesiser import KokoroSynthesiser
+from engine.tts.kokoro.voices import LEARNT, NAME
+from engine.tts.speaker.recording import resampled
+from engine.tts.voice_lookup import adopt, is_recording
 
 Show = Callable[[str, float], None]  # what is being done, and the share of it all that is done
+
+_FOLDER: Final = "learnt"  # within that of the voices
+_CHECKPOINT: Final = ".checkpoint"
+_LONGEST_S: Final = 20.0  # of what is learnt from, where no text is given for more
+_CUT_FROM: Final = 0.7  # of that: behind it the quietest place is the end
+_MOST: Final = 20  # files: of recordings that spoke once, and of voices that are gone
+_FIT_SHARE: Final = 0.9  # of the time
+_TRANSCRIPT: Final = "transcript"  # of a voice's metadata
 
 
 @dataclass(frozen=True)
@@ -25,8 +57,8 @@ class Learnt:
 
     voice: str
     file: Path | None
-    reason: str
-    transcript: str
+    reason: str = ""
+    transcript: str = ""
     advice: str = ""
 
 
@@ -34,7 +66,13 @@ def add(recording: Path, name: str, text: str = "", show: Show = lambda *_: None
     """Make a recording a voice called `name` (empty: as the file is called), at once as a blend,
     then learn it and choose the result. As learn().
     """
-    raise NotImplementedError
+    with _kokoro() as model:
+        name = adopt(model, recording, name or printable(recording.stem)).name
+        learnt = _learn_saved(model, name, text, show)
+    if learnt.file is None:
+        return learnt
+    choose(name, learnt=True)
+    return replace(learnt, file=_saved(name).path)
 
 
 def learn(name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
@@ -46,18 +84,183 @@ def learn(name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
     UnreadableClip for a recording that cannot be learnt; ModelError where Kokoro is missing, or
     Whisper and no text is given.
     """
-    raise NotImplementedError
+    _saved(name)  # before the model is loaded
+    with _kokoro() as model:
+        return _learn_saved(model, name, text, show)
+
+
+def learn_recording(voice: str, speech: SpeechSettings, show: Show) -> tuple[str, str]:
+    """What to speak with, where a `voice` of a command is a recording and Kokoro speaks: the file
+    of the learnt voice. Else, or where it cannot be learnt, the voice as it is, and why.
+    """
+    if pick.resolve(speech).engine != NAME or not is_recording(voice):
+        return voice, ""
+    try:
+        with _kokoro() as model:
+            clip = read_clip(Path(voice), max_seconds=_LONGEST_S)
+            blend = model.encode_voice(clip.pcm, clip.sample_rate)
+            learnt = _learn(model, blend, clip, "", show)
+    except (InvalidInput, ModelError) as error:
+        return voice, str(error)
+    return (voice if learnt.file is None else str(learnt.file)), learnt.reason
 
 
 def learnt_file(name: str) -> Path | None:
     """The file of a learnt voice that waits to be chosen; None = there is none, or its recipe or
     recording has changed. Quick; loads no model.
     """
-    raise NotImplementedError
+    saved = _saved(name)
+    file = _target(saved.name)
+    if not file.is_file() or not _is_current(file):
+        return None
+    clips = [voices.load(path).metadata.get("clip_sha256") for path in (file, saved.path)]
+    return file if clips[0] == clips[1] else None
 
 
 def choose(name: str, *, learnt: bool) -> None:
     """Keep the learnt voice in place of the blend, or the blend; the other one is deleted.
     InvalidInput where nothing waits.
     """
-    raise NotImplementedError
+    saved, file = _saved(name), learnt_file(name)
+    if file is None:
+        raise InvalidInput("Nothing was learnt of '{name}' yet.", name=name)
+    if learnt:
+        voices.save(voices.load(file), saved.path.parent, voices.load_clip(saved.path))
+    file.unlink(missing_ok=True)
+
+
+def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show) -> Learnt:
+    saved = _saved(name)
+    blend = replace(voices.load(saved.path), name=saved.name)
+    return _learn(model, blend, voices.load_clip(saved.path), text, show)
+
+
+def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: Show) -> Learnt:
+    target = _target(blend.name)
+    show(Translatable("Listening to the recording"), 0.0)
+    advice = checks.check_recording(clip.pcm, clip.sample_rate)
+    with _ear() as hear:
+        if not text.strip():
+            clip = _excerpt(clip)
+        understood = hear(clip.pcm, clip.sample_rate) if hear else None
+        text = text.strip() or understood or ""
+        if hear is None and not text:
+            raise ModelError(
+                "Nobody can write down what the recording says.",
+                hint="Fetch Whisper with {command}, or give the spoken text.",
+                command="rubato models get whisper-base",
+            )
+        checks.check_text(text, understood)
+        done = voices.load(target) if target.is_file() and _is_current(target) else None
+        if done is not None and done.metadata.get(_TRANSCRIPT) == text:
+            return Learnt(blend.name, target, "", text, advice)
+        lesson = learning.Lesson(blend, clip.pcm, clip.sample_rate, _spoken(text))
+        checkpoint = target.with_suffix(_CHECKPOINT)
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+
+        def show_fit(share: float) -> None:
+            show(Translatable("Learning the voice"), _FIT_SHARE * share)
+
+        voice = model.learn(lesson, checkpoint, show_fit)
+        show(Translatable("Checking the voice"), _FIT_SHARE)
+        reason = checks.fault(blend, voice, lambda each, said: _say(model, each, said), hear)
+    checkpoint.unlink(missing_ok=True)
+    if not reason:
+        about = {**voice.metadata, _TRANSCRIPT: text}
+        voices.save(replace(voice, metadata=about), target.parent)
+        _delete_oldest(target.parent)
+    show(Translatable("Checking the voice"), 1.0)
+    return Learnt(blend.name, None if reason else target, reason, text, advice)
+
+
+def _delete_oldest(folder: Path) -> None:
+    files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
+    for file in files[:-_MOST]:
+        file.unlink(missing_ok=True)
+
+
+def _say(model: KokoroSynthesiser, voice: Voice, text: str) -> Pcm:
+    return collect(OfflineSynthesis(model, Script(text, voice)))
+
+
+def _spoken(text: str) -> str:
+    """A text as it is read aloud: figures in words."""
+    paced = PacedText(pacing=False)
+    words = (*paced.push(text).words, *paced.end().words)
+    return " ".join(word.text for word in words)
+
+
+def _excerpt(clip: Clip) -> Clip:
+    """The beginning of a long clip, up to a pause."""
+    longest = int(_LONGEST_S * clip.sample_rate)
+    if len(clip.pcm) <= longest:
+        return clip
+    block = clip.sample_rate // 20
+    start = int(_CUT_FROM * longest)
+    tail = clip.pcm[start:longest]
+    levels = np.square(tail[: len(tail) // block * block].reshape(-1, block)).mean(1)
+    return Clip(clip.pcm[: start + int(levels.argmin()) * block], clip.sample_rate)
+
+
+def _saved(name: str) -> voices.SavedVoice:
+    """The voice the person made for Kokoro. InvalidInput when there is none with its recording."""
+    for saved in voices.saved_voices(voices.folder()):
+        if voices.folded(saved.name) == voices.folded(name) and saved.model == NAME:
+            if saved.has_clip:
+                return saved
+            raise InvalidInput(
+                "The recording of '{name}' was not kept.",
+                hint="Add the recording again.",
+                name=name,
+            )
+    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
+
+
+def _target(name: str) -> Path:
+    return voices.folder() / _FOLDER / voices.file_name(name, NAME)
+
+
+def _is_current(file: Path) -> bool:
+    try:
+        return voices.load(file).metadata.get("making") == LEARNT
+    except EngineError:
+        return False
+
+
+@contextmanager
+def _kokoro() -> Iterator[KokoroSynthesiser]:
+    """The synthesiser, with one thread for all that is computed. ModelError if it is missing."""
+    import torch  # only where something is learnt
+
+    torch.set_num_threads(1)
+    model = registry.load(SpeechSettings(engine=NAME), lambda *_: None)
+    assert isinstance(model, KokoroSynthesiser)
+    try:
+        yield model
+    finally:
+        model.close()
+
+
+@contextmanager
+def _ear() -> Iterator[checks.Hear | None]:
+    """What writes down speech; None where no Whisper was fetched. An utterance in another language
+    than English has no words.
+    """
+    if not recognisers.fetched():
+        yield None
+        return
+    from engine.asr.whisper.recogniser import load_whisper
+
+    settings = recognisers.resolve(RecogniserSettings(engine=recognisers.WHISPER, language="auto"))
+    whisper: Recogniser = load_whisper(settings)
+
+    def hear(pcm: Pcm, sample_rate: int) -> str:
+        recognition = whisper.open()
+        recognition.push(resampled(pcm, sample_rate, HEARING_RATE))
+        transcript = recognition.finish()
+        return transcript.text if transcript.language in ("", "en") else ""
+
+    try:
+        yield hear
+    finally:
+        whisper.close()

@@ -42,7 +42,11 @@ _ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
 _QUIETEST: Final = 1e-6  # of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
 _CODE: Final = (
-    "statistics.py", "natural.py", "durations.py", "symbols.py", "fit/decoder.py"
+    "statistics.py",
+    "natural.py",
+    "durations.py",
+    "symbols.py",
+    "fit/decoder.py",
 )  # decide the result
 _MOST: Final = 100  # files: every mixture and clone has one
 

@@ -3,10 +3,11 @@
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from engine.tts.kokoro.statistics import SENTENCES, statistics
 from engine.tts.kokoro.voices import (
     AMERICAN,
     BRITISH,
+    LEARNT,
     MAKING,
     NAME,
     delivery_of,
@@ -35,6 +37,9 @@ from engine.tts.kokoro.voices import (
 from engine.tts.kokoro.windows import render
 from engine.tts.packs import not_fetched
 from engine.tts.synthesiser import Synthesiser
+
+if TYPE_CHECKING:
+    from engine.tts.kokoro.fit.learning import Lesson
 
 LEAD_MS: Final = 700  # of speech; a window is computed at once, and taking it back costs nothing
 _LEARNT: Final = "learnt"
@@ -64,6 +69,7 @@ class KokoroSynthesiser(Synthesiser[Machine]):
             RATE_RANGE,
             can_clone=True,
             making=MAKING,
+            learnt=LEARNT,
             resembles=True,
             can_mix=True,
             lead_ms=LEAD_MS,
@@ -91,6 +97,13 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         said = render(parts, machine.given, spoken[0], 0, len(spoken[0].features))
         found = delivery(pcm, sample_rate, said, pitch)
         return replace(voice, tensors={**voice.tensors, **found.tensors()})
+
+    def learn(self, lesson: "Lesson", checkpoint: Path, show: Callable[[float], None]) -> Voice:
+        """The voice of a lesson after the fit; minutes. See learning.learn()."""
+        from engine.tts.kokoro.fit.learning import learn  # loads torch and onnx
+
+        espeak = self._espeak(BRITISH if is_british(lesson.blend) else AMERICAN)
+        return learn(self._parts, espeak, lesson, checkpoint, show)
 
     def open(self, voice: Voice, *, seed: int) -> KokoroSession:
         """An utterance in `voice`. `seed` changes nothing: nothing here is random."""

@@ -14,15 +14,16 @@ from engine.errors import InvalidInput, ModelError
 from engine.translatable import Translatable, joined, mark
 from engine.tts.base import Voice
 from engine.tts.kokoro.delivery import Delivery
-from engine.tts.kokoro.parts import AGAIN, Floats
+from engine.tts.kokoro.parts import AGAIN, SHA256, Floats
 
 NAME: Final = "kokoro"  # of the synthesiser
 MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
+# Of voices that learnt (fit/), of which the model is a part; raise the number when the fit changes.
+LEARNT: Final = f"learnt 1 {SHA256[:8]}"
 STYLE, SHIFT = "style", "shift"  # of a voice's tensors
 TIMBRE: Final = 128  # numbers of a style; the rest are prosody
 _NORMS: Final = 58  # of the decoder; each can have a shift of the timbre
-# Length of a norm's shift: a fit comes to 0.6 at most; from 4 on there is noise. TODO
-_LONGEST_SHIFT: Final = 3.0
+_LONGEST_SHIFT: Final = 2.0  # of a norm's shift: fits come to 1.1
 AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _LANGUAGE: Final = "language"  # of a voice's metadata
 _ROWS, _WIDTH, _ROW = 510, 256, 60

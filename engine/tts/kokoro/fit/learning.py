@@ -12,55 +12,59 @@ import numpy as np
 import torch
 
 from engine.atomic_write import replace_file
-from engine.text.phonemes import PhonedWord
+from engine.errors import InvalidInput
+from engine.text.phonemes import Espeak, PhonedWord
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align
-from engine.tts.kokoro.fit.decoder import TorchDecoder, inputs_of, timbre_of
+from engine.tts.kokoro.fit.checks import check_alignment
+from engine.tts.kokoro.fit.decoder import TorchDecoder, inputs_of, load_decoder, timbre_of
 from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, Progress, run
 from engine.tts.kokoro.fit.measuring import (
     bandwidth,
     energy_of,
-    equaliser,
     own_pitch,
     pitch_of,
     sounding,
 )
-from engine.tts.kokoro.natural import NaturalSpeech, plan_natural
+from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
 from engine.tts.kokoro.parts import Floats, Parts
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.voices import SHIFT, STYLE, TIMBRE, is_british, style_of
+from engine.tts.kokoro.statistics import SENTENCES
+from engine.tts.kokoro.symbols import MOST, length
+from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, is_british, style_of
 from engine.tts.speaker.recording import resampled
 
 _AIR: Final = 6 * FRAME  # silent samples before and behind the clip
 _KEPT_AROUND: Final = (2400, 4800)  # samples of the clip before and behind its speech
+_LONGEST_S: Final = 20
 _QUIET: Final = 30  # percentile of the energy
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a fit needs: the blend it begins at, the clip (mono) and the words said in it, and the
-    words of sentences that show the blend's pitch."""
+    """What a fit needs: the blend it begins at, the clip (mono), and the text said in it, as it is
+    read aloud.
+    """
 
     blend: Voice
     clip: Pcm
     sample_rate: int
-    words: Sequence[PhonedWord]
-    sentences: Sequence[Sequence[PhonedWord]]
+    text: str
 
 
 def learn(
     parts: Parts,
-    decoder: TorchDecoder,
+    espeak: Espeak,
     lesson: Lesson,
     checkpoint: Path,
     show: Callable[[float], None] = lambda share: None,
 ) -> Voice:
     """Fit the voice. `checkpoint` is written every few steps, and the fit goes on from it; `show`
-    gets the share that is done.
+    gets the share that is done. InvalidInput for a text that does not fit the clip.
     """
-    style = style_of(lesson.blend)
-    material, delivery = prepare(parts, decoder, lesson)
+    style, decoder = style_of(lesson.blend), load_decoder(parts.published)
+    material, delivery = prepare(parts, decoder, espeak, lesson)
     progress = Progress.from_style(style, len(decoder.norms))
     if checkpoint.is_file():
         progress.restore(checkpoint.read_bytes())
@@ -70,20 +74,8 @@ def learn(
             replace_file(checkpoint, progress.packed())
     timbre, shift = progress.timbre.detach().numpy(), progress.shift.detach().numpy()
     fitted = {STYLE: np.concatenate([timbre, style[0, TIMBRE:]]), SHIFT: shift}
-    delivery = _coloured(parts, decoder, lesson, fitted, delivery)
-    return replace(lesson.blend, tensors={**fitted, **delivery.tensors()})
-
-
-def _coloured(
-    parts: Parts, decoder: TorchDecoder, lesson: Lesson, fitted: dict, delivery: Delivery
-) -> Delivery:
-    style = fitted[STYLE][None]
-    decoder.set_shift(torch.tensor(fitted[SHIFT]))
-    spoken = plan_natural(parts, style, lesson.sentences[0], british=is_british(lesson.blend))
-    spoken = spoken.with_curves(parts, delivery.pitched(spoken.pitch), spoken.energy)
-    said = say(parts, decoder, spoken, style)
-    clip = resampled(lesson.clip, lesson.sample_rate, SAMPLE_RATE)
-    return replace(delivery, taps=equaliser(clip, said))
+    about = {**lesson.blend.metadata, "making": LEARNT}
+    return replace(lesson.blend, tensors={**fitted, **delivery.tensors()}, metadata=about)
 
 
 @torch.no_grad()
@@ -93,10 +85,14 @@ def say(parts: Parts, decoder: TorchDecoder, speech: NaturalSpeech, style: Float
     return pcm
 
 
-def prepare(parts: Parts, decoder: TorchDecoder, lesson: Lesson) -> tuple[Material, Delivery]:
+def prepare(
+    parts: Parts, decoder: TorchDecoder, espeak: Espeak, lesson: Lesson
+) -> tuple[Material, Delivery]:
     """What the decoder is to say, and how the person's pitch and pace differ from the blend's."""
     style, british = style_of(lesson.blend), is_british(lesson.blend)
-    natural = plan_natural(parts, style, lesson.words, british=british)
+    words = phoned(espeak, lesson.text)
+    _check_length(words)
+    natural = plan_natural(parts, style, words, british=british)
     said = say(parts, decoder, natural, style)
     clip = resampled(lesson.clip, lesson.sample_rate, SAMPLE_RATE)
     (ours, *own_ends), (theirs, first, last) = sounding(said), sounding(clip)
@@ -104,8 +100,10 @@ def prepare(parts: Parts, decoder: TorchDecoder, lesson: Lesson) -> tuple[Materi
     clip = np.pad(clip * np.float32(np.sqrt(ours / theirs)), _AIR)
     clip = clip[: len(clip) // FRAME * FRAME].astype(np.float32)
     alignment = align(clip, said, natural.frames)
+    spoken_s, clip_s = (each / SAMPLE_RATE for each in (own_ends[1] - own_ends[0], last - first))
+    check_alignment(spoken_s, clip_s, alignment)
     speech = plan_natural(
-        parts, style, lesson.words, british=british, frames_of=lambda _: alignment.frames
+        parts, style, words, british=british, frames_of=lambda _: alignment.frames
     )
     loud = natural.energy > np.percentile(natural.energy, _QUIET)
     offset = np.median(natural.energy[loud] - energy_of(said)[loud])
@@ -113,7 +111,17 @@ def prepare(parts: Parts, decoder: TorchDecoder, lesson: Lesson) -> tuple[Materi
     pitch = pitch_of(clip)
     speech = speech.with_curves(parts, pitch, energy)
     material = Material(clip, say(parts, decoder, speech, style), speech, bandwidth(clip))
-    spoken = [plan_natural(parts, style, each, british=british) for each in lesson.sentences]
+    sentences = [phoned(espeak, each) for each in SENTENCES]
+    spoken = [plan_natural(parts, style, each, british=british) for each in sentences]
     moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
-    slowness = (last - first) / max(1, own_ends[1] - own_ends[0])
-    return material, Delivery(*moved, slowness=float(np.clip(slowness, *SLOWNESS)))
+    slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))
+    return material, Delivery(*moved, slowness=slowness)
+
+
+def _check_length(words: Sequence[PhonedWord]) -> None:
+    if sum(1 + length(word.phones) for word in words) > MOST - 2:
+        raise InvalidInput(
+            "The recording is too long to be learnt at once.",
+            hint="Give at most {seconds} s of it.",
+            seconds=_LONGEST_S,
+        )

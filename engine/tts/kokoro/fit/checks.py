@@ -1,0 +1,148 @@
+"""What cannot be learnt, and what was learnt badly.
+
+Invariant: a recording that is refused costs no fit, and a fit that is worse than the blend by these
+checks is never offered; each reason is a sentence for the person.
+"""
+
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from typing import Final
+
+import numpy as np
+import torch
+
+from engine.audio.clips.clip import Clip, judge
+from engine.errors import InvalidInput, UnreadableClip
+from engine.translatable import Translatable
+from engine.tts.base import Pcm, Voice
+from engine.tts.kokoro import resemblance
+from engine.tts.kokoro.fit.alignment import Alignment
+from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, sounding
+from engine.tts.kokoro.source import SAMPLE_RATE
+from engine.tts.kokoro.voices import TIMBRE, shift_of, style_of
+from engine.tts.speaker import recording as recordings
+from engine.tts.speaker.recording import resampled
+
+Hear = Callable[[Pcm, int], str]  # samples and their rate, to the words in them
+
+SENTENCE: Final = "The boat left the harbour at ten past seven and nobody on the shore saw it go."
+_ENOUGH_S: Final = 3.0
+_NARROW_HZ: Final = 5_000.0
+# Of speaker vectors of halves: 0.67 to 0.88 of one person, 0.15 to 0.80 of two (five people).
+_ONE_PERSON: Final = 0.45
+_LIKELY: Final = 0.6
+_PITCHES_APART: Final = 0.35  # of the medians' logarithms
+_FEWEST_WORDS: Final = 4
+_SHARED: Final = 0.5  # of the words, between the given text and what is understood
+_LENGTHS: Final = (0.5, 1.6)  # of the text as the blend says it, over the clip's speech
+# Of right texts an alignment has a mean distance of 1.10 to 1.19, and a quarter to 0.36 of the
+# symbols have the shortest length; of wrong ones it has 1.21 to 1.30, and 0.37 to 0.68 (five each).
+_FARTHEST, _MOST_SHORT = 1.2, 0.36
+_MOST_MOVED: Final = 2.0  # of the timbre and of a shift; fits come to 1.1
+_LOUDER: Final = (0.5, 2.0)  # than the blend
+_FULL_SCALE: Final = 1.5  # samples beyond are cut off
+
+
+def check_recording(clip: Pcm, sample_rate: int) -> str:
+    """A sentence on what would make the recording better, or empty. UnreadableClip for one that
+    cannot be learnt.
+    """
+    report = judge(Clip(clip, sample_rate))
+    if not report.usable:
+        raise UnreadableClip(report.advice)
+    recording = recordings.read(clip, sample_rate)
+    seconds = len(recording.speech) / sample_rate
+    if seconds < _ENOUGH_S:
+        raise UnreadableClip(
+            "Only {seconds} s of speech were found in the recording.",
+            hint="A voice is learnt from 3 s or more of one person; ten are better.",
+            seconds=f"{seconds:.1f}",
+        )
+    if _two_people(recording.speech, sample_rate):
+        raise UnreadableClip(
+            "More than one person seems to speak in the recording.",
+            hint="Cut out a part in which one person speaks.",
+        )
+    if bandwidth(resampled(clip, sample_rate, SAMPLE_RATE)) < _NARROW_HZ:
+        return Translatable("It sounds like a telephone: a better microphone gives a better voice.")
+    return report.advice
+
+
+@torch.inference_mode()
+def _two_people(speech: Pcm, sample_rate: int) -> bool:
+    """Whether the parts before and behind some place differ as two people do."""
+    narrow = torch.from_numpy(resampled(speech, sample_rate, recordings.SPEECH_RATE))
+    wide = resampled(speech, sample_rate, SAMPLE_RATE)
+    embed = resemblance.encoder().embed
+    for share in (1 / 3, 1 / 2, 2 / 3):
+        place = int(share * len(narrow))
+        parts = [
+            torch.nn.functional.normalize(embed(x), dim=0)
+            for x in narrow.split_with_sizes([place, len(narrow) - place])
+        ]
+        likeness = float(parts[0] @ parts[1])
+        pitches = [pitch_of(x) for x in np.split(wide, [int(share * len(wide))])]
+        voiced = [np.log(each[each > 0]) for each in pitches]
+        apart = abs(np.median(voiced[0]) - np.median(voiced[1])) if all(map(len, voiced)) else 0.0
+        if likeness < _ONE_PERSON or (likeness < _LIKELY and apart > _PITCHES_APART):
+            return True
+    return False
+
+
+def check_text(given: str, understood: str | None) -> None:
+    """InvalidInput for a text that is not what the recording says. `understood` None: nobody
+    listened.
+    """
+    if len(_words(given)) < _FEWEST_WORDS:
+        raise InvalidInput(
+            "Too few words were understood in the recording.",
+            hint="Record a sentence of English, or give the text that is spoken.",
+        )
+    if understood is not None and _shared(given, understood) < _SHARED:
+        raise _wrong_text()
+
+
+def check_alignment(seconds: float, clip_s: float, found: Alignment) -> None:
+    """InvalidInput for a text that does not fit: said by the blend it takes `seconds`."""
+    short = float((found.frames[1:-1] <= 1).mean())
+    far = found.distance > _FARTHEST and short > _MOST_SHORT
+    if far or not _LENGTHS[0] <= seconds / max(clip_s, 0.1) <= _LENGTHS[1]:
+        raise _wrong_text()
+
+
+def _wrong_text() -> InvalidInput:
+    return InvalidInput(
+        "The text is not what is spoken in the recording.",
+        hint="Give the spoken words exactly, and all of them.",
+    )
+
+
+def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: Hear | None) -> str:
+    """Why a learnt voice is not offered; empty if it may be. `say`: a text at 24 kHz."""
+    shift = shift_of(learnt)
+    moved = np.linalg.norm((style_of(learnt) - style_of(blend))[:, :TIMBRE])
+    most = 0.0 if shift is None else np.linalg.norm(shift, axis=1).max()
+    if not max(moved, most) < _MOST_MOVED:
+        return Translatable("It moved too far from the voices that Kokoro knows.")
+    before, after = (say(voice, SENTENCE) for voice in (blend, learnt))
+    levels = [np.sqrt(sounding(pcm)[0]) for pcm in (before, after)]
+    loud = _LOUDER[0] * levels[0] <= levels[1] <= _LOUDER[1] * levels[0]
+    if not (np.isfinite(after).all() and loud and np.abs(after).max() < _FULL_SCALE):
+        return Translatable("Its loudness is not that of speech.")
+    if hear is not None:
+        shares = [_shared(SENTENCE, hear(pcm, SAMPLE_RATE)) for pcm in (before, after)]
+        if shares[1] < shares[0]:
+            return Translatable("Its words are understood less well.")
+    return ""
+
+
+def _shared(text: str, other: str) -> float:
+    """Share of the words of a text that are in the other one, in order."""
+    one, two = _words(text), _words(other)
+    blocks = SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / max(1, len(one), len(two))
+
+
+def _words(text: str) -> list[str]:
+    plain = "".join(each if each.isalnum() or each.isspace() else " " for each in text.casefold())
+    return plain.split()
