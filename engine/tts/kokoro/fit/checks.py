@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from engine.audio.clips.clip import Clip, judge
 from engine.errors import InvalidInput, UnreadableClip
@@ -21,6 +22,7 @@ from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, sounding
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.voices import TIMBRE, shift_of, style_of
 from engine.tts.speaker import recording as recordings
+from engine.tts.speaker.recording import SPEECH_RATE as HEARD_RATE
 from engine.tts.speaker.recording import resampled
 
 Hear = Callable[[Pcm, int], str]  # samples and their rate, to the words in them
@@ -28,10 +30,11 @@ Hear = Callable[[Pcm, int], str]  # samples and their rate, to the words in them
 SENTENCE: Final = "The boat left the harbour at ten past seven and nobody on the shore saw it go."
 _ENOUGH_S: Final = 3.0
 _NARROW_HZ: Final = 5_000.0
-# Of speaker vectors of halves: 0.67 to 0.88 of one person, 0.15 to 0.80 of two (five people).
-_ONE_PERSON: Final = 0.45
-_LIKELY: Final = 0.6
-_PITCHES_APART: Final = 0.35  # of the medians' logarithms
+# Speaker vectors of two parts of a clip: 0.57 and more of one person in a quiet room, 0.3 and more
+# by telephone or in noise; 0.2 to 0.8 of two people, who also have other pitches unless both are
+# women or men (medians of logarithms, 0 to 0.3 apart of one person).
+_LIKE, _PITCH_APART = 0.45, 0.3
+_DOUBTFUL: Final = 0.5
 _FEWEST_WORDS: Final = 4
 _SHARED: Final = 0.5  # of the words, between the given text and what is understood
 _LENGTHS: Final = (0.5, 1.6)  # of the text as the blend says it, over the clip's speech
@@ -58,35 +61,34 @@ def check_recording(clip: Pcm, sample_rate: int) -> str:
             hint="A voice is learnt from 3 s or more of one person; ten are better.",
             seconds=f"{seconds:.1f}",
         )
-    if _two_people(recording.speech, sample_rate):
+    apart = _parts_apart(recording.speech, sample_rate)
+    if any(likeness < _LIKE and pitch > _PITCH_APART for likeness, pitch in apart):
         raise UnreadableClip(
             "More than one person seems to speak in the recording.",
             hint="Cut out a part in which one person speaks.",
         )
     if bandwidth(resampled(clip, sample_rate, SAMPLE_RATE)) < _NARROW_HZ:
         return Translatable("It sounds like a telephone: a better microphone gives a better voice.")
+    if not report.advice and min(apart)[0] < _DOUBTFUL:
+        return Translatable("More than one person may speak in it: the voice would be a mixture.")
     return report.advice
 
 
 @torch.inference_mode()
-def _two_people(speech: Pcm, sample_rate: int) -> bool:
-    """Whether the parts before and behind some place differ as two people do."""
-    narrow = torch.from_numpy(resampled(speech, sample_rate, recordings.SPEECH_RATE))
-    wide = resampled(speech, sample_rate, SAMPLE_RATE)
-    embed = resemblance.encoder().embed
+def _parts_apart(speech: Pcm, sample_rate: int) -> list[tuple[float, float]]:
+    """Of the parts before and behind some places: likeness of the speakers, and how far the medians
+    of the log pitch are apart.
+    """
+    narrow, wide = (resampled(speech, sample_rate, each) for each in (HEARD_RATE, SAMPLE_RATE))
+    found = []
     for share in (1 / 3, 1 / 2, 2 / 3):
-        place = int(share * len(narrow))
-        parts = [
-            torch.nn.functional.normalize(embed(x), dim=0)
-            for x in narrow.split_with_sizes([place, len(narrow) - place])
-        ]
-        likeness = float(parts[0] @ parts[1])
-        pitches = [pitch_of(x) for x in np.split(wide, [int(share * len(wide))])]
-        voiced = [np.log(each[each > 0]) for each in pitches]
-        apart = abs(np.median(voiced[0]) - np.median(voiced[1])) if all(map(len, voiced)) else 0.0
-        if likeness < _ONE_PERSON or (likeness < _LIKELY and apart > _PITCHES_APART):
-            return True
-    return False
+        parts = [torch.from_numpy(each) for each in np.split(narrow, [int(share * len(narrow))])]
+        one, other = (functional.normalize(resemblance.encoder().embed(x), dim=0) for x in parts)
+        pitches = [pitch_of(each) for each in np.split(wide, [int(share * len(wide))])]
+        medians = [np.median(np.log(each[each > 0])) for each in pitches if each.any()]
+        apart = abs(medians[0] - medians[1]) if len(medians) == len(pitches) else 0.0
+        found.append((float(one @ other), float(apart)))
+    return found
 
 
 def check_text(given: str, understood: str | None) -> None:
