@@ -69,6 +69,7 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "fake": (FakeTts, but(*laws.OF_REAL_SPEAKERS)),
     "espeak": (espeak, but(laws.text_without_a_sound_is_silent)),  # it pauses also for marks alone
     "kokoro": (kokoro.small, ALL),
+    "kokoro, learnt": (kokoro.small_learnt, ALL),
     "voxtream2": (partial(warmed, voxtream2.small), ALL),
     "voxtream2, passages": (partial(voxtream2.small, passage_frames=5), TWO),
     "voxtream2, reading ahead": (

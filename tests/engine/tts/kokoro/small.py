@@ -5,6 +5,7 @@ what they see.
 
 import atexit
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,13 +16,14 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from engine.tts.base import Voice
+from engine.tts.kokoro.delivery import TAPS, Delivery
 from engine.tts.kokoro.graph.cutting import cut
 from engine.tts.kokoro.graph.decoder import ROOT, WEIGHTS
 from engine.tts.kokoro.graph.published import DURATIONS, ENERGY, FEATURES, FRAMES, PITCH, STATES
 from engine.tts.kokoro.parts import Parts
 from engine.tts.kokoro.source import SAMPLE_RATE, STEP
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
-from engine.tts.kokoro.voices import NAME, STYLE
+from engine.tts.kokoro.voices import NAME, NORMS, SHIFT, STYLE
 
 SYMBOLS, HALF_STYLE = 178, 128
 _FEATURES, _WIDE, _RESIDUAL = 6, 7, 3  # channels of the coarse stage
@@ -52,9 +54,24 @@ def small_voice(language: str = "en-us", seed: int = 0) -> Voice:
     return Voice(f"Small {seed}", NAME, {STYLE: small_style(seed)[0]}, {"language": language})
 
 
-def small(learnt: Path | None = None) -> KokoroSynthesiser:
+def small_learnt_voice() -> Voice:
+    """One that learnt from a recording: every norm has a timbre of its own."""
+    draw = np.random.default_rng(3)
+    shift = draw.normal(0, 0.05, (NORMS, HALF_STYLE)).astype(np.float32)
+    taps = draw.normal(0, 0.1, TAPS) * np.exp(-np.arange(TAPS) / 20) + (np.arange(TAPS) == 0)
+    delivery = Delivery(0.5, 0.9, 1.1, taps.astype(np.float32))
+    voice = small_voice()
+    return replace(voice, tensors={**voice.tensors, SHIFT: shift, **delivery.tensors()})
+
+
+def small(learnt: Path | None = None, voice: Voice | None = None) -> KokoroSynthesiser:
     """One that keeps what it learns of its voice for the whole process, unless told where."""
-    return KokoroSynthesiser(small_parts(), (small_voice(),), learnt or scratch("learnt"))
+    own = voice or small_voice()
+    return KokoroSynthesiser(small_parts(), (own,), learnt or scratch("learnt"))
+
+
+def small_learnt() -> KokoroSynthesiser:
+    return small(voice=small_learnt_voice())
 
 
 def write_small(file: Path) -> None:
