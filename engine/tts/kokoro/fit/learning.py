@@ -23,6 +23,7 @@ from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, Progress,
 from engine.tts.kokoro.fit.measuring import (
     bandwidth,
     energy_of,
+    equaliser,
     own_pitch,
     pitch_of,
     sounding,
@@ -73,9 +74,16 @@ def learn(
         if progress.step % KEEP_EVERY == 0:
             replace_file(checkpoint, progress.packed())
     timbre, shift = progress.timbre.detach().numpy(), progress.shift.detach().numpy()
-    fitted = {STYLE: np.concatenate([timbre, style[0, TIMBRE:]]), SHIFT: shift}
+    style = np.concatenate([timbre, style[0, TIMBRE:]])[None]
+    natural = plan_natural(
+        parts, style, phoned(espeak, SENTENCES[0]), british=is_british(lesson.blend)
+    )
+    natural = natural.with_curves(parts, delivery.pitched(natural.pitch), natural.energy)
+    said = say(parts, decoder, natural, style)  # in the new timbre, which the decoder has now
+    delivery = replace(delivery, taps=equaliser(material.clip, said))
     about = {**lesson.blend.metadata, "making": LEARNT}
-    return replace(lesson.blend, tensors={**fitted, **delivery.tensors()}, metadata=about)
+    tensors = {STYLE: style[0], SHIFT: shift, **delivery.tensors()}
+    return replace(lesson.blend, tensors=tensors, metadata=about)
 
 
 @torch.no_grad()
