@@ -146,7 +146,7 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
         text = text.strip() or understood or ""
         if hear is None and not text:
             raise ModelError(
-                "Nobody can write down what the recording says.",
+                "No recogniser can write down what the recording says.",
                 hint="Fetch Whisper with {command}, or give the spoken text.",
                 command="rubato models get whisper-base",
             )

@@ -86,5 +86,7 @@ AS_IT_IS: Final = Delivery()
 def _is_within(
     values: npt.NDArray[np.generic], shape: tuple[int, ...], least: float, most: float
 ) -> bool:
-    right = values.shape == shape and np.issubdtype(values.dtype, np.floating)
-    return bool(right and np.all((values >= least) & (values <= most)))
+    if values.shape != shape or not np.issubdtype(values.dtype, np.floating):
+        return False
+    numbers = values.astype(np.float64)
+    return bool(np.all((numbers >= least) & (numbers <= most)))

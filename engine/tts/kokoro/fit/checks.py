@@ -13,6 +13,7 @@ import torch
 from torch.nn import functional
 
 from engine.audio.clips.clip import Clip, judge
+from engine.audio.vad import SAMPLE_RATE as HEARD_RATE
 from engine.errors import InvalidInput, UnreadableClip
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, Voice
@@ -22,7 +23,6 @@ from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, sounding
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.voices import TIMBRE, shift_of, style_of
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import SPEECH_RATE as HEARD_RATE
 from engine.tts.speaker.recording import resampled
 
 Hear = Callable[[Pcm, int], str]  # samples and their rate, to the words in them
@@ -130,19 +130,19 @@ def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: H
     moved = np.linalg.norm((style_of(learnt) - style_of(blend))[:, :TIMBRE])
     most = 0.0 if shift is None else np.linalg.norm(shift, axis=1).max()
     if not max(moved, most) < _MOST_MOVED:
-        return Translatable("It moved too far from the voices that Kokoro knows.")
+        return Translatable("The learnt voice is too far from the voices that Kokoro knows.")
     before, after = (
         np.concatenate([say(voice, each) for each in SENTENCES]) for voice in (blend, learnt)
     )
     levels = [np.sqrt(sounding(pcm)[0]) for pcm in (before, after)]
     loud = _LOUDER[0] * levels[0] <= levels[1] <= _LOUDER[1] * levels[0]
     if not (np.isfinite(after).all() and loud and np.abs(after).max() < _FULL_SCALE):
-        return Translatable("Its loudness is not that of speech.")
+        return Translatable("The learnt voice is too quiet or too loud.")
     if hear is not None:
         text = " ".join(SENTENCES)
         shares = [_shared(text, hear(pcm, SAMPLE_RATE)) for pcm in (before, after)]
         if shares[1] < shares[0] - _FORGIVEN:
-            return Translatable("Its words are understood less well.")
+            return Translatable("The words of the learnt voice are understood less well.")
     return ""
 
 

@@ -32,12 +32,12 @@ class _Snake(torch.autograd.Function):
     """y + sin(a y)^2 / a; only y is kept for the gradient."""
 
     @staticmethod
-    def forward(ctx: Any, y: Tensor, a: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, y: Tensor, a: Tensor) -> Tensor:
         ctx.save_for_backward(y, a)
         return (y * (2 * a)).cos_().neg_().add_(1).mul_(0.5 / a).add_(y)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
         y, a = ctx.saved_tensors
         return (y * (2 * a)).sin_().add_(1).mul_(grad), None
 
@@ -90,15 +90,16 @@ class _Coarse(nn.Module):
         self.norms = nn.ModuleList(_Norm(published, f"{path}/norm{n}") for n in (1, 2))
         self.convs = nn.ModuleList(_Conv(published, f"{path}/conv{n}/Conv") for n in (1, 2))
         self.shortcut = _Conv(published, f"{path}/conv1x1/Conv")
-        self.pool: tuple[Tensor, ...] = ()
+        self.pool: list[Tensor] = []
         if doubles:
             names = (f"{ROOT}{path}/Mul_output_0", f"{WEIGHTS}{path}.pool.bias")
-            self.pool = tuple(torch.tensor(published.constant(name)) for name in names)
+            self.pool = [torch.tensor(published.constant(name)) for name in names]
 
     def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
         y = functional.leaky_relu(self.norms[0](x, timbre), 0.2)
         if self.pool:
-            y = functional.conv_transpose1d(y, *self.pool, 2, 1, 1, groups=len(self.pool[0]))
+            weight, bias = self.pool
+            y = functional.conv_transpose1d(y, weight, bias, 2, 1, 1, groups=len(weight))
             x = x.repeat_interleave(2, -1)
         y = functional.leaky_relu(self.norms[1](self.convs[0](y), timbre), 0.2)
         total: Tensor = (self.convs[1](y) + self.shortcut(x)) * 0.5**0.5
@@ -127,7 +128,8 @@ class _Fine(nn.Module):
     def _pair(self, x: Tensor, timbre: Tensor, pair: int) -> Tensor:
         y = x
         for place in (2 * pair, 2 * pair + 1):
-            bent = _Snake.apply(self.norms[place](y, timbre), self.alphas[place])
+            normal, alpha = self.norms[place](y, timbre), self.alphas[place]
+            bent = _Snake.apply(normal, alpha)  # type: ignore[no-untyped-call]
             y = self.convs[place](bent)
         return x + y
 
@@ -175,7 +177,8 @@ class TorchDecoder(nn.Module):
             x = functional.conv_transpose1d(x, up, bias, step, step // 2)
             x = (functional.pad(x, (1, 0), mode="reflect") if stage else x) + noise
             x = sum(self.blocks[3 * stage + n](x, timbre) for n in range(3)) / 3
-        x = functional.conv1d(functional.leaky_relu(x, 0.01), *self.post, padding=3)
+        weight, bias = self.post
+        x = functional.conv1d(functional.leaky_relu(x, 0.01), weight, bias, padding=3)
         size, turn = x[:, :BINS].float().exp(), x[:, BINS:].float().sin()
         pcm: Tensor = torch.istft(torch.polar(size, turn), 20, 5, 20, self.window)[0]
         return _GAIN * pcm

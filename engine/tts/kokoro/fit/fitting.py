@@ -118,7 +118,7 @@ def run(
         said = decoder(*_cut(inputs, first), progress.timbre)
         loss = loss_of(said, first)
         progress.optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         progress.optimiser.step()
         progress.step = step + 1
         yield float(loss.detach())

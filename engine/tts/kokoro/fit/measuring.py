@@ -64,11 +64,12 @@ def mel_filters(bands: int, fft: int, rate: int, low: float, high: float) -> Flo
     bins = np.linspace(0, rate / 2, fft // 2 + 1)[:, None]
     up = (bins - edges[:-2]) / np.diff(edges)[:-1]
     down = (edges[2:] - bins) / np.diff(edges)[1:]
-    return np.maximum(0, np.minimum(up, down)).astype(np.float32)
+    return np.asarray(np.maximum(0, np.minimum(up, down)), np.float32)
 
 
 def _mel_edges(bands: int, low: float, high: float) -> Any:
-    mels = np.linspace(*(2595 * np.log10(1 + hz / 700) for hz in (low, high)), bands + 2)
+    least, most = (float(2595 * np.log10(1 + hz / 700)) for hz in (low, high))
+    mels = np.linspace(least, most, bands + 2)
     return 700 * (10 ** (mels / 2595) - 1)
 
 

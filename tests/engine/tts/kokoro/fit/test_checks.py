@@ -107,7 +107,7 @@ def test_a_fit_as_loud_and_as_clear_as_the_blend_is_offered():
     ids=["quiet", "loud", "not a number"],
 )
 def test_a_fit_of_another_loudness_is_not(after):
-    assert "loudness" in fault(after.astype(np.float32))
+    assert "too loud" in fault(after.astype(np.float32))
 
 
 def test_a_fit_whose_words_are_lost_is_not():

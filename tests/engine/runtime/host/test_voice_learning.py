@@ -1,0 +1,147 @@
+"""Learning a voice as the commands do it: kept apart, chosen, refused with a reason."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from engine.audio.clips.clip import Clip
+from engine.errors import InvalidInput, ModelError
+from engine.runtime.host import voice_learning
+from engine.settings import SpeechSettings
+from engine.tts import voices
+from engine.tts.kokoro.fit import checks
+from engine.tts.kokoro.voices import LEARNT, MAKING
+from engine.tts.voice_lookup import choose
+from tests.engine.tts.kokoro.small import small, small_learnt_voice, small_voice
+
+TEXT = "We will meet the others at seven."
+CLIP = Clip(np.random.default_rng(1).normal(0, 0.1, 40_000).astype(np.float32), 16_000)
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
+
+
+@pytest.fixture
+def lessons(monkeypatch) -> list[str]:
+    """The texts that were learnt, each of which gives the same voice at once."""
+    taken: list[str] = []
+    model = small()
+
+    def learn(lesson, checkpoint, show):
+        taken.append(lesson.text)
+        checkpoint.write_bytes(b"half")
+        show(0.5)
+        about = {**lesson.blend.metadata, "making": LEARNT}
+        made = small_learnt_voice()
+        return voices.Voice(lesson.blend.name, made.model, made.tensors, about)
+
+    @contextmanager
+    def kokoro():
+        yield model
+
+    monkeypatch.setattr(model, "learn", learn)
+    monkeypatch.setattr(voice_learning, "_kokoro", kokoro)
+    monkeypatch.setattr(checks, "check_recording", lambda *_: "It is noisy.")
+    monkeypatch.setattr(checks, "fault", lambda *_: "")
+    return taken
+
+
+def keep(name: str = "Anna", clip: Clip | None = CLIP) -> voices.SavedVoice:
+    blend = small_voice()
+    about = {**blend.metadata, "making": MAKING, "clip_sha256": "1"}
+    return voices.save(voices.Voice(name, blend.model, blend.tensors, about), voices.folder(), clip)
+
+
+def test_a_voice_is_learnt_once_and_speaks_when_it_is_chosen(lessons):
+    saved = keep()
+    shown: list[tuple[str, float]] = []
+    learnt = voice_learning.learn("anna", TEXT, lambda *each: shown.append(each))
+    assert (learnt.voice, learnt.transcript, learnt.advice) == ("Anna", TEXT, "It is noisy.")
+    assert learnt.file == voice_learning.learnt_file("Anna")
+    assert learnt.file.stat().st_mode & 0o777 == 0o600
+    assert [share for _, share in shown] == sorted(share for _, share in shown)
+    assert not list(learnt.file.parent.glob("*.checkpoint"))
+    assert voices.load(saved.path).metadata["making"] == MAKING  # as it was
+
+    assert voice_learning.learn("Anna", TEXT).file == learnt.file
+    assert len(lessons) == 1
+    voice_learning.learn("Anna", "Another text was said in it.")
+    assert len(lessons) == 2
+
+    voice_learning.choose("Anna", learnt=True)
+    assert voice_learning.learnt_file("Anna") is None
+    model = small()
+    assert choose(model, "Anna").metadata["making"] == LEARNT  # and is not made again
+    assert voices.header(saved.path).has_clip
+
+
+def test_the_blend_can_be_kept_instead(lessons):
+    saved = keep()
+    learnt = voice_learning.learn("Anna", TEXT)
+    voice_learning.choose("Anna", learnt=False)
+    assert not learnt.file.exists()
+    assert voices.load(saved.path).metadata["making"] == MAKING
+    with pytest.raises(InvalidInput, match="Nothing was learnt"):
+        voice_learning.choose("Anna", learnt=True)
+
+
+def test_a_fit_that_is_worse_is_not_kept_and_the_reason_is_said(lessons, monkeypatch):
+    keep()
+    monkeypatch.setattr(checks, "fault", lambda *_: "It is worse.")
+    learnt = voice_learning.learn("Anna", TEXT)
+    assert (learnt.file, learnt.reason) == (None, "It is worse.")
+    assert voice_learning.learnt_file("Anna") is None
+
+
+def test_a_learnt_voice_of_another_recording_or_recipe_does_not_wait(lessons, monkeypatch):
+    keep()
+    voice_learning.learn("Anna", TEXT)
+    monkeypatch.setattr(voice_learning, "LEARNT", "learnt by another recipe")
+    assert voice_learning.learnt_file("Anna") is None
+    monkeypatch.undo()
+
+
+def test_without_whisper_a_text_is_needed(lessons):
+    keep()
+    with pytest.raises(ModelError, match="write down") as refusal:
+        voice_learning.learn("Anna")
+    assert "whisper-base" in refusal.value.hint
+    assert not lessons
+
+
+@pytest.mark.parametrize(
+    ("name", "match"), [("Nobody", "no voice called"), ("Bare", "was not kept")]
+)
+def test_a_voice_that_cannot_be_learnt_is_refused(lessons, name, match):
+    keep("Bare", clip=None)
+    with pytest.raises(InvalidInput, match=match):
+        voice_learning.learn(name, TEXT)
+
+
+def test_figures_are_learnt_as_they_are_spoken(lessons):
+    keep()
+    voice_learning.learn("Anna", "We will meet in 7 minutes.")
+    assert lessons == ["We will meet in seven minutes."]
+
+
+def test_the_beginning_of_a_long_recording_is_cut_at_a_pause():
+    pcm = np.ones(30 * 8_000, np.float32)
+    pcm[16 * 8_000 : 16 * 8_000 + 800] = 0
+    assert voice_learning._excerpt(Clip(pcm, 8_000)).seconds == pytest.approx(16.0, abs=0.1)
+    assert voice_learning._excerpt(CLIP) is CLIP
+
+
+def test_only_recordings_for_kokoro_are_learnt_to_speak_once(tmp_path, lessons):
+    speech = SpeechSettings(engine="kokoro")
+    for voice in ("", "Heart", "no such file.wav", str(keep().path)):
+        assert voice_learning.learn_recording(voice, speech, lambda *_: None) == (voice, "")
+    file = tmp_path / "clip.wav"
+    file.write_bytes(b"no sound")
+    other = SpeechSettings(engine="espeak")
+    assert voice_learning.learn_recording(str(file), other, lambda *_: None) == (str(file), "")
+    voice, why = voice_learning.learn_recording(str(file), speech, lambda *_: None)
+    assert (voice, bool(why)) == (str(file), True)  # what reads it says the rest
+    assert not lessons
