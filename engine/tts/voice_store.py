@@ -144,6 +144,8 @@ class VoiceStore:
         files = self._in_bin(name)
         for file in files:
             _delete(file.path)
+            learnt = self._folder / voices.LEARNT_FOLDER
+            _delete(learnt / voices.file_name(file.name, file.model))
         if not self._called(name):
             voice_notes.change(self._folder, name, pace=None, used="")
         return files[0].name

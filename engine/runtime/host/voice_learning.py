@@ -39,7 +39,6 @@ from engine.tts.voice_lookup import adopt, is_recording
 
 Show = Callable[[str, float], None]  # what is being done, and the share of it all that is done
 
-_FOLDER: Final = "learnt"  # within that of the voices
 _CHECKPOINT: Final = ".checkpoint"
 _LONGEST_S: Final = 20.0  # of what is learnt from, where no text is given for more
 _CUT_FROM: Final = 0.7  # of that: behind it the quietest place is the end
@@ -217,7 +216,7 @@ def _saved(name: str) -> voices.SavedVoice:
 
 
 def _target(name: str) -> Path:
-    return voices.folder() / _FOLDER / voices.file_name(name, NAME)
+    return voices.folder() / voices.LEARNT_FOLDER / voices.file_name(name, NAME)
 
 
 def _is_current(file: Path) -> bool:

@@ -4,7 +4,7 @@ Invariant: the numbers of a voice are within bounds at which Kokoro speaks, or t
 so that a file from elsewhere cannot make noise at full scale.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -48,18 +48,34 @@ class Delivery:
             values = tensors.get(name)
             if values is not None and not _is_within(values, shape, least, most):
                 raise ValueError(f"the {name} is out of bounds")
-            found.append(values)
+            found.append(None if values is None else np.asarray(values, np.float32))
         numbers = [None if each is None else float(each[0]) for each in found[:3]]
         offset, spread, slowness = (
             usual if each is None else each for each, usual in zip(numbers, (0, 1, 1), strict=True)
         )
-        return cls(offset, spread, slowness, None if found[3] is None else np.float32(found[3]))
+        return cls(offset, spread, slowness, found[3])
 
     def tensors(self) -> dict[str, Floats]:
         """What of_tensors() reads."""
         values: list[Any] = [[self.offset], [self.spread], [self.slowness], self.taps]
         named = zip(_BOUNDS, values, strict=True)
         return {name: np.asarray(each, np.float32) for name, each in named if each is not None}
+
+    @classmethod
+    def between(cls, parts: Sequence[tuple[Self, float]]) -> Self:
+        """A mixture of several, whose shares add up to 1."""
+
+        def mean(of: Callable[[Self], Any]) -> Any:
+            return sum(share * of(each) for each, share in parts)
+
+        flat = np.eye(1, TAPS, dtype=np.float32)[0]
+        taps = mean(lambda each: flat if each.taps is None else each.taps)
+        return cls(
+            float(mean(lambda each: each.offset)),
+            float(mean(lambda each: each.spread)),
+            float(mean(lambda each: each.slowness)),
+            None if all(each.taps is None for each, _ in parts) else np.asarray(taps, np.float32),
+        )
 
     def pitched(self, pitch: Floats) -> Floats:
         """The pitch as this person has it; unvoiced stays as it is."""

@@ -120,10 +120,19 @@ def blend(name: str, parts: tuple[tuple[Voice, float], ...], **metadata: str) ->
     """
     shares = np.array([share for _, share in parts])
     styles = np.concatenate([style_of(voice) for voice, _ in parts])
-    style = (shares / shares.sum()) @ styles
+    shares = shares / shares.sum()
+    style = shares @ styles
+    tensors = {STYLE: style.astype(np.float32)}
+    shifts = [shift_of(voice) for voice, _ in parts]
+    if any(shift is not None for shift in shifts):
+        moved = [np.zeros((NORMS, TIMBRE)) if shift is None else shift for shift in shifts]
+        tensors[SHIFT] = np.tensordot(shares, moved, 1).astype(np.float32)
+    deliveries = zip((delivery_of(voice) for voice, _ in parts), shares, strict=True)
+    if any(voice.tensors.keys() - {STYLE, SHIFT} for voice, _ in parts):
+        tensors |= Delivery.between(tuple(deliveries)).tensors()
     largest = parts[int(shares.argmax())][0]
     language = {_LANGUAGE: largest.metadata.get(_LANGUAGE, AMERICAN)}
-    return Voice(name, NAME, {STYLE: style.astype(np.float32)}, {**language, **metadata})
+    return Voice(name, NAME, tensors, {**language, **metadata})
 
 
 def _read(folder: Path, file_name: str) -> Voice:

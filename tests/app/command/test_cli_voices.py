@@ -1,5 +1,6 @@
 """`rubato voices`: what is printed, and what is asked of the library."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.__main__ import main
+from engine import api
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_voice_store import speech
@@ -75,3 +77,50 @@ def test_two_voices_are_mixed(capsys, tmp_path):
     assert lines[-1].split(maxsplit=1) == ["Luna", "mixed of 70 % Heart, 30 % Emma"]
     assert main(["voices", "mix", "Luna", "Heart", "Emma"]) == 1
     assert "called 'Luna' already" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ voices that learn
+
+
+LEARNT = api.Learnt("Anna", Path("anna.voice.safetensors"), "", "What is said.", "It is noisy.")
+
+
+def test_a_recording_is_added_with_progress_on_standard_error(capsys, monkeypatch):
+    def add(clip, name, text, show):
+        assert (clip, name, text) == (Path("clip.wav"), "Anna", "What is said.")
+        show("Learning the voice", 0.25)
+        return LEARNT
+
+    monkeypatch.setattr(api, "add_voice", add, raising=False)
+    found = answer(capsys, "add", "clip.wav", "--name", "Anna", "--text", "What is said.")
+    assert (found["voice"], found["file"]) == ("Anna", "anna.voice.safetensors")
+    assert main(["voices", "add", "clip.wav", "--name", "Anna", "--text", "What is said."]) == 0
+    assert capsys.readouterr().out == "Anna was learnt.\nIt is noisy.\n"
+
+
+def test_lines_of_progress_are_json_and_a_fault_is_the_document(capsys, monkeypatch):
+    def learn(name, text, show):
+        show("Learning the voice", 0.25)
+        raise api.errors.InvalidInput("There is no voice called '{name}'.", name=name)
+
+    monkeypatch.setattr(api, "learn_voice", learn, raising=False)
+    assert main(["voices", "learn", "Anna", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.err) == {"part": 0.25, "doing": "Learning the voice"}
+    assert json.loads(captured.out)["message"] == "There is no voice called 'Anna'."
+
+
+def test_a_learnt_voice_is_chosen_only_if_asked_and_a_refusal_says_why(capsys, monkeypatch):
+    chosen = []
+    results = [LEARNT, LEARNT, dataclasses.replace(LEARNT, file=None, reason="It is too quiet.")]
+    monkeypatch.setattr(api, "learn_voice", lambda *_: results.pop(0), raising=False)
+    monkeypatch.setattr(
+        api, "choose_learnt", lambda name, learnt: chosen.append(name), raising=False
+    )
+    assert main(["voices", "learn", "Anna"]) == 0
+    assert not chosen
+    assert main(["voices", "learn", "Anna", "--choose"]) == 0
+    assert chosen == ["Anna"]
+    assert main(["voices", "learn", "Anna", "--choose"]) == 0
+    assert chosen == ["Anna"]
+    assert "Anna stays as it was. It is too quiet." in capsys.readouterr().out

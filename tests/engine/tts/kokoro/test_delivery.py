@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.tts.kokoro.delivery import AS_IT_IS, TAPS, Delivery
-from engine.tts.kokoro.voices import SHIFT, delivery_of, shift_of
+from engine.tts.kokoro.voices import SHIFT, STYLE, blend, delivery_of, shift_of
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_learnt_voice, small_voice
 
@@ -48,6 +48,17 @@ def test_it_is_read_as_it_was_written():
     assert np.array_equal(read.taps, DELIVERY.taps)
     assert (read.offset, read.slowness) == pytest.approx((0.5, 1.1))
     assert Delivery.of_tensors({}) == AS_IT_IS
+
+
+def test_a_mixture_lies_between_what_its_voices_learnt():
+    stock, learnt = small_voice(), small_learnt_voice()
+    mixed = blend("Mixed", ((stock, 1.0), (learnt, 3.0)))
+    assert shift_of(mixed) == pytest.approx(0.75 * shift_of(learnt))
+    found, own = delivery_of(mixed), delivery_of(learnt)
+    assert found.offset == pytest.approx(0.75 * own.offset)
+    assert found.spread == pytest.approx(0.25 + 0.75 * own.spread)
+    assert found.taps[1:] == pytest.approx(0.75 * own.taps[1:])
+    assert set(blend("Stock", ((stock, 1.0), (stock, 1.0))).tensors) == {STYLE}
 
 
 @pytest.mark.parametrize(
