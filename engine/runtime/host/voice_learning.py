@@ -138,30 +138,31 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
     target = _target(blend.name)
     show(Translatable("Listening to the recording"), 0.0)
     advice = checks.check_recording(clip.pcm, clip.sample_rate)
-    with _ear() as hear:
-        if not text.strip():
-            clip = _excerpt(clip)
+    if not text.strip():
+        clip = _excerpt(clip)
+    with _ear() as hear:  # it does not stay in memory while the voice learns
         understood = hear(clip.pcm, clip.sample_rate) if hear else None
-        text = text.strip() or understood or ""
-        if hear is None and not text:
-            raise ModelError(
-                "No recogniser can write down what the recording says.",
-                hint="Fetch Whisper with {command}, or give the spoken text.",
-                command="rubato models get whisper-base",
-            )
-        checks.check_text(text, understood)
-        done = voices.load(target) if target.is_file() and _is_current(target) else None
-        if done is not None and done.metadata.get(_TRANSCRIPT) == text:
-            return Learnt(blend.name, target, "", text, advice)
-        lesson = learning.Lesson(blend, clip.pcm, clip.sample_rate, _spoken(text))
-        checkpoint = target.with_suffix(_CHECKPOINT)
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    text = text.strip() or understood or ""
+    if understood is None and not text:
+        raise ModelError(
+            "No recogniser can write down what the recording says.",
+            hint="Fetch Whisper with {command}, or give the spoken text.",
+            command="rubato models get whisper-base",
+        )
+    checks.check_text(text, understood)
+    done = voices.load(target) if target.is_file() and _is_current(target) else None
+    if done is not None and done.metadata.get(_TRANSCRIPT) == text:
+        return Learnt(blend.name, target, "", text, advice)
+    lesson = learning.Lesson(blend, clip.pcm, clip.sample_rate, _spoken(text))
+    checkpoint = target.with_suffix(f".{lesson.digest}{_CHECKPOINT}")
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
 
-        def show_fit(share: float) -> None:
-            show(Translatable("Learning the voice"), _FIT_SHARE * share)
+    def show_fit(share: float) -> None:
+        show(Translatable("Learning the voice"), _FIT_SHARE * share)
 
-        voice = model.learn(lesson, checkpoint, show_fit)
-        show(Translatable("Checking the voice"), _FIT_SHARE)
+    voice = model.learn(lesson, checkpoint, show_fit)
+    show(Translatable("Checking the voice"), _FIT_SHARE)
+    with _ear() as hear:
         reason = checks.fault(blend, voice, lambda each, said: _say(model, each, said), hear)
     checkpoint.unlink(missing_ok=True)
     if not reason:

@@ -104,5 +104,5 @@ def _is_within(
 ) -> bool:
     if values.shape != shape or not np.issubdtype(values.dtype, np.floating):
         return False
-    numbers = values.astype(np.float64)
+    numbers = np.asarray(values, np.float32)  # as the bounds are compared, so they are within
     return bool(np.all((numbers >= least) & (numbers <= most)))

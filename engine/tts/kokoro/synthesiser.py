@@ -102,8 +102,7 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         """The voice of a lesson after the fit; minutes. See learning.learn()."""
         from engine.tts.kokoro.fit.learning import learn  # loads torch and onnx
 
-        espeak = self._espeak(BRITISH if is_british(lesson.blend) else AMERICAN)
-        return learn(self._parts, espeak, lesson, checkpoint, show)
+        return learn(self.machine(lesson.blend), lesson, checkpoint, show)
 
     def open(self, voice: Voice, *, seed: int) -> KokoroSession:
         """An utterance in `voice`. `seed` changes nothing: nothing here is random."""

@@ -3,37 +3,37 @@
 Invariant: it takes one thread, uses no clock and no chance, and goes on from the last checkpoint.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import torch
 
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
-from engine.text.phonemes import Espeak, PhonedWord
+from engine.text.phonemes import PhonedWord
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align
 from engine.tts.kokoro.fit.checks import check_alignment
-from engine.tts.kokoro.fit.decoder import TorchDecoder, inputs_of, load_decoder, timbre_of
+from engine.tts.kokoro.fit.decoder import load_decoder
 from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, Progress, run
 from engine.tts.kokoro.fit.measuring import (
     bandwidth,
     energy_of,
-    equaliser,
     own_pitch,
     pitch_of,
     sounding,
 )
-from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
-from engine.tts.kokoro.parts import Floats, Parts
+from engine.tts.kokoro.natural import phoned, plan_natural
+from engine.tts.kokoro.session import Machine
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.statistics import SENTENCES
 from engine.tts.kokoro.symbols import MOST, length
-from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, is_british, style_of
+from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, style_of
+from engine.tts.kokoro.windows import render
 from engine.tts.speaker.recording import resampled
 
 _AIR: Final = 6 * FRAME  # silent samples before and behind the clip
@@ -53,19 +53,27 @@ class Lesson:
     sample_rate: int
     text: str
 
+    @property
+    def digest(self) -> str:
+        """Names all that decides the result."""
+        parts = (LEARNT, self.text, self.sample_rate, self.clip.tobytes())
+        style = style_of(self.blend).tobytes()
+        return hashlib.sha256(repr(parts).encode() + style).hexdigest()[:16]
+
 
 def learn(
-    parts: Parts,
-    espeak: Espeak,
+    machine: Machine,
     lesson: Lesson,
     checkpoint: Path,
     show: Callable[[float], None] = lambda share: None,
 ) -> Voice:
-    """Fit the voice. `checkpoint` is written every few steps, and the fit goes on from it; `show`
-    gets the share that is done. InvalidInput for a text that does not fit the clip.
+    """Fit the voice of a lesson, whose blend the machine speaks in. `checkpoint` is written every
+    few steps, and the fit goes on from it; `show` gets the share that is done. InvalidInput for a
+    text that does not fit the clip.
     """
-    style, decoder = style_of(lesson.blend), load_decoder(parts.published)
-    material, delivery = prepare(parts, decoder, espeak, lesson)
+    parts, style = machine.parts, machine.speaker.style
+    material, delivery = prepare(machine, lesson)
+    decoder = load_decoder(parts.published)  # behind what the whole clip needs of the memory
     progress = Progress.from_style(style, len(decoder.norms))
     if checkpoint.is_file():
         progress.restore(checkpoint.read_bytes())
@@ -74,34 +82,19 @@ def learn(
         if progress.step % KEEP_EVERY == 0:
             replace_file(checkpoint, progress.packed())
     timbre, shift = progress.timbre.detach().numpy(), progress.shift.detach().numpy()
-    style = np.concatenate([timbre, style[0, TIMBRE:]])[None]
-    natural = plan_natural(
-        parts, style, phoned(espeak, SENTENCES[0]), british=is_british(lesson.blend)
-    )
-    natural = natural.with_curves(parts, delivery.pitched(natural.pitch), natural.energy)
-    said = say(parts, decoder, natural, style)  # in the new timbre, which the decoder has now
-    delivery = replace(delivery, taps=equaliser(material.clip, said))
     about = {**lesson.blend.metadata, "making": LEARNT}
-    tensors = {STYLE: style[0], SHIFT: shift, **delivery.tensors()}
+    style = np.concatenate([timbre, style[0, TIMBRE:]])
+    tensors = {STYLE: style, SHIFT: shift, **delivery.tensors()}
     return replace(lesson.blend, tensors=tensors, metadata=about)
 
 
-@torch.no_grad()
-def say(parts: Parts, decoder: TorchDecoder, speech: NaturalSpeech, style: Floats) -> Pcm:
-    """Samples by the decoder, whose norms run over all of it."""
-    pcm: Pcm = decoder(*inputs_of(parts.source, speech), timbre_of(style)).numpy()
-    return pcm
-
-
-def prepare(
-    parts: Parts, decoder: TorchDecoder, espeak: Espeak, lesson: Lesson
-) -> tuple[Material, Delivery]:
+def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     """What the decoder is to say, and how the person's pitch and pace differ from the blend's."""
-    style, british = style_of(lesson.blend), is_british(lesson.blend)
-    words = phoned(espeak, lesson.text)
+    parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british
+    words = phoned(machine.espeak, lesson.text)
     _check_length(words)
     natural = plan_natural(parts, style, words, british=british)
-    said = say(parts, decoder, natural, style)
+    said = render(parts, machine.given, natural, 0, len(natural.features))
     clip = resampled(lesson.clip, lesson.sample_rate, SAMPLE_RATE)
     (ours, *own_ends), (theirs, first, last) = sounding(said), sounding(clip)
     clip = clip[max(0, first - _KEPT_AROUND[0]) : last + _KEPT_AROUND[1]]
@@ -118,8 +111,9 @@ def prepare(
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
     pitch = pitch_of(clip)
     speech = speech.with_curves(parts, pitch, energy)
-    material = Material(clip, say(parts, decoder, speech, style), speech, bandwidth(clip))
-    sentences = [phoned(espeak, each) for each in SENTENCES]
+    before = render(parts, machine.given, speech, 0, len(speech.features))
+    material = Material(clip, before, speech, bandwidth(clip))
+    sentences = [phoned(machine.espeak, each) for each in SENTENCES]
     spoken = [plan_natural(parts, style, each, british=british) for each in sentences]
     moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
     slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))

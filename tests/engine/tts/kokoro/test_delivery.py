@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InvalidInput
-from engine.tts.kokoro.delivery import AS_IT_IS, TAPS, Delivery
+from engine.tts.kokoro.delivery import AS_IT_IS, SLOWNESS, SPREADS, TAPS, Delivery
 from engine.tts.kokoro.voices import SHIFT, STYLE, blend, delivery_of, shift_of
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_learnt_voice, small_voice
@@ -48,6 +48,9 @@ def test_it_is_read_as_it_was_written():
     assert np.array_equal(read.taps, DELIVERY.taps)
     assert (read.offset, read.slowness) == pytest.approx((0.5, 1.1))
     assert Delivery.of_tensors({}) == AS_IT_IS
+    for slowest, spread in zip(SLOWNESS, SPREADS, strict=True):
+        widest = Delivery(1.0, spread, slowest)
+        assert Delivery.of_tensors(widest.tensors()).slowness == pytest.approx(slowest)
 
 
 def test_a_mixture_lies_between_what_its_voices_learnt():

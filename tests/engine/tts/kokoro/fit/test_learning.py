@@ -11,13 +11,13 @@ from engine.errors import InvalidInput
 from engine.tts.kokoro.fit import fitting, learning
 from engine.tts.kokoro.fit.alignment import Alignment, align
 from engine.tts.kokoro.fit.checks import check_alignment
-from engine.tts.kokoro.fit.decoder import load_decoder
+from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, timbre_of
 from engine.tts.kokoro.fit.fitting import Material, Progress, run
 from engine.tts.kokoro.natural import plan_natural
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.voices import LEARNT, delivery_of, shift_of, style_of
 from tests.engine.tts.kokoro.small import small, small_parts, small_style, small_voice
-from tests.engine.tts.kokoro.words import TEXT, espeak, phoned
+from tests.engine.tts.kokoro.words import TEXT, phoned
 
 STYLE = small_style()
 
@@ -32,9 +32,11 @@ def material(decoder) -> Material:
     """The made-up voice in another timbre says TEXT."""
     speech = plan_natural(small_parts(), STYLE, phoned(), british=False)
     decoder.set_shift(torch.zeros(()))
-    clip, before = (
-        learning.say(small_parts(), decoder, speech, style) for style in (small_style(1), STYLE)
-    )
+    inputs = inputs_of(small_parts().source, speech)
+    with torch.no_grad():
+        clip, before = (
+            decoder(*inputs, timbre_of(style)).numpy() for style in (small_style(1), STYLE)
+        )
     return Material(clip, before, speech, highest_hz=8_000.0)
 
 
@@ -92,14 +94,14 @@ def test_a_lesson_becomes_a_voice_and_leaves_a_checkpoint_of_its_owner(
     model, checkpoint = small(), tmp_path / "voice.checkpoint"
     lesson = learning.Lesson(small_voice(), material.clip, SAMPLE_RATE, TEXT)
     shares: list[float] = []
-    voice = learning.learn(small_parts(), espeak(), lesson, checkpoint, shares.append)
+    voice = model.learn(lesson, checkpoint, shares.append)
     assert shares == pytest.approx(np.arange(1, 7) / learning.STEPS)
     assert checkpoint.stat().st_mode & 0o777 == 0o600
     assert voice.metadata["making"] == LEARNT == model.info.learnt
     assert shift_of(voice).any()
-    assert delivery_of(voice).taps is not None
+    assert delivery_of(voice).taps is None  # the timbre has the colour
     assert np.array_equal(style_of(voice)[0, 128:], STYLE[0, 128:])
-    again = learning.learn(small_parts(), espeak(), lesson, checkpoint, shares.append)
+    again = model.learn(lesson, checkpoint, shares.append)
     assert len(shares) == 6  # all was done
     assert np.array_equal(shift_of(again), shift_of(voice))
     model.warm(voice)
@@ -110,7 +112,7 @@ def test_a_text_that_is_too_long_is_refused(tmp_path):
         small_voice(), np.ones(SAMPLE_RATE, np.float32), SAMPLE_RATE, "interesting " * 60
     )
     with pytest.raises(InvalidInput, match="too long"):
-        learning.learn(small_parts(), espeak(), lesson, tmp_path / "no.checkpoint")
+        small().learn(lesson, tmp_path / "no.checkpoint", print)
 
 
 # ------------------------------------------------------------------------ alignment
@@ -162,3 +164,14 @@ def test_a_text_fits_by_its_length_and_its_alignment(seconds, clip_s, distance, 
         return
     with pytest.raises(InvalidInput, match="not what is spoken"):
         check_alignment(seconds, clip_s, replace(found))
+
+
+def test_another_text_recording_or_blend_is_another_lesson(material):
+    lesson = learning.Lesson(small_voice(), material.clip, SAMPLE_RATE, TEXT)
+    others = (
+        replace(lesson, text="Yes."),
+        replace(lesson, clip=material.before),
+        replace(lesson, blend=small_voice(seed=1)),
+    )
+    assert len({lesson.digest, *(each.digest for each in others)}) == 4
+    assert replace(lesson).digest == lesson.digest
