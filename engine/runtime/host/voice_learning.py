@@ -24,6 +24,7 @@ from engine.asr.base import Recogniser
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.pcm import Pcm
 from engine.errors import EngineError, InvalidInput, ModelError
+from engine.nn.memory import return_freed_memory
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
 from engine.settings import RecogniserSettings, SpeechSettings
@@ -264,3 +265,4 @@ def _ear() -> Iterator[checks.Hear | None]:
         yield hear
     finally:
         whisper.close()
+        return_freed_memory()

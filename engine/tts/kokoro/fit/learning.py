@@ -6,6 +6,7 @@ Invariant: it takes one thread, uses no clock and no chance, and goes on from th
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
+from engine.nn.memory import return_freed_memory
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery
@@ -27,7 +29,7 @@ from engine.tts.kokoro.fit.measuring import (
     pitch_of,
     sounding,
 )
-from engine.tts.kokoro.natural import phoned, plan_natural
+from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
 from engine.tts.kokoro.session import Machine
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.statistics import SENTENCES
@@ -39,6 +41,7 @@ from engine.tts.speaker.recording import resampled
 _AIR: Final = 6 * FRAME  # silent samples before and behind the clip
 _KEPT_AROUND: Final = (2400, 4800)  # samples of the clip before and behind its speech
 _LONGEST_S: Final = 20
+_PIECE: Final = 24  # frames
 _QUIET: Final = 30  # percentile of the energy
 
 
@@ -73,7 +76,9 @@ def learn(
     """
     parts, style = machine.parts, machine.speaker.style
     material, delivery = prepare(machine, lesson)
-    decoder = load_decoder(parts.published)  # behind what the whole clip needs of the memory
+    return_freed_memory()
+    decoder = load_decoder(parts.published)
+    return_freed_memory()
     progress = Progress.from_style(style, len(decoder.norms))
     if checkpoint.is_file():
         progress.restore(checkpoint.read_bytes())
@@ -94,7 +99,7 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     words = phoned(machine.espeak, lesson.text)
     _check_length(words)
     natural = plan_natural(parts, style, words, british=british)
-    said = render(parts, machine.given, natural, 0, len(natural.features))
+    said = _say(machine, natural)
     clip = resampled(lesson.clip, lesson.sample_rate, SAMPLE_RATE)
     (ours, *own_ends), (theirs, first, last) = sounding(said), sounding(clip)
     clip = clip[max(0, first - _KEPT_AROUND[0]) : last + _KEPT_AROUND[1]]
@@ -111,13 +116,20 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
     pitch = pitch_of(clip)
     speech = speech.with_curves(parts, pitch, energy)
-    before = render(parts, machine.given, speech, 0, len(speech.features))
-    material = Material(clip, before, speech, bandwidth(clip))
+    material = Material(clip, _say(machine, speech), speech, bandwidth(clip))
     sentences = [phoned(machine.espeak, each) for each in SENTENCES]
     spoken = [plan_natural(parts, style, each, british=british) for each in sentences]
     moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
     slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))
     return material, Delivery(*moved, slowness=slowness)
+
+
+def _say(machine: Machine, speech: NaturalSpeech) -> Pcm:
+    """Samples, rendered in pieces: a whole clip at once takes 0.3 GB."""
+    total = len(speech.features)
+    ends = [*range(0, total, _PIECE), total]
+    pieces = (render(machine.parts, machine.given, speech, *each) for each in pairwise(ends))
+    return np.concatenate(list(pieces))
 
 
 def _check_length(words: Sequence[PhonedWord]) -> None:
