@@ -10,6 +10,7 @@ import numpy.typing as npt
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.kokoro.durations import Frames, Script, make_script
 from engine.tts.kokoro.parts import Floats, Outline, Parts
+from engine.tts.kokoro.plan import EARLY
 from engine.tts.kokoro.symbols import ids
 
 
@@ -27,6 +28,11 @@ class NaturalSpeech:
     energy: Floats
     curves: Floats
     turns: npt.NDArray[np.float64]
+
+    @property
+    def edges(self) -> Frames:
+        """The frame at which each symbol's sound begins, and where the last one's ends."""
+        return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
 
     def with_curves(self, parts: Parts, pitch: Floats, energy: Floats) -> Self:
         """The same sounds with this pitch and energy."""

@@ -116,7 +116,11 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
     pitch = pitch_of(clip)
     speech = speech.with_curves(parts, pitch, energy)
-    material = Material(clip, _say(machine, speech), speech, bandwidth(clip))
+    before, highest_hz = _say(machine, speech), bandwidth(clip)
+    # Breath before the first sound, if it was learnt, would be heard before every sentence.
+    begin, end = FRAME * speech.edges[0], FRAME * speech.edges[-1]
+    clip[:begin], clip[end:] = before[:begin], before[end:]
+    material = Material(clip, before, speech, highest_hz)
     sentences = [phoned(machine.espeak, each) for each in SENTENCES]
     spoken = [plan_natural(parts, style, each, british=british) for each in sentences]
     moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
