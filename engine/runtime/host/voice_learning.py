@@ -34,7 +34,7 @@ from engine.tts import pick, registry, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.fit import checks, learning
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
-from engine.tts.kokoro.voices import LEARNT, NAME
+from engine.tts.kokoro.voices import LEARNT, MAKING, NAME
 from engine.tts.speaker.recording import resampled
 from engine.tts.voice_lookup import adopt, is_recording
 
@@ -131,8 +131,10 @@ def choose(name: str, *, learnt: bool) -> None:
 
 def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show) -> Learnt:
     saved = _saved(name)
-    blend = replace(voices.load(saved.path), name=saved.name)
-    return _learn(model, blend, voices.load_clip(saved.path), text, show)
+    clip, blend = voices.load_clip(saved.path), voices.load(saved.path)
+    if blend.metadata.get("making") != MAKING:  # it learnt before
+        blend = model.encode_voice(clip.pcm, clip.sample_rate)
+    return _learn(model, replace(blend, name=saved.name), clip, text, show)
 
 
 def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: Show) -> Learnt:

@@ -78,6 +78,23 @@ def test_a_voice_is_learnt_once_and_speaks_when_it_is_chosen(lessons):
     assert voices.header(saved.path).has_clip
 
 
+def test_a_voice_that_learnt_begins_at_the_blend_again(lessons, monkeypatch):
+    keep()
+    voice_learning.learn("Anna", TEXT)
+    voice_learning.choose("Anna", learnt=True)
+    begun = []
+
+    def encode_voice(pcm, sample_rate):
+        begun.append(sample_rate)
+        return small_voice()
+
+    with voice_learning._kokoro() as model:
+        monkeypatch.setattr(model, "encode_voice", encode_voice)
+    assert voice_learning.learn("Anna", TEXT).voice == "Anna"
+    assert begun == [CLIP.sample_rate]
+    assert len(lessons) == 2
+
+
 def test_the_blend_can_be_kept_instead(lessons):
     saved = keep()
     learnt = voice_learning.learn("Anna", TEXT)
