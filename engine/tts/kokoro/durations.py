@@ -39,6 +39,7 @@ _NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔ")
 _SPOKEN_PAUSE: Final = 8.0
 # Of the sound before a mark about four frames are audible, however many it has.
 _LAST_SOUND: Final = 4.0
+_LONGEST_LAST: Final = 6.0  # so it is not stretched beyond this: the rest would be silence
 _AROUND: Final = 1.5  # frames that sound before the first symbol and behind the last one
 SHORTEST_LEAD: Final = (
     13.0  # frames of silence before speech: with seven, the first 0.2 s were lost
@@ -52,14 +53,16 @@ _SHORTEST_MARKED: Final = 0.12
 # A few words are not forced to the rate, because some words are by nature slower: they are as much
 # quicker as the voice's own pace is slower than the rate. Later words correct the rest.
 _HORIZON: Final = 8.0  # syllables of that correction; all at once where a sentence ends
-# Short sentences lose a quarter second to the pause between them: ten of seven syllables kept 7 SPS
-# to 6 % with a hurry of 0.65, to 2 % with 0.6.
-_MOST_HURRY, _MOST_LINGER = 0.6, 1.5  # factors on the length
+# Factors on the length. A hurry is relative to the voice's own length or the one at the rate,
+# whichever is shorter: short sentences pay for the pauses between them. At 0.4 of its own length
+# speech is as quick as a long sentence in a hurry at 7 SPS.
+_MOST_HURRY, _MOST_LINGER, _QUICKEST = 0.5, 1.5, 0.4
 _FINAL_MARK: Final = (3.0, 24.0)  # frames of a sentence's last mark, at any rate
 _FINAL_PAUSE: Final = (3.0, 10.0)  # the same where a long sentence is only cut into parts
 # No pause inside a sentence is longer; up to 0.2 s more than that is silent.
 LONGEST_PAUSE: Final = 0.9  # seconds
 _LONGEST_GAP: Final = {SPACE: 12.0} | dict.fromkeys(MARKS, 24.0)  # frames
+_BESIDE_PAUSE: Final = 3.0  # frames of the space behind a pause: the pause is silence enough
 _CARRIED: Final = 6  # syllables whose pauses are made up for in the words behind them, at most
 _ADVANCE: Final = 3  # syllables of a sentence's first word that count for its last one, at most
 
@@ -202,7 +205,9 @@ def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, clos
         owed = pace.wanted(voiced) - pauses.sum() - pace.late - _AROUND * closed
         share = 1.0 if closed else min(1.0, len(voiced) / _HORIZON)
         total = natural_total + share * (owed - natural_total)
-        total = np.clip(total, _MOST_HURRY * natural_total, _MOST_LINGER * natural_total)
+        own_total = lasting[free].sum()
+        least = max(_QUICKEST * own_total, _MOST_HURRY * min(natural_total, own_total))
+        total = np.clip(total, least, max(least, _MOST_LINGER * natural_total))
         hurried = min(1.0, total / natural_total)
     lasting[free] = _stretched(lasting[free], script, free - 1, pace, total)
     if closed and len(lasting) > kept + 1:
@@ -241,13 +246,21 @@ def _silence_before_marks(lasting: Lasting, text: str) -> None:
             lasting[place - 1 : place + 1] += (-silent, silent)
 
 
+def _longest(script: Script, place: int) -> float:
+    if script.text.startswith(tuple(MARKS), place + 1):
+        return _LONGEST_LAST
+    if place and script.pauses[place - 1]:
+        return _BESIDE_PAUSE if script.text[place] == SPACE else np.inf
+    return _LONGEST_GAP.get(script.text[place], np.inf)
+
+
 def _stretched(
     lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
 ) -> Lasting:
     """The symbols at `places`, each word at its pace, `total` frames (None = as it comes)."""
     gives = np.array([_GIVES.get(script.text[place], _GAP_GIVES) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
-    longest = np.array([_LONGEST_GAP.get(script.text[place], np.inf) for place in places])
+    longest = np.array([_longest(script, place) for place in places])
 
     def at(more: float) -> Lasting:
         stretched: Lasting = np.maximum(1.0, lasting * np.exp(gives * (slower + more)))

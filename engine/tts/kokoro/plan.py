@@ -5,6 +5,7 @@ are frozen: the next plan takes them over as they are. Invariant: a plan depends
 plan before it and its frozen frames alone.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -37,6 +38,7 @@ _SOUNDING: Final = 0.0  # energy; silence is below
 _SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
 _BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
+_LEAST_BEHIND: Final = 1  # frames of silence between two sentences, beside what dies away
 _DYING: Final = 4  # frames of a last mark in which the sound before it dies away
 
 
@@ -132,10 +134,27 @@ class Plan:
         )
 
     @property
+    def silence_behind(self) -> int:
+        """Frames of silence behind the limit of a complete sentence. Where the next sentence would
+        have to make up for more than a syllable, or this one could not hurry enough, fewer.
+        """
+        planned = len(self.features) - self.limit
+        if self.pace.rate is None:
+            return planned
+        bearable = min(planned, PER_SECOND / self.pace.rate)
+        cut = max(0, math.ceil(self._late_with(planned) - bearable))
+        return max(min(planned, _LEAST_BEHIND), planned - cut)
+
+    @property
     def late_at_end(self) -> float:
         """The same of the whole sentence with the silence behind it, before the next one's lead."""
-        late = self.late(self.limit) + float(self.frames[-1])
+        late = self._late_with(self.silence_behind)
         return min(max(late, -_MOST_CORRECTION), _MOST_CORRECTION)
+
+    def _late_with(self, behind: int) -> float:
+        """Lateness of the sentence with so many frames of silence behind it."""
+        cut = len(self.features) - self.limit - behind
+        return self.late(self.limit) + float(self.frames[-1]) - cut
 
     def begun(self, done: int) -> int:
         """How many symbols, the edge before them included, sound before a frame."""

@@ -180,7 +180,7 @@ class KokoroSession(AheadUtterance):
             faded_in(pcm)
         if plan.wish.closed and last == plan.limit:
             faded_out(pcm)
-            rest = FRAME * (len(plan.features) - last)
+            rest = FRAME * plan.silence_behind
             pcm, places[-1] = np.concatenate([pcm, np.zeros(rest, np.float32)]), places[-1] + rest
         self._windows.append(_Window(state, places, pcm, self._meter.branch()))
         while self._windows[0].places[-1] < self._sample - _KEPT:
