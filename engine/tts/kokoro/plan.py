@@ -128,10 +128,9 @@ class Plan:
 
     def late(self, done: int) -> float:
         """Frames by which what is rendered before `done` is too long for its rate."""
-        kept = self.begun(done)
-        return self.pace.late + lateness(
-            self.script, self.frames, max(0, self.kept - 1), max(0, kept - 1), self.pace
-        )
+        first = max(0, self.kept - 1)
+        last = min(max(0, self.begun(done) - 1), len(self.script.text))  # not the edge behind
+        return self.pace.late + lateness(self.script, self.frames, first, last, self.pace)
 
     @property
     def silence_behind(self) -> int:

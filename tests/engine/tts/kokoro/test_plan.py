@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.text.phonemes import PhonedWord
@@ -157,25 +157,36 @@ def test_silences_are_between_the_words_and_as_long_as_their_pauses():
 
 
 LONGEST_SILENCE = 1.2  # seconds, inside a sentence
+LAST_SOUND = 4  # frames
 LONG_WORDS = (
     *SAID,
-    *phoned("antidisestablishmentarianism internationalization unfortunately, a — , no"),
+    *phoned(
+        "antidisestablishmentarianism internationalization electroencephalography unfortunately, a — , no"
+    ),
 )
 
 
 def longest_silence(plan: Plan) -> float:
-    """Seconds between the sounds of two words that follow each other."""
-    script, silent = plan.script, silent_frames(plan.script)
-    sounds = np.array([False, *(symbol not in ",.?! " for symbol in script.text), False])
-    lengths = plan.frames + np.concatenate([[0], silent, [0]])
+    """Seconds between the sounds of two words that follow each other. Of the sound before a mark
+    only LAST_SOUND frames are audible.
+    """
+    text, silent = plan.script.text, silent_frames(plan.script)
+    lengths = plan.frames[1:-1] + silent
     longest = run = 0
-    for sound, frames in zip(sounds[1:-1], lengths[1:-1], strict=True):
+    for place, (symbol, frames) in enumerate(zip(text, lengths, strict=True)):
+        sound = symbol not in ",.?! "
         longest = max(longest, run * sound)
-        run = 0 if sound else run + frames
+        if not sound:
+            run += frames
+        else:
+            before_mark = text[place + 1 : place + 2] in tuple(",.?!")
+            run = max(0, frames - LAST_SOUND) if before_mark else 0
     return longest * SECONDS
 
 
 @settings(max_examples=60)
+@example([LONG_WORDS[-1]] * 3, [1.0], [0.0] * 5)
+@example([*phoned("electroencephalography was")] * 2, [1.0, 7.0], [1.0] * 5)
 @given(
     st.lists(st.sampled_from(LONG_WORDS), min_size=3, max_size=9),
     st.lists(st.floats(1.0, 7.0), min_size=1, max_size=5),

@@ -106,7 +106,10 @@ def test_a_paragraph_of_short_sentences_has_its_rate(model, rate):
 @pytest.mark.parametrize("rates", [(1.0, 1.0), (2.0, 2.0), (7.0, 1.0), (1.0, 3.0)])
 def test_no_silence_inside_a_sentence_is_long(model, rates):
     """The rate changes after 0.6 s."""
-    text = "Unfortunately, the internationalization is closed to all who asked"
+    text = (
+        "Unfortunately, the internationalization is closed to all who asked, because the "
+        "electroencephalography was normal"
+    )
     with laws.open_session(model, rate=rates[0]) as session:
         laws.push(session, text.split())
         pieces: list[np.ndarray] = []

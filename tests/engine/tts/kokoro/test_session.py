@@ -165,6 +165,32 @@ def test_a_paragraph_of_short_sentences_has_its_rate(rate):
     assert syllables / length_of_sound(spoken.pcm) == pytest.approx(rate, rel=0.02)
 
 
+VERY_SHORT = (
+    "It is late. The teacher wrote it on the board. He came back home. We will go home at seven. "
+    "They left this morning. I saw him by the lake. I see you. She is my sister. "
+    "We never heard about it here. The dog is old. "
+) * 2
+
+
+@pytest.mark.usefixtures("unheard")
+@pytest.mark.parametrize("rate", [3.0, 4.0, 5.0, 6.0])
+def test_so_has_one_of_sentences_of_three_to_eight_syllables(rate):
+    spoken = said(VERY_SHORT.split(), rate)
+    syllables = sum(word.syllables for word in phoned(VERY_SHORT))
+    assert syllables / length_of_sound(spoken.pcm) == pytest.approx(rate, rel=0.02)
+
+
+@pytest.mark.usefixtures("unheard")
+def test_the_silence_between_sentences_is_not_cut_at_the_own_rate():
+    """Nor at a slow one."""
+    gaps = [
+        np.diff(np.flatnonzero(said(["No.", "We", "are", "late."], rate).pcm)).max()
+        for rate in (None, 2.0, 7.0)
+    ]
+    assert gaps[0] > gaps[2]
+    assert gaps[1] > gaps[2]
+
+
 @pytest.mark.usefixtures("unheard")
 @settings(max_examples=12)
 @given(
