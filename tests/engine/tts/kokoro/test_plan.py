@@ -161,7 +161,8 @@ LAST_SOUND = 4  # frames
 LONG_WORDS = (
     *SAID,
     *phoned(
-        "antidisestablishmentarianism internationalization electroencephalography unfortunately, a — , no"
+        "antidisestablishmentarianism internationalization electroencephalography "
+        "unfortunately, a — , no"
     ),
 )
 
