@@ -57,6 +57,9 @@ _HORIZON: Final = 8.0  # syllables of that correction; all at once where a sente
 # whichever is shorter: short sentences pay for the pauses between them. At 0.4 of its own length
 # speech is as quick as a long sentence in a hurry at 7 SPS.
 _MOST_HURRY, _MOST_LINGER, _QUICKEST = 0.5, 1.5, 0.4
+_SOON: Final = 5.0  # the same for what is too long already, such as the silence between sentences
+# Frames that an early sentence does not linger over: they pay for the silence behind it.
+_SAVED: Final = 2.0
 _FINAL_MARK: Final = (3.0, 24.0)  # frames of a sentence's last mark, at any rate
 _FINAL_PAUSE: Final = (3.0, 10.0)  # the same where a long sentence is only cut into parts
 # No pause inside a sentence is longer; up to 0.35 s more than that is silent.
@@ -202,9 +205,11 @@ def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, clos
     total, hurried = None, 1.0
     if pace.rate is not None and (voiced := owners[script.nuclei[body - 1]]).size:
         natural_total = lasting[free].sum() * pace.own / _articulation(pace.rate)
-        owed = pace.wanted(voiced) - pauses.sum() - pace.late - _AROUND * closed
-        share = 1.0 if closed else min(1.0, len(voiced) / _HORIZON)
-        total = natural_total + share * (owed - natural_total)
+        early = min(max(0.0, -pace.late), _SAVED)
+        owed = pace.wanted(voiced) - pauses.sum() - pace.late - (_AROUND + early) * closed
+        share, soon = (1.0 if closed else min(1.0, len(voiced) / few) for few in (_HORIZON, _SOON))
+        late = max(0.0, pace.late)
+        total = natural_total + share * (owed + late - natural_total) - soon * late
         own_total = lasting[free].sum()
         least = max(_QUICKEST * own_total, _MOST_HURRY * min(natural_total, own_total))
         total = np.clip(total, least, max(least, _MOST_LINGER * natural_total))

@@ -35,9 +35,11 @@ EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations
 _LEAD: Final = 2  # frames before the first sound that are heard
 _MOST_CORRECTION: Final = 30.0  # frames that the next sentence makes up for, at most
 _SOUNDING: Final = 0.0  # energy; silence is below
+_DEAD: Final = -3.0  # energy; below it, sound that dies away is inaudible (-50 dB)
 _SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
 _BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
+_BEARABLE: Final = 0.3  # syllables of lateness that a sentence may leave to the next one
 _LEAST_BEHIND: Final = 1  # frames of silence between two sentences, beside what dies away
 _DYING: Final = 4  # frames of a last mark in which the sound before it dies away
 
@@ -70,11 +72,13 @@ class Wish:
 class Plan:
     """`frames` of each symbol and the edges, of which the first `kept` were rendered before. Frames
     before `limit` may be rendered; after the limit of a complete sentence there is only silence.
+    `follows`: there is a sentence before it.
     `steady`: the rate has not changed since the sentence began. `curves` and `turns`: pitch and
     energy as source.py prepares them.
     """
 
     wish: Wish
+    follows: bool
     script: Script
     outline: Outline
     pauses: tuple[float, ...]
@@ -92,11 +96,15 @@ class Plan:
     @property
     def first(self) -> int:
         """The first audible frame. Some voices begin a sound earlier than usual, which their energy
-        shows.
+        shows. Behind another sentence, the first frame of those is spared: it is below -45 dB.
         """
         usual = int(self.frames[0]) - _LEAD - EARLY
         sounding = np.flatnonzero(self.energy[: 2 * usual + 2] > _SOUNDING) // 2
-        return max(0, usual - _SOONER, min([usual, *map(int, sounding[:1])]))
+        first = min([usual, *map(int, sounding[:1])])
+        sooner = _SOONER
+        if self.follows and self.pace.rate is not None:
+            first, sooner = first + 1, 1
+        return max(0, usual - sooner, first)
 
     @property
     def lead(self) -> int:
@@ -107,6 +115,13 @@ class Plan:
     def edges(self) -> Frames:
         """The frame at which each symbol's sound begins, and where the last one's ends."""
         return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
+
+    @property
+    def end_of_sound(self) -> int:
+        """The frame at which the sound before the last mark has died away."""
+        end = int(self.edges[-2])
+        dying = np.flatnonzero(self.energy[2 * end : 2 * (end + _DYING)] > _DEAD) // 2
+        return end + int(max(dying, default=0)) + 1
 
     @property
     def onsets(self) -> Frames:
@@ -135,12 +150,12 @@ class Plan:
     @property
     def silence_behind(self) -> int:
         """Frames of silence behind the limit of a complete sentence. Where the next sentence would
-        have to make up for more than a syllable, or this one could not hurry enough, fewer.
+        have to make up for too much, or this one could not hurry enough, fewer.
         """
         planned = len(self.features) - self.limit
         if self.pace.rate is None:
             return planned
-        bearable = min(planned, PER_SECOND / self.pace.rate)
+        bearable = min(planned, _BEARABLE * PER_SECOND / self.pace.rate)
         cut = max(0, math.ceil(self._late_with(planned) - bearable))
         return max(min(planned, _LEAST_BEHIND), planned - cut)
 
@@ -203,12 +218,12 @@ def make_plan(
         energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
     source = parts.source
     plan = Plan(
-        wish, script, outline, pauses, past.steady, pace, frames, len(past.frames), features,
-        pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
+        wish, follows, script, outline, pauses, past.steady, pace, frames, len(past.frames),
+        features, pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
     if before is None and follows:  # its lead is known only now
         pace = replace(pace, late=pace.late + plan.lead - _LEAD - EARLY)
-    end = int(plan.edges[-2]) + _DYING if wish.closed else plan.onset_of_last - _HELD
+    end = plan.end_of_sound if wish.closed else plan.onset_of_last - _HELD
     return replace(plan, pace=pace, limit=max(done, min(len(features), end)))
 
 
