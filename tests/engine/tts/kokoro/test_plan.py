@@ -179,7 +179,7 @@ def test_silences_are_between_the_words_and_as_long_as_their_pauses():
 # ----------------------------------------------------------------------------------------- silence
 
 
-LONGEST_SILENCE = 1.2  # seconds, inside a sentence
+LONGEST_SILENCE = 1.0  # seconds, inside a sentence; Kokoro itself adds up to 0.2
 LAST_SOUND = 4  # frames
 LONG_WORDS = (
     *SAID,
