@@ -94,6 +94,8 @@ class Story:
             yield "every part", lambda: {e.part for e in self.of(api.Ready)} == set(api.Part)
             self.window.activateWindow()  # there is no window manager here to do it
             yield "the keyboard", self.window.isActiveWindow
+            self.window.first_start.leave.click()
+            yield "the end of the first steps", lambda: not self.window.first_start.isVisible()
             yield from self._ask_aloud()
             yield from self._pull_the_slider()
             yield from self._drop_a_recording()
