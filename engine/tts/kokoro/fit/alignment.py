@@ -8,14 +8,15 @@ import numpy.typing as npt
 
 from engine.tts.base import Pcm
 from engine.tts.kokoro.durations import Frames
-from engine.tts.kokoro.fit.measuring import mel_filters, powers
+from engine.tts.kokoro.fit.measuring import mel_filters, powers, sounding
 from engine.tts.kokoro.plan import EARLY
-from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.source import FRAME, SAMPLE_RATE, STEP
 
 Numbers = npt.NDArray[np.float64]
 
 _WINDOW, _FFT, _BANDS = 720, 1024, 40
 _ENDS_HZ: Final = (60, 7_600)
+_FAINT: Final = 0.002  # of the loud blocks' power: the weakest sound at an end
 _CEPSTRA: Final = 16
 _DEEPEST: Final = 9.0  # nepers below the loud frames: silence
 _SLOPE_WEIGHT, _LEVEL_WEIGHT = 1.5, 1.5
@@ -33,16 +34,25 @@ class Alignment:
 
 def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
     """Find the symbols of `said`, which last `frames` there, in the clip; at 24 kHz both."""
-    path, distance = _warp(_distances(cepstra(said), cepstra(clip)))
-    last = 2 * int(frames.sum()) - 1
-    at = np.clip(2 * (np.cumsum(frames)[:-1] - EARLY), 0, min(last, int(path[-1, 0])))
-    edges = np.array([path[path[:, 0] == place, 1].mean() for place in at]) / 2 + EARLY
+    # Without the silence around: it would be the cheapest place for a word before a pause.
+    (ours, our_first), (theirs, their_first) = (_speech(pcm) for pcm in (said, clip))
+    path, distance = _warp(_distances(cepstra(ours), cepstra(theirs)))
+    at = np.clip(2 * (np.cumsum(frames)[:-1] - EARLY) - our_first, 0, path[-1, 0])
+    found = np.array([path[path[:, 0] == place, 1].mean() for place in at])
+    edges = (found + their_first) / 2 + EARLY
     total, count = len(clip) // FRAME, len(frames)
     ends = [0]
     for place, edge in enumerate([*edges, total]):  # at least a frame each
         latest = total - (count - 1 - place)
         ends.append(int(np.clip(round(edge), min(ends[-1] + 1, latest), latest)))
     return Alignment(np.diff(ends).astype(np.int64), distance)
+
+
+def _speech(pcm: Pcm) -> tuple[Pcm, int]:
+    """The samples between the silences, and how many steps of silence are before them."""
+    _, first, last = sounding(pcm, _FAINT)
+    first = first // STEP * STEP
+    return pcm[first:last], first // STEP
 
 
 def cepstra(pcm: Pcm) -> Numbers:

@@ -73,12 +73,12 @@ def _mel_edges(bands: int, low: float, high: float) -> Any:
     return 700 * (10 ** (mels / 2595) - 1)
 
 
-def sounding(pcm: Pcm) -> tuple[float, int, int]:
-    """Mean power of the blocks of 20 ms that sound; the samples at which the first of them begins
-    and the last one ends.
+def sounding(pcm: Pcm, share: float = _SOUNDING) -> tuple[float, int, int]:
+    """Mean power of the blocks of 20 ms that sound (`share` of the loud blocks' power); the samples
+    at which the first of them begins and the last one ends.
     """
     power = (pcm[: len(pcm) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).astype(np.float64) ** 2).mean(1)
-    loud = power > _SOUNDING * np.percentile(power, 95)
+    loud = power > share * np.percentile(power, 95)
     places = np.flatnonzero(loud)
     if not len(places):
         return 0.0, 0, 0
