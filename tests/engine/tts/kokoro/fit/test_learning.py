@@ -154,6 +154,7 @@ def test_a_text_with_more_symbols_than_the_clip_has_frames_is_refused():
         (18.0, 10.0, 1.1, 0.2, False),
         (8.0, 10.0, 1.3, 0.5, False),
         (8.0, 10.0, 1.3, 0.2, True),
+        (8.0, 10.0, 1.3, 0.4, False),
     ],
 )
 def test_a_text_fits_by_its_length_and_its_alignment(seconds, clip_s, distance, short, fits):
