@@ -41,8 +41,8 @@ _LIKE, _PITCH_APART = 0.45, 0.3
 _DOUBTFUL: Final = 0.5
 _FEWEST_WORDS: Final = 4
 _SHARED: Final = 0.5  # of the words, between the given text and what is understood
-# Of the text as the blend says it, over the clip's speech: 0.53 to 0.81 of whole texts, 0.25 to 0.39
-# of halves (five people, as the next figures).
+# Of the text as the blend says it, over the clip's speech: 0.53 to 0.81 of whole texts, 0.25 to
+# 0.39 of halves (five people, as the next figures).
 _LENGTHS: Final = (0.45, 1.6)
 # An alignment's mean distance, and 0.3 times the share of symbols of the shortest length: 1.23 to
 # 1.34 of right texts, 1.42 to 1.49 of other ones.

@@ -15,7 +15,8 @@ from engine.tts.speaker.recording import resampled
 from engine.tts.speaker.small import SAMPLE_RATE as PITCH_RATE
 
 _PITCH_HOP: Final = STEP * PITCH_RATE // SAMPLE_RATE
-_JUMP: Final = 0.45  # of log pitch, from the values around: an octave is found by mistake
+# Of log pitch, from the values around and from all: an octave is found by mistake, or in noise.
+_JUMP, _FAR = 0.45, 0.7
 _AROUND: Final = 7  # values
 _BLOCK: Final = SAMPLE_RATE // 50
 _SOUNDING: Final = 0.05  # of the loud blocks' power
@@ -32,6 +33,10 @@ def pitch_of(pcm: Pcm) -> Floats:
     count = len(pcm) // STEP
     narrow = np.pad(narrow, (before, 2 * resemblance.WINDOW))
     pitch = resemblance.pitch_of(narrow, _PITCH_HOP)[:count]
+    voiced = pitch > 0
+    if voiced.any():
+        usual = np.median(pitch[voiced])
+        pitch[np.abs(np.log(np.where(voiced, pitch, usual) / usual)) > _FAR] = 0.0
     for place in np.flatnonzero(pitch):
         near = pitch[max(0, place - _AROUND) : place + _AROUND + 1]
         middle = np.median(near[near > 0])

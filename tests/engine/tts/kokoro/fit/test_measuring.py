@@ -36,6 +36,13 @@ def test_pitch_has_a_value_every_step_at_its_place(pitch_hz):
     assert pitch[half + 2 : -2] == pytest.approx(pitch_hz, rel=0.03)
 
 
+def test_a_pitch_that_is_found_in_noise_is_none():
+    pcm = np.concatenate([harmonics(120.0, 1.0), harmonics(400.0, 0.1), harmonics(120.0, 1.0)])
+    pitch = pitch_of(pcm)
+    assert pitch[pitch > 0].max() < 130
+    assert (pitch > 0).mean() > 0.8
+
+
 def test_energy_follows_the_level():
     low, high = (energy_of(level * NOISE).mean() for level in (0.1, 1.0))
     assert high - low == pytest.approx(np.log(100), abs=0.1)
