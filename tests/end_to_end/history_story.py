@@ -80,7 +80,6 @@ class Talk(HistoryStory):
 class Find(HistoryStory):
     def _tell(self) -> Iterator[Wait]:
         yield from self._ready()
-        history = self.window.history
         yield "what rang late", lambda: self.of(api.TimerRang)
         yield "its turn to be over", lambda: self.of(api.TurnEnded)
         self.facts["rang"] = [each.text for each in self.of(api.TimerRang)]
