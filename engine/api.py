@@ -63,9 +63,8 @@ if TYPE_CHECKING:
     from engine.runtime.host.dialogue import Exchange, converse, exchange
     from engine.runtime.host.say_command import say, speak_question
     from engine.runtime.host.timers import default_path as timers_path
-    from engine.runtime.host.voice_learning import Learnt, learn_recording, learnt_file
+    from engine.runtime.host.voice_learning import Learnt, learn_recording
     from engine.runtime.host.voice_learning import add as add_voice
-    from engine.runtime.host.voice_learning import choose as choose_learnt
     from engine.runtime.host.voice_learning import learn as learn_voice
     from engine.runtime.host.wake_training import learn as teach_wake_phrase
     from engine.serve.server import (
@@ -77,6 +76,7 @@ if TYPE_CHECKING:
         serve_cluster,
     )
     from engine.settings_file import default_path as settings_path
+    from engine.tts.kokoro.learnt import choose as choose_learnt
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.voice_store import SENTENCE, VoiceStore
 

@@ -134,7 +134,8 @@ def _learning(
     name = one_line(learnt.voice)
     lines = [f"{name} was learnt." if learnt.file else f"{name} stays as it was. {learnt.reason}"]
     lines += [learnt.advice] if learnt.advice else []
-    return answer(options, learnt, *lines)
+    texts = [api.translatable.to_json(each) for each in (learnt.reason, learnt.advice) if each]
+    return answer(options, {**dataclasses.asdict(learnt), "texts": texts}, *lines)
 
 
 def show_share(doing: str, share: float) -> None:

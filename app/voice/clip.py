@@ -13,9 +13,10 @@ from app.look.controls import button
 from app.look.label import Label
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
-from engine.api import AddVoice, ClipInspected, PreviewVoice
+from engine.api import AddVoice, ClipInspected, LearnVoice, PreviewVoice
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list
+LONGEST_WORDS = 1_000  # characters
 LONGEST_S = 30.0  # of a part; a voice uses at most 20 s
 _USUAL_S = 8.0
 _SHORTEST_S = 1.0
@@ -97,6 +98,10 @@ class Consent(QWidget):
         self._post = post
         self._clip: ClipInspected | None = None  # None = none was shown yet
         self.name = name_field(self)
+        self.words = QLineEdit(self)
+        self.words.setMaxLength(LONGEST_WORDS)
+        self.words.setPlaceholderText(tr("What is said in it (empty: it is written down)"))
+        self.words.setAccessibleName(tr("What is said in the recording"))
         self.agreed = QCheckBox(tr("I &may use this voice"), self)
         self.hear = button(tr("&Hear a voice that resembles it"), self, self._on_hear)
         self.adopt = button("", self, self._on_adopt)
@@ -104,16 +109,20 @@ class Consent(QWidget):
         self.name.textChanged.connect(self._refresh)
         self.name.returnPressed.connect(self.adopt.click)
         buttons = placed(LEFT, self.hear), placed(LEFT, self.adopt)
-        column(self.name, self.agreed, *buttons, on=self, spacing=8)
+        column(self.name, self.words, self.agreed, *buttons, on=self, spacing=8)
         self.hide()
 
-    def show_clip(self, clip: ClipInspected) -> None:
-        """Offer to use it if the recording is suitable and the synthesiser can clone voices."""
+    def show_clip(self, clip: ClipInspected, words: str = "") -> None:
+        """Offer to use it if the recording is suitable and the synthesiser can make a voice of it.
+        `words` are said in it, if they are known.
+        """
         self._clip = clip
+        self.words.setText(words)
+        self.words.setVisible(clip.resembles)
         self.agreed.setChecked(False)
         self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])
         self.adopt.setText(
-            tr("&Use a voice that resembles it") if clip.resembles else tr("&Use this voice")
+            tr("&Use a voice that learns from it") if clip.resembles else tr("&Use this voice")
         )
         self.hear.setVisible(clip.resembles and clip.part is None)
         self._refresh()
@@ -131,6 +140,8 @@ class Consent(QWidget):
         if self._clip is not None and self.adopt.isEnabled():
             name, (start_s, seconds) = self.name.text().strip(), self._clip.part or (0.0, None)
             self._post(AddVoice(self._clip.clip, True, name, start_s, seconds))
+            if self._clip.resembles:
+                self._post(LearnVoice(name, words=self.words.text().strip()))
             self.hide()
 
 

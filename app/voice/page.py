@@ -4,13 +4,15 @@ papers, whose small packs come with the program.
 Invariant: it shows what the engine has listed, and asks for the list whenever it is opened.
 """
 
-from PySide6.QtCore import Qt
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton, QWidget
 
 from app.bridge import Post
 from app.language import mark, tr
-from app.look.controls import button
+from app.look.controls import ElidedBox, button
 from app.look.file_dialogs import ask_for
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, card, column, fill, row, wide
@@ -19,11 +21,20 @@ from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.models.row import ModelRow
 from app.voice.comparison import ComparisonPage
+from app.voice.learning import Learning
 from app.voice.mixer import VoiceMixer
 from app.voice.recorder import VoiceRecorder
 from app.voice.row import VoiceRow
 from engine import api
 
+_OWN = "own"
+_SEXES = {
+    mark("All voices"): "",
+    mark("Women"): "female",
+    mark("Men"): "male",
+    mark("Your own"): _OWN,
+}
+_ACCENTS = {mark("Any accent"): "", mark("American"): "american", mark("British"): "british"}
 # The built-in voice is a small VoXtream2.
 NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
@@ -32,9 +43,10 @@ _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this
 class VoicesPage(Page):
     """Not modal; keeps working while the person talks."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, learning: Learning, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Voices"), tr(_ABOUT), parent)
         self._post = post
+        self._learning = learning
         self._theme = theme
         self._chosen = ""
         self.rows: dict[str, VoiceRow] = {}
@@ -47,6 +59,10 @@ class VoicesPage(Page):
             tr("What they say when you hear them (empty: a fixed sentence)")
         )
         self.text.setAccessibleName(tr("What a voice says when it is heard"))
+        self.sexes, self.accents = self._filter(_SEXES), self._filter(_ACCENTS)
+        self.compare = button(
+            tr("Com&pare voices…"), self, lambda: self.papers.comparison.open_beside()
+        )
         self.notice = WrappingLabel("", self)
         self.notice.hide()
         self.recorder = VoiceRecorder(post, theme, self)
@@ -59,7 +75,8 @@ class VoicesPage(Page):
         self.mix.hide()
         self._list, self._bin = column(), column()
         self.papers = Papers(post, theme, self)
-        fill(self.head, self.text, self.notice)
+        filters = row(wide(self.sexes), wide(self.accents), self.compare, spacing=8)
+        fill(self.head, self.text, filters, self.notice)
         fill(
             self.body,
             self._recorder_card,
@@ -114,8 +131,13 @@ class VoicesPage(Page):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """A letter typed outside a field goes to the next voice whose name begins with it."""
-        letter, names = event.text().casefold(), list(self.rows)
+        """A letter typed outside a field goes to the next voice whose name begins with it; Esc
+        ends a recording before it closes the page.
+        """
+        if event.key() == Qt.Key.Key_Escape and self.recorder.end():
+            return  # the take is kept
+        letter = event.text().casefold()
+        names = [name for name, each in self.rows.items() if not each.isHidden()]
         focus = self.focusWidget()
         at = 1 + next((i for i, n in enumerate(names) if self.rows[n].isAncestorOf(focus)), -1)
         for name in (*names[at:], *names[:at]):
@@ -167,7 +189,9 @@ class VoicesPage(Page):
         before, self.rows = self.rows, {}
         for at, entry in enumerate(listed.voices):
             line = before.pop(entry.name, None)
-            line = line or VoiceRow(entry, self._post, self.text.text, self._theme, self)
+            line = line or VoiceRow(
+                entry, self._post, self.text.text, self._learning, self._theme, self
+            )
             self.rows[entry.name] = line
             line.show_entry(entry, self._chosen)
             self._list.insertWidget(at, line)
@@ -175,6 +199,34 @@ class VoicesPage(Page):
             take_away(gone, self._list, self._bin)
         self._removed = [self._make_removed(name) for name in listed.removed]
         fill(self._bin, *self._removed)
+        self._show_filtered()
+
+    def show_voice(self, name: str) -> None:
+        """Scroll to a voice, and to the choice that it may have."""
+        self.sexes.setCurrentIndex(0)
+        self.accents.setCurrentIndex(0)
+        self._show_filtered()
+        if name in self.rows:
+            found = self.rows[name]
+            (found.choice.hear_all if found.entry.fit else found.hear).setFocus()
+            QTimer.singleShot(0, found, lambda: self.scroll_to(found))  # once it is laid out
+
+    def _filter(self, kinds: Mapping[str, str]) -> ElidedBox:
+        box = ElidedBox(self)
+        box.setAccessibleName(tr("Show"))
+        for words, kind in kinds.items():
+            box.addItem(tr(words), kind)
+        box.activated.connect(self._show_filtered)
+        return box
+
+    def _show_filtered(self) -> None:
+        sex, accent = self.sexes.currentData(), self.accents.currentData()
+        entries = [each.entry for each in self.rows.values()]
+        for box in (self.sexes, self.accents):
+            box.setVisible(any(each.sex for each in entries))
+        for each in self.rows.values():
+            kinds = (each.entry.sex or _OWN, each.entry.accent)
+            each.setVisible(sex in ("", kinds[0]) and accent in ("", kinds[1]))
 
     def _make_removed(self, name: str) -> QWidget:
         line = QWidget(self)
@@ -191,23 +243,21 @@ class VoicesPage(Page):
         self._preview = api.PreviewChanged(name, state)
         self.mixer.show_preview(api.PreviewState.OVER if name else state)
         for each in self.rows.values():
+            each.choice.show_preview(name, state)
             same = each.entry.name.casefold() == name.casefold()
             each.show_preview(state if same else api.PreviewState.OVER)
 
 
 class Papers(QWidget):
-    """A row for each system, as on the page of models, and the way to compare them; using a system
-    is using its voices.
-    """
+    """A row for each system, as on the page of models; using a system is using its voices."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._made = (post, theme, self)
         self.rows: dict[str, ModelRow] = {}
         self.comparison = ComparisonPage(post, self)
-        self.compare = button(tr("Com&pare voices…"), self, self.comparison.open_beside)
         heading = WrappingLabel(tr("Voices of the papers"), self, strong=True)
-        self._list = column(row(wide(heading), self.compare), on=self, spacing=8)
+        self._list = column(heading, on=self, spacing=8)
 
     def on_event(self, event: api.Event) -> None:
         match event:

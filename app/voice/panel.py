@@ -4,6 +4,7 @@ Invariant: it reads no audio. It passes on a file by name (AddVoice) and shows w
 out about it.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QRectF, Qt
@@ -18,6 +19,7 @@ from app.look.label import Label, WrappingLabel
 from app.look.layout import column, row, wide
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from app.voice.learning import Learning, LearningLine
 from app.voice.page import VoicesPage
 from app.voice.sheet import ClipSheet
 from engine import api
@@ -38,9 +40,13 @@ def dropped_file(data: QMimeData) -> Path | None:
 
 
 class VoiceArea(QWidget):
-    """The choice of voice, the drop target, and the sheet that a dropped recording opens."""
+    """The choice of voice, the drop target, and the sheet that a dropped recording opens.
+    `command` starts Rubato (None: the way this one was started).
+    """
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self, post: Post, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
+    ) -> None:
         super().__init__(parent)
         self._post = post
         self._theme = theme
@@ -59,15 +65,21 @@ class VoiceArea(QWidget):
         self.choose = IconButton("folder", by_file, theme, self, self.choose_file)
         self.manage = IconButton("voices", all_voices, theme, self, lambda: self.open_page())
         self.page: VoicesPage | None = None  # None = it was not opened yet
+        self.learning = Learning(post, self, command)
+        self._listed: api.VoicesListed | None = None  # None = nothing was listed yet
         self.target = DropTarget(theme, self)
         self.sheet = ClipSheet(post, self)
+        self.line = LearningLine(self.learning, self, choose=self._on_choose)
         self.setAcceptDrops(True)
         heading = Label(tr("&Voice"), self, strong=True)
         heading.setBuddy(self.names)
         top = row(heading, 12, wide(self.names), self.choose, self.manage)
-        column(top, self.target, on=self, spacing=10)
+        column(top, self.line, self.target, on=self, spacing=10)
 
     def on_event(self, event: api.Event) -> None:
+        self.learning.on_event(event)
+        if isinstance(event, api.VoicesListed):
+            self._listed = event
         if self.page is not None and self.page.takes(event):
             return
         match event:
@@ -82,7 +94,9 @@ class VoiceArea(QWidget):
     def open_page(self) -> "VoicesPage":
         """Show all voices, and what can be done with them."""
         if self.page is None:
-            self.page = VoicesPage(self._post, self._theme, self.window())
+            self.page = VoicesPage(self._post, self.learning, self._theme, self.window())
+            if self._listed is not None:
+                self.page.takes(self._listed)
         self.page.show_chosen(self._selected)
         self.page.open_beside()
         return self.page
@@ -110,6 +124,9 @@ class VoiceArea(QWidget):
         if clip is not None:
             event.acceptProposedAction()
             self.add_file(clip)
+
+    def _on_choose(self) -> None:
+        self.open_page().show_voice(self.learning.newest)
 
     def _show_names(self, names: tuple[str, ...], selected: str) -> None:
         self._selected = selected
@@ -140,7 +157,7 @@ class DropTarget(QWidget):
         """Say what a recording must be like, or that the synthesiser that runs cannot use one."""
         wanted = tr("ten seconds of clear speech, any format")
         if resembles:
-            wanted += "\n" + tr("for a voice that resembles it")
+            wanted += "\n" + tr("for a voice that learns from your recording")
         self.facts.setText(wanted if can_clone else tr("these voices are fixed"))
 
     def invite(self, on: bool) -> None:

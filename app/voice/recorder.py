@@ -14,9 +14,11 @@ from app.look.theme import Theme
 from app.voice.clip import Consent, PartChoice
 from engine.api import ClipInspected, ClipRecording, DropClip, Event, Failed, Levels, RecordClip
 
+# Some eleven seconds with every English phone, for what learns from them.
 TO_READ = (
-    "“On a bright morning in May, three grey geese flew over the harbour. Who would have thought "
-    "that the youngest, quick and curious, would choose the longest way home?”"
+    "The boy usually sings loudly about a young, curious bird. On bright mornings in June it "
+    "watches three geese fly over the harbour. Then, with great pleasure, it chooses the shortest "
+    "way home."
 )
 _AGAIN, _ANOTHER = mark("&Record again"), mark("&Record another")
 
@@ -32,7 +34,7 @@ class VoiceRecorder(QWidget):
         self._clip: ClipInspected | None = None  # the recording; None = none
         how = tr("Read this aloud, as you speak, in a quiet room:")
         self.how = WrappingLabel(how, self, kind="muted")
-        self.sentence = WrappingLabel(TO_READ, self, size=1.05)
+        self.sentence = WrappingLabel(f"“{TO_READ}”", self, size=1.05)
         self.meter = LevelMeter(tr("Level of the microphone"), theme, self)
         self.facts = WrappingLabel("", self, size=0.9, figures=True)
         self.record = button(tr("&Record"), self, self._on_record)
@@ -74,6 +76,12 @@ class VoiceRecorder(QWidget):
         self.consent.hide()
         self.hide()
 
+    def end(self) -> bool:
+        """End the take and keep it; False if none goes on."""
+        if self._recording:
+            self._post(RecordClip(on=False))
+        return self._recording or self._awaited
+
     def _on_record(self) -> None:
         if not self._recording:
             self.part.hide()
@@ -107,4 +115,4 @@ class VoiceRecorder(QWidget):
         )
         self.facts.setText(f"{facts}\n{clip.advice}" if clip.advice else facts)
         self.part.show_clip(clip)
-        self.consent.show_clip(clip)
+        self.consent.show_clip(clip, TO_READ if clip.part is None else "")

@@ -17,6 +17,7 @@ from app.look.page import CardRow
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.voice.clip import LONGEST_NAME
+from app.voice.learning import ChoiceByEar, Learning, LearningLine
 from engine import api
 
 STEP = 0.5  # SPS
@@ -31,6 +32,7 @@ class VoiceRow(CardRow):
         entry: api.VoiceEntry,
         post: Post,
         text: Callable[[], str],
+        learning: Learning,
         theme: Theme,
         parent: QWidget,
     ) -> None:
@@ -47,6 +49,7 @@ class VoiceRow(CardRow):
         self.actions_of = self.offer(
             {
                 tr("Rename"): self.rename,
+                tr("Learn from its recording"): lambda: post(api.LearnVoice(self.entry.name)),
                 tr("Make again from its recording"): lambda: post(api.RemakeVoice(self.entry.name)),
                 tr("Export…"): self.export,
                 tr("Remove"): lambda: post(api.RemoveVoice(self.entry.name)),
@@ -58,10 +61,13 @@ class VoiceRow(CardRow):
         )
         self.pace = _pace_box(self)
         self.pace.valueChanged.connect(self._on_pace)
+        self.learning = LearningLine(learning, self, entry.name)
+        self.choice = ChoiceByEar(post, text, self)
         words = column(self.title, self.new_name, self.facts, spacing=2)
         top = row(wide(words), placed(TOP, self.more), spacing=6)
         bottom = row(self.hear, self.use, Spring(), self.pace, spacing=6)
-        column(top, bottom, on=self, margins=(14, 10, 10, 10), spacing=6)
+        items = (top, self.learning, self.choice, bottom)
+        column(*items, on=self, margins=(14, 10, 10, 10), spacing=6)
         self.show_entry(entry, chosen="")
 
     def show_entry(self, entry: api.VoiceEntry, chosen: str) -> None:
@@ -81,6 +87,12 @@ class VoiceRow(CardRow):
         self.more.setVisible(not entry.own)
         self.more.setAccessibleName(tr("More for {name}", name=shown))
         self.actions_of[tr("Make again from its recording")].setEnabled(entry.again)
+        can_learn = entry.can_learn and entry.words is None and entry.fit is None
+        self.actions_of[tr("Learn from its recording")].setEnabled(can_learn)
+        had_focus = self.choice.isAncestorOf(self.window().focusWidget())
+        self.choice.show_entry(entry)
+        if had_focus and self.choice.isHidden():  # or it would go to what another row does
+            self.hear.setFocus()
         self.pace.setAccessibleName(tr("Pace of {name}", name=shown))
         with QSignalBlocker(self.pace):
             self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
@@ -137,13 +149,16 @@ def _facts(entry: api.VoiceEntry) -> str:
     facts = [one_line(entry.description)] if entry.description else []
     if entry.own and not facts:
         facts = [tr("comes with the program")]
+    elif entry.own:
+        facts.append(tr("a stock voice"))
     if entry.clip_s is not None:
         seconds = decimal(entry.clip_s, 1)
-        facts.append(
-            tr("resembles a recording of {seconds} s", seconds=seconds)
-            if entry.resembles
-            else tr("made of {seconds} s", seconds=seconds)
-        )
+        if entry.learnt:
+            facts.append(tr("learnt from your recording of {seconds} s", seconds=seconds))
+        elif entry.resembles:
+            facts.append(tr("a blend like your recording of {seconds} s", seconds=seconds))
+        else:
+            facts.append(tr("made of {seconds} s", seconds=seconds))
     if entry.snr_db is not None:
         facts.append(tr("{level} dB above its noise", level=decimal(entry.snr_db, 0)))
     if not entry.own:
@@ -160,10 +175,9 @@ def _pace_box(parent: QWidget) -> QDoubleSpinBox:
     box.setSingleStep(STEP)
     box.setDecimals(1)
     box.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    box.setSpecialValueText(tr("pace: the slider's"))
-    box.setPrefix(tr("pace: "))
-    box.setSuffix(tr(" a second"))
-    box.setToolTip(tr("Syllables a second it begins with when it is chosen"))
+    box.setSpecialValueText(tr("as fast as the slider says"))
+    box.setSuffix(tr(" syllables a second"))
+    box.setToolTip(tr("How fast it begins when it is chosen"))
     box.setKeyboardTracking(False)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return box

@@ -84,6 +84,25 @@ class RemakeVoice:
 
 
 @dataclass(frozen=True)
+class LearnVoice:
+    """Note whether a voice is to be learnt from its recording, in which these `words` are said
+    (empty: not known). The host runs the learning (`rubato voices learn`).
+    """
+
+    name: str
+    on: bool = True
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class ChooseLearnt:
+    """Keep what was learnt in place of a voice, or the voice; it is not to be learnt any more."""
+
+    name: str
+    learnt: bool
+
+
+@dataclass(frozen=True)
 class SetVoicePace:
     """The pace (SPS, 1 to 7) a voice begins with when it is chosen; None = the slider's."""
 
@@ -149,6 +168,8 @@ VoiceCommand = (
     | RestoreVoice
     | DiscardVoice
     | RemakeVoice
+    | LearnVoice
+    | ChooseLearnt
     | SetVoicePace
     | ExportVoice
     | ImportVoice
@@ -168,7 +189,10 @@ class VoiceEntry:
     was made of, None = not kept. `made_for`: the models it exists for; `usable`: the synthesiser
     that runs can speak with it, else `why_not` is a sentence; `again`: it can be made again.
     `pace` is its default pace in SPS, None = the slider's; `used` an ISO date, empty = never.
-    `resembles`: in the synthesiser that runs it only resembles its recording.
+    `resembles`: in the synthesiser that runs it only resembles its recording; `learnt`: from that.
+    `can_learn`: it can be; `words`: it is to be, with these words in it (None = it is not); `fit`:
+    the file of what was learnt, to be heard and chosen. `nearest`: the largest part of a blend.
+    `sex` and `accent` of a voice that comes with it: words in lower case, empty = not known.
     """
 
     name: str
@@ -183,6 +207,13 @@ class VoiceEntry:
     used: str = ""
     description: str = ""
     resembles: bool = False
+    learnt: bool = False
+    can_learn: bool = False
+    words: str | None = None
+    fit: Path | None = None
+    nearest: str = ""
+    sex: str = ""
+    accent: str = ""
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ class SpeechSettings:
         Help(
             "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick enough,"
             " else Rubato's own. VoXtream2 and Rubato's own can learn a voice from a recording;"
-            " Kokoro makes one that resembles it."
+            " Kokoro makes one that learns from it."
         ),
     ] = "auto"
     voice: Annotated[str, Reach.VOICE, "Its name; empty: the synthesiser's default."] = ""

@@ -1,5 +1,6 @@
-"""What is known of a voice besides the voice: its default pace, and the day it last spoke. Also of
-voices that come with a synthesiser, so it is kept by name and not in a voice's file.
+"""What is known of a voice besides the voice: its default pace, the day it last spoke, and that it
+is to be learnt. Also of voices that come with a synthesiser, so it is kept by name and not in a
+voice's file.
 
 Invariant: the file is complete or as it was (written under a temporary name, then renamed), nobody
 else may read it, and one that is damaged is set aside, never overwritten.
@@ -20,16 +21,20 @@ from engine.tts.voices import folded
 log = logging.getLogger(__name__)
 
 FILE: Final = "notes.json"
+LONGEST_WORDS: Final = 1_000  # characters
 _LARGEST_BYTES: Final = 1_000_000
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True)
 class Note:
-    """`pace` in SPS, None = the slider stays where it is; `used` an ISO date, empty = never."""
+    """`pace` in SPS, None = the slider stays where it is; `used` an ISO date, empty = never.
+    `words` of the recording that is to be learnt, empty = not known; None = it is not to be learnt.
+    """
 
     pace: float | None = None
     used: str = ""
+    words: str | None = None
 
 
 def note_of(notes: dict[str, Note], name: str) -> Note:
@@ -82,7 +87,9 @@ def _note(entry: Any) -> Note:
     pace, date = entry.get("pace"), entry.get("used")
     sane = isinstance(pace, int | float) and SLOWEST <= pace <= FASTEST
     day = date if isinstance(date, str) and _DAY.fullmatch(date) else ""
-    return Note(float(pace) if sane else None, day)
+    words = entry.get("words")
+    said = words[:LONGEST_WORDS] if isinstance(words, str) else None
+    return Note(float(pace) if sane else None, day, said)
 
 
 def _set_aside(path: Path) -> None:

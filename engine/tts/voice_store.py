@@ -20,6 +20,7 @@ from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
+from engine.tts.kokoro.learnt import choose, file_of
 from engine.tts.voice_catalogue import KOKORO, VoiceCatalogue
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import note_of
@@ -29,6 +30,9 @@ SENTENCE: Final = "This is how I sound: the boat left the harbour at ten past se
 REMOVED: Final = "removed"  # a folder within that of the voices
 KEPT_DAYS: Final = 7
 _DAY_S: Final = 86_400
+_LEARNT: Final = "learnt "  # how the recipes of learnt voices begin
+_SEXES: Final = {"woman": "female", "girl": "female", "man": "male", "boy": "male"}
+_ACCENTS: Final = ("american", "british")
 
 
 class VoiceStore:
@@ -56,6 +60,8 @@ class VoiceStore:
                 *(name, True),
                 made_for=(self._catalogue.voice_model,),
                 description=self._catalogue.about.get(name, ""),
+                sex=sex_of(self._catalogue.about.get(name, "")),
+                accent=accent_of(self._catalogue.about.get(name, "")),
             )
             for name in self._catalogue.own
         ]
@@ -64,7 +70,15 @@ class VoiceStore:
         others = (entry for entry in personal if voices.folded(entry.name) not in own_names)
         entries = (*own, *others)
         named = ((entry, note_of(notes, entry.name)) for entry in entries)
-        return tuple(replace(entry, pace=note.pace, used=note.used) for entry, note in named)
+        return tuple(
+            replace(
+                entry,
+                pace=note.pace,
+                used=note.used,
+                words=note.words if entry.can_learn else None,
+            )
+            for entry, note in named
+        )
 
     def removed(self) -> tuple[str, ...]:
         """Names of what can be brought back; what was removed KEPT_DAYS ago is deleted now."""
@@ -98,6 +112,17 @@ class VoiceStore:
                 fastest=f"{FASTEST:g}",
             )
         voice_notes.change(self._folder, name, pace=pace)
+
+    def note_learning(self, name: str, words: str | None) -> None:
+        """Note that a voice, which may be made later, is to be learnt from a recording of these
+        words (empty: not known); None = it is not.
+        """
+        voice_notes.change(self._folder, name, words=words)
+
+    def choose_learnt(self, name: str, *, learnt: bool) -> None:
+        """As kokoro.learnt.choose()."""
+        choose(name, learnt=learnt, within=self._folder)
+        self.note_learning(name, None)
 
     def spoke(self, name: str, day: str) -> None:
         """Note that a voice spoke on a day (an ISO date)."""
@@ -147,7 +172,7 @@ class VoiceStore:
             learnt = self._folder / voices.LEARNT_FOLDER
             _delete(learnt / voices.file_name(file.name, file.model))
         if not self._called(name):
-            voice_notes.change(self._folder, name, pace=None, used="")
+            voice_notes.change(self._folder, name, pace=None, used="", words=None)
         return files[0].name
 
     def mix(self, name: str, mix: Mix) -> str:
@@ -249,6 +274,9 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
     again = catalogue.can_clone and bool(clips)
     usable = bool(fits) or again
     made_for = tuple(file.model for file in files)
+    here = (fits or files)[0]
+    learnt = here.making.startswith(_LEARNT)
+    is_blend = here.has_clip and here.model == catalogue.voice_model == KOKORO
     why_not = "" if usable else _why_not(made_for, catalogue, has_clip=bool(clips))
     return VoiceEntry(
         files[0].name,
@@ -258,9 +286,27 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
         usable=usable,
         why_not=why_not,
         again=again,
-        description=(fits or files)[0].about,
+        description=here.about,
         resembles=catalogue.voice_model == KOKORO,
+        learnt=learnt,
+        can_learn=is_blend and not learnt,
+        fit=file_of(here) if is_blend and not learnt else None,
+        nearest=here.nearest,
     )
+
+
+def sex_of(description: str) -> str:
+    """The sex of a voice that is described in English, as of VoiceEntry."""
+    return next((_SEXES[each] for each in _words(description) if each in _SEXES), "")
+
+
+def accent_of(description: str) -> str:
+    """As sex_of()."""
+    return next((each for each in _words(description) if each in _ACCENTS), "")
+
+
+def _words(description: str) -> list[str]:
+    return str.split(str.lower(description).replace(",", " "))
 
 
 def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: bool) -> str:

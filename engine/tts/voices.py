@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 LARGEST_BYTES: Final = 128 * 1024 * 1024
 ABOUT: Final = "description"  # of a voice's metadata: how it sounds, or of what it was made
 MIXED: Final = "mixed_of"  # the same: voices and their shares, of a voice between others
+MAKING, NEAREST = "making", "nearest"  # the same: its recipe; the largest part of a blend
 _LONGEST_ABOUT: Final = 200  # characters
 LEARNT_FOLDER: Final = "learnt"  # within that of voices: what learnt and was not chosen yet
 SUFFIX: Final = ".voice.safetensors"
@@ -55,7 +56,8 @@ class SavedVoice:
     """A voice in the folder, not loaded. `model` is the TtsInfo.voice_model it was made for;
     `has_clip`: its recording is in the file too, which is so long and stands so far above its
     noise (None = not known). `pace` is the default pace (SPS) it was exported with, `about` its
-    description.
+    description, `making` the recipe that made it, `nearest` the largest part of a blend; empty =
+    not known.
     """
 
     name: str
@@ -66,6 +68,8 @@ class SavedVoice:
     snr_db: float | None = None
     pace: float | None = None
     about: str = ""
+    making: str = ""
+    nearest: str = ""
 
 
 def folder() -> Path:
@@ -212,6 +216,8 @@ def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
         _number(metadata.get(_CLIP_SNR, "")),
         _number(metadata.get(_PACE, "")),
         _description(metadata),
+        metadata.get(MAKING, "")[:_LONGEST_ABOUT],
+        metadata.get(NEAREST, "")[:_LONGEST_NAME],
     )
 
 

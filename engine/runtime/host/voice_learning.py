@@ -23,7 +23,7 @@ from engine.asr.base import SAMPLE_RATE as HEARING_RATE
 from engine.asr.base import Recogniser
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.pcm import Pcm
-from engine.errors import EngineError, InvalidInput, ModelError
+from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
 from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.host.say_command import collect
@@ -33,8 +33,9 @@ from engine.translatable import Translatable
 from engine.tts import pick, registry, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.fit import checks, learning
+from engine.tts.kokoro.learnt import choose, is_current, saved, target
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
-from engine.tts.kokoro.voices import LEARNT, MAKING, NAME
+from engine.tts.kokoro.voices import MAKING, NAME
 from engine.tts.speaker.recording import resampled
 from engine.tts.voice_lookup import adopt, is_recording
 
@@ -72,7 +73,7 @@ def add(recording: Path, name: str, text: str = "", show: Show = lambda *_: None
     if learnt.file is None:
         return learnt
     choose(name, learnt=True)
-    return replace(learnt, file=_saved(name).path)
+    return replace(learnt, file=saved(name).path)
 
 
 def learn(name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
@@ -84,7 +85,7 @@ def learn(name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
     UnreadableClip for a recording that cannot be learnt; ModelError where Kokoro is missing, or
     Whisper and no text is given.
     """
-    _saved(name)  # before the model is loaded
+    saved(name)  # before the model is loaded
     with _kokoro() as model:
         return _learn_saved(model, name, text, show)
 
@@ -105,40 +106,16 @@ def learn_recording(voice: str, speech: SpeechSettings, show: Show) -> tuple[str
     return (voice if learnt.file is None else str(learnt.file)), learnt.reason
 
 
-def learnt_file(name: str) -> Path | None:
-    """The file of a learnt voice that waits to be chosen; None = there is none, or its recipe or
-    recording has changed. Quick; loads no model.
-    """
-    saved = _saved(name)
-    file = _target(saved.name)
-    if not file.is_file() or not _is_current(file):
-        return None
-    clips = [voices.load(path).metadata.get("clip_sha256") for path in (file, saved.path)]
-    return file if clips[0] == clips[1] else None
-
-
-def choose(name: str, *, learnt: bool) -> None:
-    """Keep the learnt voice in place of the blend, or the blend; the other one is deleted.
-    InvalidInput where nothing waits.
-    """
-    saved, file = _saved(name), learnt_file(name)
-    if file is None:
-        raise InvalidInput("Nothing was learnt of '{name}' yet.", name=name)
-    if learnt:
-        voices.save(voices.load(file), saved.path.parent, voices.load_clip(saved.path))
-    file.unlink(missing_ok=True)
-
-
 def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show) -> Learnt:
-    saved = _saved(name)
-    clip, blend = voices.load_clip(saved.path), voices.load(saved.path)
+    voice = saved(name)
+    clip, blend = voices.load_clip(voice.path), voices.load(voice.path)
     if blend.metadata.get("making") != MAKING:  # it learnt before
         blend = model.encode_voice(clip.pcm, clip.sample_rate)
-    return _learn(model, replace(blend, name=saved.name), clip, text, show)
+    return _learn(model, replace(blend, name=voice.name), clip, text, show)
 
 
 def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: Show) -> Learnt:
-    target = _target(blend.name)
+    file = target(blend.name)
     show(Translatable("Listening to the recording"), 0.0)
     advice = checks.check_recording(clip.pcm, clip.sample_rate)
     if not text.strip():
@@ -153,11 +130,11 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
             command="rubato models get whisper-base",
         )
     checks.check_text(text, understood)
-    done = voices.load(target) if target.is_file() and _is_current(target) else None
+    done = voices.load(file) if file.is_file() and is_current(file) else None
     if done is not None and done.metadata.get(_TRANSCRIPT) == text:
-        return Learnt(blend.name, target, "", text, advice)
+        return Learnt(blend.name, file, "", text, advice)
     lesson = learning.Lesson(blend, clip.pcm, clip.sample_rate, _spoken(text))
-    checkpoint = target.with_suffix(f".{lesson.digest}{_CHECKPOINT}")
+    checkpoint = file.with_suffix(f".{lesson.digest}{_CHECKPOINT}")
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
 
     def show_fit(share: float) -> None:
@@ -170,10 +147,10 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
     checkpoint.unlink(missing_ok=True)
     if not reason:
         about = {**voice.metadata, _TRANSCRIPT: text}
-        voices.save(replace(voice, metadata=about), target.parent)
-        _delete_oldest(target.parent)
+        voices.save(replace(voice, metadata=about), file.parent)
+        _delete_oldest(file.parent)
     show(Translatable("Checking the voice"), 1.0)
-    return Learnt(blend.name, None if reason else target, reason, text, advice)
+    return Learnt(blend.name, None if reason else file, reason, text, advice)
 
 
 def _delete_oldest(folder: Path) -> None:
@@ -203,31 +180,6 @@ def _excerpt(clip: Clip) -> Clip:
     tail = clip.pcm[start:longest]
     levels = np.square(tail[: len(tail) // block * block].reshape(-1, block)).mean(1)
     return Clip(clip.pcm[: start + int(levels.argmin()) * block], clip.sample_rate)
-
-
-def _saved(name: str) -> voices.SavedVoice:
-    """The voice the person made for Kokoro. InvalidInput when there is none with its recording."""
-    for saved in voices.saved_voices(voices.folder()):
-        if voices.folded(saved.name) == voices.folded(name) and saved.model == NAME:
-            if saved.has_clip:
-                return saved
-            raise InvalidInput(
-                "The recording of '{name}' was not kept.",
-                hint="Add the recording again.",
-                name=name,
-            )
-    raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
-
-
-def _target(name: str) -> Path:
-    return voices.folder() / voices.LEARNT_FOLDER / voices.file_name(name, NAME)
-
-
-def _is_current(file: Path) -> bool:
-    try:
-        return voices.load(file).metadata.get("making") == LEARNT
-    except EngineError:
-        return False
 
 
 @contextmanager

@@ -20,9 +20,11 @@ from engine.export.documents import write
 from engine.messages.commands import AddVoice, CancelClip
 from engine.messages.events import ClipInspected, Event, Notice
 from engine.messages.voices import (
+    ChooseLearnt,
     DiscardVoice,
     ExportVoice,
     ImportVoice,
+    LearnVoice,
     ListVoices,
     MixVoices,
     RemakeVoice,
@@ -63,6 +65,8 @@ StoreJob = (
     | RestoreVoice
     | DiscardVoice
     | RemakeVoice
+    | LearnVoice
+    | ChooseLearnt
     | SetVoicePace
     | MixVoices
     | ExportVoice
@@ -163,8 +167,6 @@ class Background(Actor[BackgroundJob]):
             case RemakeVoice(name):
                 self._voice.remake(name)
                 self._tell(VoiceMoved(name, name))
-            case SetVoicePace(name, pace):
-                store.set_pace(name, pace)
             case MixVoices(name, mix):
                 self._tell(VoiceMoved("", store.mix(name, mix)))
             case ExportVoice(name, path):
@@ -172,6 +174,20 @@ class Background(Actor[BackgroundJob]):
                 self._tell(Notice.of("The voice and its recording are in {path}.", path=written))
             case ImportVoice(path, name):
                 self._tell(VoiceMoved("", store.read_in(path, name)))
+            case _:
+                self._note_on(store, job)
+
+    def _note_on(
+        self, store: VoiceStore, job: LearnVoice | ChooseLearnt | SetVoicePace | NoteUse
+    ) -> None:
+        match job:
+            case LearnVoice(name, on, words):
+                store.note_learning(name, words if on else None)
+            case ChooseLearnt(name, learnt):
+                store.choose_learnt(name, learnt=learnt)
+                self._tell(VoiceMoved(name, name))
+            case SetVoicePace(name, pace):
+                store.set_pace(name, pace)
             case NoteUse(name, day):
                 store.spoke(name, day)
             case _:

@@ -25,6 +25,7 @@ from engine.tts.kokoro.parts import Floats
 from engine.tts.kokoro.voices import MAKING, STYLE, TIMBRE, blend, style_of
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.small import SAMPLE_RATE, SmallSpeaker, load_small_speaker
+from engine.tts.voices import NEAREST
 
 Numbers = npt.NDArray[np.float64]
 
@@ -62,7 +63,8 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
 
     timbre, prosody = fitted(_TIMBRE_WEIGHTS), fitted(_PROSODY_WEIGHTS)
     halves = [style_of(timbre)[0, :TIMBRE], style_of(prosody)[0, TIMBRE:]]
-    return replace(prosody, tensors={STYLE: np.concatenate(halves)})
+    about = {**prosody.metadata, NEAREST: timbre.metadata[NEAREST]}
+    return replace(prosody, tensors={STYLE: np.concatenate(halves)}, metadata=about)
 
 
 def measures_of(voices: Sequence[Voice]) -> Numbers:

@@ -15,6 +15,7 @@ from engine.translatable import Translatable, joined, mark
 from engine.tts.base import Voice
 from engine.tts.kokoro.delivery import Delivery
 from engine.tts.kokoro.parts import AGAIN, SHA256, Floats
+from engine.tts.voices import NEAREST
 
 NAME: Final = "kokoro"  # of the synthesiser
 MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
@@ -52,13 +53,17 @@ _PEOPLE: Final = {
     "af": mark("American woman"), "am": mark("American man"),
     "bf": mark("British woman"), "bm": mark("British man"),
 }  # fmt: skip
+_QUALITIES: Final = {
+    "A": mark("the most natural"), "B": mark("very natural"), "C": mark("natural"),
+    "D": mark("less natural"), "F": "less natural",
+}  # fmt: skip
 _LANGUAGES: Final = {"a": AMERICAN, "b": BRITISH}
 
 
 def _about(file: str) -> Translatable:
     grade, how = _FILES[file]
-    of_publisher = Translatable("publisher's grade {grade}", grade=grade)
-    return joined((Translatable(_PEOPLE[file[:2]]), Translatable(how), of_publisher), ", ")
+    said = (_PEOPLE[file[:2]], how, _QUALITIES[grade[0]])
+    return joined((Translatable(each) for each in said), ", ")
 
 
 ABOUT: Final = {file[3:].capitalize(): _about(file) for file in _FILES}
@@ -131,8 +136,8 @@ def blend(name: str, parts: tuple[tuple[Voice, float], ...], **metadata: str) ->
     if any(voice.tensors.keys() - {STYLE, SHIFT} for voice, _ in parts):
         tensors |= Delivery.between(tuple(deliveries)).tensors()
     largest = parts[int(shares.argmax())][0]
-    language = {_LANGUAGE: largest.metadata.get(_LANGUAGE, AMERICAN)}
-    return Voice(name, NAME, tensors, {**language, **metadata})
+    about = {_LANGUAGE: largest.metadata.get(_LANGUAGE, AMERICAN), NEAREST: largest.name}
+    return Voice(name, NAME, tensors, {**about, **metadata})
 
 
 def _read(folder: Path, file_name: str) -> Voice:

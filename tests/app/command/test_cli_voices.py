@@ -73,7 +73,7 @@ def test_two_voices_are_mixed(capsys, tmp_path):
     assert answer(capsys, "mix", "Luna", "heart", "Emma", "--share", "0.7") == {"voice": "Luna"}
     main(["voices"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split(maxsplit=1) == ["Heart", "American woman, warm, publisher's grade A"]
+    assert lines[0].split(maxsplit=1) == ["Heart", "American woman, warm, the most natural"]
     assert lines[-1].split(maxsplit=1) == ["Luna", "mixed of 70 % Heart, 30 % Emma"]
     assert main(["voices", "mix", "Luna", "Heart", "Emma"]) == 1
     assert "called 'Luna' already" in capsys.readouterr().err

@@ -234,7 +234,7 @@ def test_a_description_is_translated_part_by_part_and_an_older_one_stays_english
     listed = translate_event(VoicesListed(entries))
     assert isinstance(listed, VoicesListed)
     german, english = (each.description for each in listed.voices)
-    assert english == "American woman, warm, publisher's grade A"
+    assert english == "American woman, warm, the most natural"
     assert german.startswith("Amerikanerin, warm, ")
 
 

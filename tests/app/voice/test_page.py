@@ -8,8 +8,10 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.look.theme import Theme
+from app.voice.learning import Learning
 from app.voice.page import NAMES, VoicesPage
 from app.voice.panel import VoiceArea
+from app.voice.recorder import TO_READ
 from engine import api
 from tests.fakes_engine import BUILT_IN, entry
 
@@ -158,6 +160,37 @@ def test_closing_the_page_ends_what_it_began(page, posted, qtbot):
     assert posted == [api.StopPreview(), api.DropClip()]
 
 
+def test_escape_ends_a_recording_and_keeps_it(page, posted, qtbot):
+    record(page, qtbot)
+    posted.clear()
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert (posted, page.isVisible()) == ([api.RecordClip(on=False)], True)
+    page.takes(api.ClipRecording(False, 8.0))
+    qtbot.keyClick(page, Qt.Key.Key_Escape)  # it is being checked
+    page.takes(inspected())
+    assert (page.isVisible(), page.recorder.consent.isVisible()) == (True, True)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.isVisible()
+
+
+def test_what_was_read_aloud_goes_along_where_the_voice_learns(page, posted, qtbot):
+    record(page, qtbot)
+    page.takes(api.ClipRecording(False, 12.0))
+    page.takes(inspected(seconds=12.0, resembles=True))
+    consent = page.recorder.consent
+    assert consent.words.text() == TO_READ
+    page.takes(inspected(seconds=8.0, resembles=True, part=(1.0, 8.0)))
+    assert consent.words.text() == ""  # a part of it
+    page.takes(inspected(seconds=12.0, resembles=True))
+    consent.agreed.setChecked(True)
+    posted.clear()
+    consent.adopt.click()
+    assert posted == [
+        api.AddVoice(TAKE, True, "My voice"),
+        api.LearnVoice("My voice", words=TO_READ),
+    ]
+
+
 def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot):
     record(page, qtbot)
     page.takes(api.ClipRecording(False, 20.0))
@@ -217,7 +250,7 @@ def mixable(*names: str) -> api.VoicesListed:
 
 @pytest.fixture
 def mixing(qtbot: QtBot, theme: Theme, posted: list[api.Command]) -> VoicesPage:
-    page = VoicesPage(posted.append, theme, None)  # type: ignore[arg-type]
+    page = VoicesPage(posted.append, Learning(posted.append, theme), theme, None)  # type: ignore[arg-type]
     qtbot.addWidget(page)
     page.open_beside()
     page.takes(mixable(*MIXABLE))

@@ -50,7 +50,7 @@ def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, p
     area.on_event(inspected())
     assert not consent.hear.isVisible()
     area.on_event(replace(inspected(), resembles=True))
-    assert "resembles" in consent.adopt.text()
+    assert "learns from it" in consent.adopt.text()
     assert not consent.hear.isEnabled()
     consent.agreed.setChecked(True)
     consent.hear.click()

@@ -16,7 +16,7 @@ from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import voice_notes, voices
 from engine.tts.base import Voice
-from engine.tts.kokoro.voices import is_british, style_of
+from engine.tts.kokoro.voices import LEARNT, is_british, style_of
 from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_store import KEPT_DAYS, VoiceStore
@@ -376,3 +376,52 @@ def test_what_cannot_be_mixed_is_said(mix, name, said, catalogue, tmp_path):
     with pytest.raises(InvalidInput, match=said):
         VoiceStore(catalogue, tmp_path / "voices").mix(name, mix)
     assert not (tmp_path / "voices").exists()
+
+
+# ------------------------------------------------------- voices that learn
+
+KOKORO = VoiceCatalogue(
+    "kokoro", ("Heart",), can_clone=True, about={"Heart": "American woman, warm"}
+)
+
+
+def keep_kokoro_voice(folder, making):
+    tensors = {"style": np.ones(256, np.float32)}
+    about = {"making": making, "clip_sha256": "a", "nearest": "Heart"}
+    clip = Clip(np.zeros(16_000, np.float32), 16_000)
+    return voices.save(Voice("Anna", "kokoro", tensors, about), folder, clip)
+
+
+def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
+    store = VoiceStore(KOKORO, tmp_path)
+    store.note_learning("Anna", "Good morning.")  # before the voice is made
+    file = keep_kokoro_voice(tmp_path, "resembling")
+    heart, anna = store.entries()
+    assert (heart.sex, heart.accent, heart.words) == ("female", "american", None)
+    assert (anna.can_learn, anna.words, anna.fit, anna.nearest) == (
+        *(True, "Good morning.", None, "Heart"),
+    )
+    waits = voices.save(
+        replace(voices.load(file.path), metadata={"making": LEARNT, "clip_sha256": "a"}),
+        tmp_path / voices.LEARNT_FOLDER,
+    )
+    assert store.entries()[1].fit == waits.path
+    store.choose_learnt("anna", learnt=True)
+    anna = store.entries()[1]
+    assert (anna.learnt, anna.can_learn, anna.words, anna.fit) == (True, False, None, None)
+
+
+def test_a_voice_is_learnt_by_kokoro_only(tmp_path):
+    keep_kokoro_voice(tmp_path, "resembling")
+    store = VoiceStore(replace(KOKORO, voice_model="neural"), tmp_path)
+    store.note_learning("Anna", "")
+    assert (store.entries()[1].can_learn, store.entries()[1].words) == (False, None)
+
+
+def test_a_voice_that_is_given_up_is_not_to_be_learnt(tmp_path):
+    keep_kokoro_voice(tmp_path, "resembling")
+    store = VoiceStore(KOKORO, tmp_path)
+    store.note_learning("Anna", "")
+    assert store.entries()[1].words == ""
+    store.note_learning("Anna", None)
+    assert store.entries()[1].words is None

@@ -10,6 +10,7 @@ from engine.errors import InvalidInput, ModelError
 from engine.runtime.host import voice_learning
 from engine.settings import SpeechSettings
 from engine.tts import voices
+from engine.tts.kokoro import learnt as learnt_files
 from engine.tts.kokoro.fit import checks
 from engine.tts.kokoro.voices import LEARNT, MAKING
 from engine.tts.voice_lookup import choose
@@ -60,7 +61,7 @@ def test_a_voice_is_learnt_once_and_speaks_when_it_is_chosen(lessons):
     shown: list[tuple[str, float]] = []
     learnt = voice_learning.learn("anna", TEXT, lambda *each: shown.append(each))
     assert (learnt.voice, learnt.transcript, learnt.advice) == ("Anna", TEXT, "It is noisy.")
-    assert learnt.file == voice_learning.learnt_file("Anna")
+    assert learnt.file == learnt_files.learnt_file("Anna")
     assert learnt.file.stat().st_mode & 0o777 == 0o600
     assert [share for _, share in shown] == sorted(share for _, share in shown)
     assert not list(learnt.file.parent.glob("*.checkpoint"))
@@ -71,8 +72,8 @@ def test_a_voice_is_learnt_once_and_speaks_when_it_is_chosen(lessons):
     voice_learning.learn("Anna", "Another text was said in it.")
     assert len(lessons) == 2
 
-    voice_learning.choose("Anna", learnt=True)
-    assert voice_learning.learnt_file("Anna") is None
+    learnt_files.choose("Anna", learnt=True)
+    assert learnt_files.learnt_file("Anna") is None
     model = small()
     assert choose(model, "Anna").metadata["making"] == LEARNT  # and is not made again
     assert voices.header(saved.path).has_clip
@@ -81,7 +82,7 @@ def test_a_voice_is_learnt_once_and_speaks_when_it_is_chosen(lessons):
 def test_a_voice_that_learnt_begins_at_the_blend_again(lessons, monkeypatch):
     keep()
     voice_learning.learn("Anna", TEXT)
-    voice_learning.choose("Anna", learnt=True)
+    learnt_files.choose("Anna", learnt=True)
     begun = []
 
     def encode_voice(pcm, sample_rate):
@@ -98,11 +99,11 @@ def test_a_voice_that_learnt_begins_at_the_blend_again(lessons, monkeypatch):
 def test_the_blend_can_be_kept_instead(lessons):
     saved = keep()
     learnt = voice_learning.learn("Anna", TEXT)
-    voice_learning.choose("Anna", learnt=False)
+    learnt_files.choose("Anna", learnt=False)
     assert not learnt.file.exists()
     assert voices.load(saved.path).metadata["making"] == MAKING
     with pytest.raises(InvalidInput, match="Nothing was learnt"):
-        voice_learning.choose("Anna", learnt=True)
+        learnt_files.choose("Anna", learnt=True)
 
 
 def test_a_fit_that_is_worse_is_not_kept_and_the_reason_is_said(lessons, monkeypatch):
@@ -110,14 +111,14 @@ def test_a_fit_that_is_worse_is_not_kept_and_the_reason_is_said(lessons, monkeyp
     monkeypatch.setattr(checks, "fault", lambda *_: "It is worse.")
     learnt = voice_learning.learn("Anna", TEXT)
     assert (learnt.file, learnt.reason) == (None, "It is worse.")
-    assert voice_learning.learnt_file("Anna") is None
+    assert learnt_files.learnt_file("Anna") is None
 
 
 def test_a_learnt_voice_of_another_recording_or_recipe_does_not_wait(lessons, monkeypatch):
     keep()
     voice_learning.learn("Anna", TEXT)
-    monkeypatch.setattr(voice_learning, "LEARNT", "learnt by another recipe")
-    assert voice_learning.learnt_file("Anna") is None
+    monkeypatch.setattr(learnt_files, "LEARNT", "learnt by another recipe")
+    assert learnt_files.learnt_file("Anna") is None
     monkeypatch.undo()
 
 

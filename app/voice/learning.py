@@ -1,0 +1,274 @@
+"""Voices that learn from a recording: the process that does it, a line that shows it, and the
+choice by ear at its end.
+
+Invariant: the engine's list says which voices are to be learnt, so learning goes on after the next
+start of the program; one is learnt at a time; the voice that speaks changes only by the person's
+choice.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QGridLayout, QPushButton, QWidget
+
+from app.background_job import BackgroundJob, texts_of
+from app.bridge import Post
+from app.language import tr
+from app.look.controls import button
+from app.look.label import WrappingLabel
+from app.look.layout import LEFT, MIDDLE, column, placed, row, wide
+from app.look.plain_text import one_line
+from engine import api
+
+_Lesson = tuple[str, str | None, float | None]  # name, words and length: another one is another job
+
+
+class Learning(QObject):
+    """`command` starts Rubato (None: the way this one was started).
+
+    Signals:
+        changed: the state of a voice is another one.
+    """
+
+    changed = Signal()
+
+    def __init__(self, post: Post, parent: QObject, command: Sequence[str] | None = None) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._lesson: _Lesson | None = None  # None = nothing is learnt
+        self._over: set[_Lesson] = set()  # a job ended, and the engine has not answered yet
+        self._percent = 0
+        self._said: dict[str, str] = {}  # by name, how it ended
+        self.waiting: list[str] = []  # names of voices that wait for a choice
+        self._job = BackgroundJob(self, command)
+        self._job.told.connect(self._on_told)
+        self._job.ended.connect(self._on_ended)
+
+    @property
+    def name(self) -> str:
+        """The voice that is learnt now; empty = none is."""
+        return self._lesson[0] if self._lesson else ""
+
+    def state_of(self, name: str) -> str:
+        """A sentence on a voice; empty = nothing to say."""
+        shown = one_line(name)
+        if name and name == self.name:
+            return tr("{name} is being learnt: {percent} %", name=shown, percent=self._percent)
+        return self._said.get(name, "")
+
+    def forget(self, name: str) -> None:
+        """The person has read how it ended."""
+        self._said.pop(name, None)
+        self.changed.emit()
+
+    @property
+    def newest(self) -> str:
+        """The voice there is something to say of; empty = none."""
+        return self.name or next(reversed(self._said), "") or next(iter(self.waiting), "")
+
+    def on_event(self, event: api.Event) -> None:
+        if isinstance(event, api.VoicesListed):
+            self._follow(event.voices)
+            self.changed.emit()
+
+    def cancel(self) -> None:
+        """Learn it no further; its blend stays."""
+        if self._lesson is not None:
+            self._post(api.LearnVoice(self.name, on=False))
+            self._over.add(self._lesson)
+            self._end()
+
+    def _follow(self, voices: Sequence[api.VoiceEntry]) -> None:
+        self.waiting = [each.name for each in voices if each.fit is not None]
+        lessons = [
+            (each.name, each.words, each.clip_s)
+            for each in voices
+            if each.words is not None and each.fit is None
+        ]
+        self._over &= set(lessons)
+        if self._lesson is not None and self._lesson not in lessons:
+            self._end()
+        lessons = [each for each in lessons if each not in self._over]
+        if self._lesson is None and lessons:
+            name, words, _ = self._lesson = lessons[0]
+            self._percent = 0
+            self._said.pop(name, None)
+            self._job.start("voices", "learn", "--json", f"--text={words}", "--", name)
+
+    def _end(self) -> None:
+        self._lesson = None
+        self._job.end()
+        self.changed.emit()
+
+    def _on_told(self, line: dict[str, Any]) -> None:
+        if isinstance(part := line.get("part"), float | int):
+            self._percent = round(100 * part)
+            self.changed.emit()
+
+    def _on_ended(self, document: dict[str, Any] | None) -> None:
+        if self._lesson is None:
+            return
+        name, shown = self.name, one_line(self.name)
+        self._over.add(self._lesson)
+        self._lesson = None
+        said = " ".join(texts_of(document)).strip()
+        if document is None:
+            said = tr("Learning {name} broke off. It goes on after the next start.", name=shown)
+        elif document.get("file") is None:
+            said = tr("{name} stays a blend. {reason}", name=shown, reason=said)
+            self._post(api.LearnVoice(name, on=False))
+        if said:
+            self._said[name] = said
+        self._post(api.ListVoices())
+        self.changed.emit()
+
+
+class LearningLine(QWidget):
+    """The state of one voice, and what can be done about it. `name` empty = the newest;
+    `choose` opens the choice, None = it is beside the line.
+    """
+
+    def __init__(
+        self,
+        learning: Learning,
+        parent: QWidget,
+        name: str = "",
+        choose: Callable[[], object] | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.learning = learning
+        self._own = name
+        self._choose = choose
+        self.said = WrappingLabel("", self, size=0.9, figures=True)
+        self.act = button("", self, self._on_act)
+        row(wide(self.said), placed(MIDDLE, self.act), on=self, spacing=8)
+        learning.changed.connect(self._show)
+        self._show()
+
+    @property
+    def _name(self) -> str:
+        return self._own or self.learning.newest
+
+    def _show(self) -> None:
+        name, learning = self._name, self.learning
+        said = learning.state_of(name)
+        self._waits = self._choose is not None and name in learning.waiting
+        if self._waits:
+            done = tr("{name} has been learnt. Choose by ear.", name=one_line(name))
+            said = f"{done} {said}".strip()
+        running = name == learning.name
+        self.act.setText(
+            tr("&Choose…") if self._waits else tr("Cancel") if running else tr("Dismiss")
+        )
+        self.said.setText(said)
+        self.setVisible(bool(said))
+
+    def _on_act(self) -> None:
+        if self._waits and self._choose is not None:
+            self._choose()
+        elif self._name == self.learning.name:
+            self.learning.cancel()
+        else:
+            self.learning.forget(self._name)
+
+
+class ChoiceByEar(QWidget):
+    """A voice that was learnt beside its blend and the stock voice nearest to that: each can be
+    heard, and one is kept. `text` returns the sentence; empty = the fixed one.
+    """
+
+    def __init__(self, post: Post, text: Callable[[], str], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._post = post
+        self._text = text
+        self._playing = ""  # a name or a path; empty = nothing
+        self._queue: list[str] = []
+        self._entry: api.VoiceEntry | None = None
+        self.hear: dict[str, QPushButton] = {}  # by what a preview calls it
+        self.keep: dict[str, QPushButton] = {}
+        self.hear_all = button(tr("Hear one after another"), self, self._on_hear_all)
+        self._lines = QGridLayout()
+        self._lines.setColumnStretch(0, 1)
+        column(self._lines, placed(LEFT, self.hear_all), on=self, spacing=6)
+        self.hide()
+
+    def show_entry(self, entry: api.VoiceEntry) -> None:
+        """Offer the choice where the voice has one."""
+        self.setVisible(entry.fit is not None)
+        stock, names = entry.nearest, (entry.nearest, entry.name, str(entry.fit))
+        before, self._entry = self._entry, entry
+        if entry.fit is None or (
+            before and names == (before.nearest, before.name, str(before.fit))
+        ):
+            return
+        self._clear()
+        kinds = (
+            tr("{name}, a stock voice", name=one_line(stock)),
+            tr("a blend like your recording"),
+            tr("learnt from your recording"),
+        )
+        for name, words in zip(names, kinds, strict=True):
+            if name:  # the nearest one is not known of an older blend
+                self._add(name, words)
+
+    def show_preview(self, name: str, state: api.PreviewState) -> None:
+        """Show how far a preview is; the next one follows."""
+        over = state is api.PreviewState.OVER
+        if over and name == self._playing:
+            self._playing = ""
+            if self._queue:
+                self._play(self._queue.pop(0))
+        elif not over:
+            self._playing = name if name in self.hear else ""
+        for each, hear in self.hear.items():
+            hear.setText(tr("Stop") if each == self._playing else tr("Hear"))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing follows the preview that ends now."""
+        super().hideEvent(event)
+        self._queue.clear()
+
+    def _clear(self) -> None:
+        for each in (*self.hear.values(), *self.keep.values()):
+            each.deleteLater()
+        self.hear, self.keep = {}, {}
+        while (item := self._lines.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.deleteLater()
+
+    def _add(self, name: str, words: str) -> None:
+        line = self._lines.rowCount()
+        hear = button(tr("Hear"), self, lambda: self._on_hear(name))
+        keep = button(tr("Keep this one"), self, lambda: self._on_keep(name))
+        for each in (hear, keep):
+            each.setAccessibleDescription(words)
+        for place, widget in enumerate((WrappingLabel(words, self), hear, keep)):
+            self._lines.addWidget(widget, line, place)
+        self.hear[name], self.keep[name] = hear, keep
+
+    def _play(self, name: str) -> None:
+        self._playing = name
+        self._post(api.PreviewVoice(name, self._text()))
+
+    def _on_hear(self, name: str) -> None:
+        self._queue.clear()
+        if name == self._playing:
+            self._post(api.StopPreview())
+        else:
+            self._play(name)
+
+    def _on_hear_all(self) -> None:
+        if self._playing:
+            self._on_hear(self._playing)
+            return
+        first, *self._queue = self.hear
+        self._play(first)
+
+    def _on_keep(self, name: str) -> None:
+        entry = self._entry
+        assert entry is not None, "the choice is shown"
+        learnt = name == str(entry.fit)
+        self._post(api.ChooseLearnt(entry.name, learnt=learnt))
+        self._post(api.ChangeSetting("speech.voice", entry.name if learnt else name))
