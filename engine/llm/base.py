@@ -183,6 +183,7 @@ class Situation:
     settings: Settings = field(default_factory=Settings)
     # The models recommended for this machine, of every kind; read from the disk when called.
     offers: Callable[[], tuple[ModelEntry, ...]] = tuple
+    has_window: bool = True
 
 
 @dataclass(frozen=True)

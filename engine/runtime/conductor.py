@@ -87,6 +87,7 @@ class Conductor:
         self._workers = assemble(
             factories, settings, self._worker.post, self.situation, self._in_force
         )
+        self._has_window = factories.has_window
         self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
         self._log = TurnLog(keep=self._workers.history_writer.keep, situation=self.situation)
         self._timers = timers or Timers()
@@ -149,6 +150,7 @@ class Conductor:
             about=self._status.about,
             settings=settings,
             offers=partial(recommended, settings),
+            has_window=self._has_window,
         )
 
     def _in_force(self) -> Settings:

@@ -76,6 +76,7 @@ class Factories:
     history: Path | None = None  # the file conversations are kept in; None = they are not
     # whether these words are (if they are all), or may become, a wish about the pace of a reply
     pace_wish: Callable[[str, bool], bool] = _pace_wish
+    has_window: bool = True  # whether the host shows what UseWindow asks for
 
 
 def standard_factories() -> Factories:

@@ -7,13 +7,12 @@ import re
 
 from engine.llm.base import Action, Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
-from engine.llm.skills.window import QUESTION
+from engine.llm.skills.window import QUESTION, REMOVAL, run
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, Presence, UseModel
 
 LANGUAGE_MODEL = "language model"
 NEEDED = "That needs a language model"
-_DELETE, _QUIT = "Delete this conversation for good?", QUESTION
 _ABOUT_MODEL = re.compile(r"\bThat needs (?:a|the) language model\b")
 _FETCHES = re.compile(r"\b(?:fetch|get|download|install|load)\b", re.IGNORECASE)
 # What each kind of model gives the person, by which an offer is known again.
@@ -51,8 +50,8 @@ def offer(slots: Slots, occasion: Occasion) -> Answer:
 def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
     """Do what was offered or asked last; None when nothing was."""
     asked = last_answer(occasion)
-    if asked in (_DELETE, _QUIT):
-        return Answer(actions=(UseWindow("delete" if asked == _DELETE else "quit"),))
+    if asked in (REMOVAL, QUESTION):
+        return Answer(actions=(UseWindow("delete" if asked == REMOVAL else "quit"),))
     models = _offered(asked, occasion)
     if not models:
         return None
@@ -66,13 +65,13 @@ def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
 def refuse(_slots: Slots, occasion: Occasion) -> Answer | None:
     """Leave what was offered or asked last; None when nothing was."""
     asked = last_answer(occasion)
-    if asked in (_DELETE, _QUIT):
-        return Answer("All right, it stays." if asked == _DELETE else "All right.")
+    if asked in (REMOVAL, QUESTION):
+        return Answer("All right, it stays." if asked == REMOVAL else "All right.")
     return Answer("All right. I do what I can without.") if _offered(asked, occasion) else None
 
 
-def show_models(_slots: Slots, _occasion: Occasion) -> Answer:
-    return Answer("The page of models shows it.", (UseWindow("models"),))
+def show_models(_slots: Slots, occasion: Occasion) -> Answer:
+    return run({"command": "models", "say": "The page of models shows it."}, occasion)
 
 
 def was_offered(occasion: Occasion) -> bool:

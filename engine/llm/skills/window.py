@@ -10,24 +10,31 @@ from engine.messages.events import UseWindow
 
 _SWITCHED = {"on": True, "off": False}
 QUESTION = "Shall I quit?"
+REMOVAL = "Delete this conversation for good?"
+NO_WINDOW = "That is done in the window."
 _LONGEST_SUBJECT = 6  # words
 
 
-def run(slots: Slots, _occasion: Occasion) -> Answer:
-    """Have the window carry out `command`; say `say`, if there is something to say."""
-    action = UseWindow(slots["command"], slots.get("value", ""))
-    return Answer(slots.get("say", ""), (action,))
+def run(slots: Slots, occasion: Occasion) -> Answer:
+    """Have the window carry out `command` with `page` or `value`; say `say`, if there is something
+    to say.
+    """
+    if not occasion.situation().has_window:
+        return Answer(NO_WINDOW)
+    value = slots.get("page", slots.get("value", ""))
+    return Answer(slots.get("say", ""), (UseWindow(slots["command"], value),))
 
 
-def open_page(slots: Slots, occasion: Occasion) -> Answer:
-    """The same for a page; `page` is a page of the settings."""
-    return run({**slots, "value": slots.get("page", slots.get("value", ""))}, occasion)
-
-
-def change(slots: Slots, _occasion: Occasion) -> Answer:
+def change(slots: Slots, occasion: Occasion) -> Answer:
     """Change the setting `key` to `value`."""
+    if slots["key"].startswith("window.") and not occasion.situation().has_window:
+        return Answer(NO_WINDOW)
     value = slots["value"]
     return Answer(slots["say"], (ChangeSetting(slots["key"], _SWITCHED.get(value, value)),))
+
+
+def ask_removal(_slots: Slots, occasion: Occasion) -> Answer:
+    return Answer(REMOVAL if occasion.situation().has_window else NO_WINDOW)
 
 
 def other_theme(_slots: Slots, occasion: Occasion) -> Answer:
@@ -42,14 +49,16 @@ def end(_slots: Slots, occasion: Occasion) -> Answer | None:
     """End the program. Recognisers write "quit" for "quiet": after speech that word alone stops
     the reply, and more words are asked about.
     """
-    if occasion.history and occasion.history[-1].confidence < 1:
+    spoken = occasion.history and occasion.history[-1].confidence < 1
+    if spoken and occasion.situation().has_window:
         return Answer(QUESTION) if len(sentence(occasion).split()) > 1 else None
-    return Answer(actions=(UseWindow("quit"),))
+    return run({"command": "quit"}, occasion)
 
 
-def find(slots: Slots, _occasion: Occasion) -> Answer:
+def find(slots: Slots, occasion: Occasion) -> Answer:
     """Look for what was said about `subject` in the conversations that were kept."""
-    return Answer("Here is what I find.", (UseWindow("find", slots["subject"]),))
+    found = {"command": "find", "value": slots["subject"], "say": "Here is what I find."}
+    return run(found, occasion)
 
 
 def is_subject(said: str) -> bool:

@@ -123,8 +123,8 @@ class _Talk:
         return replace(settings, audio=audio)
 
     def on(self, factories: Factories) -> Factories:
-        """These parts, with files for devices where files were given."""
-        microphone = self._microphone
+        """These parts without a window, with files for devices where files were given."""
+        factories, microphone = replace(factories, has_window=False), self._microphone
         if microphone is not None:
             watch = _Loudspeakers(factories.devices)
             factories = replace(factories, microphone=lambda name: microphone, devices=watch)

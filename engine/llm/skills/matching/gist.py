@@ -5,7 +5,7 @@ itself, so a sentence about anything else ("delete the third paragraph") is left
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -18,6 +18,17 @@ from engine.resources import table
 NAME: Final = "gist"  # of the intent in whose place the meaning comes
 LONGEST: Final = 14  # words
 _LIST: Final = "@"
+_NAME: Final = "name"  # of the slot for a word that the rule does not know
+
+
+# "My eyes hurt, ..." and "..., I'm in a library": why it is asked.
+_BECAUSE = (
+    r"(?:because |since |as )?(?:i|it|my|your|the|this|that|there|we|people|(?:every|some)(?:body|one))"
+    r"\b[^,.;]*"
+)
+_REASON = re.compile(
+    rf"^{_BECAUSE}[,.;]\s*|[,.;]\s*{_BECAUSE}[.!]?$|\s+because\b.*$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -30,31 +41,35 @@ class _Rule:
     refused: frozenset[str]
     slot_list: str  # empty = the intent takes no values
 
-    def holds(self, words: Sequence[str]) -> bool:
+    def match(self, words: Sequence[str]) -> Slots | None:
+        """The slots if the rule holds: the values of the words of its list ("kind_1" and so on, or
+        "page"), or the one word of no concept as the "name"; None where it does not hold.
+        """
         said = frozenset(words)
-        return (
-            said <= self.allowed
-            and self.refused.isdisjoint(said)
-            and all(not need.isdisjoint(said) for need in self.needs)
-        )
+        if self.refused & said or any(need.isdisjoint(said) for need in self.needs):
+            return None
+        others = [word for word in words if word not in self.allowed]
+        if self.slot_list == _NAME:
+            return {_NAME: others[0]} if len(others) == 1 else None
+        if others:
+            return None
+        meanings = _meanings(self.slot_list) if self.slot_list else {}
+        values = [meanings[word] for word in words if word in meanings]
+        if self.slot_list == "kind":
+            return {f"kind_{at}": value for at, value in enumerate(values, 1)}
+        return {"page": values[0]} if values else {}
 
 
-def gist(text: str) -> tuple[str, Slots] | None:
-    """The intent whose rule holds first, and its slots; None where none does."""
-    words = plain(text).split()
-    if len(words) > LONGEST:
-        return None
-    held = next((rule for rule in _rules() if rule.holds(words)), None)
-    return (held.intent, _values(held, words)) if held else None
-
-
-def _values(rule: _Rule, words: Sequence[str]) -> Slots:
-    """What the words of the rule's list stand for: "kind_1" and so on, or the slot of its name."""
-    if not rule.slot_list:
-        return {}
-    values = [value for word in words if (value := _meanings(rule.slot_list).get(word))]
-    several = {f"{rule.slot_list}_{at}": value for at, value in enumerate(values, 1)}
-    return {**several, "page": values[0]} if rule.slot_list != "kind" else several
+def gists(text: str) -> Iterator[tuple[str, Slots]]:
+    """The intents whose rules hold, the likeliest first, with their slots. Of "slower, I'm learning
+    English" the request alone is read if nothing holds for all of it.
+    """
+    for said in (text, _REASON.sub("", text)):
+        words = plain(said).split()
+        if len(words) <= LONGEST:
+            for rule in _rules():
+                if (slots := rule.match(words)) is not None:
+                    yield rule.intent, slots
 
 
 @cache
@@ -80,7 +95,7 @@ def _rules() -> tuple[_Rule, ...]:
 
     rules = []
     for each in content["rules"]:
-        needs = tuple(map(words, each["needs"]))
+        needs = tuple(words(need) for need in each["needs"] if need != _LIST + _NAME)
         allowed = filler.union(*needs, *map(words, each.get("with", ())))
         refused = frozenset[str]().union(*map(words, each.get("without", ()))).difference(*needs)
         lists = [need[1:] for need in each["needs"] if need.startswith(_LIST)]

@@ -17,7 +17,7 @@ from engine.llm.skills.matching.canonical import (
     without_fillers,
 )
 from engine.llm.skills.matching.fillings import has_several_sentences
-from engine.llm.skills.matching.gist import NAME, gist
+from engine.llm.skills.matching.gist import NAME, gists
 from engine.llm.skills.matching.intent import (
     Answer,
     FollowUp,
@@ -117,12 +117,12 @@ class Matcher:
     def _meant(
         self, text: str, matches: Iterator[tuple[Intent, Slots]]
     ) -> Iterator[tuple[Intent, Slots]]:
-        """The matches; the gist of the text where that has its place among them."""
+        """The matches; the gists of the text where they have their place among them."""
         for intent, slots in matches:
             if intent.name != NAME:
                 yield intent, slots
-            elif found := gist(text):
-                yield self._by_name[found[0]], found[1]
+            else:
+                yield from ((self._by_name[name], values) for name, values in gists(text))
 
     def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         """The text as a follow-up to earlier sentences, back to the last one that stands on its

@@ -111,7 +111,9 @@ SOME_OR_ALL = pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.
 
 
 @SOME_OR_ALL
-@pytest.mark.parametrize(("table", "least"), [("commands.txt", 300), ("unseen.txt", 200)])
+@pytest.mark.parametrize(
+    ("table", "least"), [("commands.txt", 300), ("unseen.txt", 200), ("fresh.txt", 300)]
+)
 def test_a_request_is_understood(table, least, every):
     rows = list(wanted(table))
     assert len(rows) >= least
@@ -213,3 +215,14 @@ def test_what_it_says_of_itself_follows_its_settings():
     assert "on another computer" in conversation("is this private", there)[1][0]
     assert "closed" in conversation("can you hear me", there)[1][0]
     assert ChangeSetting("audio.muted", False) in conversation("unmute", there)[2]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["open settings", "quit", "export this chat", "find the chat about pasta", "dark mode",
+     "delete this conversation", "new chat", "which model are you running"],
+)  # fmt: skip
+def test_without_a_window_it_says_that_this_is_done_there(said):
+    _, answers, deltas = conversation(said, replace(HERE, has_window=False))
+    assert answers == ["That is done in the window."]
+    assert not any(isinstance(each, llm.Action) for each in deltas)
