@@ -23,8 +23,8 @@ _NAME: Final = "name"  # of the slot for a word that the rule does not know
 
 # "My eyes hurt, ..." and "..., I'm in a library": why it is asked.
 _BECAUSE = (
-    r"(?:because |since |as )?(?:i|it|my|your|the|this|that|there|we|people|(?:every|some)(?:body|one))"
-    r"\b[^,.;]*"
+    r"(?:because |since |as )?(?:i|it|my|your|the|this|that|there|we|people|every(?:body|one)"
+    r"|some(?:body|one))\b[^,.;]*"
 )
 _REASON = re.compile(
     rf"^{_BECAUSE}[,.;]\s*|[,.;]\s*{_BECAUSE}[.!]?$|\s+because\b.*$", re.IGNORECASE
