@@ -107,6 +107,18 @@ def test_a_lesson_becomes_a_voice_and_leaves_a_checkpoint_of_its_owner(
     model.warm(voice)
 
 
+def test_a_voice_is_learnt_from_the_recording_without_its_noise(material, tmp_path, monkeypatch):
+    monkeypatch.setattr(learning, "check_alignment", lambda *_: None)  # this voice has no sounds
+    clean = material.clip
+    noisy = clean + np.random.default_rng(1).normal(0, 0.05, len(clean)).astype(np.float32)
+    monkeypatch.setattr(learning, "denoised", lambda pcm, sample_rate: clean)
+    shifts = []
+    for number, clip in enumerate((clean, noisy)):
+        lesson = learning.Lesson(small_voice(), clip, SAMPLE_RATE, TEXT)
+        shifts.append(shift_of(small().learn(lesson, tmp_path / f"{number}", lambda _: None)))
+    assert np.array_equal(*shifts)
+
+
 def test_a_text_that_is_too_long_is_refused(tmp_path):
     lesson = learning.Lesson(
         small_voice(), np.ones(SAMPLE_RATE, np.float32), SAMPLE_RATE, "interesting " * 60
