@@ -35,7 +35,7 @@ EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations
 _LEAD: Final = 2  # frames before the first sound that are heard
 _MOST_CORRECTION: Final = 30.0  # frames that the next sentence makes up for, at most
 _SOUNDING: Final = 0.0  # energy; silence is below
-_DEAD: Final = -3.0  # energy; below it, sound that dies away is inaudible (-50 dB)
+_DEAD: Final = -3.0  # energy; of one voice, sound that dies away is at -50 dB below it
 _SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
 _BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
@@ -96,7 +96,8 @@ class Plan:
     @property
     def first(self) -> int:
         """The first audible frame. Some voices begin a sound earlier than usual, which their energy
-        shows. Behind another sentence, the first frame of those is spared: it is below -45 dB.
+        shows. Behind another sentence, the first frame of those is spared: of one voice it was
+        below -45 dB.
         """
         usual = int(self.frames[0]) - _LEAD - EARLY
         sounding = np.flatnonzero(self.energy[: 2 * usual + 2] > _SOUNDING) // 2

@@ -125,8 +125,8 @@ SECONDS = FRAME / SAMPLE_RATE
 @pytest.mark.parametrize("rate", [3.0, 3.6, 4.2])
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_sentence_planned_bit_by_bit_has_its_rate(rate, share):
-    """However much of each plan was rendered before the next. Two frames may be saved for the
-    silence behind it.
+    """To a frame or so, however much of each plan was rendered before the next; two frames more may
+    be saved for the silence behind it.
     """
     plan = planned(wish(SAID[:2], rate, closed=False))
     done = plan.first
@@ -135,7 +135,7 @@ def test_a_sentence_planned_bit_by_bit_has_its_rate(rate, share):
         plan = planned(wish(SAID[:known], rate, closed=known == len(SAID)), plan, done)
     syllables = sum(word.syllables for word in SAID)
     spoken = plan.edges[-2] - plan.edges[0]  # to the last mark
-    assert spoken * SECONDS == pytest.approx(syllables / rate, abs=5 * SECONDS)
+    assert -5 <= spoken - syllables / rate / SECONDS <= 3
 
 
 def test_the_lead_of_a_sentence_behind_another_is_shorter():
@@ -179,7 +179,7 @@ def test_silences_are_between_the_words_and_as_long_as_their_pauses():
 # ----------------------------------------------------------------------------------------- silence
 
 
-LONGEST_SILENCE = 1.0  # seconds, inside a sentence; Kokoro itself adds up to 0.2
+LONGEST_SILENCE = 1.0  # seconds, inside a sentence; 0.2 are left for Kokoro's own
 LAST_SOUND = 4  # frames
 LONG_WORDS = (
     *SAID,

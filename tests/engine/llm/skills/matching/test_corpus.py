@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -55,18 +56,20 @@ def test_nearly_every_sentence_is_understood_by_the_skills(skills):
     labels = ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven")
     timers = tuple(Timer(label, 60.0, number, seconds=90.0) for number, label in enumerate(labels))
     voices = ("Anna", "David", "Emma", "George", "Maria", "Thomas")
-    situation = Situation(rate=None, volume=0.5, voice="Anna", voices=voices, timers=timers)
+    here = Situation(rate=None, volume=0.5, voice="Anna", voices=voices, timers=timers)
+    ringing = replace(here, timers=(replace(timers[0], rang=True, rings=True), *timers[1:]))
     sample = sentences()[::8]
     asked = Message(Role.ASSISTANT, "Delete this conversation for good?")
 
     def is_understood(sentence: str) -> bool:
-        """Alone, or as the answer to a question: a yes means nothing else."""
+        """Alone, as the answer to a question (a yes is nothing else), or to a timer that rings."""
         said = Message(Role.USER, sentence)
-        replies = (skills.reply(history, lambda: situation) for history in ([said], [asked, said]))
+        circumstances = (([said], here), ([asked, said], here), ([said], ringing))
+        replies = (skills.reply(each, lambda now=now: now) for each, now in circumstances)
         return any(not any(isinstance(each, Unanswered) for each in reply) for reply in replies)
 
     misses = [sentence for sentence in sample if not is_understood(sentence)]
-    assert len(misses) <= len(sample) * 0.04, misses
+    assert len(misses) <= len(sample) * 0.03, misses
 
 
 WORDS = (
