@@ -17,7 +17,7 @@ speaks() { # the program starts and says something that can be heard
 say "A machine with a desktop's programs, and a person"
 quiet apt-get -q update
 quiet apt-get -q install -y --no-install-recommends xvfb xauth pulseaudio pulseaudio-utils \
-    libasound2-plugins flite desktop-file-utils appstream lintian man-db openbox
+    libasound2-plugins flite desktop-file-utils appstream lintian man-db xdotool
 useradd -m -d /srv/zoë -s /bin/sh zoe
 mkdir -m 700 -p /tmp/zoe && chown zoe /tmp/zoe
 

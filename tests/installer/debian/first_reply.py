@@ -63,6 +63,7 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
         try:
             until(started.exists, "window")
             until(lambda: status(env) == "idle", "end of the start")
+            skip_the_first_steps(env)
             while not (at_s := sound_in(wav)):
                 if time.monotonic() - began > PATIENCE_S or program.poll() is not None:
                     sys.exit("No reply was heard.")
@@ -74,6 +75,12 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
             program.terminate()
     say(f"    the reply begins {at_s:.0f} s into the recording")
     return wav, after_s
+
+
+def skip_the_first_steps(env: dict[str, str]) -> None:
+    """Press their "Skip all", since nothing that is said there is answered; later tries have none."""
+    window = ["search", "--sync", "--onlyvisible", "--name", "^Rubato$", "windowfocus", "--sync"]
+    subprocess.run(["xdotool", *window, "key", "alt+k"], env=env, check=True, timeout=30)
 
 
 def status(env: dict[str, str]) -> str:
