@@ -38,7 +38,6 @@ class Act(Enum):
     VOICES = "Ctrl+J", mark("Voices: hear, rename, record, remove"), "show the voices"
     CLIPBOARD = "Ctrl+Shift+V", mark("Read the clipboard aloud"), "read the clipboard"
     EXPORT = "Ctrl+E", mark("Export the conversation"), "export this conversation"
-    TIMES = "Ctrl+T", mark("Answer times"), "show the answer times"
     DETAILS = "Ctrl+D", mark("Voice and status (narrow window)"), "show the status"
     MODELS = "Ctrl+M", mark("Models: fetch, add, choose"), "show the models"
     SETTINGS = "Ctrl+,", mark("Settings"), "open the settings"
@@ -60,7 +59,6 @@ _MENU = {
     Act.EXPORT: mark("Export the conversation…"),
     Act.DELETE: mark("Delete the conversation…"),
     Act.CLIPBOARD: mark("Read the clipboard"),
-    Act.TIMES: mark("Answer times"),
     Act.LOUDER: mark("Louder"),
     Act.QUIETER: mark("Quieter"),
     Act.THEME: mark("Dark or light"),

@@ -247,7 +247,6 @@ class Window(QWidget):
             Act.VOICES: lambda: self.shelf.voices.open_page(),
             Act.CHOOSE_FILE: self.shelf.voices.choose_file,
             Act.EXPORT: self.export,
-            Act.TIMES: self.shelf.status.show_times,
             Act.DETAILS: self.header.details.toggle,
             Act.MODELS: self.models.open,
             Act.SETTINGS: lambda: self.open_settings(None),

@@ -9,8 +9,8 @@ invisible.
 from collections.abc import Callable
 from enum import Enum
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QWheelEvent
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from app.language import mark, tr
@@ -21,7 +21,6 @@ from engine.api import ChangeSetting, Event, Phase, PhaseChanged, SettingChanged
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
-_NOTCH = 120  # the wheel's value for one notch
 
 
 class State(Enum):
@@ -81,7 +80,7 @@ class Tray(QObject):
         self._hands_free = hands_free
         self._is_muted, self._is_asleep = muted, False
         self._phase = Phase.IDLE
-        self.icon: WheelIcon | None = None  # None = no tray yet, or not wanted
+        self.icon: QSystemTrayIcon | None = None  # None = no tray yet, or not wanted
         self.menu = QMenu()  # which only a widget could be the parent of
         self.destroyed.connect(self.menu.deleteLater)
         self._fill()
@@ -121,9 +120,8 @@ class Tray(QObject):
         if self.icon is not None or not self._is_available():
             return
         self._looking.stop()
-        self.icon = WheelIcon(self)
+        self.icon = QSystemTrayIcon(self)
         self.icon.setContextMenu(self.menu)
-        self.icon.notched.connect(lambda up: self._handler.do(Order.FASTER if up else Order.SLOWER))
         self.icon.activated.connect(self._on_activated)
         self._show()
         self.icon.show()
@@ -180,31 +178,6 @@ class Tray(QObject):
     def _on_hands_free(self, on: bool) -> None:
         self._handler.post(ChangeSetting("audio.hands_free", on))
         self.show_hands_free(on)
-
-
-class WheelIcon(QSystemTrayIcon):
-    """A tray icon that reports the mouse wheel, if the tray does (those of X11 do; others do not
-    pass it on to Qt).
-
-    Signals:
-        notched(bool): one notch up (True) or down.
-    """
-
-    notched = Signal(bool)
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._angle = 0
-
-    def event(self, event: QEvent) -> bool:
-        if not isinstance(event, QWheelEvent):
-            return super().event(event)
-        self._angle += event.angleDelta().y()
-        while abs(self._angle) >= _NOTCH:
-            up = self._angle > 0
-            self._angle -= _NOTCH if up else -_NOTCH
-            self.notched.emit(up)
-        return True
 
 
 def face(state: State) -> QIcon:

@@ -4,21 +4,28 @@ last turn was.
 Invariant: every Part has exactly one row, and a row always shows the newest state of its part.
 """
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation.transcript import KEYBOARD
 from app.language import decimal, mark, tr, tr_n
-from app.look.controls import button
+from app.look.label import Label
 from app.look.layout import column
 from app.look.plain_text import plain, tool_tip
-from app.look.theme import Theme, scaled
-from app.status.latency import STAGES, LatencyDialog, TurnTimes, stages
+from app.look.theme import Theme
 from app.status.parts import Parts, State
 from app.status.row import NAMES, PartRow, SummaryRow
 from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
-_TIMES = mark("Press to see the last turns (Ctrl+T)")
+# By the field of TurnMetrics, in the order in which they happen.
+_STAGES = {
+    "end_ms": mark("end of speech noticed"),
+    "transcript_ms": mark("words recognised"),
+    "first_token_ms": mark("first token"),
+    "first_word_ms": mark("first word"),
+    "first_audio_ms": mark("first audio"),
+    "heard_ms": mark("first sound heard"),
+}
 
 
 class Status(QWidget):
@@ -40,14 +47,7 @@ class Status(QWidget):
         self.summary = SummaryRow(theme, self)
         self.rows = {part: PartRow(part, theme, self) for part in NAMES}
         self._recogniser = ""
-        self._theme = theme
-        self._times = TurnTimes()
-        self._latency: LatencyDialog | None = None  # None until it is first opened
-        none_yet = tr("No turn yet")
-        self.last_turn = button(none_yet, self, self.show_times, kind="line", by_tab=True)
-        self.last_turn.setFont(scaled(self.font(), 0.9, figures=True))
-        self.last_turn.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.last_turn.setToolTip(tr(_TIMES))
+        self.last_turn = Label("", self, size=0.9, figures=True)
         column(self.summary, *self.rows.values(), self.last_turn, on=self, spacing=1)
         self.summary.toggled.connect(self._show_rows)
         for part, row in self.rows.items():
@@ -55,17 +55,7 @@ class Status(QWidget):
         self.last_turn.hide()  # until there was a turn
         self._show_rows()
 
-    def show_times(self) -> LatencyDialog:
-        """Open the view of the last turns' times."""
-        if self._latency is None:
-            self._latency = LatencyDialog(self._times, self._theme, self.window())
-        self._latency.open_beside()
-        return self._latency
-
     def on_event(self, event: Event) -> None:
-        self._times.on_event(event)
-        if self._latency is not None:
-            self._latency.on_event(event)
         match event:
             case Loading(part, text, fraction):
                 self.rows[part].show_loading(text, fraction)
@@ -99,7 +89,7 @@ class Status(QWidget):
         self.last_turn.setText(last_turn_line(metrics))
         self.last_turn.show()
         details = turn_details(metrics, self._recogniser)
-        self.last_turn.setToolTip(tool_tip(f"{details}\n{tr(_TIMES)}"))
+        self.last_turn.setToolTip(tool_tip(details))
         self.last_turn.setAccessibleDescription(plain(details))
 
 
@@ -130,8 +120,8 @@ def last_turn_line(metrics: TurnMetrics) -> str:
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
     """Where the time went, one line for each stage, in the order in which they happen."""
-    times = zip(STAGES, stages(metrics), strict=True)
-    lines = [f"{tr(stage.name)}: {decimal(ms, 0)} ms" for stage, ms in times if ms is not None]
+    times = [(name, getattr(metrics, field)) for field, name in _STAGES.items()]
+    lines = [f"{tr(name)}: {decimal(ms, 0)} ms" for name, ms in times if ms is not None]
     return "\n".join(([recogniser] if recogniser else []) + lines)
 
 

@@ -240,10 +240,6 @@ def other_states(theme: Theme) -> None:
     window.deleteLater()
     window = fresh(theme, "narrow", READY + TALK[:11] + PARTIAL + FAULTS)
     save(window, f"{theme.mode.value}-narrow-fault")
-    times = window.shelf.status.show_times()
-    times.resize(440, 560)
-    settle(200)
-    save(times, f"{theme.mode.value}-times")
     for part in (Part.LANGUAGE_MODEL, Part.MICROPHONE):
         dialog = window.open_settings(part)
         settle(200)

@@ -149,7 +149,6 @@ def all_faults(window: Window) -> list[str]:
 def test_no_widget_obeys_text_from_outside(window, hostile, ready):
     """The window with all it can open."""
     window.open_settings(None)
-    window.shelf.status.show_times()
     KeysCard(window.talk_key.label, window).show()
     told = list(everything(hostile))
     for event in told if ready else reversed(told):

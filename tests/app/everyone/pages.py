@@ -204,11 +204,6 @@ def _models(window: Window) -> QWidget:
     return page
 
 
-def _times(window: Window) -> QWidget:
-    _talk(window)
-    return window.shelf.status.show_times()
-
-
 def _keys(window: Window) -> QWidget:
     card = KeysCard(window.talk_key.label, window)
     card.show()
@@ -240,7 +235,6 @@ PAGES: dict[str, Open] = {
     "voices mixed": _voices_mixed,
     "comparison": _comparison,
     "models": _models,
-    "answer times": _times,
     "about": _about,
     "keys": _keys,
 }

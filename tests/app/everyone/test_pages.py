@@ -19,7 +19,6 @@ from app.language import LANGUAGES, tr
 from app.look.controls import LevelMeter
 from app.rate.panel import RateTrace
 from app.stage.orb import Orb
-from app.status.latency import Bars
 from app.voice.sheet import ClipSheet
 from app.window import Window
 from engine import api
@@ -43,7 +42,7 @@ KINDS: tuple[tuple[type, tuple[ROLES, ...]], ...] = (
     (QtWidgets.QAbstractItemView, (ROLES.List,)),
     (QtWidgets.QTabBar, (ROLES.PageTabList,)),
 )
-PAINTED = (Bars, LevelMeter, RateTrace, Orb)  # pictures, which have to be told in words
+PAINTED = (LevelMeter, RateTrace, Orb)  # pictures, which have to be told in words
 CONTROLS = tuple(kind for kind, _ in KINDS)
 SECOND_MS = 1000  # what changes that seldom is a clock, no animation
 BUSY = (

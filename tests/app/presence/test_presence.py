@@ -5,9 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication
 
 from app.presence import tray as tray_file
 from app.presence.command_handler import CommandHandler
@@ -174,14 +171,6 @@ def choose(tray: Tray, words: str) -> None:
     action.trigger()
 
 
-def wheel(tray: Tray, angle: int) -> None:
-    assert tray.icon is not None
-    none = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
-    at = QPointF(1, 1)
-    event = QWheelEvent(at, at, QPoint(), QPoint(0, angle), *none, False)
-    QApplication.sendEvent(tray.icon, event)
-
-
 def test_it_shows_what_the_assistant_does(tray):
     steps = (
         (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.State.LISTENING),
@@ -221,14 +210,3 @@ def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
         choose(tray, "Quit")
     with qtbot.waitSignal(tray.settings_chosen):
         choose(tray, "Settings…")
-
-
-def test_the_wheel_changes_the_rate_also_while_hidden(tray, posted, window, qtbot):
-    window.stage.rate.show_rate(4.0)
-    window.hide()
-    wheel(tray, 60)
-    wheel(tray, 60)
-    faster, slower = (api.ChangeSetting("speech.rate", each) for each in (4.5, 3.5))
-    qtbot.waitUntil(lambda: posted == [faster])
-    wheel(tray, -240)
-    qtbot.waitUntil(lambda: posted == [faster, slower])

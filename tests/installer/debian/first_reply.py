@@ -78,7 +78,7 @@ def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tup
 
 
 def skip_the_first_steps(env: dict[str, str]) -> None:
-    """Press their "Skip all", since nothing that is said there is answered; later tries have none."""
+    """Press "Skip all": speech gets no answer before. Later tries do not show the first steps."""
     window = ["search", "--sync", "--onlyvisible", "--name", "^Rubato$", "windowfocus", "--sync"]
     subprocess.run(["xdotool", *window, "key", "alt+k"], env=env, check=True, timeout=30)
 
