@@ -1,8 +1,9 @@
 """From words to phones while the text is still coming: libespeak-ng, word by word.
 
 How a word sounds can depend on its neighbours ("the apple", "to go", "it is"). A word is released
-as soon as nothing that may follow can change its sound, and otherwise held for one word, so that
-the text sounds the same word by word as all at once. Invariant: phones depend on the sequence of
+as soon as nothing that may follow can change its sound, and otherwise held for one word, or for a
+few where those decide its sense ("a tear in her eye"), so that the text sounds the same word by
+word as all at once. Invariant: phones depend on the sequence of
 words alone, never on when they were pushed. One thread uses an Espeak: the library keeps its state
 in globals.
 """
@@ -11,7 +12,9 @@ import ctypes
 import re
 import unicodedata
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from engine.errors import ModelError
@@ -96,36 +99,34 @@ class WordPhonemizer:
         self._espeak = espeak
         self._before: deque[str] = deque(maxlen=_NEIGHBOURS)  # released words of this clause
         self._passed: deque[str] = deque(maxlen=english.WORDS_BEFORE)  # with their marks
-        self._held: str | None = None
+        self._held: deque[tuple[str, str]] = deque()  # words and their marks
         self._given = 0  # phones
 
     def push(self, text: str) -> list[PhonedWord]:
         """Take the next word with its punctuation; return the words that are now certain, maybe
         none."""
-        word, mark = split_mark(text)
-        ready = []
-        if self._held is not None:
-            ready.append(self._give(self._held, word))
-            self._held = None
-        if word and not mark and self._waits(word):
-            self._held = word
-            return ready
-        ready.append(self._give(word, "" if mark else None, mark))
-        return ready
+        self._held.append(split_mark(text))
+        return self._release(ended=False)
 
     def finish(self) -> list[PhonedWord]:
-        """No more words follow; return the held one, if any."""
-        if self._held is None:
-            return []
-        last = self._give(self._held, "")
-        self._held = None
-        return [last]
+        """No more words follow; return the held ones."""
+        return self._release(ended=True)
 
-    def _give(self, word: str, after: str | None, mark: str = "") -> PhonedWord:
+    def _release(self, *, ended: bool) -> list[PhonedWord]:
+        ready = []
+        while self._held and (ended or not self._waits(*self._held[0])):
+            word, mark = self._held.popleft()
+            after = "" if mark or ended else None
+            if self._held and not mark:
+                after = self._held[0][0]
+            ready.append(self._give(word, after, mark))
+        return ready
+
+    def _give(self, word: str, after: str | None, mark: str) -> PhonedWord:
         """The phones of a word before another one; "" = before a mark or nothing, None = before one
         that is not known.
         """
-        spelling = self._spelling(word, after)
+        spelling = self._spelling(word, after, self._later(0))
         if after and self._espeak.english:
             after = english.roughly(after, british=self._espeak.british)
         following = f" {_FILLER if after is None else after}" if after != "" else ""
@@ -139,15 +140,26 @@ class WordPhonemizer:
             self._before.append(spelling.text)
         return PhonedWord(phones, mark)
 
-    def _spelling(self, word: str, after: str | None) -> Spelling:
+    def _spelling(self, word: str, after: str | None, later: Sequence[str] = ()) -> Spelling:
         if not self._espeak.english or not word:
             return Spelling(word)
-        return english.spelling(tuple(self._passed), word, after, british=self._espeak.british)
+        before, british = tuple(self._passed), self._espeak.british
+        return english.spelling(before, word, after, british=british, later=later)
 
-    def _waits(self, word: str) -> bool:
-        """Whether the next word may decide which word this is or, once speech has begun, change its
-        sound.
+    def _later(self, place: int) -> list[str]:
+        """The held words from a place on, with their marks."""
+        return [word + mark for word, mark in islice(self._held, place, None)]
+
+    def _waits(self, word: str, mark: str) -> bool:
+        """Whether the words behind the first held one may decide which word it is or, once speech
+        has begun, change its sound.
         """
+        if not word or mark not in ("", ","):
+            return False
+        if mark or len(self._held) > 1:
+            after = "" if mark else self._held[1][0]
+            before, later = tuple(self._passed), self._later(1)
+            return self._espeak.english and english.waits(before, word, after, later)
         if self._espeak.english and english.depends(word):
             return True
         if self._given < _AUDIBLE_START:

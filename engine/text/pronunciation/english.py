@@ -1,7 +1,7 @@
 """How an English word is given to espeak between its neighbours.
 
-Invariant: it depends on the word, on a few words before it and on the next one, never on when they
-came.
+Invariant: it depends on the word, on a few words before it and on the next one or a few more,
+never on when they came.
 """
 
 import re
@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.text.pronunciation import heteronyms, initialisms, lexicon
+from engine.text.pronunciation import heteronyms, homographs, initialisms, lexicon
+from engine.text.pronunciation.place import Place
 from engine.text.pronunciation.scripts import readable
 
 WORDS_BEFORE: Final = 8
-"""So many words before it are enough to know how a word is said."""
+WORDS_BEHIND: Final = homographs.REACH
+"""So many words before and behind it are enough to know how a word is said."""
 _MARKS: Final = ".,?!:;"
 _PHONES: Final = re.compile(r"\[{2,}")
 
@@ -29,14 +31,19 @@ class Spelling:
 
 
 def spelling(
-    before: Sequence[str], word: str, after: str | None, *, british: bool = False
+    before: Sequence[str],
+    word: str,
+    after: str | None,
+    *,
+    british: bool = False,
+    later: Sequence[str] = (),
 ) -> Spelling:
-    """The spelling of a word without its punctuation. `before`: the words before it, with theirs;
-    `after` "": a mark or nothing follows, None: what follows is not known.
+    """The spelling of a word without its punctuation. `before`, `later`: the words before and
+    behind it, with theirs; `after` "": a mark or nothing follows, None: what follows is not known.
     """
     last = before[-1] if before else ""
     text = initialisms.respelled(_read(word), last.rstrip(_MARKS), (after or "").rstrip(_MARKS))
-    sound = heteronyms.sounds_like(before, text, after)
+    sound = heteronyms.sounds_like(before, text, after, later)
     if sound and " " not in sound:
         return Spelling(sound)
     if sound:
@@ -55,6 +62,11 @@ def depends(word: str) -> bool:
     if initialisms.is_either(word) or heteronyms.is_heteronym(word):
         return True
     return lexicon.begins_phrase(word)
+
+
+def waits(before: Sequence[str], word: str, after: str, later: Sequence[str]) -> bool:
+    """Whether words behind those of `later` may decide how a word is said."""
+    return homographs.waits(word, Place.of(before, after, later))
 
 
 def _read(word: str) -> str:

@@ -3,7 +3,7 @@ record"; "I read it yesterday", "I will read it".
 
 espeak looks at the word before only, and not at the head of a sentence. Invariant: the sense
 depends on a few words before it in its sentence and on the next one, "" where a mark follows, None
-where it is not known; it never waits for more.
+where it is not known. It waits for more only where a rule of homographs.toml looks at them.
 """
 
 from collections.abc import Sequence
@@ -55,15 +55,17 @@ _BEFORE_INFINITIVE: Final = words("heteronyms", "before_infinitive")
 _HABITS: Final = words("heteronyms", "habits")
 
 
-def sounds_like(before: Sequence[str], word: str, after: str | None) -> str:
+def sounds_like(
+    before: Sequence[str], word: str, after: str | None, later: Sequence[str] = ()
+) -> str:
     """Return an input for espeak whose last word sounds as this one does here; "" for a word with
-    one sound, or that espeak pronounces right anyway. `before`: the words before it, with their
-    marks.
+    one sound, or that espeak pronounces right anyway. `before`, `later`: the words before and
+    behind it, with their marks.
     """
     lower = word.lower()
     if lower not in _WORDS:
         return ""
-    place = Place.of(before, after)
+    place = Place.of(before, after, later)
     if sense := homographs.sense(word, place):
         return _espeak_input(lower, sense)
     if lower not in _SENSES:

@@ -19,6 +19,8 @@ SINGLE: Final = frozenset(
     & (words("heteronyms", "nouns") | words("heteronyms", "adjectives"))
 )
 """Words whose rules say all there is: where none holds, espeak is right."""
+REACH: Final = 5
+"""So many words behind a word may decide its sense, unless its rule has another "reach"."""
 _TOWN_BEFORE: Final = frozenset(
     "in to from near of at around outside visit visited via leave left through for".split()
 )
@@ -34,6 +36,18 @@ def sense(word: str, place: Place) -> str:
     return "n" if lower in _RULES and f"{lower} n" in SOUNDS and f"{lower} v" not in SOUNDS else ""
 
 
+def waits(word: str, place: Place) -> bool:
+    """Whether words that are not known yet may decide the sense."""
+    for rule in _RULES.get(word.lower(), ()):
+        if _holds(rule, word, place):
+            return False
+        known = "." in place.later or len(place.later) >= rule.get("reach", REACH)
+        others = {key: wanted for key, wanted in rule.items() if key != "later"}
+        if "later" in rule and not known and _holds(others, word, place):
+            return True
+    return False
+
+
 def _holds(rule: Mapping[str, Any], word: str, place: Place) -> bool:
     beside = {"before": place.at(1), "second": place.at(2), "after": place.after}
     for key, wanted in rule.items():
@@ -41,8 +55,9 @@ def _holds(rule: Mapping[str, Any], word: str, place: Place) -> bool:
             case "before" | "second" | "after":
                 if not _is_among(beside[key], wanted):
                     return False
-            case "earlier":
-                if set(wanted.split()).isdisjoint(place.before):
+            case "earlier" | "later":
+                words = place.before if key == "earlier" else place.later[: rule.get("reach", REACH)]
+                if _listed(wanted).isdisjoint(words):
                     return False
             case "clause" | "upper" | "lower" | "place":
                 if not _condition_holds(key, word, place):

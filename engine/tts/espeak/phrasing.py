@@ -122,7 +122,23 @@ class Phrasing:
         piece = self._pieces[self._taken]
         first = self._taken == 0 and not english.depends(split_mark(piece.text)[0])
         at_once = first or not piece.text or piece.closes is not Break.NONE
-        return at_once or left > 1 or self._ended
+        if self._ended or piece.closes is Break.SENTENCE:
+            return True
+        return (at_once or left > 1) and not self._waits(piece)
+
+    def _waits(self, piece: Piece) -> bool:
+        """Whether more words may decide the sense of one."""
+        word, _ = split_mark(piece.text)
+        later = self._later(piece)
+        after = "" if piece.closes is not Break.NONE or not later else split_mark(later[0])[0]
+        return english.waits(self._earlier(piece), word, after, later)
+
+    def _earlier(self, piece: Piece) -> list[str]:
+        return self._words[max(0, piece.word - english.WORDS_BEFORE) : piece.word]
+
+    def _later(self, piece: Piece) -> list[str]:
+        behind = self._words[piece.word + 1 : piece.word + 1 + english.WORDS_BEHIND]
+        return ["".join(split_mark(word)) for word in behind]
 
     def _spelling(self, index: int) -> Spelling:
         """How espeak has to get a piece; what comes after the first one is not known yet."""
@@ -136,8 +152,9 @@ class Phrasing:
             after, _ = split_mark(self._words[piece.word + 1])
         if piece.closes is not Break.NONE:
             after = ""
-        before = self._words[max(0, piece.word - english.WORDS_BEFORE) : piece.word]
-        spelling = english.spelling(before, word, after, british=self._british)
+        spelling = english.spelling(
+            self._earlier(piece), word, after, british=self._british, later=self._later(piece)
+        )
         lead, _, tail = piece.text.partition(word)
         alone = spelling.alone and spelling.alone + tail
         return Spelling(lead + spelling.text + tail if spelling.text else "", alone)
