@@ -37,7 +37,8 @@ THINKS, ANSWERS, OWN, OTHERS = (
 
 _ROLES = "|".join(name for name, kind in BARRED.items() if kind is Kind.ROLE)
 TOKEN = re.compile(
-    rf"<[|\uff5c](?:{_ROLES})[|\uff5c]>(?:(?:{'|'.join(sorted(OWN | OTHERS))})\b)?"
+    rf"<[|\uff5c]?(?:{_ROLES})[|\uff5c]?>(?:(?:{'|'.join(sorted(OWN | OTHERS))})\b)?"
+    rf"|<[|\uff5c]channel[|\uff5c]>(?:(?:{'|'.join(sorted(THINKS | ANSWERS))})\b)?"
     r"|<[|\uff5c][^\s<>|\uff5c]{1,48}[|\uff5c]?>|<(?:channel|turn|tool_call)[|\uff5c]>"
     r"|<(?:"
     + "|".join(name for name, kind in _BOTH.items() if kind in (Kind.END, Kind.ROLE))

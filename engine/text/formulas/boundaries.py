@@ -31,6 +31,7 @@ _SENTENCE = re.compile(r"[.?]\s$")
 _OPEN_END = tuple("/:,;([{&")
 _ESCAPED_END = re.compile(r"\\[,;:{(]$")
 _COMMAND = re.compile(r"\\([a-zA-Z]+)\*?")
+_CUT = re.compile(r"(?:\$\$?|\\[(\[])[^a-zA-Z]*\\[a-zA-Z]{2}|\\(?:frac|sqrt)\{")
 _BEGIN = re.compile(r"\\begin\{([a-zA-Z]*)(?:\*?\})?")
 _STRONG = re.compile(r"[\\^_=+]|^[A-Za-z]$|^[\d.]+$")
 
@@ -66,11 +67,12 @@ class Boundaries:
         return out
 
     def end(self) -> list[str | Formula]:
-        """The rest: a formula that has just closed, or plain text."""
+        """The rest: a formula that has just closed or was cut, or plain text."""
         out: list[str | Formula] = []
         while self.held:
             held, self.held = self.held, ""
-            if _judge(held + "\n", self._before) is Verdict.CLOSED_BEFORE:
+            closed = _judge(held + "\n", self._before) is Verdict.CLOSED_BEFORE
+            if closed or _CUT.match(held):
                 self._give(Formula(held), out)
             else:
                 out += self.push(self._refused(held, out))

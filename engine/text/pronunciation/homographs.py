@@ -56,7 +56,9 @@ def _holds(rule: Mapping[str, Any], word: str, place: Place) -> bool:
                 if not _is_among(beside[key], wanted):
                     return False
             case "earlier" | "later":
-                words = place.before if key == "earlier" else place.later[: rule.get("reach", REACH)]
+                words = (
+                    place.before if key == "earlier" else place.later[: rule.get("reach", REACH)]
+                )
                 if _listed(wanted).isdisjoint(words):
                     return False
             case "clause" | "upper" | "lower" | "place":

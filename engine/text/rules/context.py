@@ -19,6 +19,7 @@ SCALES = ("hundred", "thousand", "million", "billion", "trillion", "lakh", "cror
 
 SENTENCE_STARTERS = words("context", "sentence_starters")
 OPENERS = words("context", "openers")
+_BY = ("x", "×", "by")
 _NO_NOUNS = SENTENCE_STARTERS | words("context", "no_nouns")
 
 
@@ -122,6 +123,8 @@ class Context:
         """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
         if article.lower() not in ("a", "an") or self.tail:
             return False
+        if self.after in ("×", "by"):
+            return True
         return self.after.islower() and self.after.isalpha() and self.after not in _NO_NOUNS
 
     def describes(self, before: str) -> bool:
@@ -144,6 +147,8 @@ class Context:
         return self._article(1)
 
     def _article(self, depth: int) -> str:
+        if self._earlier(depth) in _BY:  # a 6″ x 4″ card
+            depth += 2
         nearest = self._earlier(depth)
         return self._earlier(depth + 1) if nearest in _ADJECTIVES else nearest
 

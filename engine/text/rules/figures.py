@@ -17,6 +17,7 @@ from engine.text.rules.context import (
 )
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
+from engine.text.unit_table import SIGNS
 
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s"
@@ -120,6 +121,13 @@ def decade(match: re.Match[str], context: Context) -> Reading | None:
     return say(numbers.decade(int(match[1])))
 
 
+@matching(r"0[1-9]")
+def elided_year(match: re.Match[str], context: Context) -> Reading | None:
+    """'05"""
+    elided = "'" in context.opened and "'" not in context.tail
+    return say(f"oh {numbers.digits(match[0][1])}") if elided else None
+
+
 @matching(r"\d{1,2}(?:,\d{1,2}){2,}")
 def listed(match: re.Match[str], context: Context) -> Reading:
     """1,2,3"""
@@ -140,8 +148,16 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
         if context.previous == "=" or (not context.tail and context.after[:1] in _OPERATORS):
             return None  # 2x + 1
         return say(f"{numbers.number(sizes[0])} {'time' if sizes[0] == '1' else 'times'}")
-    link = " times " if "×" in match[0] else " by "
+    link = " by "
+    if "×" in match[0] and not context.describes(context.article):
+        link = " by " if not context.tail and context.after in SIGNS else " times "
     return say(link.join(map(_size, sizes)))
+
+
+@matching(r"""(\d{1,2})['"′″]?[x×](\d{1,2})['"′″]?s""")
+def boards(match: re.Match[str], context: Context) -> Reading:
+    """2x4s, 2'x4's"""
+    return say(f"{numbers.number(match[1])} by {numbers.plural(numbers.number(match[2]))}")
 
 
 @matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
@@ -211,6 +227,7 @@ def _size(size: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, ordinal, ordinals, rating, fraction, mixed_range,
-    mixed_hyphened, mixed, scientific, listed, times_per, times, thousands, many, numbered, plain,
+    idiom, network, version, decade, elided_year, ordinal, ordinals, rating, fraction, mixed_range,
+    mixed_hyphened, mixed, scientific, listed, times_per, times, boards, thousands, many, numbered,
+    plain,
 )  # fmt: skip

@@ -102,7 +102,7 @@ def last_figures(core: str, context: Context) -> Reading | None:
 def spell(text: str) -> str:
     """Letters and figures one by one; letters in a row with hyphens between."""
     return " ".join(
-        numbers.digits(run) if run.isdecimal() else "-".join(run.upper())
+        numbers.digits(run) if run.isdecimal() else "eh" if run in "aA" else "-".join(run.upper())
         for run in re.findall(r"\d+|[A-Za-z]+", text)
     )
 

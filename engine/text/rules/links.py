@@ -7,8 +7,10 @@ import re
 
 from engine.text.rules import groups, numbers
 from engine.text.rules.context import Context, Reading, Rule, matching, say
+from engine.text.tables import section
 
 _SYMBOLS = {"-": "dash", "_": "underscore", ".": "dot", "+": "plus", "%": "percent", "/": "slash"}
+_NO_PATHS = section("symbols", "names")
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[-_.+%/~]")
 
 
@@ -31,7 +33,7 @@ def port(match: re.Match[str], context: Context) -> Reading:
 @matching(
     r"((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+"
     r"(?:com|org|net|edu|gov|io|ai|dev|app|co|uk|de|fr|ca|au|jp|info|me|tv|us|eu|nl|ch|at))"
-    r"(?:/\S*)?",
+    r"(?:[/?]\S*)?",
     re.IGNORECASE,
 )
 def domain(match: re.Match[str], context: Context) -> Reading:
@@ -63,6 +65,8 @@ def sign(match: re.Match[str], context: Context) -> Reading:
 )
 def path(match: re.Match[str], context: Context) -> Reading | None:
     """/usr/local/bin, src/main.py"""
+    if match[0].lower() in _NO_PATHS:
+        return None
     said = match[0].replace("~", "home", 1)
     return say(spell(said)) if re.search(r"[A-Za-z]", match[0]) else None
 

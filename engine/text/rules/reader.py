@@ -163,7 +163,8 @@ class Reader:
         return peeled
 
     def _length(self, peeled: Peeled, quote: str, prime: str) -> Peeled:
-        if quote in peeled.opened and not _ELIDED.fullmatch(peeled.core):
+        elided = _ELIDED.fullmatch(peeled.core) and quote not in peeled.tail
+        if quote in peeled.opened and not elided:
             self._quotes.add(quote)
         if quote not in peeled.tail:
             return peeled

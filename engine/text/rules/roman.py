@@ -78,7 +78,9 @@ def unowned(core: str, context: Context) -> Reading | None:
 def counted_lower(core: str, context: Context) -> Reading | None:
     """chapter IV, Scene ii"""
     is_counted = context.previous.lower() in _COUNTED and core.upper() not in tuple("ICDLM")
-    if not is_counted or not _NUMERAL.fullmatch(core.upper()):
+    if not is_counted or context.past[0].mark or (core.islower() and not set(core) <= set("ivx")):
+        return None
+    if not _NUMERAL.fullmatch(core.upper()):
         return None
     return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
 

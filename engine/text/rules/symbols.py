@@ -63,7 +63,7 @@ def operator(core: str, context: Context) -> Reading | None:
     begins_range = _FIGURES.fullmatch(context.previous) or _timed(context)
     if core == "~" and (begins_range or _amount_before(context)):
         return _between_numbers(core, context)
-    if core in ("-", "–", "*", "x"):
+    if core in ("-", "–", "*", "x") or (core == "×" and context.after_number):
         return _between_numbers(core, context)
     words = _BETWEEN.get(core)
     if words is None:
@@ -155,7 +155,7 @@ def _is_of_word(char: str) -> bool:
 def _between_numbers(core: str, context: Context) -> Reading | None:
     if _timed(context) and context.after[:1].isdigit():
         return say("to")
-    spread = core not in "*x" and _spread(context)
+    spread = core not in "*x×" and _spread(context)
     if spread:
         return say(spread)
     if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
@@ -163,7 +163,7 @@ def _between_numbers(core: str, context: Context) -> Reading | None:
     after = context.after
     if not _NUMERICAL.fullmatch(after) and not re.match(r"[$€£¥]?\d", after):
         return Reading(())
-    if core in "*x":
+    if core in "*x×":
         return say("by" if context.before_previous in ("a", "an") else "times")
     low, high = _leading_value(context.previous), _leading_value(after)
     terms = re.search("[xyzn^]", context.previous)  # 2x - 3

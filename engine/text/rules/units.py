@@ -57,9 +57,9 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
             return None
     if match[0] == "3M" and not context.tail and not is_counted(context.after):
         return None  # the company
-    if unit == "m" and not context.tail:
-        among_times = (r"\d+h", context.previous), (r"\d+s", context.after)  # 1h 30m, 2m 30s
-        unit = "min" if any(re.fullmatch(*each) for each in among_times) else unit
+    if unit == "m":  # 1h 30m, 2m 30s
+        beside = context.previous, "" if context.tail else context.after
+        unit = "min" if re.fullmatch(r"\d+h .*|.* \d+s", " ".join(beside)) else unit
     sized = unit == "″" and _is_part_of_noun(context)
     if unit == "″" and context.previous.endswith("′"):  # a 5-foot-6 woman
         sized = context.describes(context.before_previous)

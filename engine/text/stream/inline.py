@@ -16,7 +16,7 @@ from engine.text.stream import notes, tags
 from engine.text.stream.piece import Piece
 
 _EMOTICON = re.compile(
-    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\^_+\^|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
+    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\([-T>o;][_.][-T<o;]\)|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
 _PLAIN = re.compile(r"(?!x{4}$)(?!X{4}$)[A-Za-z]+[,.]?")  # nearly every token
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")

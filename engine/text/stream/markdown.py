@@ -17,6 +17,7 @@ from engine.text.stream.piece import Piece
 from engine.text.stream.words import Token
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
+_FENCE_BEHIND = re.compile(r"`{3,}[a-z+#]+")  # at the end of a line of text
 _RULE = re.compile(r"([-*_=])\1+|[-=]{2,}|(?:\*\*\*|___)")
 _ALIGNMENT = re.compile(r":-+:?|-+:")
 _BAR = re.compile(r"(?<=[^\W_])\|(?=[^\W_])|^\|$")
@@ -71,29 +72,31 @@ class Markdown:
         self._previous = ""  # the token before in this line
         self._begins = True  # the next token begins a sentence
         self._hidden_text = ""  # of a tag or a direction that goes on, from its beginning
-        self._held: Token | None = None  # may open a tag or a direction; the next token decides
+        self._interpreted = ""  # how the content of a tag is said, see tags.interpretation
+        self._held: list[Token] = []  # may open a tag or a direction; the next token decides
 
     @property
     def undecided(self) -> bool:
         """Whether we are inside a link's target, a tag or a direction, or may be: the mark of the
         word before may follow."""
-        return (self._within_line and self._until != "\n") or self._held is not None
+        return (self._within_line and self._until != "\n") or bool(self._held)
 
     def release(self) -> list[Element]:
         """The elements of the held token, at the end of its line."""
-        if self._held and tags.is_manner(self._held.text):
-            self._held = None
+        if self._held and tags.is_manner(self._held[0].text):
+            self._held = []
         return self._show_held()
 
     def _show_held(self) -> list[Element]:
-        held, self._held = self._held, None
-        if held is None:
-            return []
-        self._formulas, self._quoted = held.formulas, False
-        elements = self._visible(Piece.at(held.text, held.start))
-        self._note_act(held.text)
-        self._note(held.text, elements)
-        return elements
+        shown: list[Element] = []
+        for held in self._held:
+            self._formulas, self._quoted = held.formulas, False
+            elements = self._visible(Piece.at(held.text, held.start))
+            self._note_act(held.text)
+            self._note(held.text, elements)
+            shown += elements
+        self._held = []
+        return shown
 
     def _note(self, text: str, elements: list[Element]) -> None:
         """Remember a token and what became of it."""
@@ -113,6 +116,8 @@ class Markdown:
         if self._until:
             return self._hidden(piece)
         before = self._decide(token)
+        if self._held:
+            return []
         self._formulas = token.formulas
         if self._until:
             return before + self._hidden(piece)
@@ -120,6 +125,8 @@ class Markdown:
             marker = self._marker(token)
             if marker is not None:
                 return marker
+        if _FENCE_BEHIND.fullmatch(token.text) and not (token.spaced or self._line_start):
+            return before + self._open_fence(token)
         self._line_start = False
         ticks = len(_TICKS.findall(token.text))
         self._quoted = self._code or ticks > 0
@@ -138,26 +145,29 @@ class Markdown:
         self._acts = self._acts and "*" not in text[1:]
 
     def _decide(self, token: Token) -> list[Element]:
-        """Resolve the held token by this one; sets `_until` if a tag goes on in this one."""
-        held = self._held
-        if held and _INITIAL.fullmatch(held.text) and not _INITIAL.fullmatch(token.text):
-            self._held = None
-            return self._item(held.text[0], held.start)
-        if held and _DEFINITION.fullmatch(held.text) and _DEFINED.match(token.text):
-            self._held, self._until, self._within_line = None, "\n", True
+        """Resolve the held tokens by this one, or hold it too; sets `_until` if a tag goes on in
+        this one.
+        """
+        if not self._held:
             return []
-        found = (
-            tags.goes_on(held.text, token.text) or notes.goes_on(held.text, token.text)
-            if held
-            else None
-        )
-        if held is None or found is None:
+        held, text = self._held[0], " ".join(each.text for each in self._held)
+        if _INITIAL.fullmatch(text) and not _INITIAL.fullmatch(token.text):
+            self._held = []
+            return self._item(text[0], held.start)
+        if _DEFINITION.fullmatch(text) and _DEFINED.match(token.text):
+            self._held, self._until, self._within_line = [], "\n", True
+            return []
+        found = tags.goes_on(text, token.text) or notes.goes_on(text, token.text)
+        if found is None:
+            if token.spaced and tags.may_go_on(text, token.text):
+                self._held.append(token)
+                return []
             return self._show_held()
-        self._held, self._formulas = None, held.formulas
+        self._held, self._formulas = [], held.formulas
         start, closing = found
-        before = self._visible(Piece.at(held.text[:start], held.start)) if start else []
+        before = self._visible(Piece.at(text[:start], held.start)) if start else []
         self._until, self._within_line = closing, not closing.startswith("</")
-        self._hidden_text = held.text[start:] if closing else ""
+        self._hidden_text = text[start:] if closing else ""
         return before
 
     def _new_line(self, token: Token) -> None:
@@ -174,6 +184,12 @@ class Markdown:
         if self._within_line:
             self._until, self._within_line = "", False
 
+    def _open_fence(self, token: Token) -> list[Element]:
+        text = token.text
+        self._fence, self._fence_line = text[: len(text) - len(text.lstrip(text[0]))], True
+        self._line_start = False
+        return [Phrase(("code", "block."), token.start, token.start + len(text))]
+
     def _in_fence(self, token: Token) -> None:
         if self._line_start and _QUOTE.fullmatch(token.text):
             return
@@ -189,18 +205,16 @@ class Markdown:
         """The elements of a token that opens a block; None if it is the first word of the line."""
         text = token.text
         if _FENCE.fullmatch(text):
-            self._fence, self._fence_line = text[: len(text) - len(text.lstrip(text[0]))], True
-            self._line_start = False
-            return [Phrase(("code", "block."), token.start, token.start + len(text))]
+            return self._open_fence(token)
         if _HEADING.fullmatch(text):
             self.block = Block.HEADING
             return []
         if _BULLET.fullmatch(text):
-            self.block = Block.ITEM
+            self.block, self._previous = Block.ITEM, text
             return []
         definition = _DEFINITION.match(text)
         if definition and definition.end() == len(text) and token.spaced:
-            self._held, self._line_start = token, False
+            self._held, self._line_start = [token], False
             return []
         if _TABLE_RULE.fullmatch(text) or (definition and _DEFINED.match(text, definition.end())):
             self._table = "|" in text and text[0] != "|"
@@ -219,7 +233,7 @@ class Markdown:
         match = next((found for form in forms if (found := form.fullmatch(token.text))), None)
         if match and token.spaced and self._is_next(match[1].upper()):
             if _INITIAL.fullmatch(token.text):  # "A. A. Milne"?
-                self._held, self._line_start = token, False
+                self._held, self._line_start = [token], False
                 return []
             return self._item(match[1].upper(), token.start + match.start(1))
         if token.text.startswith("|"):
@@ -264,7 +278,7 @@ class Markdown:
         if end < 0:
             return []
         instead = self._instead(piece.places[end - 1])
-        rest = piece.cut(end)
+        rest = piece.cut(end).replace(notes.BEHIND_REMARK, "")
         if self._until:
             return instead + self._hidden(rest)
         return instead + (self._hold_or_show(rest) if rest.text else [])
@@ -276,22 +290,35 @@ class Markdown:
         if alias := tags.alias(text):
             self._until, self._within_line = "</sub>", True
             return [Piece(word, (place,) * len(word)) for word in alias.split()]
+        self._interpreted = tags.interpretation(text)
         pause = tags.pause(text)
         return [pause] if pause else []
 
+    def _interpret(self, piece: Piece) -> list[Element]:
+        """The words of a token within a say-as tag, and what stands behind the tag."""
+        content, end, _ = piece.text.partition("</")
+        kind, self._interpreted = self._interpreted, "" if end else self._interpreted
+        words = tuple(tags.interpreted(content, kind).split())
+        rest = piece.cut(len(content))
+        place = piece.start, max(piece.start + 1, rest.start if rest.text else piece.end)
+        said = [Equation(words, content, *place, displayed=False)] if words else []
+        return [*said, *(self._visible(rest) if rest.text else [])]
+
     def _hold_or_show(self, piece: Piece) -> list[Element]:
         """The elements of the rest of a token; none, and it is held, if the next one decides."""
-        opens = tags.may_open(piece.text, begins=self._begins) or notes.may_open(
+        opens = tags.may_open(piece.text, self._previous, begins=self._begins) or notes.may_open(
             piece.text, self._previous
         )
         if opens and not self._quoted and not self._spaced and tags.is_manner(piece.text):
             return []
         if not (opens and self._spaced) or self._quoted:
             return self._visible(piece)
-        self._held = Token(piece.text, piece.start, 0, True, False, self._formulas)
+        self._held = [Token(piece.text, piece.start, 0, True, False, self._formulas)]
         return []
 
     def _visible(self, piece: Piece) -> list[Element]:
+        if self._interpreted:
+            return self._interpret(piece)
         hiding = None if self._quoted else tags.HIDING.search(piece.text)
         if hiding:
             before = self._visible(piece.cut(0, hiding.start())) if hiding.start() else []

@@ -31,9 +31,9 @@ _INDEXED = re.compile(
 _INDEXED_IN_CODE = re.compile(rf"(?<!\w)([A-Za-z_]\w*){_INDEXES}")
 _CODE = re.compile(r"\w\(\w+\[|\](?:[-+*/]?=|\.[a-z_]{2})")
 _OPERATORS = frozenset("= == != += -= *= /= <= >= && || :=".split())
-_REMARK = re.compile(
-    rf"(?<=[\w.,;:!?%)\"'”’\]])\[(?:{'|'.join(words('notes', 'remarks'))})\??\](?!\()", re.I
-)
+_BRACKETED = rf"\[(?:{'|'.join(words('notes', 'remarks'))})[?!]?\](?!\()"
+_REMARK = re.compile(rf"(?<=[\w.,;:!?%)\"'”’\]]){_BRACKETED}", re.I)
+BEHIND_REMARK = re.compile(rf"^(?:{_BRACKETED})+", re.I)
 _REMARK_BEGUN = re.compile(r"(?P<glued>\S)?\[(?P<head>[a-z][a-z-]*)$", re.I)
 _REMARK_SECOND = re.compile(r"[a-z-]+|[–—]|\d{1,3}(?=\])", re.I)
 _NEEDED = words("notes", "needed")

@@ -7,6 +7,8 @@ Invariant: possible text stays: a comparison, a type such as List<int>, a placeh
 import re
 
 from engine.text.marks import THINKING, UNSAID, VALUED
+from engine.text.rules import numbers
+from engine.text.rules.identifiers import spell
 from engine.text.stream.elements import LONGEST_S, Break
 from engine.text.stream.piece import Piece
 from engine.text.tables import words
@@ -15,8 +17,8 @@ _SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES = (
     words("tags", name)
     for name in ("ssml", "placeholders", "acts", "manners", "asides", "leads", "led", "sources")
 )
-_GO_ON, _THINGS, _MACROS, _KEYS = (
-    words("tags", name) for name in ("go_on", "things", "macros", "keys")
+_GO_ON, _THINGS, _MACROS, _KEYS, _WAYS, _SPELLED = (
+    words("tags", name) for name in ("go_on", "things", "macros", "keys", "ways", "spelled")
 )
 _STAGE = _ACTS | _MANNERS
 _PAUSES = frozenset(("break", "pause", "pauses", "beat", "silence"))
@@ -43,6 +45,19 @@ _BRACED = re.compile(r"(?<![^\W_]|[\\$%#@{^_])\{([A-Za-z]+)\}(?!\w)")
 _MACRO = re.compile(r"\{\{(\w+)\}\}")
 _NUMBERED_SPEAKER = r"\[(?:[Ss]|(?i:speaker|spk)[_-]?)\d{1,3}\]"
 _SPEAKER = re.compile(rf"(?<!\w){_NUMBERED_SPEAKER}(?![(\[])|{_NUMBERED_SPEAKER}(?=[A-Z])")
+_TIME = r"\d{1,2}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
+_STAMP = re.compile(rf"(?<![\w\])])\[{_TIME}(?:[-–]{_TIME})?\](?!\()")
+_STAMP_BEGUN = re.compile(rf"\[{_TIME}$")
+_ACTED = "|".join(sorted(_ACTS))
+_LONG = re.compile(  # up to its closing mark
+    rf"[\[(*_](?:in|with) an? (?:[a-z-]+ ){{0,2}}(?:{'|'.join(sorted(_WAYS))})(?: [a-z]+){{0,2}}"
+    rf"[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
+    re.IGNORECASE,
+)
+_LONG_BEGUN = re.compile(
+    rf"[\[(*_](?:in|with)(?: an?(?: [a-z-]+){{0,4}})?|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
+    re.IGNORECASE,
+)
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")
 _ACT = re.compile(r"^[\"“]?(\*\*?|_)([A-Za-z]+)[.!…]*\1(?!\w)")
 _PAUSE = re.compile(
@@ -59,6 +74,7 @@ _SECOND_WORD = re.compile(r"([A-Za-z]+)([\]})*_](?![(\[])|,?$)")
 _NUMBERED = re.compile(r"[\dA-Z]{1,2}\]")
 _SECONDS = re.compile(r"(\d*\.?\d+)\s*(m(?=s))?s?", re.IGNORECASE)
 _ALIAS = re.compile(r"""<sub\s[^<>]*\balias=(["'])(.*?)\1""", re.IGNORECASE)
+_SAY_AS = re.compile(r"""<say-as\s[^<>]*\binterpret-as=["']?([\w:-]+)""", re.IGNORECASE)
 _CLOSERS = {"<": ">", "[": "]", "(": ")", "{": "}"}
 _INAUDIBLE_S, _SHORT_S = 0.1, 0.5  # up to the latter, a pause is that of a comma
 _LONG_S = 1.0
@@ -74,7 +90,7 @@ def without_directions(piece: Piece, *, begins: bool) -> Piece:
     """Drop the directions that a token holds completely; `begins`: it begins a sentence."""
     if not any(sign in piece.text for sign in "[{(*_"):
         return piece
-    piece = piece.replace(_SPEAKER, " ")
+    piece = piece.replace(_SPEAKER, " ").replace(_STAMP, " ")
     for pattern in (_DIRECTION, _BRACED):
         piece = piece.replace(pattern, lambda match: _unless(match, _directs(match)))
     piece = piece.replace(_MACRO, lambda match: _unless(match, match[1].lower() in _MACROS))
@@ -96,6 +112,19 @@ def alias(written: str) -> str:
     return match[2] if match else ""
 
 
+def interpretation(written: str) -> str:
+    """How the content of a tag is said: "spelled", "ordinal", or as written ("")."""
+    match = _SAY_AS.match(written)
+    kind = match[1].lower().rpartition(":")[2] if match else ""
+    return "spelled" if kind in _SPELLED else kind if kind == "ordinal" else ""
+
+
+def interpreted(text: str, kind: str) -> str:
+    """The content of such a tag in words."""
+    figures = re.sub(r"\D", "", text)
+    return numbers.ordinal(int(figures)) if kind == "ordinal" and figures else spell(text)
+
+
 def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
     """Start and closing mark of a tag or direction that may go on in the next token; else None."""
     match = _OPENED.search(text)
@@ -114,25 +143,38 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
     return (match.start(), _CLOSERS.get(sign, sign)) if certain else None
 
 
-def may_open(text: str, *, begins: bool) -> bool:
+def may_open(text: str, previous: str, *, begins: bool) -> bool:
     """Whether the next token decides if a tag or a direction begins at the end of this one, or if
     this one is a direction.
     """
+    if _STAMP_BEGUN.fullmatch(text) or (previous == "*" and text.lower() in _ACTS):
+        return True
     match = _OPENED.search(text)
     if not match:
         return begins and bool(_manner(text))
     if match[1]:
         return True
     head = match[6] or ""
+    if _LONG_BEGUN.fullmatch(text) and (begins or match[5] == "["):
+        return True
     if match[5] in ("(", "*", "_"):  # where they are also brackets and emphasis
         return begins and (head.lower() if match[5] == "(" else head) in _HEADS - _ACTS
     return match[5] in ("[", "{") and (head.lower() in _HEADS or head[0].isdigit())
+
+
+def may_go_on(text: str, following: str) -> bool:
+    """Whether a text that may open a direction may still do so with the next token."""
+    return bool(_LONG_BEGUN.fullmatch(f"{text} {following}"))
 
 
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
     """See opened(), of a text that may open one. The closing mark is empty if it ends before
     `following`.
     """
+    if found := _LONG.match(f"{text} {following}"):
+        return (0, found[1] or found[2])
+    if _STAMP_BEGUN.fullmatch(text):
+        return (0, "]") if following in ("-", "–", "—", "-->") else None
     match = _OPENED.search(text)
     if not match:
         manner, first = _manner(text), following[:1]

@@ -118,6 +118,9 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
 LONGEST_RUN = 9
+OPENS_LONG = re.compile(  # maybe a direction of several words: (in a deep voice), * sighs *
+    r"(?<!\S)(?:[\[(*_](?:in|with)(?: an?(?: [\w-]+){0,4})?|\* [A-Za-z]+(?: [\w']+[.!…]*){0,3})$"
+)
 OPENS = re.compile(  # maybe a tag or a direction, or a line that defines a link
     r"<[A-Za-z][\w:.-]*$|^[{(*_][\w.-]+:?$|\[[\w.-]+:?$|\[[\d,;–-]+$"
     r"|^\W?[*_]\w+\W*[*_]$|^\[[^\]]+\]:$"
@@ -167,6 +170,8 @@ def hold_back_is_at_most_one_token(text: str) -> None:
         is_spoken = any(start <= word.start < end for word in everything)
         place = min(place, first_undecided(tokens, text[: end + 1]))
         place = max(place - bool(OPENS.search(written[place])), 0)
+        if long := OPENS_LONG.search(text[: tokens[place][1]]):
+            place = max(sum(end <= long.start() for _, end in tokens) - 1, 0)
         run_start = tokens[first_of_run(written, place)][0]
         due = [word for word in everything if word.start < run_start]
         assert not is_spoken or out[: len(due)] == due, (text[:end], due[len(out) :])

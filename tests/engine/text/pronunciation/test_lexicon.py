@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.resources import compressed_text, resource
-from engine.text.phonemes import Espeak
+from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.text.pronunciation import english, homographs, lexicon
 from engine.tts.espeak.phrasing import Phrasing
 from engine.tts.kokoro.symbols import symbols
@@ -115,6 +115,7 @@ def test_words_with_several_sounds_are_told_apart(american, name, least):
         ("Porsche's", 0, "pˈɔːɹʃəz"),
         ("a Tucson-based firm", 1, "tˈuːsɑːnbˈeɪst"),
         ("NIKE", 0, "nˈaɪki"),
+        ("'Tis the season", 0, "tˈɪz"),
         ("Nguyễn", 0, "wˈɪn"),
         ("in La Jolla", 2, "hˈɔɪə"),
         ("Des Moines's mayor", 1, "mˈɔɪnz"),
@@ -166,6 +167,16 @@ def test_a_word_of_several_senses_waits_for_the_next_one_also_as_the_first(ameri
         ("We teach Reading, Writing and Maths.", 2, "ɹˈiːdɪŋ"),
         ("My hobbies are Reading, Cooking and Chess.", 3, "ɹˈiːdɪŋ"),
         ("I love Reading, England.", 2, "ɹˈɛdɪŋ"),
+        ("Reading, England, is a large town.", 0, "ɹˈɛdɪŋ"),
+        ("Reading, Berkshire, lies on the Thames.", 0, "ɹˈɛdɪŋ"),
+        ("Reading, however, is hard.", 0, "ɹˈiːdɪŋ"),
+        ("They sell bass and trout.", 2, "bˈæs"),
+        ("We stock bass, cod and trout.", 2, "bˈæs"),
+        ("He plays bass and drums.", 2, "bˈeɪs"),
+        ("He has a tear in his hamstring.", 3, "tˈɛɹ"),
+        ("She had a tear in her left eye.", 3, "tˈɪɹ"),
+        ("There were tears in the old sail.", 2, "tˈɛɹz"),
+        ("There were tears in both of his eyes.", 2, "tˈɪɹz"),
     ],
 )
 def test_the_words_beside_a_homograph_decide(american, text, place, phones):
@@ -201,3 +212,26 @@ def test_the_data_is_sorted_as_it_is_searched():
     lines = compressed_text("lexicon", "lexicon.txt.gz").splitlines(keepends=True)
     assert lines == sorted(lines)
     assert all(line.count("\t") == 2 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "waits_for"),
+    [
+        ("We sell bass and tuna", 2, 2),
+        ("We play bass and sing a lot", 2, 3),
+        ("We play bass. Then", 2, 0),
+        ("He had a tear in his eye", 3, 3),
+        ("He had a tear for him", 3, 1),
+        ("Reading, England, is", 0, 1),
+        ("Cooking, England, is", 0, 0),
+    ],
+)
+def test_a_homograph_waits_until_its_rule_is_decided(american, text, before, waits_for):
+    phonemizer, phrasing, words = WordPhonemizer(american), Phrasing(), text.split()
+    given, taken = 0, 0
+    for place, word in enumerate(words):
+        given += len(phonemizer.push(word))
+        phrasing.push(word)
+        while phrasing.take():
+            taken += 1
+        assert (given > before, taken > before) == (place >= before + waits_for,) * 2
