@@ -42,7 +42,7 @@ TOKEN = re.compile(
     r"|<[|\uff5c][^\s<>|\uff5c]{1,48}[|\uff5c]?>|<(?:channel|turn|tool_call)[|\uff5c]>"
     r"|<(?:"
     + "|".join(name for name, kind in _BOTH.items() if kind in (Kind.END, Kind.ROLE))
-    + r"|bos|pad|unk)>|</s>|\[/?INST\]",
+    + r"|bos|pad|unk)>|</s>|<</?SYS>>|\[/?(?:INST|BOS|EOS|PAD)\]",
     re.IGNORECASE,
 )
 """The marks that are left out of any text that is read aloud, whoever wrote it."""

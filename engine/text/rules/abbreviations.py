@@ -47,7 +47,7 @@ def titled(core: str, context: Context) -> Reading | None:
     if title is None:
         return None
     if context.tail.startswith("."):
-        is_title = core in _BARE_TITLES or context.after in ("and", "&")
+        is_title = core in _BARE_TITLES or context.after in ("and", "&", "Dr", "Prof")
         return say(title, context.other_mark) if is_title or _names_something(context) else None
     if core in _BARE_TITLES and not context.tail and context.after[:1].isupper():
         return say(title)

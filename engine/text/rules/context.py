@@ -71,7 +71,7 @@ class Context:
     stood before it (quotes, brackets). `following` None: not known yet; "": nothing follows.
     """
 
-    past: tuple[Past, ...] = ()  # newest first, at most four
+    past: tuple[Past, ...] = ()  # newest first, at most five
     tail: str = ""
     opened: str = ""
     currency: Currency | None = None
@@ -148,7 +148,7 @@ class Context:
 
     def _article(self, depth: int) -> str:
         if self._earlier(depth) in _BY:  # a 6″ x 4″ card
-            depth += 2
+            depth += 2 if self._earlier(depth + 1)[:1].isdigit() else 3
         nearest = self._earlier(depth)
         return self._earlier(depth + 1) if nearest in _ADJECTIVES else nearest
 

@@ -70,6 +70,8 @@ def rating(match: re.Match[str], context: Context) -> Reading:
 def fraction(match: re.Match[str], context: Context) -> Reading:
     """1/2, 3/4, 2/3rds; in "5 1/2" it continues the whole number before it."""
     top, bottom = int(match[2]), int(match[3])
+    if top + bottom == 100 and not match[1]:  # the 80/20 rule
+        return say(f"{numbers.cardinal(top)} {numbers.cardinal(bottom)}")
     part = _continued(top, bottom, context) or numbers.fraction(top, bottom)
     return say(("minus " if match[1] and not part.startswith("and ") else "") + part)
 
@@ -171,8 +173,13 @@ def scientific(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(rf"({NUMBER})[kK]")
 def thousands(match: re.Match[str], context: Context) -> Reading | None:
-    """1.5k, 10k users"""
-    if "." in match[0] or (not context.tail and is_counted(context.after)):
+    """1.5k, 10k users, 10k-20k"""
+    beside = (context.previous, "" if context.tail else context.after)
+    if (
+        "." in match[0]
+        or any(re.match(rf"(?:{NUMBER})[kK]\b", each) for each in beside)
+        or (not context.tail and is_counted(context.after))
+    ):
         return say(f"{numbers.number(match[1])} thousand")
     return None
 

@@ -6,7 +6,7 @@ Invariant: of an identifier the last four characters are said; of a network addr
 import re
 
 from engine.text.rules import numbers
-from engine.text.rules.context import Context, Reading, Rule, say
+from engine.text.rules.context import Context, Reading, Rule, matching, say
 from engine.text.tables import words
 
 MASK = "•"
@@ -17,6 +17,7 @@ _HASH = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}|(?=.*\d)(?=.*[A-F])[0-9A
 _NAMED_HASH = re.compile(r"(?=.*\d)(?=.*[A-Fa-f])[0-9A-Fa-f]{7,128}")
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9]{24,}")
 _MIXED = re.compile(r"[a-f]\d+[a-f]|\d[a-f]+\d+[a-f]")  # neither abc1234 nor 5e100000
+_MIXED_HEX = re.compile(r"(?=.*\d)(?=.*[a-fA-F])")
 _LONG = 32  # characters
 _LABELLED = re.compile(r"(md5|sha-?\d{1,3}|sha|crc32|blake2b):([0-9a-fA-F]{7,128})", re.I)
 _BASE64 = re.compile(r"(?P<name>sha(?P<size>256|384|512))-[A-Za-z0-9+/]{40,}={0,2}")
@@ -77,6 +78,15 @@ def network(core: str, context: Context) -> Reading | None:
     return say(", ".join(groups) + (f" slash {numbers.number(length)}" if length else ""))
 
 
+@matching(r"(0[xX]|#)([0-9a-fA-F]{2,16})")
+def hexadecimal(match: re.Match[str], context: Context) -> Reading | None:
+    """0xFF, #ff8800"""
+    if match[1] == "#":
+        is_colour = len(match[2]) in (3, 6, 8) and _MIXED_HEX.match(match[2])
+        return say(f"hash {spell(match[2])}") if is_colour else None
+    return say(f"zero X {spell(match[2])}")
+
+
 def masked(core: str, context: Context) -> Reading | None:
     """****8876, **** **** **** 8876"""
     if core == MASK:
@@ -132,4 +142,4 @@ def _is_ending(context: Context) -> bool:
     return words[0] in ("in", "with") and words[1] in _ENDINGS
 
 
-RULES: tuple[Rule, ...] = (own_name, masked, last_figures, network, identifier)
+RULES: tuple[Rule, ...] = (own_name, hexadecimal, masked, last_figures, network, identifier)

@@ -15,7 +15,7 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+|[-_.+%/~]")
 
 
 @matching(
-    r"(?:[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?|(?=www\.))([^\s/:?#]+)(?::(\d+))?(?:[/?#].*)?",
+    r"(?:[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?|(?=www\.))([^\s/:?#]+|(?=/\w))(?::(\d+))?(?:[/?#].*)?",
     re.IGNORECASE,
 )
 def web(match: re.Match[str], context: Context) -> Reading:

@@ -22,11 +22,12 @@ CLOSERS = "\"')]}»”’*_"
 _SENTENCE = r"\.(?=[A-Z][a-z]+(?:[^\w.]|\.?$))"
 _BREAK = re.compile(
     r"[—―]+|(?<!\w)–+(?!\d)"
-    r"|–+(?!\w|[$€£¥₹₩₽₺₿฿₴₦₪₫₱])|(?<=[a-z])–+(?=[a-z])"  # a tight en dash may be a range
+    r"|–+(?!\w|[$€£¥₹₩₽₺₿฿₴₦₪₫₱])"  # a tight en dash may be a range
+    r"|(?<=[a-z])(?<!\b[ap]m)(?<!\d[ap]m)–+(?=[a-z])"
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
     r"|(?:\.{3,}|…)[\"”']*(?=\w)"
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
-    r"|^[,;:!?]+(?=[^\W\d_])"
+    r"|^[,;:?]+(?=[^\W\d_])"
     r"|(?<=\b[A-Z][a-z])\.(?=\d)"  # "No.5", "Rs.500"
     rf"|(?<=\d)(?<![\w.]\d){_SENTENCE}|(?<=\d\d){_SENTENCE}"  # "42.Then"
     rf"|(?<=\d[%a-z]){_SENTENCE}|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"
@@ -44,6 +45,10 @@ _ADDRESS = re.compile(
 _LEAD = re.compile(r"(?:[\"'“”‘«‹(\[{¿¡—―`]|\.{2,}|…)+")
 _TRAILING = ".,;:!?…\"'”’»›)]}—―–`"
 _JOINED_INITIALS = re.compile(r"\b(?:[A-Z]\.){2,}(?=['-])")
+_SHORT_IN_RANGE = re.compile(
+    r"\b(?:[ap]\.m|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mon|Tues?|Wed|Thurs?|Fri|Sat|Sun)"
+    r"\.?(?=[-–]\w)"
+)
 _OPTIONAL_PLURAL = re.compile(r"\((e?s)\)")
 
 
@@ -69,6 +74,7 @@ def split(piece: Piece) -> list[Piece]:
     if _ADDRESS.search(piece.text):
         return [piece]
     piece = piece.replace(_OPTIONAL_PLURAL, lambda match: match[1])
+    piece = piece.replace(_SHORT_IN_RANGE, lambda match: match[0].replace(".", ""))
     piece = piece.replace(_JOINED_INITIALS, lambda match: match[0].replace(".", ""))
     parts = []
     begin = 0

@@ -6,12 +6,13 @@ token of its own.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import takewhile, zip_longest
 
 from engine.text.rules import numbers, units
 from engine.text.rules.context import SCALES, Context, Currency, Reading, Rule, say
 from engine.text.rules.numbers import NUMBER
-from engine.text.tables import section
+from engine.text.tables import section, words
 
 _CODES = {code: Currency(*names) for code, names in section("money", "codes").items()}
 _SIGNS = {sign: Currency(*names) for sign, names in section("money", "signs").items()} | {
@@ -41,6 +42,7 @@ _PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
 _ANY_SIGN = "".join(_SIGNS)
 _PRICED = re.compile(rf"(?:{_SIGN})?\d")
 _LETTERED = {letter: said.split() for letter, said in section("money", "lettered").items()}
+_NOUNS = words("money", "nouns")
 _PENCE = re.compile(r"(\d{1,2})p")
 _IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
 _GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
@@ -128,7 +130,7 @@ def before_sign(core: str, context: Context) -> Reading | None:
     """The number of "2,50 €" or "10.000 €", with the currency."""
     if not _IN_HUNDREDTHS.fullmatch(core) or context.tail:
         return None
-    currency = _priced(core, context.after)
+    currency = _priced(core, context.after.partition("/")[0])
     return say(_price(core, currency)) if currency else None
 
 
@@ -148,6 +150,13 @@ def code(core: str, context: Context) -> Reading | None:
     return None if core in _CODES else say(currency.one)
 
 
+def code_per(core: str, context: Context) -> Reading | None:
+    """The €/month of "10 €/month" """
+    sign, slash, unit = core.partition("/")
+    said = code(sign, context) if slash and context.after_number else None
+    return said and replace(said, words=(*said.words, "per", *units.one(unit).split()))
+
+
 def _amount(parts: Mapping[str, str], context: Context) -> Reading:
     figure, currency = parts["figure"], _SIGNS.get(parts["sign"]) or _CODES[parts["sign"]]
     currency = _CODES.get(parts.get("code") or "") or _coded(currency, context)
@@ -158,7 +167,8 @@ def _amount(parts: Mapping[str, str], context: Context) -> Reading:
         return say(f"{lead} {numbers.number(figure)} {scale} {name}")
     if _scale_follows(context):
         return Reading(tuple(f"{lead} {numbers.number(figure)}".split()), currency=currency)
-    if "." not in figure and context.describes(context.previous):
+    is_noun = context.describes(context.previous) or (not context.tail and context.after in _NOUNS)
+    if "." not in figure and is_noun:
         return say(f"{lead} {numbers.number(figure)} {currency.one}")
     return say(f"{lead} {_price(figure, currency)}")
 
@@ -241,4 +251,4 @@ def _price(figure: str, currency: Currency) -> str:
     return f"{words} and {cents}" if units else cents
 
 
-RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code)
+RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code, code_per)

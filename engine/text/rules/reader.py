@@ -29,7 +29,7 @@ _MARKS = ".,?!;:"
 _DECIDES_MARK = frozenset("-([{.,?!;:|)]}<")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
 
-_REMEMBERED = 3  # tokens, besides the last one
+_REMEMBERED = 4  # tokens, besides the last one
 _SHORT_LINE = 50  # characters; a longer line was probably wrapped, so its end means nothing
 _SHORT_ITEM = 4  # words; shorter list items are read as one enumeration
 _LONGEST_WORD = 64  # letters; longer ones are not words, and no synthesiser expects them
@@ -262,7 +262,7 @@ class Reader:
         if ahead.char.islower():
             return "," if is_item and block is Block.ITEM else ""
         if block is Block.ITEM:
-            item_follows = is_item or ahead.char in "-*+•‣◦▪" or ahead.char.isdigit()
+            item_follows = is_item or ahead.char in "-*+•‣◦▪–" or ahead.char.isdigit()
             return "," if item_follows and self._line_words <= _SHORT_ITEM else "."
         if ahead.char in "#>|~=" or (block is Block.BARRED and ahead.char in "-:"):
             return "."

@@ -35,6 +35,7 @@ _LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
 _MORE = re.compile(r"(.*\d.*)\+")
 _SPREAD = re.compile(r"(-?[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-–~]*)")
+_HALF = re.compile(r"\d{0,2}[ap]m[-–](?:noon|midnight)$", re.IGNORECASE)  # 10 am-noon
 _PAIR = re.compile(r"([^/]+)/([^/]+)")
 _PLAIN = re.compile(r"\d+")
 _COMPOUND = re.compile(r"(?![a-z]-\d+$)(?=.*\d)(?=.*[^\W\d_])[\w.'/]+(?:[-–][\w.']+)+")
@@ -83,7 +84,7 @@ def _spread(core: str, context: Context) -> Reading | None:
     """10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June; an ending that both sides share is said
     once."""
     match = _SPREAD.fullmatch(core)
-    if not match or not (_has_figure(core) or dates.full_name(match[1])):
+    if not match or not (_has_figure(core) or dates.full_name(match[1]) or _HALF.match(core)):
         return None
     if _PLAIN.fullmatch(match[1]) and _PLAIN.fullmatch(match[2]):
         model = _model(match[1], match[2], context)
@@ -110,7 +111,8 @@ def _side(text: str, context: Context, whole: str) -> Reading | None:
     """One side of a range. With an en dash, which is used for nothing else, it may be any word."""
     if name := dates.full_name(text):
         return Reading((name,))
-    return _narrow(text, context) or (read(text, context) if "–" in whole else None)
+    named = "–" in whole or _HALF.match(whole)
+    return _narrow(text, context) or (read(text, context) if named else None)
 
 
 def _model(first: str, second: str, context: Context) -> Reading | None:

@@ -56,7 +56,12 @@ def named(core: str, context: Context) -> Reading | None:
 
 def operator(core: str, context: Context) -> Reading | None:
     """A sign on its own between two words; a dash between two numbers."""
-    if core == "x" and not context.after_number:  # 3 m x 4 m
+    if (
+        core in ("x", "×")
+        and not context.after_number
+        and (core == "x" or context.previous in SIGNS)
+    ):
+        # 3 m x 4 m
         measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
         sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None

@@ -16,7 +16,7 @@ from engine.text.stream import notes, tags
 from engine.text.stream.piece import Piece
 
 _EMOTICON = re.compile(
-    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\([-T>o;][_.][-T<o;]\)|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
+    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\S*°\S°\S*|\([-T>o;][_.][-T<o;]\)|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
 _PLAIN = re.compile(r"(?!x{4}$)(?!X{4}$)[A-Za-z]+[,.]?")  # nearly every token
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
@@ -62,7 +62,7 @@ _REFERENCE = re.compile(
 )
 _ESCAPE = re.compile(r"\\([\\`*_{}#+.!|~>$%&<-])")
 _EMPHASIS = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)|__+|~~|`+")
-_POWER = re.compile(r"(?<=\d)\*\*(?=\d)")
+_POWER = re.compile(r"(?<=[\d)])\*\*(?=\d)|(?<=\b[A-Za-z])\*\*(?=\d)")
 _STAR = re.compile(r"(?<![^\W_])[*_](?=.)|(?<=.)[*_](?![^\W_])")
 _ATOMS = re.compile(r"(?<=\b[A-Z])_(?=\d)|(?<=\b[A-Z]{2})_(?=\d)|(?<=[A-Z]\d[A-Z])_(?=\d)")
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")

@@ -323,7 +323,9 @@ class Markdown:
         if hiding:
             before = self._visible(piece.cut(0, hiding.start())) if hiding.start() else []
             self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
-            if hiding[0][0] == "[":
+            if hiding["kind"]:
+                self._until = f"[/{hiding['kind']}]"
+            elif hiding[0][0] == "[":
                 self._until, self._within_line = "\n", True
             return before + self._hidden(piece.cut(hiding.end()))
         found = None if self._quoted or self._formulas else tags.find_pause(piece.text)

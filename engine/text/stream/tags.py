@@ -25,7 +25,7 @@ _PAUSES = frozenset(("break", "pause", "pauses", "beat", "silence"))
 _HEADS = _LEADS | _PAUSES | _SOURCES | _STAGE | {"speaker", "sound", "sounds"}
 _UNSAID = frozenset((*THINKING, *UNSAID))
 HIDING = re.compile(
-    r"<!--|\[TOOL_CALLS\]|<(?P<name>"
+    r"<!--|\[TOOL_CALLS\]|\[(?P<kind>TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT)\]|<(?P<name>"
     + "|".join(
         (r"(?<!\w<)" if name.isalpha() else "")
         + re.escape(name)
@@ -50,12 +50,12 @@ _STAMP = re.compile(rf"(?<![\w\])])\[{_TIME}(?:[-–]{_TIME})?\](?!\()")
 _STAMP_BEGUN = re.compile(rf"\[{_TIME}$")
 _ACTED = "|".join(sorted(_ACTS))
 _LONG = re.compile(  # up to its closing mark
-    rf"[\[(*_](?:in|with) an? (?:[a-z-]+ ){{0,2}}(?:{'|'.join(sorted(_WAYS))})(?: [a-z]+){{0,2}}"
-    rf"[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
+    rf"[\[(*_](?:in|with)(?: an?)? (?:[a-z-]+ ){{0,2}}(?:{'|'.join(sorted(_WAYS))})"
+    rf"(?: [a-z]+){{0,2}}[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
     re.IGNORECASE,
 )
 _LONG_BEGUN = re.compile(
-    rf"[\[(*_](?:in|with)(?: an?(?: [a-z-]+){{0,4}})?|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
+    rf"[\[(*_](?:in|with)(?: [a-z-]+){{0,5}}|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")
@@ -67,7 +67,7 @@ _PAUSE = re.compile(
 )
 _OPENED = re.compile(
     r"(<)/?([A-Za-z][\w:.-]*)$|(<)(\?\w+|!DOCTYPE)$"
-    r"|^([\[({_]|\*\*?)([A-Za-z]+|[\d.]+-?[a-z]*):?$"
+    r"|^(?:\*{1,3}(?=[\[(]))?([\[({_]|\*\*?)([A-Za-z]+|[\d.]+-?[a-z]*(?!,))[:,]?$"
 )
 _ATTRIBUTE = re.compile(r"""[\w:.-]+=["']|/?>""")
 _SECOND_WORD = re.compile(r"([A-Za-z]+)([\]})*_](?![(\[])|,?$)")
