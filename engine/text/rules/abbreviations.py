@@ -115,7 +115,9 @@ def initial(core: str, context: Context) -> Reading | None:
     previous = context.previous
     if _is_of_alphabet(core, context):
         return None
-    beside_name = not previous or previous[0].isupper() or previous in SENTENCE_STARTERS
+    beside_name = (
+        not previous or previous[0].isupper() or previous in SENTENCE_STARTERS | _DOTTED.keys()
+    )
     return say(core, "") if beside_name or len(context.after) == 1 else None
 
 

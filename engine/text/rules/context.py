@@ -123,9 +123,9 @@ class Context:
         """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
         if article.lower() not in ("a", "an") or self.tail:
             return False
-        if self.after in ("×", "by"):
-            return True
-        return self.after.islower() and self.after.isalpha() and self.after not in _NO_NOUNS
+        return self.after in ("×", "by") or (
+            self.after.isalnum() and self.after.lower() not in _NO_NOUNS
+        )
 
     def describes(self, before: str) -> bool:
         """Whether an amount behind this word describes the noun after it: "a $5 toy", "the $5 toy",

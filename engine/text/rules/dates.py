@@ -102,9 +102,10 @@ def numeric(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(\d{1,2})/(\d{1,2})")
 def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
-    """on 3/5"""
-    words = date(int(match[1]), int(match[2]), "") if context.previous.lower() == "on" else ""
-    return say(words) if words else None
+    """on 3/5, by 12/31"""
+    before, top, bottom = context.previous.lower(), int(match[1]), int(match[2])
+    dated = before == "on" or (bottom > 12 and bottom != 16 and before in _DATED)
+    return say(words) if dated and (words := date(top, bottom, "")) else None
 
 
 def day(core: str, context: Context) -> Reading | None:

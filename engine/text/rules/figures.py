@@ -171,6 +171,12 @@ def scientific(match: re.Match[str], context: Context) -> Reading | None:
     return say(f"{numbers.number(match[1])} times ten to the {exponent}")
 
 
+@matching(r"(\d{1,3})ers")
+def members(match: re.Match[str], context: Context) -> Reading:
+    """76ers, 49ers"""
+    return say(numbers.number(match[1]).removesuffix("e") + "ers")
+
+
 @matching(rf"({NUMBER})[kK]")
 def thousands(match: re.Match[str], context: Context) -> Reading | None:
     """1.5k, 10k users, 10k-20k"""
@@ -235,6 +241,6 @@ def _size(size: str) -> str:
 
 RULES: tuple[Rule, ...] = (
     idiom, network, version, decade, elided_year, ordinal, ordinals, rating, fraction, mixed_range,
-    mixed_hyphened, mixed, scientific, listed, times_per, times, boards, thousands, many, numbered,
-    plain,
+    mixed_hyphened, mixed, scientific, listed, times_per, times, boards, members, thousands, many,
+    numbered, plain,
 )  # fmt: skip

@@ -117,7 +117,7 @@ def mark_of(tail: str) -> str:
 
 def opens_pause(peeled: Peeled) -> bool:
     """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
-    if re.fullmatch(r"\d{3}|0\d+", peeled.core):
+    if re.fullmatch(r"\d{3}|0\d+", peeled.core) and peeled.tail:
         return False
     return any(char in "(—―" for char in peeled.opened)
 

@@ -251,4 +251,4 @@ def _price(figure: str, currency: Currency) -> str:
     return f"{words} and {cents}" if units else cents
 
 
-RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code, code_per)
+RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code)

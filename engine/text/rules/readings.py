@@ -25,7 +25,7 @@ from engine.text.rules.context import Context, Past, Reading, Rule
 from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
-    *identifiers.RULES, *dates.NAMED, *units.RATES, *links.RULES, *money.RULES,
+    *identifiers.RULES, *dates.NAMED, money.code_per, *units.RATES, *links.RULES, *money.RULES,
     *dates.RULES, *groups.RULES, *figures.RULES, *units.RULES, *roman.RULES, *abbreviations.RULES,
 )  # fmt: skip
 _WIDE: tuple[Rule, ...] = symbols.RULES

@@ -43,7 +43,7 @@ _MOLECULE = (
     r"(?:\^?(\d?)([+-]))?"
 )
 _PARTS = re.compile(
-    rf"(?P<number>{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
+    rf"(?P<number>\d+(?:\.\d+){{2,}}|{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
     r"|(?P<double>\*\*)|(?P<power>\^[23](?!\d))|(?P<exponent>\^-?\d+)|(?P<sign>->|=>|==|!=|<=|>=|&&|\|\||[^\w\s])"
 )
 
@@ -219,7 +219,7 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
     text = _GREEK.sub(lambda match: f" {greek(match[0])} ", text)
     for match in _PARTS.finditer(text):
         if match["number"]:
-            words.append(numbers.number(match["number"]))
+            words.append(_number(match["number"]))
         elif match["power"]:
             words.append(_EXPONENTS[match["power"]])
         elif match["exponent"]:
@@ -232,6 +232,12 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
             sign = match["double"] or match["sign"]
             words.append((signs or {}).get(sign) or _INNER.get(sign, ""))
     return " ".join(words)
+
+
+def _number(text: str) -> str:
+    """A number, or a version of three parts and more."""
+    parts = text.split(".")
+    return " point ".join(map(numbers.number, parts)) if len(parts) > 2 else numbers.number(text)
 
 
 RULES: tuple[Rule, ...] = (
