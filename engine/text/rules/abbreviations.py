@@ -18,6 +18,7 @@ _OTHERS_IN_CAPITALS = words("abbreviations", "others_in_capitals")
 _DOTTED = section("abbreviations", "dotted")
 _BARE = section("abbreviations", "bare")
 _INITIALISM = re.compile(r"(?:[A-Za-z]\.){1,6}[A-Za-z]")
+_DATED = {"est": "established", "fl": "flourished"}
 _LETTERED = words("abbreviations", "lettered")
 _BEFORE_GRADES = words("abbreviations", "before_grades")
 _MAY_END = words("abbreviations", "may_end")
@@ -86,8 +87,9 @@ def shortened(core: str, context: Context) -> Reading | None:
     ends_sentence = mark is not None and "." in mark
     if ends_sentence and lower in _REAL_WORDS - _BEFORE_FIGURE - {"al"}:
         return None
-    dated = lower == "est" and re.fullmatch(r"\d{4}", context.after)
-    word = "established" if dated else _WORDS[lower]
+    word = _WORDS[lower]
+    if lower in _DATED and re.fullmatch(r"\d{4}", context.after):
+        word = _DATED[lower]
     return say(word.capitalize() if core[0].isupper() and lower != "etc" else word, mark)
 
 

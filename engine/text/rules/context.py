@@ -123,9 +123,8 @@ class Context:
         """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
         if article.lower() not in ("a", "an") or self.tail:
             return False
-        return self.after in ("×", "by") or (
-            self.after.isalnum() and self.after.lower() not in _NO_NOUNS
-        )
+        named = self.after[:1].isalnum() and self.after.lower() not in _NO_NOUNS
+        return named or self.after in ("×", "by")
 
     def describes(self, before: str) -> bool:
         """Whether an amount behind this word describes the noun after it: "a $5 toy", "the $5 toy",

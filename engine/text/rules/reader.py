@@ -220,7 +220,7 @@ class Reader:
             return []
         if mark and not soft:
             texts[-1] = texts[-1].rstrip(_MARKS) + mark
-        words = self._give(texts, piece)
+        words = self._release("," if marks.opens_pause(peeled) else "") + self._give(texts, piece)
         self._soft = mark if soft else ""
         return words
 

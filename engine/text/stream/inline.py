@@ -16,7 +16,7 @@ from engine.text.stream import notes, tags
 from engine.text.stream.piece import Piece
 
 _EMOTICON = re.compile(
-    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\S*°\S°\S*|\([-T>o;][_.][-T<o;]\)|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
+    r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\S*°\S°\S*|\([-T>o;][_.][-T<o;]\)|T_+T|>_+<|-_+-|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"
 )
 _PLAIN = re.compile(r"(?!x{4}$)(?!X{4}$)[A-Za-z]+[,.]?")  # nearly every token
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|[a-zA-Z]{2,8});")
@@ -55,7 +55,7 @@ _SPOILER = re.compile(r"^[(\"']*\|\|(?=\w)|(?<=[\w.,!?)'\"])\|\|(?=[.,;:!?)\"']*
 _QUOTED_TAG = re.compile(r"</?([a-zA-Z][a-zA-Z0-9]*)/?>")
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>]+|[^<>@\s]+@[^<>@\s]+)>")
 _ALTERED = re.compile(r"(?<!\w)\[([A-Za-z])\](?=[a-z])")  # "[T]he"
-_IMAGE = re.compile(r"!(?=\[)")
+_IMAGE = re.compile(r"[!^](?=\[)")  # and an inline note: word^[note]
 _TARGET = re.compile(r"\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 _REFERENCE = re.compile(
     r"\]\[[^\]\[]*\]|\[\^[^\]]*\]|(?<=[^\W\d_.,!?;:\"”')])?\[\d{1,3}\](?:\(\))?"

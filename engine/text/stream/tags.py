@@ -50,12 +50,12 @@ _STAMP = re.compile(rf"(?<![\w\])])\[{_TIME}(?:[-–]{_TIME})?\](?!\()")
 _STAMP_BEGUN = re.compile(rf"\[{_TIME}$")
 _ACTED = "|".join(sorted(_ACTS))
 _LONG = re.compile(  # up to its closing mark
-    rf"[\[(*_](?:in|with)(?: an?)? (?:[a-z-]+ ){{0,2}}(?:{'|'.join(sorted(_WAYS))})"
+    rf"[\[(*_](?:in|with)(?: an?)? (?:[a-z-]+,? ){{0,2}}(?:{'|'.join(sorted(_WAYS))})"
     rf"(?: [a-z]+){{0,2}}[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
     re.IGNORECASE,
 )
 _LONG_BEGUN = re.compile(
-    rf"[\[(*_](?:in|with)(?: [a-z-]+){{0,5}}|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
+    rf"[\[(*_](?:in|with)(?: [a-z-]+,?){{0,5}}|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")
