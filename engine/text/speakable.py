@@ -9,7 +9,8 @@ groups, nine at most, wait for the first token that is not a group; a single num
 token. A formula is one token; text that opens like one waits until it closes or cannot. Its reading
 may depend on the next token ("5" before "May", "$1.5" before "million", "St." before a name): it
 waits until that token is complete. It may open a tag or a stage direction ("<name" or "[long"), or
-be one (*leaning*): the next token decides, and the word before waits too, for it may get the pause.
+be one (*leaning*): the next token decides, or the next six where a direction is a phrase ("(in a
+deep voice)"), and the word before waits too, for it may get the pause.
 Or its pause may: a dash, a bracket or the end of a line may follow a word without punctuation; such
 a word waits for the first visible character after it. Language models send that character in the
 same delta as the space before it, so no time is lost, and the first word of a reply does not even

@@ -172,7 +172,7 @@ class Markdown:
 
     def _new_line(self, token: Token) -> None:
         lines = token.lines
-        self._previous = ""
+        self._previous = self._interpreted = ""
         self._begins, self._code, self._acts, self.acted = True, False, False, False
         if self._until == ">" and lines == 1 and tags.continues(token.text):
             return
@@ -296,7 +296,7 @@ class Markdown:
 
     def _interpret(self, piece: Piece) -> list[Element]:
         """The words of a token within a say-as tag, and what stands behind the tag."""
-        content, end, _ = piece.text.partition("</")
+        content, end, _ = piece.text.partition("<")
         kind, self._interpreted = self._interpreted, "" if end else self._interpreted
         words = tuple(tags.interpreted(content, kind).split())
         rest = piece.cut(len(content))
