@@ -20,7 +20,7 @@ from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS
 
 _FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
-_DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|[1-9]0)'?s"
+_DECADE = r"'?(1[1-9]\d0|20\d0|[1-9]00|\d0)'?s"
 _NUMBERED = words("figures", "numbered")
 PLACES = words("figures", "places")
 _STATUS = words("figures", "status")
@@ -120,7 +120,7 @@ def decade(match: re.Match[str], context: Context) -> Reading | None:
         cues = "the early late mid my his her their your our in".split()
         if context.previous.lower() not in cues and not re.fullmatch(_DECADE, context.previous):
             return None
-    return say(numbers.decade(int(match[1])))
+    return say(numbers.decade(int(match[1]) or 2000))
 
 
 @matching(r"0[1-9]")

@@ -22,13 +22,14 @@ CLOSERS = "\"')]}»”’*_"
 _SENTENCE = r"\.(?=[A-Z][a-z]+(?:[^\w.]|\.?$))"
 _BREAK = re.compile(
     r"[—―]+|(?<!\w)–+(?!\d)"
-    r"|–+(?!\w|[$€£¥₹₩₽₺₿฿₴₦₪₫₱])"  # a tight en dash may be a range
+    r"|–+(?!\w|'\d|[$€£¥₹₩₽₺₿฿₴₦₪₫₱])"  # a tight en dash may be a range
     r"|(?<=[a-z])(?<!\b[ap]m)(?<!\d[ap]m)–+(?=[a-z])"
     r"|(?<=[^\W\d_])--+(?=[^\W\d_])"
     r"|(?:\.{3,}|…)[\"”']*(?=\w)"
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
     r"|^[,;:?]+(?=[^\W\d_])"
-    r"|(?<=\b[A-Z][a-z])\.(?=\d)"  # "No.5", "Rs.500"
+    r"|(?<=\b[A-Z][a-z])\.(?=\d|[A-Z][a-z])"  # "No.5", "Rs.500", "Dr.Who"
+    r"|(?<=\b(?:it|me|so|we|do|us|up|in|on|go|no|he))\.(?=[A-Z][a-z]*(?:\W|$))"
     rf"|(?<=\d)(?<![\w.]\d){_SENTENCE}|(?<=\d\d){_SENTENCE}"  # "42.Then"
     rf"|(?<=\d[%a-z]){_SENTENCE}|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"
     r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"

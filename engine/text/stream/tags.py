@@ -136,7 +136,7 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
         certain = bool(match[3]) or name in _SSML or name in _STAGE
     elif sign in "[{":
         is_verb = name in _ACTS or name.endswith(("ing", "es"))
-        certain = (name in _STAGE and is_verb) or (name in _STAGE | _KEYS and text[-1] == ":")
+        certain = (name in _STAGE and is_verb) or (name in _STAGE | _KEYS and text[-1] in ":,")
     else:
         acting = name in _MANNERS and written.endswith("ing")
         certain = (begins and (name in _ACTS or acting)) or (sign == "(" and name in _ACTS)

@@ -41,8 +41,8 @@ _TAGS = (
     "[clears |throat]|(laughs |*Holds |hand*|[2, |3]|[2,3]|a. |B. |A. |ii. |①|★|.²|5551234567|"
     "1-1/2|AM|Us|€. |C. Next|{pause}|{|[pause:1s]|[music |playing]|*whispering* |*leaning* |[S1] |"
     '[Al]: |<tool_call>|</tool_call>|<sub alias="a b">|</sub>|{{user}}|<invoke |name="x">|[T]he|'
-    "(in |a deep |voice) |* sighs |*|<say-as |interpret-as='characters'>|</say-as>|[0:15] |[0:15 |- |"
-    "1:02]"
+    "(in |a deep |voice) |* sighs |*|<say-as |interpret-as='characters'>|</say-as>|[0:15] |"
+    "[0:15 |- 1:02]"
 ).split("|")
 _TEX = r"$x$ $$ \( \) \[ \] \frac{a}{b} \begin{cases} \end{cases} \\ & _ { } $2x \text{a".split()
 MARKDOWNISH = st.lists(
