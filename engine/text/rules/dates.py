@@ -104,7 +104,11 @@ def numeric(match: re.Match[str], context: Context) -> Reading | None:
 def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
     """on 3/5, by 12/31"""
     before, top, bottom = context.previous.lower(), int(match[1]), int(match[2])
-    dated = before == "on" or (bottom > 12 and bottom != 16 and before in _DATED)
+    dated = (
+        before == "on"
+        or context.previous in _DAYS
+        or (bottom > 12 and bottom != 16 and before in _DATED)
+    )
     said = date(top, bottom, "") if dated else ""
     return say(said) if said else None
 

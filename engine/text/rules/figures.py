@@ -180,14 +180,12 @@ def members(match: re.Match[str], context: Context) -> Reading:
 @matching(rf"({NUMBER})[kK]")
 def thousands(match: re.Match[str], context: Context) -> Reading | None:
     """1.5k, 10k users, 10k-20k"""
-    beside = (context.previous, "" if context.tail else context.after)
-    if (
-        "." in match[0]
-        or any(re.match(rf"(?:{NUMBER})[kK]\b", each) for each in beside)
-        or (not context.tail and is_counted(context.after))
-    ):
-        return say(f"{numbers.number(match[1])} thousand")
-    return None
+    named = "." not in match[0] and len(match[1]) != 3  # a 5K screen, an i7-9700K
+    after = context.after if named and not context.tail else ""
+    beside = any(re.match(rf"(?:{NUMBER})[kK]\b", each) for each in (context.previous, after))
+    if named and not beside and not is_counted(after):
+        return None
+    return say(f"{numbers.number(match[1])} thousand")
 
 
 @matching(r"1(00+)s")

@@ -29,6 +29,7 @@ _BREAK = re.compile(
     r"|(?<=[^\W\d_])(?:[,!?;]+|(?<!:):(?!:))[\"'”’)]*(?=[\"“‘(]?[^\W\d_])"
     r"|^[,;:?]+(?=[^\W\d_])"
     r"|(?<=\b[A-Z][a-z])\.(?=\d|[A-Z][a-z])"  # "No.5", "Rs.500", "Dr.Who"
+    r"|(?<=\b(?:Mrs|Sgt|Gen|Sen|Rep|Gov|Rev|Col|Maj))\.(?=[A-Z][a-z])"
     r"|(?<=\b(?:it|me|so|we|do|us|up|in|on|go|no|he))\.(?=[A-Z][a-z]*(?:\W|$))"
     rf"|(?<=\d)(?<![\w.]\d){_SENTENCE}|(?<=\d\d){_SENTENCE}"  # "42.Then"
     rf"|(?<=\d[%a-z]){_SENTENCE}|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"

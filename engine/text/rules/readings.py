@@ -110,7 +110,7 @@ def _spread(core: str, context: Context) -> Reading | None:
 def _side(text: str, context: Context, whole: str) -> Reading | None:
     """One side of a range. With an en dash, which is used for nothing else, it may be any word."""
     if name := dates.full_name(text):
-        return Reading((name,))
+        return Reading((name,), context.mark_behind_dot(any_name=False))
     named = "–" in whole or _HALF.match(whole)
     return _narrow(text, context) or (read(text, context) if named else None)
 

@@ -55,13 +55,16 @@ def without_notes(piece: Piece, *, listed: bool) -> Piece:
 
 def spoken_indexes(piece: Piece, previous: str, *, code: bool) -> Piece:
     """Say the indexes of code, which are no notes: array[0], a[i][j], = foo[5]."""
-    code = code or previous in _OPERATORS or bool(_CODE.search(piece.text))
-    return piece.replace(_INDEXED_IN_CODE if code else _INDEXED, _index)
+    like_code = code or previous in _OPERATORS or _CODE.search(piece.text)
+
+    def index(match: re.Match[str]) -> str:
+        is_unit = match[1] in _POWERED and not code  # 100 km[5]
+        return match[0] if is_unit else _index(match)
+
+    return piece.replace(_INDEXED_IN_CODE if like_code else _INDEXED, index)
 
 
 def _index(match: re.Match[str]) -> str:
-    if match[1] in _POWERED:  # 100 km[5]
-        return match[0]
     return match[1] + re.sub(r"[\[\]]+", " ", match[2]).rstrip()
 
 

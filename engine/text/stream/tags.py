@@ -139,6 +139,7 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
         certain = (name in _STAGE and is_verb) or (name in _STAGE | _KEYS and text[-1] in ":,")
     else:
         acting = name in _MANNERS and written.endswith("ing")
+        acting = acting or (name in _STAGE and written.islower() and text[-1] == ",")
         certain = (begins and (name in _ACTS or acting)) or (sign == "(" and name in _ACTS)
     return (match.start(), _CLOSERS.get(sign, sign)) if certain else None
 
