@@ -51,7 +51,7 @@ _STAMP_BEGUN = re.compile(rf"\[{_TIME}$")
 _ACTED = "|".join(sorted(_ACTS))
 _LONG = re.compile(  # up to its closing mark
     rf"[\[(*_](?:in|with)(?: an?)? (?:[a-z-]+,? ){{0,2}}(?:{'|'.join(sorted(_WAYS))})"
-    rf"(?: [a-z]+){{0,2}}[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
+    rf"(?: of [a-z]+)?[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
     re.IGNORECASE,
 )
 _LONG_BEGUN = re.compile(

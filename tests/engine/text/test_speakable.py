@@ -118,7 +118,7 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
     assert all(before.start <= after.start for before, after in pairwise(words))
 
 
-GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}")
+GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}|\$\d.*\$")
 LONGEST_RUN = 9
 OPENS_LONG = re.compile(  # maybe a direction of several words: (in a deep voice), * sighs *
     r"(?<!\S)(?:[\[(*_](?:in|with)(?: [\w-]+,?){0,5}|\* [A-Za-z]+(?: [\w']+[.!…]*){0,3})$"
