@@ -123,11 +123,11 @@ def decade(match: re.Match[str], context: Context) -> Reading | None:
     return say(numbers.decade(int(match[1]) or 2000))
 
 
-@matching(r"0[1-9]")
+@matching(r"('?)0([1-9])")
 def elided_year(match: re.Match[str], context: Context) -> Reading | None:
     """'05"""
-    elided = "'" in context.opened and "'" not in context.tail
-    return say(f"oh {numbers.digits(match[0][1])}") if elided else None
+    elided = match[1] or ("'" in context.opened and "'" not in context.tail)
+    return say(f"oh {numbers.digits(match[2])}") if elided else None
 
 
 @matching(r"\d{1,2}(?:,\d{1,2}){2,}")

@@ -130,7 +130,9 @@ def _pair(core: str, context: Context) -> Reading | None:
     if not match or not _has_figure(match[2]):
         return None
     one = _first_answer(
-        (*units.RULES, *money.RULES), match[1], replace(context, tail="", following=match[2])
+        (figures.decade, *units.RULES, *money.RULES),
+        match[1],
+        replace(context, tail="", following=match[2]),
     )
     other = one and _narrow(match[2], replace(context, past=(Past(match[1], ""),)))
     if not one or not other or not one.words:

@@ -51,7 +51,7 @@ _STAMP_BEGUN = re.compile(rf"\[{_TIME}$")
 _ACTED = "|".join(sorted(_ACTS))
 _LONG = re.compile(  # up to its closing mark
     rf"[\[(*_](?:in|with)(?: an?)? (?:[a-z-]+,? ){{0,2}}(?:{'|'.join(sorted(_WAYS))})"
-    rf"(?: of [a-z]+)?[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* (\*)",
+    rf"(?: of [a-z]+)?[.!…]*([\])*_])|(?:{_ACTED})(?: [a-z']+){{0,3}}[.!…]* ([*)\]])",
     re.IGNORECASE,
 )
 _LONG_BEGUN = re.compile(
@@ -75,7 +75,7 @@ _NUMBERED = re.compile(r"[\dA-Z]{1,2}\]")
 _SECONDS = re.compile(r"(\d*\.?\d+)\s*(m(?=s))?s?", re.IGNORECASE)
 _ALIAS = re.compile(r"""<sub\s[^<>]*\balias=(["'])(.*?)\1""", re.IGNORECASE)
 _SAY_AS = re.compile(r"""<say-as\s[^<>]*\binterpret-as=["']?([\w:-]+)""", re.IGNORECASE)
-_CLOSERS = {"<": ">", "[": "]", "(": ")", "{": "}"}
+_CLOSERS = {"<": ">", "[": "]", "(": ")", "{": "}", "*": "*"}
 _INAUDIBLE_S, _SHORT_S = 0.1, 0.5  # up to the latter, a pause is that of a comma
 _LONG_S = 1.0
 _STRENGTHS = {"none": 0.0, "x-weak": 0.0, "weak": 0.3, "strong": 0.8, "x-strong": 1.2}
@@ -148,7 +148,7 @@ def may_open(text: str, previous: str, *, begins: bool) -> bool:
     """Whether the next token decides if a tag or a direction begins at the end of this one, or if
     this one is a direction.
     """
-    if _STAMP_BEGUN.fullmatch(text) or (previous == "*" and text.lower() in _ACTS):
+    if _STAMP_BEGUN.fullmatch(text) or (previous in _CLOSERS and text.lower() in _ACTS):
         return True
     match = _OPENED.search(text)
     if not match:
