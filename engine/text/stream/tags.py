@@ -55,7 +55,8 @@ _LONG = re.compile(  # up to its closing mark
     re.IGNORECASE,
 )
 _LONG_BEGUN = re.compile(
-    rf"[\[(*_](?:in|with)(?: [a-z-]+,?){{0,5}}|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
+    r"[\[(*_](?:in|with)(?: an?(?: [a-z-]+,?){0,4}| [a-z-]+,?)?"
+    rf"|(?:{_ACTED})(?: [a-z']+[.!…]*){{0,3}}",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(([A-Za-z]+)\)")

@@ -121,7 +121,9 @@ def test_every_word_is_one_word_of_letters_with_at_most_one_mark(text):
 GROUP = re.compile(r"(?:tel:)?\W{0,3}\d[\d().,–-]*\W*|[A-Z]{2}\d\d|[A-Z]{4}|\$\d.*\$")
 LONGEST_RUN = 9
 OPENS_LONG = re.compile(  # maybe a direction of several words: (in a deep voice), * sighs *
-    r"(?<!\S)(?:[\[(*_](?:in|with)(?: [\w-]+,?){0,5}|\* [A-Za-z]+(?: [\w']+[.!…]*){0,3})$"
+    r"(?<!\S)(?:[\[(*_](?:in|with)(?: an?(?: [\w-]+,?){0,4}| [\w-]+,?)?"
+    r"|[*(\[] [A-Za-z]+(?: [\w']+[.!…]*){0,3})$",
+    re.IGNORECASE,
 )
 OPENS = re.compile(  # maybe a tag or a direction, or a line that defines a link
     r"<[A-Za-z][\w:.-]*$|^[{(*_][\w.-]+:?$|\[[\w.-]+:?$|\[[\d,;–-]+$"
