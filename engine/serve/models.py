@@ -297,7 +297,7 @@ class Mind(ModelThread[LanguageModel]):
         """Answer the last user message; closing it ends the work. `rate` (SPS) is what the client
         is spoken to at. LanguageModelError, ModelError.
         """
-        situation = llm.Situation(rate=rate, volume=1.0, voice="", voices=())
+        situation = llm.Situation(rate=rate, volume=1.0, voice="", voices=(), has_window=False)
         each = self.each(lambda model: model.reply(history, lambda: situation))
         async with self._turn, aclosing(each):
             async for delta in each:

@@ -11,7 +11,7 @@ import re
 from engine.llm.base import Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.offers import needed, was_offered
-from engine.messages.events import UseWindow
+from engine.llm.skills.window import NO_WINDOW, fitted, page
 from engine.resources import table
 
 EXAMPLES = (
@@ -63,13 +63,14 @@ def unknown(occasion: Occasion) -> Answer:
     return Answer(text, unanswered=True)
 
 
-def explain(slots: Slots, _occasion: Occasion) -> Answer:
-    """The text of a `topic`, with the page opened that stands before it ("models > Open …",
-    "settings/window > Text …").
+def explain(slots: Slots, occasion: Occasion) -> Answer:
+    """The text of a `topic` (see `fitted`), with the page opened that stands before it
+    ("models > Open …", "settings/window > Text …").
     """
-    page, _, text = slots["topic"].rpartition(" > ")
-    command, _, value = page.partition("/")
-    return Answer(text, (UseWindow(command, value),) if page else ())
+    opened, _, topic = slots["topic"].rpartition(" > ")
+    command, _, value = opened.partition("/")
+    text = fitted(topic, occasion) or NO_WINDOW
+    return Answer(text, page(occasion, command, value) if opened else ())
 
 
 def _in_its_language(said: str) -> str:

@@ -6,7 +6,7 @@ from engine.llm.skills import abilities
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import figure
 from engine.llm.skills.offers import needed
-from engine.messages.events import UseWindow
+from engine.llm.skills.window import page
 
 explain = abilities.explain
 
@@ -24,7 +24,7 @@ def tell_privacy(_slots: Slots, occasion: Occasion) -> Answer:
     else:
         where = "What you say stays on this computer, and I work without the internet."
     kept = _KEPT.get(settings.history.keep, "not kept")
-    return Answer(f"{where} Conversations are {kept}.", (UseWindow("settings", "window"),))
+    return Answer(f"{where} Conversations are {kept}.", page(occasion, "settings", "window"))
 
 
 def tell_settings(_slots: Slots, occasion: Occasion) -> Answer:
@@ -42,7 +42,7 @@ def tell_settings(_slots: Slots, occasion: Occasion) -> Answer:
         _listening(here),
         f"Conversations are {_KEPT.get(settings.history.keep, 'not kept')}.",
     )
-    return Answer(" ".join(said), (UseWindow("settings"),))
+    return Answer(" ".join(said), page(occasion, "settings"))
 
 
 def tell_listening(_slots: Slots, occasion: Occasion) -> Answer:
@@ -60,7 +60,10 @@ def explain_model(_slots: Slots, occasion: Occasion) -> Answer:
 def _listening(here: Situation) -> str:
     settings = here.settings
     if settings.audio.muted:
-        return "The microphone is closed. Ctrl+U opens it, or type: start listening."
+        opening = " Ctrl+U opens it, or type: start listening." if here.has_window else ""
+        return f"The microphone is closed.{opening}"
+    if not here.has_window:
+        return "I'm listening: just speak."
     if settings.audio.hands_free:
         return "I'm listening: just speak, or type."
     return (

@@ -7,8 +7,7 @@ import re
 
 from engine.llm.base import Action, Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
-from engine.llm.skills.window import QUESTION, REMOVAL, run
-from engine.messages.events import UseWindow
+from engine.llm.skills.window import QUESTION, REMOVAL, page, run
 from engine.messages.models import FetchModels, ModelEntry, Presence, UseModel
 
 LANGUAGE_MODEL = "language model"
@@ -27,7 +26,7 @@ def needed(occasion: Occasion) -> str:
     """Why a question is not answered and what helps, with an offer to fetch it where possible."""
     model = _recommended(LANGUAGE_MODEL, occasion)
     if model is None:
-        return f"{NEEDED}. Say: show the models."
+        return f"{NEEDED}. Say: show the models." if page(occasion, "models") else f"{NEEDED}."
     if model.state is Presence.COMPLETE:
         return f"{NEEDED}, which is here already. Shall I use it?"
     return f"{NEEDED}, {_size(model.megabytes)}. Shall I fetch it?"
@@ -44,21 +43,24 @@ def offer(slots: Slots, occasion: Occasion) -> Answer:
     if models and not all(each.in_use for each in models):
         return Answer(f"I have {names}. Shall I use it?")
     said = "I use the best for this machine already" if models else "There are several"
-    return Answer(f"{said}. Here are the models.", (UseWindow("models"),))
+    shown = page(occasion, "models")
+    return Answer(f"{said}. Here are the models." if shown else f"{said}.", shown)
 
 
 def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
     """Do what was offered or asked last; None when nothing was."""
     asked = last_answer(occasion)
     if asked in (REMOVAL, QUESTION):
-        return Answer(actions=(UseWindow("delete" if asked == REMOVAL else "quit"),))
+        return Answer(actions=page(occasion, "delete" if asked == REMOVAL else "quit"))
     models = _offered(asked, occasion)
     if not models:
         return None
     missing = tuple(each.name for each in models if each.state is not Presence.COMPLETE)
     if missing:
-        actions: tuple[Action, ...] = (FetchModels(missing, use=True), UseWindow("models"))
-        return Answer("I'm fetching it, and use it as soon as it is here.", actions)
+        fetch: tuple[Action, ...] = (FetchModels(missing, use=True),)
+        return Answer(
+            "I'm fetching it, and use it as soon as it is here.", fetch + page(occasion, "models")
+        )
     return Answer("I use it from now on.", tuple(UseModel(each.name) for each in models))
 
 

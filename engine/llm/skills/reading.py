@@ -8,8 +8,10 @@ no tool for it), and the text of the file is marked private.
 import re
 from pathlib import Path, PurePath
 
+from engine.llm.skills import abilities
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.window import fitted
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
 SUFFIXES = (".txt", ".md", ".markdown", ".rst", ".text", ".log", ".csv", ".org", ".srt")
@@ -29,6 +31,9 @@ _ADDRESS = re.compile(
     r"(?:[/?#:]\S*)?",
     re.IGNORECASE,
 )
+
+
+explain = abilities.explain
 
 
 class _Refused(Exception):
@@ -53,11 +58,11 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(text, private=True)
 
 
-def decline_web_page(slots: Slots, _occasion: Occasion) -> Answer | None:
+def decline_web_page(slots: Slots, occasion: Occasion) -> Answer | None:
     """None for what is not the address of a web page."""
     address = _file_name(slots["address"])
     meant = _ADDRESS.fullmatch(address.replace(" ", ""))
-    return Answer("I can't open web pages; paste the text.") if meant else None
+    return Answer(fitted("I can't open web pages[; paste the text].", occasion)) if meant else None
 
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:

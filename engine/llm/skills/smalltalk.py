@@ -5,6 +5,7 @@ Invariant: every intent here is uncertain: where there is a language model, it a
 
 from engine.llm.base import Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.window import fitted
 
 _PRONOUNS = frozenset(("it", "that", "this", "me", "him", "her", "them", "us"))
 
@@ -16,11 +17,11 @@ def greeting(_slots: Slots, occasion: Occasion) -> Slots:
     return {"greeting": "Good evening" if hour >= 18 else "Hello"}
 
 
-def decline(slots: Slots, _occasion: Occasion) -> Answer | None:
+def decline(slots: Slots, occasion: Occasion) -> Answer | None:
     """What takes other programs; "call it pasta" is meant for this one."""
     if slots.get("thing", "").split(" ")[0] in _PRONOUNS:
         return None
-    return Answer(slots["say"])
+    return Answer(fitted(slots["say"], occasion))
 
 
 def recall(_slots: Slots, occasion: Occasion) -> Answer:

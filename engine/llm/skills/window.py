@@ -1,8 +1,12 @@
 """What a person can do in the window, by words: open pages, change settings that are a word.
 
-Invariant: nothing is deleted and, by voice, nothing ended without a "yes" to a question.
+Invariant: nothing is deleted and, by voice, nothing ended without a "yes" to a question. Without a
+window, no answer opens a page or names a key or button.
 """
 
+import re
+
+from engine.llm.base import Action
 from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.messages.commands import ChangeSetting
@@ -13,6 +17,19 @@ QUESTION = "Shall I quit?"
 REMOVAL = "Delete this conversation for good?"
 NO_WINDOW = "That is done in the window."
 _LONGEST_SUBJECT = 6  # words
+_LISTENING = ("audio.muted", "audio.hands_free")  # a conversation without keys depends on them
+_IN_WINDOW = re.compile(r"\[([^]]*)\]")
+
+
+def page(occasion: Occasion, command: str, value: str = "") -> tuple[Action, ...]:
+    """The action that opens a page; nothing where there is no window."""
+    return (UseWindow(command, value),) if occasion.situation().has_window else ()
+
+
+def fitted(text: str, occasion: Occasion) -> str:
+    """The text of a skill's file; parts in [brackets] are said only where there is a window."""
+    kept = r"\1" if occasion.situation().has_window else ""
+    return " ".join(_IN_WINDOW.sub(kept, text).split())
 
 
 def run(slots: Slots, occasion: Occasion) -> Answer:
@@ -27,10 +44,11 @@ def run(slots: Slots, occasion: Occasion) -> Answer:
 
 def change(slots: Slots, occasion: Occasion) -> Answer:
     """Change the setting `key` to `value`."""
-    if slots["key"].startswith("window.") and not occasion.situation().has_window:
+    key, value = slots["key"], slots["value"]
+    of_window = key.startswith("window.") or key in _LISTENING
+    if of_window and not occasion.situation().has_window:
         return Answer(NO_WINDOW)
-    value = slots["value"]
-    return Answer(slots["say"], (ChangeSetting(slots["key"], _SWITCHED.get(value, value)),))
+    return Answer(slots["say"], (ChangeSetting(key, _SWITCHED.get(value, value)),))
 
 
 def ask_removal(_slots: Slots, occasion: Occasion) -> Answer:

@@ -3,6 +3,7 @@
 The files of first_hour/ are the tables; each says how it is read.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -226,3 +227,38 @@ def test_without_a_window_it_says_that_this_is_done_there(said):
     _, answers, deltas = conversation(said, replace(HERE, has_window=False))
     assert answers == ["That is done in the window."]
     assert not any(isinstance(each, llm.Action) for each in deltas)
+
+
+NAMED_IN_WINDOW = re.compile(
+    r"Ctrl|\b(Esc|[Pp]ress|slider|keys?|button|[Tt]ype|[Pp]aste|pages? of|[Hh]ere (is|are))\b|[][]"
+)
+
+
+@SOME_OR_ALL
+def test_without_a_window_no_answer_opens_or_names_anything_in_it(every):
+    here = replace(HERE, has_window=False)
+    rows = [*wanted("commands.txt"), *wanted("fresh.txt"), *wanted("unseen.txt")]
+    first = {tuple(intents): said for said, intents in reversed(rows)}
+    for said in first.values() if every > 1 else [said for said, _ in rows]:
+        _, answers, deltas = conversation(said, here)
+        assert not any(isinstance(each, UseWindow) for each in deltas), said
+        assert not NAMED_IN_WINDOW.search(answers[-1]), said
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("stop listening", "That is done in the window."),  # nothing would open it again
+        ("hands-free off", "That is done in the window."),
+        ("what are your settings", "I speak as Bella, at 4 syllables per second, at 50 percent"
+         " volume. I'm listening: just speak. Conversations are not kept."),
+        ("fetch a language model || yes", "I'm fetching it, and use it as soon as it is here."),
+        ("read example.org", "I can't open web pages."),
+        ("what voices do you have || can you clone my voice", "Yes. Ten to thirty seconds of one"
+         " person, without music, are enough; it stays on this computer."),
+    ],
+)  # fmt: skip
+def test_without_a_window_the_answer_fits(said, answer):
+    _, answers, deltas = conversation(said, replace(HERE, has_window=False))
+    assert answers[-1] == answer
+    assert not any(isinstance(each, UseWindow | ChangeSetting) for each in deltas)
