@@ -7,7 +7,7 @@ also while an earlier question is edited in its place.
 import math
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from app.bridge import Post
@@ -61,7 +61,10 @@ class MessageField(QPlainTextEdit):
         return self.toPlainText()
 
     def setText(self, text: str) -> None:
-        self.setPlainText(text)
+        """Replace the text so that Undo brings the former one back."""
+        cursor = QTextCursor(self.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
 
     def insert(self, text: str) -> None:
         """At the caret."""

@@ -149,14 +149,14 @@ class VoicesPage(Page):
         super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Closing the page stops its preview and its recording."""
+        """Closing the page stops its preview, and ends a recording, which is kept."""
         super().hideEvent(event)
         if event.spontaneous():
             return  # minimised
         if self._preview is not None and self._preview.state is not api.PreviewState.OVER:
             self._post(api.StopPreview())
-        self.recorder.give_up()
-        self._recorder_card.hide()
+        self.recorder.end()
+        self._recorder_card.setVisible(self.recorder.has_take)
         self._mixer_card.hide()
         self.say("")
 

@@ -1,6 +1,7 @@
 """Records a new voice with the microphone: a sentence to read, a meter, and the result.
 
-Invariant: nothing is recorded before the person starts it, and closing discards the recording.
+Invariant: nothing is recorded before the person starts it. A recording stays until it has become a
+voice, is recorded again or discarded by its own button, or the program ends.
 """
 
 from PySide6.QtWidgets import QWidget
@@ -21,6 +22,7 @@ TO_READ = (
     "way home."
 )
 _AGAIN, _ANOTHER = mark("&Record again"), mark("&Record another")
+_CLOSE, _DISCARD = mark("&Close"), mark("&Discard")
 
 
 class VoiceRecorder(QWidget):
@@ -38,7 +40,7 @@ class VoiceRecorder(QWidget):
         self.meter = LevelMeter(tr("Level of the microphone"), theme, self)
         self.facts = WrappingLabel("", self, size=0.9, figures=True)
         self.record = button(tr("&Record"), self, self._on_record)
-        self.leave = button(tr("&Close"), self, self.give_up)
+        self.leave = button(tr(_CLOSE), self, self.give_up)
         self.part = PartChoice(post, self)
         self.consent = Consent(post, self)
         self.consent.adopt.clicked.connect(self._on_adopted)
@@ -61,26 +63,36 @@ class VoiceRecorder(QWidget):
             case Failed(code="unreadable-clip", message=message) if self._awaited:
                 self._awaited = False
                 self.facts.setText(message)
+                self._name_leave()
                 return True
         return False
 
     def give_up(self) -> None:
         """Discard the recording."""
-        if self._recording or self._awaited or self._clip is not None:
+        if self.has_take:
             self._post(DropClip())
         self._recording = self._awaited = False
         self._clip = None
         self.facts.setText("")
         self.record.setText(tr("&Record"))
+        self._name_leave()
         self.part.hide()
         self.consent.hide()
         self.hide()
 
     def end(self) -> bool:
-        """End the take and keep it; False if none goes on."""
+        """End the take and keep it; False if none was being made or checked."""
         if self._recording:
             self._post(RecordClip(on=False))
         return self._recording or self._awaited
+
+    @property
+    def has_take(self) -> bool:
+        """Whether there is a recording of which no voice was made yet."""
+        return self._recording or self._awaited or self._clip is not None
+
+    def _name_leave(self) -> None:
+        self.leave.setText(tr(_DISCARD if self.has_take else _CLOSE))
 
     def _on_record(self) -> None:
         if not self._recording:
@@ -94,15 +106,18 @@ class VoiceRecorder(QWidget):
         self.part.hide()
         self.facts.setText("")
         self.record.setText(tr(_ANOTHER))
+        self._name_leave()
 
     def _show_recording(self, on: bool, seconds: float, ended_by: str) -> None:
         was, self._recording = self._recording, on
         self.record.setText(tr("&End") if on else tr(_AGAIN))
         if on:
+            self._clip = None  # recorded over
             self.facts.setText(tr("{seconds} s; ten are good", seconds=decimal(seconds, 0)))
         elif was:
             self._awaited = seconds > 0
             self.facts.setText(ended_by or tr("checking it…"))
+        self._name_leave()
 
     def _show_clip(self, clip: ClipInspected) -> None:
         self._awaited, self._clip = False, clip

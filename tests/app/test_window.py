@@ -383,3 +383,15 @@ def test_a_question_is_edited_in_the_line_and_what_was_typed_before_returns(qtbo
     qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     window.on_event(api.ConversationOpened(None))
     assert not window.composer.editing.isVisible()
+
+
+def test_what_was_edited_before_escape_comes_back_by_undo(qtbot, window):
+    for event in spoken_turn(1, "what time", "Ten."):
+        window.on_event(event)
+    line = window.composer.line
+    qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClicks(line, " is it")
+    qtbot.keyClick(line, Qt.Key.Key_Escape)
+    assert line.text() == ""
+    line.undo()
+    assert line.text() == "what time is it"

@@ -157,7 +157,7 @@ def test_closing_the_page_ends_what_it_began(page, posted, qtbot):
     page.takes(api.PreviewChanged("Anton", api.PreviewState.SPEAKING))
     posted.clear()
     page.close()
-    assert posted == [api.StopPreview(), api.DropClip()]
+    assert posted == [api.StopPreview(), api.RecordClip(on=False)]
 
 
 def test_escape_ends_a_recording_and_keeps_it(page, posted, qtbot):
@@ -169,8 +169,34 @@ def test_escape_ends_a_recording_and_keeps_it(page, posted, qtbot):
     qtbot.keyClick(page, Qt.Key.Key_Escape)  # it is being checked
     page.takes(inspected())
     assert (page.isVisible(), page.recorder.consent.isVisible()) == (True, True)
+    posted.clear()
     qtbot.keyClick(page, Qt.Key.Key_Escape)
-    assert not page.isVisible()
+    assert (page.isVisible(), posted) == (False, [])
+    page.open_beside()
+    assert page.recorder.consent.isVisible()
+
+
+def test_a_take_that_is_checked_while_the_page_is_closed_waits_there(area, page, posted, qtbot):
+    record(page, qtbot)
+    page.close()
+    area.on_event(api.ClipRecording(False, 8.0))
+    area.on_event(inspected())
+    assert not area.sheet.isVisible()
+    page.open_beside()
+    assert page.recorder.consent.isVisible()
+
+
+def test_only_its_own_button_discards_a_take(page, posted, qtbot):
+    record(page, qtbot)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    page.takes(api.ClipRecording(False, 8.0))
+    page.takes(inspected())
+    posted.clear()
+    assert page.recorder.leave.text() == "&Discard"
+    qtbot.mouseClick(page.recorder.leave, LEFT)
+    assert (posted, page.recorder.isVisible()) == ([api.DropClip()], False)
+    qtbot.mouseClick(page.record, LEFT)
+    assert page.recorder.leave.text() == "&Close"
 
 
 def test_what_was_read_aloud_goes_along_where_the_voice_learns(page, posted, qtbot):
