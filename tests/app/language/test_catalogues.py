@@ -1,6 +1,7 @@
 """Every marked string has its German and its French, with the same places, keys and file types."""
 
 import ast
+import io
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +16,7 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 from app.language import LANGUAGES
+from installer.extraction import extract_marked
 
 ROOT = Path(__file__).parents[3]
 KEYWORDS = {"tr": None, "tr_n": (1, 2), "mark": None}
@@ -118,6 +120,28 @@ def marks() -> Iterator[tuple[str, str, ast.Call]]:
             match node:
                 case ast.Call(func=ast.Name(id=name)) if name in KEYWORDS:
                     yield f"{path.name}:{node.lineno}", name, node
+
+
+def test_every_literal_mark_is_collected():
+    """Also inside an f-string, where Babel does not look."""
+    words = {text for message in marked() for text in message}
+    missed = [
+        where
+        for where, _, call in marks()
+        for text in call.args
+        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+        if text.value not in words
+    ]
+    assert missed == []
+
+
+def test_a_mark_inside_an_f_string_is_found():
+    source = b"""x = f"{tr_n('{count} day', '{count} days', days)} {tr('left')}" """
+    found = extract_marked(io.BytesIO(source), KEYWORDS, (), {})
+    assert sorted(found) == [
+        (1, "tr", ["left"], []),
+        (1, "tr_n", ["{count} day", "{count} days", None], []),
+    ]
 
 
 def test_every_place_gets_its_value_and_nothing_is_marked_that_was_put_together():
