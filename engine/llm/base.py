@@ -119,7 +119,7 @@ class StartTimer:
     label: str
     text: str
     kind: TimerKind = TimerKind.TIMER
-    by_clock: bool = False  # see TimerSet
+    by_clock: bool = False  # for a time of day, wherever the machine is then
 
 
 @dataclass(frozen=True)

@@ -49,13 +49,13 @@ def preload(settings: LanguageModelSettings) -> None:
 
 def skills() -> "Skills":
     """The skills with this computer's clock and documents folder."""
-    from datetime import datetime
     from pathlib import Path
 
     import platformdirs
 
     from engine.llm.skills import Skills
+    from engine.llm.skills.clock.hours import local_now
 
     documents = Path(platformdirs.user_documents_dir())
     # Local time without a zone, like a wall clock.
-    return Skills(now=datetime.now, documents=documents)
+    return Skills(now=local_now, documents=documents)

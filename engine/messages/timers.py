@@ -55,8 +55,9 @@ TimerCommand = CancelTimers | PauseTimers | ExtendTimers
 class TimerSet:
     """A running timer: when it rings, what it is called (empty: nothing), what is said then, and
     how long it was set for (0 = not known). `paused_s`: what was left when it was paused, whatever
-    `due` says; None = it runs. `by_clock`: it is for a time of day, so it follows the wall clock
-    when that is set; others count seconds. `rang_at`: when it began to ring; None = it has not.
+    `due` says; None = it runs. `local`: the local time it is for (2026-11-28T07:00:00), which it
+    keeps when the wall clock is set or the time zone changes; empty = it counts seconds. `rang_at`:
+    when it began to ring; None = it has not.
     """
 
     due: float  # seconds since 1970
@@ -66,7 +67,7 @@ class TimerSet:
     kind: TimerKind = TimerKind.TIMER
     seconds: float = 0.0
     paused_s: float | None = None
-    by_clock: bool = False
+    local: str = ""
     rang_at: float | None = None  # seconds since 1970
 
     def left_s(self, now: float) -> float:

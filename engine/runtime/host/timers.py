@@ -2,16 +2,16 @@
 
 Invariant: a timer rings once, even if the machine slept or the program was not running meanwhile;
 one that could not ring in time says when it was due. It stays until it is dismissed and rings for
-RING_S at most. When the wall clock is set, a time of day follows it, and a duration stays as long
-as it was. The file is complete or not there, and only its owner can read what a person wanted to be
-reminded of. One that is damaged is set aside.
+RING_S at most. When the wall clock is set or the time zone changes, a time of day follows, and a
+duration stays as long as it was. The file is complete or not there, and only its owner can read
+what a person wanted to be reminded of. One that is damaged is set aside.
 """
 
 import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import assert_never
@@ -20,7 +20,7 @@ from engine import settings_file
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
 from engine.llm.base import StartTimer, Timer
-from engine.llm.skills.clock.hours import clock_face
+from engine.llm.skills.clock.hours import clock_face, follow_zone
 from engine.llm.skills.matching.quantities import duration_phrase
 from engine.messages.events import Event, Failed, TimerRang
 from engine.messages.timers import (
@@ -41,6 +41,7 @@ LATE_S = 5.0  # from here on it is said
 RING_S = 600.0  # an undismissed timer rings for so long
 CLOCK_SET_S = 1.0  # a larger step of the wall clock means that it was set
 LARGEST_BYTES = 1024 * 1024  # of the file; a timer takes about a hundred
+_FARTHEST_ZONES = timedelta(hours=26)  # apart
 LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
 
 
@@ -83,7 +84,8 @@ class Timers:
         number = max((each.number for each in self._timers), default=0) + 1
         due = self._clock() + timer.seconds
         started = TimerSet(due, timer.label, timer.text, number, timer.kind, timer.seconds)
-        self._timers = [*self._timers, replace(started, by_clock=timer.by_clock)]
+        local = _local(due) if timer.by_clock else ""
+        self._timers = [*self._timers, replace(started, local=local)]
 
     def change(self, command: TimerCommand) -> None:
         """Cancel, pause or extend; numbers of timers that are over change nothing."""
@@ -185,7 +187,9 @@ class Timers:
                 left_s, paused = change(timer.left_s(now), timer.paused_s is not None)
                 due = timer.due if paused else now + left_s
                 left = left_s if paused else None
-                timer = replace(timer, due=due, paused_s=left, rang_at=None)
+                follows = timer.local and timer.rang_at is None  # a snooze counts seconds
+                local = _local(due) if follows else ""
+                timer = replace(timer, due=due, paused_s=left, rang_at=None, local=local)
             timers.append(timer)
         self._timers = timers
 
@@ -198,11 +202,15 @@ class Timers:
         return 0.0 if timer.rang_at is None else timer.rang_at + RING_S - self._clock()
 
     def _follow_clock(self) -> None:
-        """After the wall clock was set, let go on as before what counts seconds."""
+        """After the wall clock was set, let go on as before what counts seconds; in another time
+        zone, let ring at the same time of day what is for one.
+        """
+        follow_zone()
         moved = self._clock() - self._steady() - self._offset
         self._offset += moved
         if abs(moved) > CLOCK_SET_S:
             self._timers = [_moved(timer, moved) for timer in self._timers]
+        self._timers = [_in_zone(timer) for timer in self._timers]
 
     def save(self, tell: Callable[[Event], None]) -> None:
         """Write the file if it is behind; a fault is told once, and they run on."""
@@ -217,9 +225,26 @@ class Timers:
 
 def _moved(timer: TimerSet, by_s: float) -> TimerSet:
     """The timer after the wall clock was set `by_s` seconds ahead."""
-    by_clock = timer.by_clock or timer.kind is TimerKind.ALARM
     rang_at = None if timer.rang_at is None else timer.rang_at + by_s
-    return replace(timer, due=timer.due if by_clock else timer.due + by_s, rang_at=rang_at)
+    return replace(timer, due=timer.due if timer.local else timer.due + by_s, rang_at=rang_at)
+
+
+def _local(due: float) -> str:
+    """The local time at `due`, for TimerSet.local."""
+    return datetime.fromtimestamp(due).isoformat()
+
+
+def _parted(timer: TimerSet) -> timedelta:
+    """How far the local time that it is for is from the one at which it is due."""
+    return datetime.fromisoformat(timer.local) - datetime.fromtimestamp(timer.due)
+
+
+def _in_zone(timer: TimerSet) -> TimerSet:
+    """The timer, due at its local time in the present zone."""
+    waits = timer.local and timer.paused_s is None and timer.rang_at is None
+    if not waits or not _parted(timer):  # 0 in either of the hours that come twice
+        return timer
+    return replace(timer, due=datetime.fromisoformat(timer.local).timestamp())
 
 
 def _said(timer: TimerSet, now: float) -> str:
@@ -267,9 +292,13 @@ def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
 def _timer(content: object) -> TimerSet:
     """ValueError when it is none."""
     timer = build(TimerSet, content, ignore_unknown=True)
+    if isinstance(content, dict) and content.pop("by_clock", False):  # of an older version
+        timer = replace(timer, local=_local(timer.due))
     times = (timer.due, timer.seconds, timer.paused_s or 0.0, timer.rang_at or 0.0)
     if not all(0 <= each <= LATEST for each in times):
         raise ValueError("no such time")
+    if timer.local and abs(_parted(timer)) > _FARTHEST_ZONES:
+        raise ValueError("not the time of day it is for")
     return timer
 
 

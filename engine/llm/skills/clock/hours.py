@@ -9,6 +9,7 @@ subtracting moments: a day on which the clocks change has 23 or 25 hours.
 """
 
 import re
+import time
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
@@ -35,6 +36,18 @@ _MORNING = 7  # o'clock; a later day's hours without "am" are not before it
 _DAY = timedelta(days=1)
 _FARTHEST_S = 366 * 86400.0  # from now; beyond it the time of day is not a useful answer
 MAX_WORDS = 9  # a longer text is not a time of day
+
+
+def follow_zone() -> None:
+    """Notice a change of the machine's time zone; on Windows it is noticed at the next start."""
+    if hasattr(time, "tzset"):
+        time.tzset()
+
+
+def local_now() -> datetime:
+    """The wall clock where the machine is now."""
+    follow_zone()
+    return datetime.now()
 
 
 def time_now(_slots: Slots, occasion: Occasion) -> Slots:
@@ -68,8 +81,8 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
     if len(text.split()) > MAX_WORDS:
         return None
     text = _DAYTIME.sub(_daytime, text.strip())
-    for day, time in _readings(text.split(), now):
-        match = _WHEN.match(time)
+    for day, rest in _readings(text.split(), now):
+        match = _WHEN.match(rest)
         if match is None or (match["part"] and match["part_after"]):
             continue
         later = day is not None and day > now.date()

@@ -1,8 +1,11 @@
 import json
 import stat
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -18,6 +21,7 @@ from engine.messages.timers import (
     TimerSet,
 )
 from engine.runtime.host.timers import LOOK_S, RING_S, Timers, awake_or_asleep_s
+from tests.engine.llm.skills.asking import BERLIN
 
 
 class Wall:
@@ -116,12 +120,119 @@ def test_when_the_clock_is_set_a_time_of_day_follows_it_and_a_duration_stays(wal
     alarm = Timers(clock=wall, steady=steady)
     alarm.start(StartTimer(4000, "tea", "Tea."))
     alarm.start(StartTimer(4000, "call Ben", "Ben.", TimerKind.REMINDER, by_clock=True))
-    alarm.start(StartTimer(4000, "7:00 AM alarm", "Up.", TimerKind.ALARM))
+    alarm.start(StartTimer(4000, "alarm", "Up.", TimerKind.ALARM, by_clock=True))
     wall.now += set_by_s
     rung(alarm)
     tea, ben, up = (each.remaining_s for each in alarm.running())
     assert tea == 4000
     assert ben == up == 4000 - set_by_s
+
+
+@pytest.fixture
+def travel(monkeypatch) -> Iterator[Callable[[str], None]]:
+    """Sets the machine's time zone, as another program does; it is put back afterwards."""
+    yield lambda zone: monkeypatch.setenv("TZ", zone)
+    monkeypatch.undo()
+    time.tzset()
+
+
+# In zones by their rules, so that no database is needed.
+NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
+TOKYO = "JST-9"
+
+
+def at(zone: str, year: int, month: int, day: int, hour: int, minute: int = 0) -> float:
+    return datetime(year, month, day, hour, minute, tzinfo=ZoneInfo(zone)).timestamp()
+
+
+def start_at(alarm: Timers, wall: Wall, due: float, kind: TimerKind = TimerKind.ALARM) -> None:
+    alarm.start(StartTimer(due - wall.now, "", "Up.", kind, by_clock=True))
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_an_alarm_rings_at_its_time_of_day_where_the_person_is(wall, path, travel, *, restarts):
+    travel(BERLIN)
+    wall.now = at("Europe/Berlin", 2026, 11, 27, 22)
+    alarm = Timers(path, clock=wall)
+    start_at(alarm, wall, at("Europe/Berlin", 2026, 11, 28, 7))
+    start_at(alarm, wall, at("Europe/Berlin", 2026, 11, 28, 8), TimerKind.REMINDER)
+    alarm.start(StartTimer(9 * 3600, "tea", "Tea."))
+    alarm.start(StartTimer(10 * 3600, "call", "Call.", TimerKind.REMINDER))  # "in ten hours"
+    alarm.save(untold)
+    travel(NEW_YORK)
+    if restarts:
+        alarm = loaded(path, wall)
+    assert rung(alarm) == ()
+    assert [each.due for each in alarm.timers] == [
+        at("America/New_York", 2026, 11, 28, 7),
+        at("America/New_York", 2026, 11, 28, 8),
+        at("Europe/Berlin", 2026, 11, 28, 7),
+        at("Europe/Berlin", 2026, 11, 28, 8),
+    ]
+    wall.now = at("America/New_York", 2026, 11, 28, 7)
+    assert rung(alarm)[-1] == "It's 7:00 AM. Up."
+
+
+def test_an_alarm_whose_time_has_passed_where_the_person_is_rings_at_once(wall, travel):
+    travel(BERLIN)
+    wall.now = at("Europe/Berlin", 2026, 11, 28, 5)
+    alarm = Timers(clock=wall)
+    start_at(alarm, wall, at("Europe/Berlin", 2026, 11, 28, 7))
+    travel(TOKYO)
+    assert rung(alarm) == ("Up. It was due at 7:00 AM, 6 hours ago.",)
+
+
+def test_there_and_back_again_an_alarm_is_as_it_was(wall, travel):
+    travel(BERLIN)
+    wall.now = at("Europe/Berlin", 2026, 3, 28, 12)
+    alarm = Timers(clock=wall)
+    start_at(alarm, wall, at("Europe/Berlin", 2026, 3, 29, 7))  # the clocks go forward before
+    before = alarm.timers
+    travel(NEW_YORK)
+    rung(alarm)
+    assert alarm.timers[0].due == at("America/New_York", 2026, 3, 29, 7)
+    travel(BERLIN)
+    rung(alarm)
+    assert alarm.timers == before
+
+
+@pytest.mark.parametrize("fold", [0, 1])
+def test_an_alarm_in_the_hour_that_comes_twice_stays_in_its_half(wall, travel, fold):
+    travel(BERLIN)
+    wall.now = at("Europe/Berlin", 2026, 10, 24, 12)
+    alarm = Timers(clock=wall)
+    due = at("Europe/Berlin", 2026, 10, 25, 2) + 3600 * fold
+    start_at(alarm, wall, due)
+    rung(alarm)
+    assert alarm.timers[0].due == due
+
+
+def test_a_snooze_and_a_paused_alarm_do_not_move_with_the_zone(wall, travel):
+    travel(BERLIN)
+    wall.now = at("Europe/Berlin", 2026, 11, 28, 7)
+    alarm = Timers(clock=wall)
+    start_at(alarm, wall, wall.now)
+    start_at(alarm, wall, wall.now + 3600)
+    rung(alarm)
+    alarm.change(ExtendTimers((1,), SNOOZE_S))
+    alarm.change(PauseTimers((2,)))
+    travel(NEW_YORK)
+    assert rung(alarm) == ()
+    assert [each.remaining_s for each in alarm.running()] == [SNOOZE_S, 3600.0]
+    alarm.change(PauseTimers((2,), on=False))
+    travel(TOKYO)
+    rung(alarm)
+    assert alarm.timers[1].due == wall.now + 3600 - 14 * 3600  # 2:00 AM in New York, in Tokyo
+
+
+def test_an_alarm_of_an_older_file_is_for_its_time_of_day(wall, path, travel):
+    travel(BERLIN)
+    time.tzset()
+    path.parent.mkdir()
+    wall.now = at("Europe/Berlin", 2026, 11, 27, 22)
+    old = {"due": at("Europe/Berlin", 2026, 11, 28, 7), "label": "", "text": "", "by_clock": True}
+    path.write_text(json.dumps({"timers": [old]}))
+    assert [each.local for each in loaded(path, wall).timers] == ["2026-11-28T07:00:00"]
 
 
 def test_what_rings_is_not_prolonged_when_the_clock_is_set_back(wall):
@@ -258,6 +369,9 @@ def test_a_file_is_written_for_its_owner_alone_and_only_when_timers_changed(wall
         b'{"timers": [{"due": 1e999, "label": "", "text": ""}]}',
         b'{"timers": [{"due": 9, "label": null, "text": ""}]}',
         b"[" * 100_000,
+        b'{"timers": [{"due": 9, "label": "", "text": "", "local": "seven"}]}',
+        b'{"timers": [{"due": 9, "label": "", "text": "", "local": "0001-01-01"}]}',
+        b'{"timers": [{"due": 9, "label": "", "text": "", "local": "1970-01-01T00:00:09+01:00"}]}',
         b'{"timers": []}' + b" " * 2_000_000,
     ],
 )
