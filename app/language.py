@@ -46,9 +46,23 @@ def translated(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """Return a value of an engine's text, a number with the decimal mark of the language."""
-    is_number = _InForce.comma and _NUMBER.fullmatch(text)
-    return text.replace(".", ",") if is_number else translated(text)
+    """Return a value of an engine's text, a number with the decimal mark of the language, and for a
+    command what does the same in the window.
+    """
+    if _InForce.comma and _NUMBER.fullmatch(text):
+        return text.replace(".", ",")
+    match text.split(" "):
+        case "rubato", "models", "get", name:
+            return tr("Models (Ctrl+M) ▸ {name} ▸ Fetch", name=name)
+        case "rubato", "models", "remove", name:
+            return tr("Models (Ctrl+M) ▸ {name} ▸ Remove", name=name)
+        case "rubato", "models", "list":
+            return tr("Models (Ctrl+M)")
+        case "rubato", "doctor":
+            return tr("About Rubato (Shift+F1) ▸ Copy diagnostics")
+        case "rubato", *_:
+            return tr("in a terminal: {command}", command=text)
+    return translated(text)
 
 
 def translate_event(value: _Value) -> _Value:

@@ -28,8 +28,12 @@ SPHINX_LANGUAGES: Final = ("", "auto", "en")
 SLOWEST_MS: Final = 2000.0
 FILE: Final = "recogniser.json"
 
-NOT_FETCHED: Final = Translatable("Whisper is not fetched (rubato models get whisper-base).")
-UNMEASURED: Final = Translatable("Whisper was fetched and `rubato bench` has not measured it yet.")
+NOT_FETCHED: Final = Translatable(
+    "Whisper is not fetched ({command}).", command="rubato models get whisper-base"
+)
+UNMEASURED: Final = Translatable(
+    "Whisper was fetched and is not measured yet ({command}).", command="rubato bench"
+)
 ENGLISH_ONLY: Final = Translatable("The built-in recogniser understands English only.")
 
 

@@ -123,8 +123,9 @@ def entry(name: str, settings: Settings, served: Sequence[Served] = ()) -> Model
             return each
     raise InvalidInput(
         "There is no model called '{name}'.",
-        hint="`rubato models list` names them all.",
+        hint="{command} names them all.",
         name=name[:200],
+        command="rubato models list",
     )
 
 

@@ -257,7 +257,7 @@ class SpeechSettings:
         str,
         LoadedBy((*_PUBLISHED, "llmvox-published")),
         Choice.of(
-            auto=mark("What rubato bench picked"),
+            auto=mark("What was measured as best"),
             full=mark("Full"),
             int8=mark("8 bits"),
             int4=mark("4 bits"),

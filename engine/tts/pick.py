@@ -31,15 +31,16 @@ NEW_ON_CARD: Final = Translatable(
     "Kokoro on the page of voices."
 )
 NEW_UNMEASURED: Final = Translatable(
-    "Kokoro: `rubato bench` has not measured VoXtream2.1 on the graphics card yet. Its rates and "
-    "loudness are estimates: compare both on the page of voices."
+    "Kokoro: VoXtream2.1 is not measured on the graphics card yet ({command}). Its rates and "
+    "loudness are estimates: compare both on the page of voices.",
+    command="rubato bench",
 )
 _ON_CARD: Final = {VOXTREAM2: ON_CARD, VOXTREAM2_1: NEW_ON_CARD}
 NOT_FETCHED: Final = Translatable(
-    "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
+    "The built-in voice: Kokoro is not fetched ({command}).", command="rubato models get kokoro"
 )
 UNMEASURED: Final = Translatable(
-    "Kokoro: it was fetched and `rubato bench` has not measured it yet."
+    "Kokoro: it was fetched and is not measured yet ({command}).", command="rubato bench"
 )
 
 

@@ -168,6 +168,7 @@ def _unloaded(part: Part, error: Exception) -> EngineError:
     logger.error("part did not load part=%s", part, exc_info=error)
     return ModelError(
         _UNLOADED[part],
-        hint="Run `rubato doctor` to see what is missing, or choose another in the settings.",
+        hint="{command} shows what is missing. Or choose another in the settings.",
         error=error,
+        command="rubato doctor",
     )

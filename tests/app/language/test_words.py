@@ -1,10 +1,19 @@
 """Words in the language in force: values, plurals, numbers, and which language that is."""
 
+import re
+from pathlib import Path
+
 import pytest
+from babel.messages.pofile import read_po
 
 from app import language as words
 from app.language import decimal, mark, tr, tr_n
 from app.program import of_system
+from engine.asr import pick as recogniser_pick
+from engine.errors import ModelError
+from engine.tts import pick as voice_pick
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
@@ -25,6 +34,45 @@ def test_what_is_not_translated_stays_english_and_what_is_marked_waits():
     assert tr(mark("Settings")) == "Réglages"
     words.choose("xx")  # which is not there
     assert tr("Settings") == "Settings"
+
+
+@pytest.mark.parametrize(
+    ("code", "command", "shown"),
+    [
+        ("en", "rubato models get kokoro", "Models (Ctrl+M) ▸ kokoro ▸ Fetch"),
+        ("de", "rubato models get kokoro", "Modelle (Strg+M) ▸ kokoro ▸ Holen"),
+        ("fr", "rubato models remove kokoro", "Modèles (Ctrl+M) ▸ kokoro ▸ Retirer"),
+        ("en", "rubato models list", "Models (Ctrl+M)"),
+        ("en", "rubato doctor", "About Rubato (Shift+F1) ▸ Copy diagnostics"),
+        ("en", "rubato bench", "in a terminal: rubato bench"),
+        ("de", "rubato models get", "im Terminal: rubato models get"),
+        ("en", "pip install 'rubato[serve]'", "pip install 'rubato[serve]'"),
+    ],
+)
+def test_a_command_of_the_engine_is_a_page_and_a_button_in_the_window(code, command, shown):
+    words.choose(code)
+    error = ModelError("{name} is missing.", hint="Fetch it with: {command}", name="It",
+                           command=command)  # fmt: skip
+    assert error.hint == f"Fetch it with: {command}"
+    assert words.translated(error.hint) == f"{tr('Fetch it with: {command}', command=shown)}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [recogniser_pick.NOT_FETCHED, recogniser_pick.UNMEASURED, voice_pick.NOT_FETCHED,
+     voice_pick.UNMEASURED, voice_pick.NEW_UNMEASURED],
+)  # fmt: skip
+def test_why_a_part_was_chosen_names_no_command_without_its_place(text):
+    assert "(rubato " in text
+    assert "(rubato " not in words.translated(text)
+
+
+def test_a_text_that_the_window_shows_names_a_command_only_with_its_place():
+    """Commands are values of texts: see app.language."""
+    with (ROOT / "resources" / "languages" / "de.po").open("rb") as file:
+        texts = [str(each.id) for each in read_po(file)]
+    named = [text for text in texts if re.search(r"\brubato (models|bench|doctor|voices)\b", text)]
+    assert [text for text in named if "in a terminal" not in text] == []
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_the_default_is_auto_and_needs_no_download():
     assert why(AUTO) == "The built-in voice: Kokoro is not fetched (rubato models get kokoro)."
     fetch_kokoro()  # used until it is measured
     assert resolve(AUTO).engine == "kokoro"
-    assert "has not measured it" in why(AUTO)
+    assert "is not measured yet" in why(AUTO)
     assert of_settings(AUTO).own[0] == "Heart"  # and its voices are listed
 
 
@@ -93,7 +93,7 @@ def test_an_edition_with_estimated_rates_is_not_preferred_to_kokoro_before_it_is
     fetch_kokoro()
     profiles.keep(profiles.judge("cpu", {"int8": 0.5}), data)  # says nothing of the card
     assert resolve(AUTO).engine == "kokoro"
-    assert "`rubato bench` has not measured VoXtream2.1" in why(AUTO)
+    assert "VoXtream2.1 is not measured on the graphics card yet (rubato bench)" in why(AUTO)
 
 
 @pytest.mark.usefixtures("card")
