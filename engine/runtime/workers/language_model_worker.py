@@ -16,6 +16,7 @@ from typing import assert_never
 
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
+from engine.history.subject import written_title
 from engine.llm.base import (
     Action,
     Delta,
@@ -55,7 +56,6 @@ STILL_LOADING = Translatable("The language model's server is still loading its m
 QUIET_S = 8.0  # without a word, before a title is looked for
 TITLE_WANTED = "Name the subject of this conversation in two to five words, nothing else."
 MOST_DELTAS = 60  # of a title; a model that thinks for longer gives none
-LONGEST_TITLE = 60  # characters
 BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
 
 
@@ -185,14 +185,15 @@ class LanguageModelWorker(Actor[Task]):
         yield QUIET_S
         asked = (*history, Message(Role.USER, TITLE_WANTED))
         yield from (0.0 for _ in model.warm(asked))  # in shorter slices than a reply's
-        text = ""
+        text, talk = "", [each.text for each in order.history]
         with closing(model.reply(asked, self._situation)) as deltas:
             for delta in islice(deltas, MOST_DELTAS):
                 text += delta.text if isinstance(delta, TextDelta) else ""
-                if "\n" in text.strip():
+                done, newline, _ = text.strip().rpartition("\n")
+                if newline and written_title(done, talk):
                     break
                 yield 0.0
-        self._tell(Titled(order.title, _title(text)))
+        self._tell(Titled(order.title, written_title(text, talk)))
         self._next = replace(order, title=None)
         yield from (0.0 for _ in model.warm(history))
 
@@ -341,13 +342,6 @@ def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
 def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
     """What the model is told of a history."""
     return (Message(Role.SYSTEM, OFFER), *history) if paced else history
-
-
-def _title(text: str) -> str:
-    """The title in what a model wrote; empty when that is none."""
-    line = (text.strip().splitlines() or [""])[0].removeprefix("Title:").removeprefix("Subject:")
-    line = line.strip(" \t.\"'*#_`“”„«»")
-    return line if len(line) <= LONGEST_TITLE else ""
 
 
 def _with_fault(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:

@@ -205,6 +205,7 @@ def test_loading_does_not_keep_the_thread_from_ending(endless):
 
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
+OTTERS = (Message(Role.USER, "What do otters eat?"), Message(Role.ASSISTANT, "Fish."))
 
 
 def until_quiet(mind: Mind) -> float | None:
@@ -215,15 +216,18 @@ def until_quiet(mind: Mind) -> float | None:
 
 
 def test_a_title_is_looked_for_once_when_nobody_has_spoken_for_a_while(mind):
-    mind.model.deltas = ('"Greetings', ' at noon."', TIMER)
-    mind.do(GetReady(HISTORY, title=BEGAN))
+    mind.model.deltas = ("Here it is:\n", '"What otters', ' eat."\n', "I hope", TIMER)
+    mind.do(GetReady(OTTERS, title=BEGAN))
     assert until_quiet(mind) == QUIET_S
     assert mind.model.histories == []  # the person may still go on
     rest(mind)
-    assert mind.told_of(Titled) == [Titled(BEGAN, "Greetings at noon")]
+    assert mind.told_of(Titled) == [Titled(BEGAN, "What otters eat")]
     assert mind.told_of(ActionAsked) == []
     assert mind.said == []
-    assert mind.model.warmed[-1] == ("hello", "Good day.")  # ready for the next question again
+    assert mind.model.warmed[-1] == (
+        "What do otters eat?",
+        "Fish.",
+    )  # ready for the next question again
     mind.do(LanguageModelSettings(system_prompt="Be brief."))
     rest(mind)
     assert len(mind.model.histories) == 1
@@ -240,7 +244,7 @@ def test_who_speaks_while_a_title_is_written_waits_for_one_delta_and_it_is_given
     assert mind.told_of(Titled) == []
 
 
-@pytest.mark.parametrize("written", ["word " * 30, "", "***", "\n\n"])
+@pytest.mark.parametrize("written", ["hello " * 30, "", "***", "\n\n", "The weather"])
 def test_what_is_no_title_is_none(mind, written):
     mind.model.deltas = (written,)
     mind.do(GetReady(HISTORY, title=BEGAN))
