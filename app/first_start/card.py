@@ -33,11 +33,13 @@ class FirstStart(QWidget):
     models: the person wants to see the models.
     key_felt: the talk key was pressed while the card is visible.
     key_felt_everywhere: so was the one that works in every program.
+    keys_given(str): the desktop chose which keys work everywhere.
     """
 
     models = Signal()
     key_felt = Signal()
     key_felt_everywhere = Signal()
+    keys_given = Signal(str)
 
     def __init__(
         self,
@@ -108,6 +110,7 @@ class FirstStart(QWidget):
         model.models.connect(self.models)
         self.key_felt.connect(talk.feel_key)
         self.key_felt_everywhere.connect(lambda: talk.feel_key(everywhere=True))
+        self.keys_given.connect(talk.show_given)
         for step in self.steps:
             step.changed.connect(self._change)
         self._card = QFrame(self)

@@ -217,9 +217,12 @@ class TalkStep(Step):
 
     def feel_key(self, *, everywhere: bool = False) -> None:
         """A talk key was pressed; nothing is said to the assistant here."""
-        key = native(self._key)
         works = tr("That works: hold it while you speak.")
-        self.verdict.say(tr("{key} works everywhere.", key=key) if everywhere else works)
+        self.verdict.say(tr("That key works everywhere.") if everywhere else works)
+
+    def show_given(self, keys: str) -> None:
+        """The desktop may have given another key than the one that was proposed."""
+        self.verdict.say(f"{keys}. {tr('Press it now, here or in another program.')}")
 
     def on_event(self, event: api.Event) -> None:
         super().on_event(event)

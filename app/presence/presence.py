@@ -52,6 +52,7 @@ class Presence(QObject):
         self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *told: window.on_event(api.Failed("global key", *told)))
         self.keys.told.connect(lambda text: window.on_event(api.Notice(text)))
+        self.keys.told.connect(window.first_start.keys_given)
         self.keys.talk_pressed.connect(window.first_start.key_felt_everywhere)
         self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)

@@ -97,14 +97,18 @@ class PortalKeys(KeySource):
     def _on_bound(self, results: dict[str, Any]) -> None:
         bound = results.get("shortcuts", ("", []))[1]
         if bound:
-            self.bound.emit(_told(bound))
+            self._tell(bound)
         else:
             self.lost.emit(tr(_REFUSED))
 
     def _on_changed(self, message: "Message") -> None:
         if self._is_ours(message):
             self.release_all()  # the key that is released may no longer be one of ours
-            self.bound.emit(_told(message.body[1]))
+            self._tell(message.body[1])
+
+    def _tell(self, shortcuts: list[tuple[str, dict[str, Any]]]) -> None:
+        if given := _told(shortcuts):
+            self.bound.emit(given)
 
     def _on_key(self, act: Callable[[Action], None], message: "Message") -> None:
         if self._is_ours(message):
@@ -157,9 +161,10 @@ class PortalKeys(KeySource):
 
 def _told(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
     """Which keys the desktop gave, as a line for the person."""
+    words = {action.value: action.words for action in Action}
     given = [
-        f"{name}: {trigger}"
+        f"{trigger} ({words[name]})"
         for name, about in shortcuts
-        if (trigger := str(about.get("trigger_description", ("s", ""))[1]))
+        if name in words and (trigger := str(about.get("trigger_description", ("s", ""))[1]))
     ]
     return one_line(tr("The desktop's keys: ") + ", ".join(given)) if given else ""

@@ -78,7 +78,7 @@ class KeySource(QObject):
     def report_taken(self, actions: Sequence[Action]) -> None:
         """Other programs have the keys of these actions."""
         if actions:
-            names = ", ".join(f"'{action.value}'" for action in actions)
+            names = ", ".join(f"“{action.words}”" for action in actions)
             told = tr(
                 "Another program has the key for {names} already: choose another.", names=names
             )

@@ -175,7 +175,20 @@ def test_a_key_for_every_program_is_one_click_and_another_is_offered_where_it_is
     talk.everywhere.click()
     window.post(api.PressTalk())
     window.first_start.key_felt_everywhere.emit()
-    assert talk.verdict.text() == "Pause works everywhere."
+    assert talk.verdict.text() == "That key works everywhere."
+
+
+def test_the_key_that_the_desktop_gave_is_the_one_to_press(window, posted):
+    talk = step(window, TalkStep)
+    talk.everywhere.click()
+    window.first_start.keys_given.emit("The desktop's keys: Super+T (Talk to Rubato while held)")
+    assert talk.verdict.text() == (
+        "The desktop's keys: Super+T (Talk to Rubato while held). "
+        "Press it now, here or in another program."
+    )
+    assert "Ctrl" not in talk.verdict.text()
+    window.first_start.key_felt_everywhere.emit()
+    assert talk.verdict.text() == "That key works everywhere."
 
 
 def test_the_chosen_voice_is_marked_and_its_button_stays(window, posted):

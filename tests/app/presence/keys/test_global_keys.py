@@ -215,7 +215,9 @@ def told(qtbot, portal, portal_keys, hear):
 def test_all_keys_are_bound_at_once_after_saying_who_asks(portal, told):
     assert portal.registered == [APP_ID]
     assert portal.proposed == [{"talk": "CTRL+ALT+space", "stop": "F8"}]
-    assert told.bound == ["The desktop's keys: talk: Press F5, stop: Press F5"]
+    assert told.bound == [
+        "The desktop's keys: Press F5 (Talk to Rubato while held), Press F5 (Stop Rubato's reply)"
+    ]
     calls = [member_of(portal.service.next_call()) for _ in range(3)]
     assert calls == ["Register", "CreateSession", "BindShortcuts"]
 
@@ -245,8 +247,15 @@ def test_a_key_changed_in_the_desktop_is_told_and_what_is_held_let_go(qtbot, por
     portal.activate("talk")
     portal.change("Ctrl+F6")
     qtbot.waitUntil(lambda: len(told.bound) == 2)
-    assert told.bound[1] == "The desktop's keys: talk: Ctrl+F6"
+    assert told.bound[1] == "The desktop's keys: Ctrl+F6 (Talk to Rubato while held)"
     assert told.keys == ["talk down", "talk up"]
+
+
+def test_no_line_is_shown_where_the_desktop_names_no_key(qtbot, portal, told):
+    portal.change("")
+    portal.change("F6")
+    qtbot.waitUntil(lambda: len(told.bound) == 2)
+    assert told.bound[1] == "The desktop's keys: F6 (Talk to Rubato while held)"
 
 
 def test_a_portal_that_restarts_is_asked_anew(qtbot, portals, portal, told):
@@ -337,7 +346,7 @@ def test_a_key_another_program_has_is_said_and_all_are_given_back(hot_keys, user
     told = hear(hot_keys)
     user32.taken = {parse("F9").virtual_key}
     hot_keys.grab({Action.TALK: parse("F9"), Action.STOP: parse("F8")})
-    assert "'talk'" in told.lost[0]
+    assert "“Talk to Rubato while held”" in told.lost[0]
     assert len(user32.registered) == 1
     user32.taken.clear()
     hot_keys.grab({Action.TALK: parse("F9")})

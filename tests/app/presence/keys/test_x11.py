@@ -80,7 +80,7 @@ def test_a_key_that_another_program_has_is_refused_and_the_others_work(qtbot, de
     other.sync()
     keys.grab({Action.TALK: parse("F9"), Action.STOP: parse("F8")})
     assert len(told.lost) == 1
-    assert "'talk'" in told.lost[0]
+    assert "“Talk to Rubato while held”" in told.lost[0]
     desktop.xdotool("key", "F8")
     qtbot.waitUntil(lambda: told.keys == ["stop down", "stop up"])
     other.close()
@@ -93,7 +93,7 @@ def test_a_key_that_the_keyboard_lacks_is_refused_and_grabs_no_other(qtbot, desk
     told = hear(keys)
     lacking = replace(parse("Ctrl+F9"), keysym="F35")
     keys.grab({Action.STOP: parse("Ctrl+F8"), Action.TALK: lacking})
-    assert "'talk'" in told.lost[0]
+    assert "“Talk to Rubato while held”" in told.lost[0]
     desktop.xdotool("key", "ctrl+F8")
     qtbot.waitUntil(lambda: told.keys == ["stop down", "stop up"])
 
@@ -125,6 +125,6 @@ def test_the_first_steps_register_a_key_and_show_that_it_works(
     (change,) = posted
     made.on_event(SettingChanged(change.key, change.value))  # the engine's answer
     desktop.xdotool("key", "ctrl+alt+space")
-    qtbot.waitUntil(lambda: talk.verdict.text() == "Ctrl+Alt+Space works everywhere.")
+    qtbot.waitUntil(lambda: talk.verdict.text() == "That key works everywhere.")
     qtbot.waitUntil(lambda: posted == [change, ReleaseTalk()])
     made.end()
