@@ -114,7 +114,7 @@ def last_turn_line(metrics: TurnMetrics) -> str:
     )
     gaps = metrics.underruns
     return answered + (
-        " · " + tr_n("the sound broke once", "the sound broke {count} times", gaps) if gaps else ""
+        "\n" + tr_n("the sound broke once", "the sound broke {count} times", gaps) if gaps else ""
     )
 
 

@@ -217,7 +217,7 @@ class Conductor:
     def _obey(self, command: Command) -> None:
         workers = self._workers
         match command:
-            case commands.StopReply() if self._ringing.silence():
+            case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
                 pass  # what rings first, and a reply with the next key press
             case commands.StopReply() | commands.PressTalk():
                 self._preview.stop_preview()

@@ -199,7 +199,7 @@ def test_the_last_turn_shows_how_long_the_answer_took_and_counts_gaps(window):
     assert "sphinx, 87% sure" in window.shelf.status.last_turn.toolTip()
     for underruns, gaps in ((1, "the sound broke once"), (2, "the sound broke 2 times")):
         line = last_turn_line(api.TurnMetrics(heard_ms=310, underruns=underruns))
-        assert line.endswith(f"0.31 s · {gaps}")
+        assert line.endswith(f"0.31 s\n{gaps}")
 
 
 @pytest.mark.parametrize("where", ["window", "voice area"])

@@ -24,6 +24,7 @@ class Ringing:
         self._port = port
         self._unsaid: dict[int, str] = {}  # texts by their timer's number
         self._announced: tuple[int, int] | None = None  # turn, timer; None = none is being said
+        self._stop = StopReply()  # how an announcement is ended
         self.sounds = False
 
     def look(self, floor: Callable[[], Floor]) -> None:
@@ -40,7 +41,7 @@ class Ringing:
         if self._announced is not None:
             turn, number = self._announced
             if floor().turn == turn and number not in rung:
-                self._port.decide(StopReply())
+                self._port.decide(self._stop)
         elif self._unsaid and floor().phase is Phase.IDLE:
             number, text = next(iter(self._unsaid.items()))
             self._port.decide(Speak(text))
@@ -53,8 +54,9 @@ class Ringing:
                 self._unsaid.pop(self._announced[1], None)
             self._announced = None
 
-    def silence(self) -> bool:
+    def silence(self, *, by_escape: bool) -> bool:
         """Dismiss what rings and what is being announced; False = nothing is."""
+        self._stop = StopReply(by_escape=by_escape)
         announced = set() if self._announced is None else {self._announced[1]}
         heard = self._timers.rung & (self._timers.sounding | announced)
         self._timers.change(CancelTimers(tuple(heard)))

@@ -1,8 +1,11 @@
 """What is known of the parts, the mood that follows from it, faults, the last turns' times."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtGui import QFontMetricsF
 
+from app import language
 from app.conversation.transcript import KEYBOARD
 from app.look.theme import Theme
 from app.stage.mood import Mood, mood
@@ -95,6 +98,18 @@ def test_every_part_and_the_last_turn_fit_beside_the_conversation(window):
     tell(window)
     tell(window)
     assert window.shelf.verticalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize("code", ["en", "de", "fr"])
+def test_a_last_turn_with_gaps_is_not_wider_than_its_column(window, settings, code):
+    language.choose(code)
+    window.resize(1280, 900)
+    ended = next(each for each in spoken_turn(1, "a", "Ten.") if isinstance(each, TurnEnded))
+    tell(window, *READY, replace(ended, metrics=TurnMetrics(heard_ms=11140, underruns=12)))
+    tell(window)
+    tell(window)
+    assert window.shelf.status.last_turn.isVisible()
+    assert window.shelf.widget().width() <= window.shelf.viewport().width()
 
 
 @pytest.fixture
