@@ -113,12 +113,12 @@ class Window(QWidget):
             case api.Heard() if event.recogniser == KEYBOARD:
                 self._is_asked = True
                 self._show_page()
+                self._uncover()
             case api.UseWindow():
                 carry_out(self, self._act, event)
             case api.ConversationOpened(conversation=int()):
                 self._is_asked = True
-                if self._arrangement.hides_pages:
-                    self.header.history.setChecked(False)
+                self._uncover()
         for tell in self._concerned(event):
             tell(event)
         if self._dialog is not None:
@@ -322,6 +322,11 @@ class Window(QWidget):
             self.history.take_focus()
         else:
             self.setFocus()
+
+    def _uncover(self) -> None:
+        """Show the conversation where the list of conversations lies over it."""
+        if self._arrangement.hides_pages:
+            self.header.history.setChecked(False)
 
     def _show_page(self) -> None:
         """Show the conversation or, while it is empty, how to begin. The first start stays while it

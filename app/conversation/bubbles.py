@@ -105,9 +105,13 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
     return result
 
 
-def paragraph_format(kind: Kind, column: float, paragraph: Paragraph) -> QTextBlockFormat:
-    """The same for a paragraph of a reply, REPLY or MORE."""
+def paragraph_format(
+    kind: Kind, column: float, paragraph: Paragraph, *, alone: bool
+) -> QTextBlockFormat:
+    """The same for a paragraph of a reply, REPLY or MORE; `alone`: no question is above it."""
     result = block_format(kind, column, 0.0)
+    if alone and kind is Kind.REPLY:
+        result.setTopMargin(TURN_GAP + PAD_Y * 2)
     result.setProperty(_SHAPE, paragraph.shape.value)
     result.setProperty(_QUOTED, paragraph.quoted)
     if paragraph.cell is not None or paragraph.shape is Shape.AFTER:

@@ -200,7 +200,7 @@ class ConversationDocument(QTextDocument):
         for place in self._places.all:
             place.rights.clear()
             for at, paragraph in enumerate(place.markup.paragraphs[: place.shown]):
-                replies[place.reply_block + at] = paragraph
+                replies[place.reply_block + at] = paragraph, not place.exchange.said
         for frame in self.rootFrame().childFrames():
             looks = frame.frameFormat()
             bubbles.fit_table(looks, self._column)
@@ -211,7 +211,7 @@ class ConversationDocument(QTextDocument):
             if part is None:
                 style = bubbles.block_format(kind, self._column, self._width_of(block.text()))
             else:
-                style = bubbles.paragraph_format(kind, self._column, part)
+                style = bubbles.paragraph_format(kind, self._column, part[0], alone=part[1])
             cursor.setPosition(block.position())
             cursor.setBlockFormat(style)
             block = block.next()
@@ -322,7 +322,8 @@ class ConversationDocument(QTextDocument):
         cursor.setPosition(start, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         kind = Kind.MORE if at else Kind.REPLY
-        cursor.setBlockFormat(bubbles.paragraph_format(kind, self._column, paragraph))
+        alone = not place.exchange.said
+        cursor.setBlockFormat(bubbles.paragraph_format(kind, self._column, paragraph, alone=alone))
         self._append(cursor, paragraph, 0)
 
     def _append(self, cursor: QTextCursor, paragraph: Paragraph, start: int) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app import language
+from app.conversation.transcript import KEYBOARD
 from app.keys import Act
 from app.look.controls import Progress
 from app.models.page import ModelsPage
@@ -383,6 +384,16 @@ def test_a_question_is_edited_in_the_line_and_what_was_typed_before_returns(qtbo
     qtbot.keyClick(window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
     window.on_event(api.ConversationOpened(None))
     assert not window.composer.editing.isVisible()
+
+
+def test_a_typed_question_is_seen_where_the_conversations_lay_over_it(window):
+    window.resize(1000, 700)
+    window.show()
+    window.header.history.setChecked(True)
+    tell(window, api.Heard(1, "hi", 1.0, "sphinx"))
+    assert not window.conversation.isVisible()  # nobody who reads the list is disturbed
+    tell(window, api.Heard(2, "what time is it", 1.0, KEYBOARD))
+    assert window.conversation.isVisible()
 
 
 def test_what_was_edited_before_escape_comes_back_by_undo(qtbot, window):

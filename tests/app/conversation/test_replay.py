@@ -167,6 +167,20 @@ def test_they_touch_no_bubble_below(window):
     assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
 
 
+@pytest.mark.parametrize("resized", [False, True])
+def test_they_touch_no_announcement_below(window, resized):
+    """A timer's text follows a reply without a question between them."""
+    tell(window, *spoken_turn(1, "a", "It is ten."), *spoken_turn(2, "", "Your tea is ready."))
+    if resized:
+        window.resize(window.width() - 40, window.height())
+        tell(window)
+    view = window.conversation
+    view.tools.point_at(view.transcript.exchanges[0])
+    announced = view.document().find("Your tea").block()
+    top = bubbles.text_rect(announced).top() - bubbles.PAD_Y
+    assert view.tools.geometry().bottom() + 8 < top - view.verticalScrollBar().value()
+
+
 SPEAK = "Just speak, hold Space to talk, or type."
 MUTED = SettingChanged("audio.muted", True)
 ASLEEP = SleepChanged(True, "hey rubato")
