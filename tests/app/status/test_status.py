@@ -12,6 +12,7 @@ from app.stage.mood import Mood, mood
 from app.status.banner import Banner
 from app.status.parts import Parts
 from app.status.row import PartRow, for_people
+from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
 from tests.app.test_window import tell
 from tests.fakes_engine import READY, spoken_turn
@@ -105,7 +106,7 @@ def test_a_last_turn_with_gaps_is_not_wider_than_its_column(window, settings, co
     language.choose(code)
     window.resize(1280, 900)
     ended = next(each for each in spoken_turn(1, "a", "Ten.") if isinstance(each, TurnEnded))
-    tell(window, *READY, replace(ended, metrics=TurnMetrics(heard_ms=11140, underruns=12)))
+    tell(window, *READY, replace(ended, metrics=api.TurnMetrics(heard_ms=11140, underruns=12)))
     tell(window)
     tell(window)
     assert window.shelf.status.last_turn.isVisible()
