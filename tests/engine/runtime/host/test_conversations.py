@@ -141,15 +141,16 @@ def test_a_kept_talk_with_a_subject_gets_its_title_from_the_model_once_and_a_pri
             listed = host.of(api.ConversationsListed)[-1].conversations
             return [each.title for each in listed]
 
+        host.parts.model.deltas = ("Otters and whales.",)
         host.ask("hello")  # of which there is no title to find
         host.ask("about otters")
-        host.wait(lambda: titled() == ["Good day to you"])
+        host.wait(lambda: titled() == ["Otters and whales"])
         host.ask("what do they eat")
         host.post(api.NewConversation(private=True))
         host.ask("about my secret")
         host.post(api.NewConversation())
         host.ask("about whales")
-        host.wait(lambda: titled() == ["Good day to you"] * 2)
+        host.wait(lambda: titled() == ["Otters and whales"] * 2)
         histories = [[each.text for each in said] for said in host.parts.model.histories]
     asked = [[said[0], said[-3]] for said in histories if said[-1] == title]
     assert asked == [["hello", "about otters"], ["about whales", "about whales"]]
