@@ -180,6 +180,80 @@ def test_so_has_one_of_sentences_of_three_to_eight_syllables(rate):
     assert syllables / length_of_sound(spoken.pcm) == pytest.approx(rate, rel=0.02)
 
 
+ONE = "Yes. Stop. Look. Go. Right. Sure. Wait. Good. Fine. Please. " * 2
+TWO = "I know. Come here. Sit down. Not yet. All right. Go home. Thank you. Well done. " * 2
+THREE = (
+    "It is late. We can go. I see you. That was good. Take the car. He is here. She likes tea. "
+    "Shut the door. "
+) * 2
+MIXED = (
+    "Wait. All right. I see you. We sold the car. She is my sister. We will go home at six. Good. "
+    "Not yet. She likes tea. It rains a lot. "
+) * 2
+SIX = (
+    "We will go home at six. The train was very late. I saw him by the lake. It is a cold morning. "
+    "She has a small red car. They want to buy a house. "
+) * 2
+
+
+def rate_of_words(words: Sequence[str], onsets: dict[int, int], first: int, last: int) -> float:
+    """SPS from one word's onset to another's."""
+    syllables = sum(word.syllables for word in phoned(" ".join(words))[first:last])
+    return syllables * SAMPLE_RATE / (onsets[last] - onsets[first])
+
+
+@pytest.mark.usefixtures("unheard")
+@pytest.mark.parametrize(
+    ("text", "rates"),
+    [
+        (ONE, [1.0, 2.0, 3.0]),
+        (TWO, [1.0, 2.0, 3.0, 4.0, 5.0]),
+        (THREE, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        (MIXED, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        (SIX, [1.0, 6.0, 7.0]),
+        (VERY_SHORT, [1.0, 2.0, 6.0, 7.0]),
+    ],
+    ids=["one syllable", "two", "three", "one to six", "six", "three to eight"],
+)
+def test_sentences_of_few_syllables_have_their_rate(text, rates):
+    words = text.split()
+    for rate in rates:
+        onsets = {onset.word: onset.sample for onset in said(words, rate).onsets}
+        assert rate_of_words(words, onsets, 0, len(words) - 1) == pytest.approx(rate, rel=0.02)
+
+
+@pytest.mark.usefixtures("unheard")
+@pytest.mark.parametrize(("text", "least"), [(ONE, 4.5), (TWO, 5.6), (THREE, 6.7), (MIXED, 6.4)])
+def test_sentences_too_short_for_the_rate_are_as_quick_as_they_can_and_the_meter_says_so(
+    text, least
+):
+    words = text.split()
+    utterance = said(words, 7.0)
+    onsets = {onset.word: onset.sample for onset in utterance.onsets}
+    rate = rate_of_words(words, onsets, 0, len(words) - 1)
+    assert rate >= least
+    assert utterance.frames[-1].mean == pytest.approx(rate, rel=0.04)
+
+
+@pytest.mark.usefixtures("unheard")
+@pytest.mark.parametrize("text", [TWO, THREE, MIXED, SIX, VERY_SHORT])
+def test_short_sentences_have_each_rate_of_a_moving_slider(text):
+    words = (text * 3).split()
+    moves = [(len(words) // 3, 6.0), (2 * len(words) // 3, 4.0)]
+    began: list[int] = [0]  # the first word at each rate
+    onsets: dict[int, int] = {}
+    with laws.open_session(kokoro(), rate=3.0) as session:
+        push(session, words)
+        while isinstance(step := session.step(), AudioFrame):
+            onsets |= {onset.word: onset.sample for onset in step.onsets}
+            if moves and max(onsets, default=0) >= moves[0][0]:
+                began.append(max(onsets) + 1)
+                session.rate = moves.pop(0)[1]
+    ends = [began[1] - 1, began[2] - 1, len(words) - 1]
+    for rate, first, last in zip((3.0, 6.0, 4.0), began, ends, strict=True):
+        assert rate_of_words(words, onsets, first, last) == pytest.approx(rate, rel=0.02)
+
+
 @pytest.mark.usefixtures("unheard")
 def test_the_silence_between_sentences_is_not_cut_at_the_own_rate():
     """Nor at a slow one."""
