@@ -1,7 +1,7 @@
 """Write the samples of one utterance into a loudspeaker's ring, with a fade at every gap.
 
 Invariant: audible speech neither begins nor ends inside a sound without a fade of FADE_MS, as long
-as fade() is called in time.
+as fade() follows every write.
 """
 
 import numpy as np
@@ -24,27 +24,24 @@ class Edges:
         self._rising = self._length if midway else 0  # samples that will still rise from silence
         self.written = 0  # samples
 
-    @property
-    def faded(self) -> bool:
-        """Whether the written samples end in a fade."""
-        return self._faded is not None
-
     def joined(self, pcm: Pcm, *, dry: bool) -> Pcm:
         """Return the samples to write, joined to the written ones without a step. `dry`: all of
         those have been played. A fade that was not played yet is taken back.
         """
         faded, self._faded = self._faded, None
-        if faded is not None:
-            count = 0 if dry else self.take_back(len(faded))
-            if count == len(faded):
-                return np.concatenate((faded, pcm))
-            self.write((faded * ramp(1, 0, len(faded)))[len(faded) - count :])
-        if faded is not None or (dry and self.written):
+        back = 0 if faded is None or dry else self.take_back(len(faded))
+        before = self._last[:0]
+        if faded is not None and back == len(faded):
+            before = faded
+        elif faded is not None:
+            self.write((faded * ramp(1, 0, len(faded)))[len(faded) - back :])
+            self._rising = self._length
+        elif dry and self.written:
             self._rising = self._length
         count = min(self._rising, len(pcm))
         gain = ramp(0, 1, self._length)[self._length - self._rising :][:count]
         self._rising -= count
-        return np.concatenate((pcm[:count] * gain, pcm[count:])) if count else pcm
+        return np.concatenate((before, pcm[:count] * gain, pcm[count:]))
 
     def write(self, pcm: Pcm) -> int:
         """See Loudspeaker.write()."""
@@ -64,7 +61,9 @@ class Edges:
         return count
 
     def fade(self) -> None:
-        """Fade out the last samples, because the next ones may come too late."""
+        """Fade out the last samples, because the next ones may come too late; once."""
+        if self._faded is not None:
+            return
         last = self._last
         count = self.take_back(len(last))
         faded = last[len(last) - count :]

@@ -3,8 +3,9 @@
 Invariant: the clock is the count of samples the loudspeaker played, as it stood one latency of the
 device ago: what has left the ring is not in the air yet. Silence of an underrun is not heard.
 Samples are kept until they were heard, so another loudspeaker can take over, and those still in the
-ring can be taken back and made again. Speech is faded where it stops because words are late, and
-where it goes on. The speaker's thread writes; hush() and delivery() may be called from any thread.
+ring can be taken back and made again. Speech is faded where it stops because words or frames are
+late, and where it goes on. The speaker's thread writes; hush() and delivery() may be called from
+any thread.
 """
 
 import math
@@ -25,7 +26,6 @@ from engine.tts.base import AudioFrame
 # At least this stays in the ring when the rest is made again: a loaded machine makes more in time.
 KEPT_MS = 80
 _FIXED_MS = 40  # of the next sound: the device may take it while the rest is taken back
-_LOW_MS = 70  # in the ring: if no words came until then, the end is faded
 _REMEMBERED_MS = 50  # of heard sound: renew() resamples from before the replaced samples
 _FILTER_MS = 5  # reach of soxr's filter before and after a sample (measured: 1e-6)
 
@@ -92,7 +92,6 @@ class Playback:
         self._produced = 0  # samples at the model's rate
         self._frame = 0  # samples of the last frame
         self._complete = False
-        self._waits = False  # for words
         self._hushed_at: int | None = None  # sample of the utterance; None = audible
         self._resume_at = 0  # sample: what had left the ring by hush() comes out of the device
         self._underruns = 0  # of loudspeakers this utterance has left
@@ -131,9 +130,6 @@ class Playback:
     def pump(self) -> None:
         """Give the ring what it takes; called often."""
         self._queue(np.zeros(0, np.float32))
-        low = self._unplayed <= self._loudspeaker.sample_rate * _LOW_MS // 1000
-        if self._waits and low and not self._complete and not self._edges.faded:
-            self._edges.fade()
         self._look()
         old = self._heard_sample() - self._model_rate * _REMEMBERED_MS // 1000
         while self._unheard and self._end_of(self._unheard[0]) <= old:
@@ -141,12 +137,10 @@ class Playback:
 
     def starved(self) -> None:
         """The words ran out: silence from here on is a pause, not an underrun."""
-        self._waits = True
         self._loudspeaker.expect_more(False)
 
     def feeding(self) -> None:
         """Frames follow one another: silence from here on is an underrun."""
-        self._waits = False
         self._loudspeaker.expect_more(True)
 
     def cut(self) -> None:
@@ -336,11 +330,16 @@ class Playback:
         self._underruns_before = loudspeaker.underruns
 
     def _queue(self, pcm: Pcm) -> None:
-        if len(pcm):
+        """Write samples. Until more follow they end in a fade, because this thread may be busy with
+        the next frame when they run out.
+        """
+        if len(pcm) or self._complete:
             pcm = self._edges.joined(pcm, dry=self._unplayed <= 0)
         self._pending = np.concatenate((self._pending, pcm)) if len(self._pending) else pcm
         count = self._edges.write(self._pending)  # an empty one checks the device
         self._pending = self._pending[count:]
+        if not self._complete and not len(self._pending):
+            self._edges.fade()
 
     @property
     def _written(self) -> int:
