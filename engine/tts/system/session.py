@@ -6,6 +6,7 @@ Invariant: what is read next depends on the words alone, never on when they came
 from typing import Protocol
 
 from engine.audio.ending import Ending
+from engine.audio.silence import SilenceLimit
 from engine.text.phonemes import PhonedWord, WordPhonemizer
 from engine.text.rules.marks import ends_sentence
 from engine.tts.base import AudioFrame, Onset, Pcm, RateRange
@@ -31,6 +32,7 @@ class PassageUtterance(Utterance):
         super().__init__(sample_rate, rates)
         self._last_word = ""  # taken up
         self._taken = 0  # words taken up
+        self._silence = SilenceLimit(sample_rate)
 
     def _read_word(
         self, phonemizer: WordPhonemizer, script: Script, *, passage_full: bool = False

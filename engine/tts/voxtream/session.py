@@ -86,6 +86,7 @@ class VoxtreamSession(PassageUtterance):
         self._last_rate: float | None = None  # asked for when the frame before was drawn
         self._stretch = Stretch(SAMPLE_RATE)
         self._begun_words: deque[int] = deque()  # whose first sample has not sounded yet
+        self._begin_marks: list[int] = []  # where those begin that come with the next frame
         self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
         self.frames = fresh_frames()  # of the passage
@@ -286,9 +287,17 @@ class VoxtreamSession(PassageUtterance):
         return [self._made + late * half for _, late in words]
 
     def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> AudioFrame | None:
-        """The frame that is ready after these samples; None if they are too few."""
-        self._made += len(pcm)
-        return self._sounding(*self._stretch.push(pcm.numpy(), speed, marks))
+        """The frame that is ready after these samples; None if they are too few or are a silence
+        too long.
+        """
+        samples = pcm.numpy()
+        marks = sorted(self._begin_marks + marks)
+        if not self._passage_over and self._silence.exceeds(samples, speed):
+            self._begin_marks = marks
+            return None
+        self._begin_marks = []
+        self._made += len(samples)
+        return self._sounding(*self._stretch.push(samples, speed, marks))
 
     def _sounding(self, pcm: Pcm, places: list[int]) -> AudioFrame | None:
         if not len(pcm):

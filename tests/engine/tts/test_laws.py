@@ -5,12 +5,16 @@ random weights, where a constant of generation could break a law with that const
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
+import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from engine.settings import SpeechSettings
 from engine.tts import registry
-from engine.tts.base import TtsModel
+from engine.tts.base import AudioFrame, Finished, Pcm, Starved, Step, TtsModel
 from engine.tts.llmvox.config import Units
 from engine.tts.voxtream.config import INT8
 from engine.tts.voxtream.edition import EDITIONS
@@ -21,6 +25,7 @@ from tests.engine.tts.llmvox import small_model as llmvox
 from tests.engine.tts.llmvox.published import small_model as llmvox_published
 from tests.engine.tts.smlle import small as smlle
 from tests.engine.tts.speakstream import small_model as speakstream
+from tests.engine.tts.utterances import longest_silence
 from tests.engine.tts.voxtream import small_model as voxtream2
 from tests.engine.tts.voxtream.voxtream1 import small_voxtream1 as voxtream1
 from tests.fakes_tts import FakeTts
@@ -60,14 +65,17 @@ def switched(**changes: object) -> Make:
     return partial(smlle.small, replace(smlle.GENERATION, **changes))  # type: ignore[arg-type]
 
 
-def espeak() -> TtsModel:
-    return registry.load(SpeechSettings(engine="espeak"), lambda text, fraction: None)
+def shipped(name: str) -> TtsModel:
+    return registry.load(SpeechSettings(engine=name), lambda text, fraction: None)
 
 
 BYTES = replace(llmvox.GENERATION, dropout=0.5, temperature=0.7)
 MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "fake": (FakeTts, but(*laws.OF_REAL_SPEAKERS)),
-    "espeak": (espeak, but(laws.text_without_a_sound_is_silent)),  # it pauses also for marks alone
+    "espeak": (
+        partial(shipped, "espeak"),
+        but(laws.text_without_a_sound_is_silent),
+    ),  # it pauses also for marks alone
     "kokoro": (kokoro.small, ALL),
     "kokoro, learnt": (kokoro.small_learnt, ALL),
     "voxtream2": (partial(warmed, voxtream2.small), ALL),
@@ -133,3 +141,59 @@ def test_a_session_obeys(loaded, name, law) -> None:
 
 def test_no_registered_synthesiser_escapes_the_laws():
     assert set(registry.NAMES) <= set(MODELS) | THE_SAME_CODE
+
+
+# ------------------------------------------------------------------ what comes with the program
+
+
+SHIPPED = ["starter", "llmvox", "smlle", "speakstream", "voxtream"]
+LONG_TEXT = (
+    "counterrevolutionaries misunderstood telecommunications infrastructure unfortunately "
+    "antidisestablishmentarianism internationalization electroencephalography of the dogs we asked "
+    "strength twelfths disproportionately"
+)
+LONG_WORDS = LONG_TEXT.split()
+
+
+def spoken(
+    model: TtsModel, words: list[str], moves: list[tuple[float, float]], every: int, seed: int
+) -> Pcm:
+    """Samples of words of which one comes with every so many steps (0 = all before the first). The
+    rate is that of the last move: (seconds of speech, SPS).
+    """
+    voices, pcm, waiting = model.voices(), np.zeros(0, np.float32), list(words)
+    with model.open(voices[seed % len(voices)], seed=seed) as session:
+        step: Step = Starved()
+        for number in count():
+            passed = [sps for at, sps in sorted(moves) if at * model.info.sample_rate <= len(pcm)]
+            session.rate = passed[-1] if passed else None
+            if not every:
+                laws.push(session, waiting)
+            elif waiting and (isinstance(step, Starved) or number % every == 0):
+                laws.push(session, [waiting.pop(0)], ended=not waiting)
+            waiting = waiting if every else []
+            step = session.step()
+            if isinstance(step, Finished):
+                return pcm
+            pcm = np.concatenate([pcm, step.pcm]) if isinstance(step, AudioFrame) else pcm
+    raise AssertionError("the session gives frames for ever")
+
+
+@pytest.mark.parametrize(
+    "name", ["espeak", *(pytest.param(name, marks=pytest.mark.long) for name in SHIPPED)]
+)
+@settings(max_examples=25)
+@example(LONG_WORDS[:4], [(0.0, 7.0), (0.6, 1.0)], 0, 10)
+@given(
+    st.lists(st.sampled_from(LONG_WORDS), min_size=3, max_size=8),
+    st.lists(st.tuples(st.floats(0.0, 6.0), st.floats(1.0, 7.0)), min_size=1, max_size=3),
+    st.integers(0, 15),
+    st.integers(0, 99),
+)
+def test_no_silence_inside_a_sentence_is_long(loaded, name, words, moves, every, seed):
+    """At any rate and any move, however words come. Kokoro has such tests of its own."""
+    if name not in loaded:
+        loaded[name] = shipped(name)
+    model = loaded[name]
+    pcm = spoken(model, words, moves, every, seed)
+    assert longest_silence(pcm, model.info.sample_rate) <= 1.2

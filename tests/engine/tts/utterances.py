@@ -94,6 +94,14 @@ def say_all_at_once(model: TtsModel, words: tuple[str, ...] = WORDS) -> Utteranc
 _WHOLE: WeakKeyDictionary[TtsModel, dict[tuple[str, ...], Utterance]] = WeakKeyDictionary()
 
 
+def longest_silence(pcm: Pcm, sample_rate: int) -> float:
+    """Seconds between two sounds; what is 35 dB below the loudest 10 ms is silent."""
+    size = sample_rate // 100
+    levels = np.sqrt(np.square(pcm[: len(pcm) // size * size].reshape(-1, size)).mean(1))
+    sounding = np.flatnonzero(levels > 10 ** (-35 / 20) * levels.max(initial=0.0))
+    return 0.01 * float(np.diff(sounding).max(initial=0))
+
+
 def assert_same(one: Utterance, other: Utterance) -> None:
     assert np.array_equal(one.pcm, other.pcm)
     assert one.onsets == other.onsets

@@ -57,9 +57,7 @@ class VoxtreamSession(PassageUtterance):
                     return Starved()
             elif not self._read():
                 return Starved()
-            elif self._span is not None:
-                return self._frame(self._span)
-            elif frame := self._opening():
+            elif frame := self._opening() if self._span is None else self._frame(self._span):
                 return frame
         return Finished()
 
@@ -111,8 +109,10 @@ class VoxtreamSession(PassageUtterance):
         self._taken = self._made = 0  # words and frames of the passage
         self._passage_over = False
 
-    def _frame(self, span: Span) -> AudioFrame:
-        """The frame that speaks `span`, while the one behind it is drawn."""
+    def _frame(self, span: Span) -> AudioFrame | None:
+        """The frame that speaks `span`, while the one behind it is drawn; None if it is left
+        out.
+        """
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
         onsets = self._onsets(span)
@@ -125,6 +125,8 @@ class VoxtreamSession(PassageUtterance):
             self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
         else:
             self._span = self._cursor.advance(frame.token, script)
+        if not onsets and not self._passage_over and self._silence.exceeds(pcm):
+            return None
         return self._packet(pcm, onsets)
 
     def _onsets(self, span: Span) -> tuple[Onset, ...]:

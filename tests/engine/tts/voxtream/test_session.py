@@ -20,11 +20,20 @@ from engine.tts.phones import EOS, SILENCE, own_table
 from engine.tts.voxtream.config import INT8, NEVER
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import VOXTREAM2_1
+from engine.tts.voxtream.network.frames import Frames
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.text.cases import phoned
 from tests.engine.tts.utterances import WORDS as MANY
-from tests.engine.tts.utterances import assert_same, drain, push, say, speak
+from tests.engine.tts.utterances import (
+    Utterance,
+    assert_same,
+    drain,
+    longest_silence,
+    push,
+    say,
+    speak,
+)
 from tests.engine.tts.voxtream.small_model import SMALL, small
 from tests.engine.tts.voxtream.voxtream1 import small_voxtream1
 
@@ -103,6 +112,37 @@ def test_a_new_rate_is_heard_in_the_same_step(stretching):
         quicker = session.step()
     assert all(isinstance(step, AudioFrame) for step in (*steps, quicker))
     assert len(quicker.pcm) < 0.7 * len(steps[-1].pcm)
+
+
+class Halting:
+    """Frames that are silent from the tenth on, but for one."""
+
+    def __init__(self, frames: Frames) -> None:
+        self._frames = frames
+        self._made = 0
+        self.first, self.begin, self.draw, self.close = (
+            frames.first,
+            frames.begin,
+            frames.draw,
+            frames.close,
+        )
+
+    def sound(self) -> Tensor:
+        self._made += 1
+        silent = self._made >= 10 and self._made != 60
+        return self._frames.sound() * (not silent)
+
+
+def test_a_silence_of_the_network_does_not_become_a_long_one(stretching):
+    with stretching.open(stretching.voices()[0], seed=3) as session:
+        session.frames = Halting(session.frames)
+        session.rate = 1.0
+        frames = speak(session, WORDS * 3)
+    utterance = Utterance(tuple(frames))
+    assert 0.5 < longest_silence(utterance.pcm, stretching.info.sample_rate) <= 1.2
+    assert [onset.word for onset in utterance.onsets] == list(range(3 * len(WORDS)))
+    samples = [onset.sample for onset in utterance.onsets]
+    assert samples == sorted(samples)
 
 
 def test_a_fixed_own_rate_is_what_that_rate_is(synthesiser):
