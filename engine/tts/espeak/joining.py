@@ -38,7 +38,9 @@ class Joiner:
         self._tail: Pcm = np.zeros(0, np.float32)  # how the last piece would have gone on
 
     def append(self, span: Span, factor: float = 1.0) -> Pcm:
-        """The span, begun in phase with what came before, `factor` >= 1 times as long."""
+        """The span, begun in phase with what came before or, behind a pause, risen from silence;
+        `factor` >= 1 times as long.
+        """
         start = _in_phase(self._tail, span.pcm, span.start) if len(self._tail) else span.start
         segment = stretch(Span(span.pcm, start, span.end), factor)
         body = segment.pcm[: segment.end].copy()
@@ -46,6 +48,13 @@ class Joiner:
         rise = _RISE[:length]
         body[:length] = body[:length] * rise + self._tail[:length] * (1 - rise)
         self._tail = segment.pcm[segment.end : segment.end + FADE]
+        sounding = np.flatnonzero(body)
+        if len(sounding) and not length:
+            rising = body[sounding[0] :][:FADE]
+            rising *= _RISE[: len(rising)]
+        if len(sounding) and not self._tail[:1].any():  # espeak may stop in a sound
+            falling = body[: sounding[-1] + 1][-FADE:]
+            falling *= _RISE[: len(falling)][::-1]
         return body
 
     def pause(self, samples: int) -> Pcm:

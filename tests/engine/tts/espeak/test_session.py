@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.tts.base import Pcm, Starved
-from engine.tts.espeak.joining import Joiner, Span, stretch
+from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from tests.benchmarks.formant_rates import TEXTS, measure
@@ -89,6 +89,27 @@ def test_joins_do_not_click(model, rate):
     for sample in joins:
         near[max(0, sample - 130) : sample + 130] = True
     assert steepness[near].max() <= steepness[~near].max()
+
+
+@pytest.mark.parametrize("rate", [None, 1.0, 2.0, 7.0])
+def test_at_a_pause_no_step_is_heard(model, rate):
+    """In front of a word, where it is silent for 50 ms; a closure inside a word is espeak's own."""
+    text = (
+        "She always laughs when evening rain arrives over our village, and nobody minds; early "
+        "apples are aromatic. Zoo! Its six, ah. He, up. Seven?"
+    )
+    utterance = say(model, [text.split()], rate=rate)
+    pcm = np.concatenate([np.zeros(1, np.float32), utterance.pcm])
+    sounding = np.flatnonzero(pcm)
+    assert abs(pcm[sounding[0]]) < 0.005
+    pauses = 0
+    for onset in utterance.onsets[1:]:
+        place = int(np.searchsorted(sounding, onset.sample + 1 - FADE))
+        before, after = sounding[place - 1 : place + 1]
+        pauses += after - before > SAMPLE_RATE // 20
+        if after - before > SAMPLE_RATE // 20:
+            assert max(abs(pcm[before]), abs(pcm[after])) < 0.01
+    assert pauses >= 5
 
 
 # ------------------------------------------------------------------------------------------- joins
