@@ -182,7 +182,7 @@ def spoken(
 @pytest.mark.parametrize(
     "name", ["espeak", *(pytest.param(name, marks=pytest.mark.long) for name in SHIPPED)]
 )
-@settings(max_examples=25)
+@settings(max_examples=10)
 @example(LONG_WORDS[:4], [(0.0, 7.0), (0.6, 1.0)], 0, 10)
 @given(
     st.lists(st.sampled_from(LONG_WORDS), min_size=3, max_size=8),
