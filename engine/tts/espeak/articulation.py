@@ -22,6 +22,7 @@ from engine.tts.espeak.phrasing import Break, Context, Piece
 _CLAUSE_PAUSE_S: Final = 0.20
 _SENTENCE_PAUSE_S: Final = 0.40
 _LONGEST_PAUSE: Final = SAMPLE_RATE  # samples, inside a sentence
+_QUIET: Final = 0.003  # of full scale: below this espeak is silent, as before a quotation mark
 # A piece without any sound still gets a place in the utterance.
 _MUTE_SAMPLES: Final = SAMPLE_RATE * 40 // 1000
 _NO_SYLLABLES: Final[tuple[int, ...]] = ()
@@ -50,12 +51,14 @@ class Articulation:
         self._before = Break.NONE
         self._gap = 0
         self._rested = 0  # samples of the pause made for the next piece so far
+        self._silent = 0  # samples since the last sound
 
     def rest(self, rate: float | None, word_pace: float) -> Pcm:
         """The pause that is due before a piece that has this pace: see speak()."""
         pause = self._pause(self._pacer.pace(rate, word_pace))
         self._before, self._gap = Break.NONE, 0
         self._rested += len(pause)
+        self._silent += len(pause)
         return pause
 
     def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
@@ -64,17 +67,17 @@ class Articulation:
         cutting = self._cutting(piece, context, pace)
         if cutting is None:
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
+            self._silent += _MUTE_SAMPLES
         else:
             body = self._joiner.append(cutting.span, pace.stretch)
             syllables = tuple(
                 min(len(body), round(sample * pace.stretch)) for sample in cutting.syllables
             )
+            dropped = self._hear(body)
+            body, syllables = body[dropped:], tuple(max(0, end - dropped) for end in syllables)
         # The slowness of a long word that a gap does not absorb is spread over the next words
         # (Pacer).
-        self._before, self._gap = (
-            piece.closes,
-            min(round(pace.gap * len(syllables)), _LONGEST_PAUSE),
-        )
+        self._before, self._gap = piece.closes, round(pace.gap * len(syllables))
         self._pacer.note(syllables=len(syllables), samples=self._rested + len(body))
         self._rested = 0
         return Sound(body * self._gain, syllables)
@@ -103,10 +106,28 @@ class Articulation:
         match self._before:
             case Break.SENTENCE:
                 samples = round(_SENTENCE_PAUSE_S * pace.pause * SAMPLE_RATE)
+                samples = max(0, samples - self._silent)
             case Break.CLAUSE:
-                samples = min(round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE), _LONGEST_PAUSE)
+                samples = self._limited(round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE))
             case Break.NONE:
-                samples = self._gap
+                samples = self._limited(self._gap)
             case _:
                 assert_never(self._before)
         return self._joiner.pause(samples) * self._gain if samples else np.zeros(0, np.float32)
+
+    def _hear(self, body: Pcm) -> int:
+        """Note the silence that a piece ends in. Return how many samples to leave out at its head,
+        where espeak is silent for too long.
+        """
+        sounding = np.flatnonzero(np.abs(body) > _QUIET)
+        if not len(sounding):
+            self._silent += len(body)
+            return 0
+        head, last = int(sounding[0]), int(sounding[-1])
+        dropped = min(self._silent + head - _LONGEST_PAUSE, head - FADE)
+        self._silent = len(body) - 1 - last
+        return max(0, dropped)
+
+    def _limited(self, samples: int) -> int:
+        """Those of a pause that make no silence too long: there may be several marks in a row."""
+        return min(samples, max(0, _LONGEST_PAUSE - self._silent))

@@ -149,8 +149,8 @@ def test_no_registered_synthesiser_escapes_the_laws():
 SHIPPED = ["starter", "llmvox", "smlle", "speakstream", "voxtream"]
 LONG_TEXT = (
     "counterrevolutionaries misunderstood telecommunications infrastructure unfortunately "
-    "antidisestablishmentarianism internationalization electroencephalography of the dogs we asked "
-    "strength twelfths disproportionately"
+    "antidisestablishmentarianism internationalization electroencephalography of the dogs asked "
+    "strength twelfths said: “perhaps” (well), — disproportionately"
 )
 LONG_WORDS = LONG_TEXT.split()
 
@@ -184,6 +184,7 @@ def spoken(
 )
 @settings(max_examples=10)
 @example(LONG_WORDS[:4], [(0.0, 7.0), (0.6, 1.0)], 0, 10)
+@example([*LONG_WORDS[:1], *LONG_WORDS[-6:]], [(0.0, 1.0)], 0, 0)
 @given(
     st.lists(st.sampled_from(LONG_WORDS), min_size=3, max_size=8),
     st.lists(st.tuples(st.floats(0.0, 6.0), st.floats(1.0, 7.0)), min_size=1, max_size=3),
