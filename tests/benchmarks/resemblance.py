@@ -1,53 +1,81 @@
-"""How near Kokoro's resembling voices come to unseen speakers, judged by Resemblyzer.
+"""How near the voices that Kokoro learns from recordings come to the people in them.
+
+Run: python -m tests.benchmarks.resemblance FOLDER [NAME ...] [--out OUT] [--rate SPS]
+FOLDER holds for each person NAME.fit.flac, of which a voice is learnt as by `rubato say --voice`,
+and NAME.held.flac, other speech of the same person. The voice speaks six sentences word by word at
+its own rate, or at SPS. Printed for each person are the cosines with the held speech of the stock
+voice that the judge finds nearest, of the learnt voice and of the person's other recording, the
+share of the way from the first to the last, the words that Whisper base did not understand, P.808
+of the sentences and of the recording (where `speechmos` is installed), and the seconds of CPU that
+learning took; at the end the means. OUT (resemblance-out by default) keeps what the stock voices
+say for the next run, and the sentences of each person to be heard. A voice that was learnt already
+is not learnt again.
+
+The judge is an encoder of speakers that takes no part in the product. It reads Resemblyzer, which
+is not one of the program's packages: `pip install resemblyzer webrtcvad-wheels`. Kokoro and Whisper
+base must have been fetched.
 
 Run: python -m tests.benchmarks.resemblance measures
-writes resources/kokoro/measures.safetensors: what is measured of the stock voices.
-Run: python -m tests.benchmarks.resemblance FOLDER
-The speakers are the voices in FOLDER (Kokoro's of other languages, .bin, speaking English), and
-half as many blends of stock voices, warped. Prints the share of speakers to whom the resembling
-voice is nearer than the stock voice nearest by the judge, than the one nearest by the fit's own
-encoder, and than the built-in voice's clone, each with a 95 % interval. Needs Kokoro and
-`resemblyzer`.
+writes resources/kokoro/measures.safetensors: what is measured of the stock voices. Needs no judge.
 """
 
+import argparse
 import sys
-from collections.abc import Sequence
+import time
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import onnxruntime
+import soundfile
 import soxr
-from resemblyzer import VoiceEncoder, preprocess_wav
 from safetensors.numpy import save_file
 
+from engine.asr import pick as recognisers
+from engine.audio.clips.clip import read_clip
 from engine.resources import resource
+from engine.runtime.host.voice_learning import learn_recording
 from engine.settings import SpeechSettings
-from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.training.evaluation.performance import say
+from engine.text.phonemes import Espeak
+from engine.training.evaluation.performance import Spoken, say
+from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
+from engine.tts import registry, voices
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.kokoro import place, resemblance
 from engine.tts.kokoro.durations import make_script
+from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
-from engine.tts.kokoro.voices import (
-    AMERICAN,
-    BRITISH,
-    NAME,
-    STYLE,
-    blend,
-    is_british,
-    read_voices,
-    style_of,
-)
+from engine.tts.kokoro.voices import AMERICAN, BRITISH, NAME, is_british, read_voices, style_of
 from engine.tts.speaker import recording as recordings
-from engine.tts.voxtream.files import loading
 
-PROMPT: Final = "We walked along the river until the lights of the town came into view."
-TOLD: Final = "The small grey cat jumped over a wooden fence and found some warm milk."
-OTHER: Final = "Have you ever thought about moving somewhere quieter next year?"
-SEED: Final = 7
+SENTENCES: Final = (
+    "The boat left the harbour at ten past seven in the morning.",
+    "Have you ever thought about moving somewhere quieter next year?",
+    "The small grey cat jumped over a wooden fence and found some warm milk.",
+    "My brother keeps his old tools in a box behind the kitchen door.",
+    "We could walk along the river until the lights of the town come into view.",
+    "If it rains tomorrow, the children will stay at home and read.",
+)
+MEASURED: Final = SENTENCES[1:3]  # what the stock voices say to be measured
+WORDS: Final = sum(len(text.split()) for text in SENTENCES)
+KOKORO: Final = SpeechSettings(engine=NAME)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Figures of one person: cosines, share of the way, words, P.808 (NaN = not rated), seconds."""
+
+    stock: float
+    learnt: float
+    person: float
+    way: float
+    wrong: int
+    rated: float
+    recording: float
+    fit_s: float
 
 
 def speak(text: str, voice: Voice) -> Pcm:
@@ -55,9 +83,7 @@ def speak(text: str, voice: Voice) -> Pcm:
     time that a new voice's statistics take.
     """
     british = is_british(voice)
-    phonemizer = WordPhonemizer(_espeak(BRITISH if british else AMERICAN))
-    words = [ready for word in text.split() for ready in phonemizer.push(word)]
-    words += phonemizer.finish()
+    words = phoned(_espeak(BRITISH if british else AMERICAN), text)
     script = make_script(words, [0.0] * len(words), closed=True, british=british)
     tokens = np.asarray([ids(script.text)], np.int64)
     values = (tokens, style_of(voice), np.ones(1, np.float32))
@@ -70,87 +96,114 @@ def write_measures() -> None:
     """Of every stock voice, by the hash of its style."""
     rows = {}
     for voice in read_voices(place.voices_folder()):
-        pcm = np.concatenate([speak(text, voice) for text in (TOLD, OTHER)])
-        rows[resemblance.style_hash(voice)] = measured(pcm).astype(np.float32)
-    save_file(rows, resource("kokoro") / resemblance.MEASURES[-1])
+        pcm = np.concatenate([speak(text, voice) for text in MEASURED])
+        recording = recordings.read(pcm, SAMPLE_RATE)
+        speaker = recording.speaker(resemblance.encoder())
+        row = resemblance.measure(recording.speech, SAMPLE_RATE, speaker)
+        rows[resemblance.style_hash(voice)] = row.astype(np.float32)
+    save_file(rows, resource(*resemblance.MEASURES))
 
 
-def measured(pcm: Pcm) -> Any:
-    """What the fit knows of samples at 24 kHz."""
-    recording = recordings.read(pcm, SAMPLE_RATE)
-    speaker = recording.speaker(resemblance.encoder())
-    return resemblance.measure(recording.speech, SAMPLE_RATE, speaker)
+def stock_speakers(out: Path) -> dict[str, Any]:
+    """The judge's vector of each stock voice."""
+    file = out / "stock.npz"
+    if not file.is_file():
+        spoken = {
+            voice.name: _mean([judged(speak(text, voice)) for text in SENTENCES])
+            for voice in read_voices(place.voices_folder())
+        }
+        np.savez(file, **spoken)
+    return dict(np.load(file))
 
 
-def unseen(folder: Path, stock: Sequence[Voice]) -> list[tuple[str, Voice, float]]:
-    """Speakers: a name, a voice, and a factor on pitch and formants."""
-    known = {resemblance.style_hash(voice) for voice in stock}
-    people = []
-    for file in sorted(folder.glob("*.bin")):
-        style = np.fromfile(file, "<f4").reshape(510, 256)[60]
-        voice = Voice(file.stem, NAME, {STYLE: style})
-        if resemblance.style_hash(voice) not in known:
-            people.append((file.stem, voice, 1.0))
-    draw = np.random.default_rng(SEED)
-    for number in range(len(people) // 2):
-        one, two = draw.choice(len(stock), 2, replace=False)
-        share = draw.uniform(0.55, 0.8)
-        mixed = blend(f"mixed {number}", ((stock[one], share), (stock[two], 1 - share)))
-        people.append((mixed.name, mixed, float(2 ** draw.uniform(-0.15, 0.15))))
-    return people
+def find(
+    model: TtsModel, clip: Path, stock: dict[str, Any], out: Path, rate: float | None
+) -> tuple[Found | None, str]:
+    """Figures of a person, and the nearest stock voice; None, and why, where nothing is learnt."""
+    began = time.process_time()
+    path, why = learn_recording(str(clip), KOKORO, lambda *_: None)
+    fit_s = time.process_time() - began
+    if path == str(clip):
+        return None, why
+    theirs = judged(_read(clip.with_name(clip.name.replace(".fit.", ".held."))))
+    likest = max(stock, key=lambda name: float(stock[name] @ theirs))
+    voice = voices.load(Path(path))
+    said = [say(model, voice, text, (rate,)) for text in SENTENCES]
+    for number, spoken in enumerate(said, start=1):
+        soundfile.write(out / f"{clip.name.split('.')[0]}-{number}.flac", spoken.pcm, SAMPLE_RATE)
+    learnt = float(_mean([judged(spoken.pcm) for spoken in said]) @ theirs)
+    person, best = float(judged(_read(clip)) @ theirs), float(stock[likest] @ theirs)
+    texts = [_whisper().hear(spoken.pcm, SAMPLE_RATE) for spoken in said]
+    wrong = sum(words_wrong(*pair, _espeak()) for pair in zip(SENTENCES, texts, strict=True))
+    rated = float(np.mean([_rate(spoken) for spoken in said]))
+    recording = _rate(Spoken("", _read(clip), SAMPLE_RATE))
+    way = (learnt - best) / (person - best)
+    return Found(best, learnt, person, way, wrong, rated, recording, fit_s), likest
 
 
 def main() -> None:
-    stock = read_voices(place.voices_folder())
-    own = np.array([judged(speak(TOLD, voice)) for voice in stock])
-    rows = resemblance.measures_of(stock)
-    built_in = loading.load_starter(SpeechSettings(engine="starter"), lambda *_: None)
-    groups: dict[str, list[tuple[float, ...]]] = {}
-    for name, voice, warp in unseen(Path(sys.argv[1]), stock):
-        prompt, other = (_warped(speak(text, voice), warp) for text in (PROMPT, OTHER))
-        made = resemblance.resembling(stock, prompt, SAMPLE_RATE)
-        width = len(measured(prompt)) - 17
-        likest = int((rows[:, :width] @ measured(prompt)[:width]).argmax())
-        theirs = judged(other)
-        cosines = own @ theirs
-        clone = judged(_cloned(built_in, prompt))
-        found = (judged(speak(TOLD, made)) @ theirs, cosines.max(), cosines[likest], clone @ theirs)
-        groups.setdefault("mixed" if "mixed" in name else "other", []).append(found)
-        _write(" ".join([name, *(f"{each:.3f}" for each in found)]))
-    for group, all_found in groups.items():
-        table = np.array(all_found)
-        _write(f"{group}: {len(table)} speakers; mean cosines of the resembling voice, of the")
-        _write(f"stock voice nearest by judge and by fit, of the clone: {table.mean(0).round(3)}")
-        for column, against in enumerate(("judge's nearest", "fit's nearest", "clone"), start=1):
-            _write(f"nearer than the {against}: {_share(table[:, 0] > table[:, column])}")
+    lines = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=lines)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", metavar="NAME", nargs="*")
+    parser.add_argument("--out", type=Path, default=Path("resemblance-out"))
+    parser.add_argument("--rate", type=float)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    stock = stock_speakers(options.out)
+    model = registry.load(KOKORO, lambda *_: None)
+    _write("name      stock learnt person   way wrong P.808  clip   CPU s")
+    rows: list[tuple[float, ...]] = []
+    for clip in sorted(options.folder.glob("*.fit.flac")):
+        name = clip.name.split(".")[0]
+        if options.names and name not in options.names:
+            continue
+        found, note = find(model, clip, stock, options.out, options.rate)
+        if found is None:
+            _write(f"{name:9} not learnt: {note}")
+            continue
+        rows.append(astuple(found))
+        _write(f"{_line(name, rows[-1])}  {note}")
+    if rows:
+        table = np.array(rows)
+        nearer = int((table[:, 1] > table[:, 0]).sum())
+        _write(_line("mean", table.mean(0)))
+        share = 100 * table[:, 4].sum() / (WORDS * len(rows))
+        _write(f"{nearer} of {len(rows)} nearer than the best stock voice; {share:.1f} % wrong")
 
 
 def judged(pcm: Pcm) -> Any:
-    """Resemblyzer's vector of samples at 24 kHz."""
+    """The judge's vector of samples at 24 kHz, of length 1."""
+    from resemblyzer import preprocess_wav  # the judge; installed separately
+
     samples = soxr.resample(pcm, SAMPLE_RATE, 16_000)
     return _judge().embed_utterance(preprocess_wav(samples, 16_000))
+
+
+def _line(name: str, row: Any) -> str:
+    stock, learnt, person, way, wrong, rated, recording, fit_s = row
+    cosines = f"{stock:.3f} {learnt:6.3f} {person:6.3f} {way:6.2f}"
+    return f"{name:9} {cosines} {wrong:5.1f} {rated:5.2f} {recording:5.2f} {fit_s:7.0f}"
+
+
+def _mean(vectors: list[Any]) -> Any:
+    mean = np.mean(vectors, 0)
+    return mean / np.linalg.norm(mean)
+
+
+def _rate(spoken: Spoken) -> float:
+    found = naturalness(spoken)
+    return found.p808 if found else float("nan")
+
+
+def _read(file: Path) -> Pcm:
+    clip = read_clip(file, max_seconds=60.0)
+    return recordings.resampled(clip.pcm, clip.sample_rate, SAMPLE_RATE)
 
 
 def _write(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
-
-
-def _cloned(model: TtsModel, prompt: Pcm) -> Pcm:
-    spoken = say(model, model.encode_voice(prompt, SAMPLE_RATE), TOLD)
-    return np.asarray(soxr.resample(spoken.pcm.astype(np.float32), spoken.sample_rate, SAMPLE_RATE))
-
-
-def _warped(pcm: Pcm, warp: float) -> Pcm:
-    return np.asarray(soxr.resample(pcm, SAMPLE_RATE * warp, SAMPLE_RATE)) if warp != 1 else pcm
-
-
-def _share(hits: Any) -> str:
-    """Percent with Wilson's interval."""
-    count, share, z = len(hits), float(np.mean(hits)), 1.96
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * np.sqrt(share * (1 - share) / count + z * z / (4 * count**2)) / (1 + z * z / count)
-    return f"{100 * share:.0f} % ({100 * (middle - half):.0f} to {100 * (middle + half):.0f})"
 
 
 @cache
@@ -163,9 +216,12 @@ def _published() -> Any:
 
 @cache
 def _judge() -> Any:
+    from resemblyzer import VoiceEncoder
+
     return VoiceEncoder("cpu", verbose=False)
 
 
+_whisper = cache(lambda: WhisperJudge(recognisers.fetched()["whisper-base"]))
 _espeak = cache(Espeak)
 
 if __name__ == "__main__":
