@@ -28,7 +28,6 @@ class System:
     expected: str
     ours: str
     rate: str = ""  # how it follows the speaking rate; empty = it has no control of it
-    can_clone: bool = False
     other_module: str = ""  # than that of its folder
 
     @property

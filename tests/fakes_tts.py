@@ -105,7 +105,7 @@ class FakeTts:
 
     @property
     def info(self) -> TtsInfo:
-        return TtsInfo("fake", SAMPLE_RATE, RANGE, can_clone=False)
+        return TtsInfo("fake", SAMPLE_RATE, RANGE)
 
     def voices(self) -> tuple[Voice, ...]:
         return (Voice("Tone", "fake"),)

@@ -1,7 +1,9 @@
-"""What a recording needs to become a voice: a good part of it, a name, and the person's consent.
+"""What a recording needs to become a voice: a good part of it, a name, the person's consent, and
+perhaps another voice model, which the same button fetches.
 
 Invariant: it reads no audio; the engine inspects a part and reports its quality. Nothing is sent
-until the box is ticked; showing another recording clears it.
+until the box is ticked; showing another recording clears it. A recording that waits for a model is
+kept as a voice before that is fetched.
 """
 
 from PySide6.QtCore import Qt
@@ -13,7 +15,8 @@ from app.look.controls import button
 from app.look.label import Label
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
-from engine.api import AddVoice, ClipInspected, LearnVoice, PreviewVoice
+from app.models.row import size_of
+from engine.api import AddVoice, ClipInspected, FetchModels, LearnVoice, PreviewVoice
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list
 LONGEST_WORDS = 1_000  # characters
@@ -62,7 +65,7 @@ class PartChoice(QWidget):
         self.start.setValue(start_s)
         self.length.setValue(min(seconds, max(_SHORTEST_S, self._length_s)))
         poor = not clip.usable or clip.better is not None or clip.part is not None
-        self.setVisible(poor and clip.can_clone and self._length_s > _SHORTEST_S)
+        self.setVisible(poor and self._length_s > _SHORTEST_S)
 
     def _look_at_better(self) -> None:
         if self._clip is not None and self._clip.better is not None:
@@ -113,20 +116,16 @@ class Consent(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected, words: str = "") -> None:
-        """Offer to use it if the recording is suitable and the synthesiser can make a voice of it.
-        `words` are said in it, if they are known.
-        """
+        """Offer to use it if the recording is suitable. `words` are said in it, if known."""
         self._clip = clip
         self.words.setText(words)
         self.words.setVisible(clip.resembles)
         self.agreed.setChecked(False)
         self.name.setText(one_line(clip.clip.stem.replace("_", " "))[:LONGEST_NAME])
-        self.adopt.setText(
-            tr("&Use a voice that learns from it") if clip.resembles else tr("&Use this voice")
-        )
-        self.hear.setVisible(clip.resembles and clip.part is None)
+        self.adopt.setText(_adopting(clip))
+        self.hear.setVisible(clip.resembles and clip.needs is None and clip.part is None)
         self._refresh()
-        self.setVisible(clip.usable and clip.can_clone)
+        self.setVisible(clip.usable)
 
     def _refresh(self) -> None:
         self.hear.setEnabled(self.agreed.isChecked())
@@ -142,7 +141,16 @@ class Consent(QWidget):
             self._post(AddVoice(self._clip.clip, True, name, start_s, seconds))
             if self._clip.resembles:
                 self._post(LearnVoice(name, words=self.words.text().strip()))
+            if self._clip.needs is not None:
+                self._post(FetchModels(self._clip.needs[:1], use=True))
             self.hide()
+
+
+def _adopting(clip: ClipInspected) -> str:
+    if clip.needs is not None and clip.needs[1]:
+        size = size_of(clip.needs[1])
+        return tr("&Fetch Kokoro ({size}), and learn a voice from it", size=size)
+    return tr("&Use a voice that learns from it") if clip.resembles else tr("&Use this voice")
 
 
 def name_field(parent: QWidget) -> QLineEdit:

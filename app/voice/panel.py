@@ -85,7 +85,7 @@ class VoiceArea(QWidget):
         match event:
             case api.VoicesChanged(names, selected, can_clone, resembles=resembles):
                 self._show_names(names, selected)
-                self.target.tell(can_clone=can_clone, resembles=resembles)
+                self.target.tell(learns=resembles or not can_clone)
             case api.ClipInspected():
                 self.sheet.show_clip(event)
             case api.Failed(code="unreadable-clip", message=message):
@@ -147,18 +147,17 @@ class DropTarget(QWidget):
         wanted = tr("Drop a recording of a voice here")
         title = WrappingLabel(wanted, self, size=0.95, strong=True)
         self.facts = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
-        self.tell(can_clone=True)
+        self.tell(learns=False)
         for label in (title, self.facts):
             label.take_any_width(whole=True)
         column(title, self.facts, on=self, margins=(14, 12, 14, 12), spacing=4)
         theme.changed.connect(self.update)
 
-    def tell(self, *, can_clone: bool, resembles: bool = False) -> None:
-        """Say what a recording must be like, or that the synthesiser that runs cannot use one."""
+    def tell(self, *, learns: bool) -> None:
+        """Say what a recording must be like, and whether a voice only learns from it."""
         wanted = tr("ten seconds of clear speech, any format")
-        if resembles:
-            wanted += "\n" + tr("for a voice that learns from your recording")
-        self.facts.setText(wanted if can_clone else tr("these voices are fixed"))
+        more = "\n" + tr("for a voice that learns from your recording") if learns else ""
+        self.facts.setText(wanted + more)
 
     def invite(self, on: bool) -> None:
         """A file hovers over the window."""

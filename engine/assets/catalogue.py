@@ -119,6 +119,17 @@ def find(name: str) -> Asset:
     return known[name]
 
 
+def with_needs(name: str) -> tuple[Asset, ...]:
+    """What a model needs, then itself. InvalidInput when there is none of this name."""
+    asset = find(name)
+    return (*(find(need) for need in asset.needs), asset)
+
+
+def size_with_needs(name: str) -> int:
+    """Megabytes of a model and of what it needs."""
+    return sum(asset.megabytes for asset in with_needs(name))
+
+
 def parse(text: str) -> Mapping[str, Asset]:
     """Read a catalogue. AssetError names the entry and the key that is wrong."""
     assets = {name: _asset(name, entry) for name, entry in toml_table(text).items()}

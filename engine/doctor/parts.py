@@ -242,7 +242,7 @@ def _starter(*, wanted: bool) -> Finding:
     except EngineError as error:
         return failed("synthesiser", error, State.FAULT if wanted else State.WARNING)
     name, names = known.voice_model.rpartition(" ")[0], ", ".join(known.own)
-    text = f"starter, built in: {name} with the voices {names}; it can clone others"
+    text = f"starter, built in: {name} with the voices {names}"
     return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
 
 

@@ -183,6 +183,9 @@ class Situation:
     settings: Settings = field(default_factory=Settings)
     # The models recommended for this machine, of every kind; read from the disk when called.
     offers: Callable[[], tuple[ModelEntry, ...]] = tuple
+    # Megabytes to fetch before a recording can become a voice, 0 = the model for it is here; None =
+    # the voice model that speaks makes one.
+    learner_mb: Callable[[], int | None] = lambda: None
     has_window: bool = True
 
 

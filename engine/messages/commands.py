@@ -59,9 +59,10 @@ class ChangeSetting:
 
 @dataclass(frozen=True)
 class AddVoice:
-    """Inspect an audio file; with the person's `consent` ("I may use this voice") and a
-    synthesiser that can clone, make it a voice called `name` (empty: after the file), which speaks
-    the next utterance. `seconds` from `start_s` on are looked at and used; None = to its end.
+    """Inspect an audio file; with the person's `consent` ("I may use this voice") make it a voice
+    called `name` (empty: after the file), which speaks the next utterance, or as soon as the
+    synthesiser that can make a voice of it speaks. `seconds` from `start_s` on are looked at and
+    used; None = to its end.
     """
 
     clip: Path

@@ -183,9 +183,10 @@ class TurnEnded:
 @dataclass(frozen=True)
 class ClipInspected:
     """What a dropped audio file is like. `usable` says whether it could define a voice, `advice`
-    why not; `can_clone` whether the synthesiser that runs can take it on. `part`: what of it was
-    looked at; None = all. `better`: a part that would do better; None = there is none, or none is
-    needed. Both as start and length in seconds. `resembles`: the voice would only resemble it.
+    why not. `part`: what of it was looked at; None = all. `better`: a part that would do better;
+    None = there is none, or none is needed. Both as start and length in seconds. `resembles`: the
+    voice would only resemble it. `needs`: the model that makes a voice of it, and the megabytes to
+    fetch for that (0 = it is here); None = the synthesiser that runs does.
     """
 
     clip: Path
@@ -194,10 +195,10 @@ class ClipInspected:
     noise_db: float
     usable: bool
     advice: str
-    can_clone: bool = False
     part: tuple[float, float] | None = None
     better: tuple[float, float] | None = None
     resembles: bool = False
+    needs: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)

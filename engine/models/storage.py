@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine import settings_file
 from engine.assets.catalogue import Asset, find
+from engine.assets.catalogue import with_needs as with_needs
 from engine.assets.store import Progress, Store
 
 HUB = "RUBATO_HUB"  # address of a server that speaks the hub's protocol
@@ -20,12 +21,6 @@ Cancelled = Callable[[], bool]
 def default_store() -> Store:
     """The store in the person's data folder; RUBATO_HUB names another hub, a mirror for example."""
     return Store(settings_file.data_folder() / "models", endpoint=os.environ.get(HUB) or None)
-
-
-def with_needs(name: str) -> tuple[Asset, ...]:
-    """What a model needs, then itself. InvalidInput when there is none of this name."""
-    asset = find(name)
-    return (*(find(need) for need in asset.needs), asset)
 
 
 def fetch(name: str, show: Show, cancelled: Cancelled = lambda: False) -> tuple[Path, ...]:

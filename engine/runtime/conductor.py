@@ -150,6 +150,7 @@ class Conductor:
             about=self._status.about,
             settings=settings,
             offers=partial(recommended, settings),
+            learner_mb=self._status.learner_mb,
             has_window=self._has_window,
         )
 
@@ -291,10 +292,12 @@ class Conductor:
         match fact:
             case h.VoiceMoved() | h.ClipTaken():
                 self._preview.take(fact)
-            case h.VoiceAdopted(name):
+            case h.VoiceAdopted(name, waits):
                 self._preview.adopted()
                 self._change("speech.voice", name)
-                self._emit(events.Notice.of("{name} speaks from the next sentence on.", name=name))
+                said = events.Notice.of("{name} speaks from the next sentence on.", name=name)
+                if not waits:  # else it is said who speaks until then
+                    self._emit(said)
             case h.ModelChosen(changes):
                 self._preferences.choose(changes, time.monotonic())
                 self._workers.model_manager.post(ListModels())  # another one is in use now

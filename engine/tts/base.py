@@ -41,18 +41,19 @@ class RateRange:
 class TtsInfo:
     """What a model is. `rate_range` None: the model cannot be told a rate. `sample_rate` in Hz, of
     its frames. `edition` tells apart models of one name that do not understand each other's voices.
-    `making` is what metadata["making"] says of the voices it makes now, `learnt` of those that
-    learnt from their recording in a process of their own. `resembles`: a voice made
-    of a recording only resembles the speaker. `can_mix`: see voice_lookup.mixed(). `note` is a
-    sentence to the person on how it runs, empty when there is nothing to know; it can change when a
-    voice is made ready or a session opened. `lead_ms`: at least so far it must run ahead of what is
-    heard. `reads_ahead`: samples depend on which words were known before a step, see above.
+    `can_clone`: see pick.can_clone(). `making` is what metadata["making"] says of the voices it
+    makes now, `learnt` of those that learnt from their recording in a process of their own.
+    `resembles`: a voice made of a recording only resembles the speaker. `can_mix`: see
+    voice_lookup.mixed(). `note` is a sentence to the person on how it runs, empty when there is
+    nothing to know; it can change when a voice is made ready or a session opened. `lead_ms`: at
+    least so far it must run ahead of what is heard. `reads_ahead`: samples depend on which words
+    were known before a step, see above.
     """
 
     name: str
     sample_rate: int
     rate_range: RateRange | None
-    can_clone: bool
+    can_clone: bool = False
     device: str = "cpu"  # what it runs on, as torch names it
     edition: str = ""
     making: str = ""
@@ -165,7 +166,8 @@ class TtsModel(Protocol):
         ...
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Make a voice from a recording; slow, once. ModelError where info.can_clone is False.
+        """Make a voice from a recording; slow, once. ModelError where the model cannot. Whether the
+        program offers it says info.can_clone.
 
         May run on another thread while sessions are stepped: it changes nothing of the model.
         """

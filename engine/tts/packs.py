@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from engine import systems
+from engine.assets.catalogue import size_with_needs
 from engine.codec.codes_file import codes_hash
 from engine.errors import EngineError, ModelError
 from engine.resources import resource
@@ -89,8 +90,9 @@ def not_fetched(title: str, asset: str) -> ModelError:
     """The error where a model that has to be fetched is not here."""
     return ModelError(
         "{name} is not on this machine.",
-        hint="Fetch it with: {command}",
+        hint="Fetch {name} ({megabytes} MB) with: {command}",
         name=title,
+        megabytes=size_with_needs(asset),
         command=f"rubato models get {asset}",
     )
 

@@ -39,14 +39,15 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 @dataclass(frozen=True)
 class VoiceCatalogue:
     """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
-    the default first; `about` their descriptions by name, where there are any.
+    the default first; `about` their descriptions by name, where there are any. `can_clone`: see
+    pick.can_clone().
     """
 
     voice_model: str
     own: tuple[str, ...]
-    can_clone: bool
     can_mix: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
+    can_clone: bool = False
 
 
 def of_model(model: TtsModel) -> VoiceCatalogue:
@@ -55,7 +56,7 @@ def of_model(model: TtsModel) -> VoiceCatalogue:
     names = tuple(voice.name for voice in own)
     about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
     about = about or _about_starter(info.voice_model, names)
-    return VoiceCatalogue(info.voice_model, names, info.can_clone, info.can_mix, about)
+    return VoiceCatalogue(info.voice_model, names, info.can_mix, about, can_clone=info.can_clone)
 
 
 def usable(settings: SpeechSettings) -> VoiceCatalogue:
@@ -81,7 +82,7 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
             from engine.tts.espeak.voices import VOICES
 
             about = {voice.name: voice.description for voice in VOICES}
-            return VoiceCatalogue(ESPEAK, tuple(about), can_clone=False, about=about)
+            return VoiceCatalogue(ESPEAK, tuple(about), about=about)
         case "starter":
             return _of_pack(place.pack_folder())
         case "kokoro":
@@ -93,23 +94,23 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
             return VoiceCatalogue(
                 KOKORO,
                 kokoro_voices.NAMES,
-                can_clone=True,
                 can_mix=True,
                 about=kokoro_voices.ABOUT,
+                can_clone=pick.can_clone(KOKORO),
             )
         case llmvox.NAME:
             if not llmvox.is_fetched():
                 raise packs.not_fetched(llmvox.VOICE, llmvox.NAME)
-            return VoiceCatalogue(llmvox.NAME, (llmvox.VOICE,), can_clone=False)
+            return VoiceCatalogue(llmvox.NAME, (llmvox.VOICE,))
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
-            return VoiceCatalogue(system.name, tuple(file.name for file in files), system.can_clone)
+            return VoiceCatalogue(system.name, tuple(file.name for file in files))
         case edition if edition not in place.PUBLISHED:
             raise registry.unknown(edition)
         case edition:
             if not (data_folder() / "models" / edition / "model.safetensors").is_file():
                 raise packs.not_fetched(place.PUBLISHED[edition], edition)
-            return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=True)
+            return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=pick.can_clone(edition))
 
 
 def _of_pack(folder: Path) -> VoiceCatalogue:
@@ -126,7 +127,7 @@ def _of_pack(folder: Path) -> VoiceCatalogue:
         raise ModelError("The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder)
     names = tuple(file.name for file in files)
     about = _about_starter(name, names)
-    return VoiceCatalogue(f"{name} {edition}", names, can_clone=True, about=about)
+    return VoiceCatalogue(f"{name} {edition}", names, about=about)
 
 
 def _about_starter(voice_model: str, names: tuple[str, ...]) -> dict[str, str]:

@@ -2,7 +2,8 @@
 between two of them.
 
 A voice serves the model that made it. One that another model made, or that was made in another way,
-is made again from the recording kept with it.
+is made again from the recording kept with it. A recording that the model cannot make a voice of is
+kept for the one that can (pick.LEARNS).
 Invariant: the answer is a voice of the given model, or an error that says what there is or to do;
 no synthesiser is loaded for it.
 """
@@ -17,7 +18,7 @@ from typing import Final
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.voices import Mix
-from engine.tts import voices
+from engine.tts import pick, voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.kokoro.place import voices_folder
 from engine.tts.kokoro.voices import NAMES, blend, read_voices
@@ -87,22 +88,26 @@ def adopt(
     """Make a recording, or a stretch of it, a voice called `name` (empty: as the file is called)
     and keep both.
 
-    InvalidInput for a name that is taken by one of the model's own voices or is none,
-    UnreadableClip for a file that is no audio, ModelError when the model cannot clone or the voice
-    cannot be kept.
+    InvalidInput for a name that is taken by a voice of the model's own, or of the one that the
+    recording is kept for, or is none; UnreadableClip for a file that is no audio; ModelError when
+    the voice cannot be kept.
     """
-    name = name or printable(recording.stem)
-    if any(_same(voice.name, name) for voice in model.voices()):
-        raise InvalidInput(
-            "{model} has a voice called {name} already.",
-            hint="Choose another name.",
-            model=model.info.name,
-            name=name,
-        )
+    name, can_clone = name or printable(recording.stem), model.info.can_clone
+    owners = {model.info.name: tuple(voice.name for voice in model.voices())}
+    owners |= {} if can_clone else {pick.LEARNS: NAMES}
+    for owner, own_names in owners.items():
+        if any(_same(own, name) for own in own_names):
+            raise InvalidInput(
+                "{model} has a voice called {name} already.",
+                hint="Choose another name.",
+                model=owner,
+                name=name,
+            )
     stretch = stretch or Stretch()
     longest_s = min(_LONGEST_PROMPT_S, stretch.seconds or _LONGEST_PROMPT_S)
     clip = read_clip(recording, max_seconds=longest_s, start_s=stretch.start_s)
-    return _make(model, clip, name, kept_in or voices.folder())
+    folder = kept_in or voices.folder()
+    return _make(model, clip, name, folder) if can_clone else _keep(clip, name, folder)
 
 
 def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
@@ -188,7 +193,23 @@ def _made_again(model: TtsModel, file: voices.SavedVoice) -> Voice:
 
 
 def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
-    voice = replace(model.encode_voice(clip.pcm, clip.sample_rate), name=name)
+    voice = replace(encode(model, clip), name=name)
+    voices.save(voice, folder, clip)
+    return voice
+
+
+def encode(model: TtsModel, clip: Clip) -> Voice:
+    """The voice that a model makes of a recording. UnreadableClip says why none can be made,
+    ModelError that this model makes none.
+    """
+    if not model.info.can_clone:
+        raise pick.cannot_clone()
+    return model.encode_voice(clip.pcm, clip.sample_rate)
+
+
+def _keep(clip: Clip, name: str, folder: Path) -> Voice:
+    """A voice that has only its recording; its model makes the rest when it is loaded."""
+    voice = Voice(name, pick.LEARNS, metadata={voices.RECORDING: clip.digest})
     voices.save(voice, folder, clip)
     return voice
 
@@ -219,11 +240,16 @@ def _from_file(model: TtsModel, path: Path) -> Voice:
         if voice.model != model.info.voice_model:
             raise _foreign(model, voice.name, voice.model)
         return voice
-    clip = read_clip(path, max_seconds=_LONGEST_PROMPT_S)
-    return model.encode_voice(clip.pcm, clip.sample_rate)
+    return encode(model, read_clip(path, max_seconds=_LONGEST_PROMPT_S))
 
 
 def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:
+    if made_for == pick.LEARNS:
+        return InvalidInput(
+            "{name} is a voice of Kokoro's, which does not speak now.",
+            hint="Choose Kokoro as the synthesiser.",
+            name=name,
+        )
     return InvalidInput(
         "The voice '{name}' was made for '{model}', not for '{other}'.",
         hint="Add it again from its recording, or use the synthesiser it was made for.",

@@ -318,7 +318,7 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
         model=catalogue.voice_model,
     )
     advice = Translatable(
-        "Choose a synthesiser that can." if has_clip else "Use the synthesiser it was made for."
+        "Choose Kokoro as the synthesiser." if has_clip else "Use the synthesiser it was made for."
     )
     return joined((reason, advice))
 

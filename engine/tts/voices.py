@@ -35,6 +35,7 @@ LARGEST_BYTES: Final = 128 * 1024 * 1024
 ABOUT: Final = "description"  # of a voice's metadata: how it sounds, or of what it was made
 MIXED: Final = "mixed_of"  # the same: voices and their shares, of a voice between others
 MAKING, NEAREST = "making", "nearest"  # the same: its recipe; the largest part of a blend
+RECORDING: Final = "clip_sha256"  # the same: Clip.digest of what it was made of
 _LONGEST_ABOUT: Final = 200  # characters
 LEARNT_FOLDER: Final = "learnt"  # within that of voices: what learnt and was not chosen yet
 SUFFIX: Final = ".voice.safetensors"

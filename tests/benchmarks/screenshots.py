@@ -307,7 +307,7 @@ def beginnings(theme: Theme, size: str) -> None:
     window.header.history.setChecked(False)
     window.composer.type("A message that goes on and on, as one does that was pasted. " * 4)
     window.shelf.voices.add_file(CLIP[0].clip)
-    window.on_event(replace(CLIP[0], can_clone=True, advice="A good recording."))
+    window.on_event(replace(CLIP[0], advice="A good recording."))
     window.header.details.setChecked(size == "narrow")
     settle(100)
     save(window, f"{theme.mode.value}-{size}-clip")

@@ -36,10 +36,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Home(Whole):
-    """An engine with a synthesiser that can clone."""
+    """An engine with a synthesiser that can clone, or with one that cannot."""
 
-    def __init__(self) -> None:
-        self.devices, self.model = Devices(), FakeVoiceModel(can_clone=True)
+    def __init__(self, *, can_clone: bool = True) -> None:
+        self.devices, self.model = Devices(), FakeVoiceModel(can_clone=can_clone)
         factories = self.devices.in_place_of(standard_factories())
         factories = replace(factories, synthesiser=lambda settings, progress: self.model)
         super().__init__(api.Settings(), factories)
@@ -63,7 +63,10 @@ class Home(Whole):
         return next(entry for entry in self.listed().voices if entry.name == name)
 
     def setting(self, key: str) -> object:
-        return [event.value for event in self.of(api.SettingChanged) if event.key == key][-1]
+        return [value for changed, value in self.changed() if changed == key][-1]
+
+    def changed(self) -> list[tuple[str, object]]:
+        return [(event.key, event.value) for event in self.of(api.SettingChanged)]
 
     def choose(self, name: str) -> None:
         self.post(api.ChangeSetting("speech.voice", name))
@@ -94,8 +97,8 @@ class Home(Whole):
 
 
 @contextmanager
-def home() -> Iterator[Home]:
-    with running(Home()) as there:
+def home(*, can_clone: bool = True) -> Iterator[Home]:
+    with running(Home(can_clone=can_clone)) as there:
         there.wait(lambda: {event.part for event in there.of(api.Ready)} >= {api.Part.MICROPHONE})
         there.wait(lambda: there.of(api.VoicesListed))
         yield there
@@ -233,7 +236,7 @@ def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data):
         there.post(api.RecordClip(on=False))
         there.wait(lambda: there.of(api.ClipInspected))
         clip = there.of(api.ClipInspected)[0]
-        assert (clip.usable, clip.can_clone) == (True, True)
+        assert (clip.usable, clip.needs) == (True, None)
         assert clip.seconds == pytest.approx(4.0, abs=0.2)
         assert clip.clip.stat().st_mode & 0o077 == 0
         there.post(api.AddVoice(clip.clip, consent=True, name="Me"))
@@ -241,6 +244,28 @@ def test_a_clip_is_recorded_while_nobody_is_answered_and_becomes_a_voice(data):
         assert there.entry("Me").clip_s == pytest.approx(clip.seconds, abs=0.1)
         there.wait(lambda: not clip.clip.exists())
         assert not any(each.phase is not api.Phase.IDLE for each in there.of(api.PhaseChanged))
+
+
+def test_a_recording_that_needs_another_synthesiser_is_kept_for_it(tmp_path):
+    file = tmp_path / "me.wav"
+    soundfile.write(file, speech(4.0).pcm, speech(4.0).sample_rate)
+    with home(can_clone=False) as there:
+        there.post(api.AddVoice(file))
+        there.wait(lambda: there.of(api.ClipInspected))
+        clip = there.of(api.ClipInspected)[0]
+        assert (clip.usable, clip.needs) == (True, ("kokoro", 107))
+        assert "Kokoro can" in clip.advice
+        there.post(api.AddVoice(file, consent=True, name="Me"))
+        there.wait(lambda: ("speech.voice", "Me") in there.changed())
+        there.wait(
+            lambda: any("Until then Ada speaks" in str(n.text) for n in there.of(api.Notice))
+        )
+        entry = there.entry("Me")
+        assert (entry.usable, entry.made_for) == (False, ("kokoro",))
+        assert "Kokoro" in entry.why_not
+        there.wait(lambda: "Me" not in there.of(api.VoicesChanged)[-1].names)
+        kept = next(each for each in voices.saved_voices(voices.folder()) if each.name == "Me")
+        assert voices.load_clip(kept.path).seconds == pytest.approx(4.0)
 
 
 def test_a_microphone_that_is_tried_shows_its_level_and_nobody_is_answered():

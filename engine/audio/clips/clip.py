@@ -6,6 +6,7 @@ one more fault of the file. On Windows and macOS, which limit no process's memor
 bounded. A file that cannot be used raises UnreadableClip with what to do, never a library's error.
 """
 
+import hashlib
 import json
 import os
 import stat
@@ -62,6 +63,13 @@ class Clip:
     @property
     def seconds(self) -> float:
         return len(self.pcm) / self.sample_rate
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the samples."""
+        return hashlib.sha256(
+            np.ascontiguousarray(self.pcm, dtype=np.float32).tobytes()
+        ).hexdigest()
 
 
 @dataclass(frozen=True)

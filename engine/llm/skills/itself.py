@@ -1,5 +1,7 @@
 """Questions about the program itself whose answers depend on its settings."""
 
+from dataclasses import replace
+
 from engine.llm.base import Situation
 from engine.llm.servers.address import asks_another_computer
 from engine.llm.skills import abilities
@@ -55,6 +57,18 @@ def explain_model(_slots: Slots, occasion: Occasion) -> Answer:
     return Answer(
         f"With a language model I answer any question, on this computer. {needed(occasion)}"
     )
+
+
+def explain_learning(slots: Slots, occasion: Occasion) -> Answer:
+    """How a recording becomes a voice, and the model that this needs where it does not speak."""
+    answer, here = explain(slots, occasion), occasion.situation()
+    megabytes = here.learner_mb()
+    if megabytes is None:
+        return answer
+    size = f", {megabytes} MB" if megabytes else ""
+    button = f", which the button below the recording {'fetches' if megabytes else 'chooses'}"
+    needed = f"It needs Kokoro{size}{button if here.has_window else ''}."
+    return replace(answer, text=f"{answer.text} {needed}")
 
 
 def _listening(here: Situation) -> str:

@@ -13,14 +13,11 @@ from engine.messages.events import (
     VoicesChanged,
 )
 from engine.messages.words import Part
-from engine.translatable import Translatable, joined, mark
+from engine.translatable import joined
+from engine.tts import pick
 
 DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
 MODELS = frozenset((Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER))
-CANNOT_CLONE = mark(
-    "The formant voice that is speaking now cannot take on another voice; "
-    "a neural voice can, once one is installed."
-)
 
 
 class Status:
@@ -33,7 +30,7 @@ class Status:
         self.voice_before = ""  # of another name than the voice
         self.voices: tuple[str, ...] = ()
         self.about: dict[str, str] = {}  # voice -> how it sounds
-        self._can_clone = self._resembles = False
+        self._can_clone, self._resembles = True, False  # until the voice is known
 
     def loads(self, loading: Loading) -> None:
         self.loading |= {loading.part}
@@ -67,9 +64,14 @@ class Status:
     def inspected(self, read: ClipInspected) -> ClipInspected:
         """What the person is told of a dropped clip."""
         if self._can_clone:
-            return replace(read, can_clone=True, resembles=self._resembles)
-        advice = [text for text in (read.advice, Translatable(CANNOT_CLONE)) if text]
-        return replace(read, advice=joined(advice))
+            return replace(read, resembles=self._resembles)
+        advice = [text for text in (read.advice, pick.CANNOT_CLONE) if text]
+        needs = (pick.LEARNS, pick.learner_mb())
+        return replace(read, advice=joined(advice), resembles=True, needs=needs)
+
+    def learner_mb(self) -> int | None:
+        """As Situation.learner_mb; looks at the disk."""
+        return None if self._can_clone else pick.learner_mb()
 
     def to_open(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:
         """The device to open now that the list changed: the chosen one when it came back, the

@@ -150,9 +150,10 @@ class ReplyEnded:
 
 @dataclass(frozen=True)
 class VoiceAdopted:
-    """A recording has become a voice called `name`."""
+    """A recording has become a voice called `name`; `waits` for the synthesiser that learns it."""
 
     name: str
+    waits: bool = False
 
 
 @dataclass(frozen=True)

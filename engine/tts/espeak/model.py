@@ -29,7 +29,7 @@ class EspeakModel(Synthesiser[voices.FormantVoice]):
             Voice(voice.name, NAME, metadata={"description": voice.description})
             for voice in voices.VOICES
         )
-        info = TtsInfo(NAME, SAMPLE_RATE, RATE_RANGE, can_clone=False)
+        info = TtsInfo(NAME, SAMPLE_RATE, RATE_RANGE)
         super().__init__(info, tuple(own), lambda voice: voices.find(voice.name))
         self._library: Espeak | None = Espeak.claim()
         # espeak's first synthesis in a process costs 10 ms more: not in a reply's first packet.

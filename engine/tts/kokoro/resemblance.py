@@ -2,10 +2,9 @@
 
 Measured are the speaker vector of the built-in voice's encoder, the mean and spread of the pitch,
 the pace, and the colour (mean levels of 14 bands). The halves of a style are fitted apart: timbre
-to the speaker first, prosody to pitch and pace first. This is not a clone. Of 39 unseen
-synthetic speakers, by Resemblyzer (tests.benchmarks.resemblance), it is nearer to 74 % than the
-stock voice that the encoder here finds nearest, to 26 % than the one that Resemblyzer itself finds
-nearest, and to 97 % than the built-in voice's clone.
+to the speaker first, prosody to pitch and pace first. This is not a clone: of 39 unseen synthetic
+speakers, by Resemblyzer, it was nearer to 74 % than the stock voice that the encoder here finds
+nearest, and to 26 % than the one that Resemblyzer itself finds nearest.
 Invariant: the same recording gives the same voice, and nothing random or timed takes part.
 """
 

@@ -36,6 +36,7 @@ from engine.tts.kokoro.voices import (
 )
 from engine.tts.kokoro.windows import render
 from engine.tts.packs import not_fetched
+from engine.tts.pick import can_clone
 from engine.tts.synthesiser import Synthesiser
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class KokoroSynthesiser(Synthesiser[Machine]):
             NAME,
             SAMPLE_RATE,
             RATE_RANGE,
-            can_clone=True,
+            can_clone=can_clone(NAME),
             making=MAKING,
             learnt=LEARNT,
             resembles=True,

@@ -156,7 +156,7 @@ class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
     """A TtsModel."""
 
     def __init__(self, parts: ModelParts, voices: VectorVoices, name: str = NAME) -> None:
-        info = TtsInfo(name, SAMPLE_RATE, None, can_clone=True, making=MAKING)
+        info = TtsInfo(name, SAMPLE_RATE, None, making=MAKING)
         super().__init__(info, parts, LlmVoxSession, voices)
 
 

@@ -68,7 +68,7 @@ class SmlleSynthesiser(SystemSynthesiser[ModelParts, Prompt]):
 
     def __init__(self, parts: ModelParts, voices: Voices[Prompt], name: str = NAME) -> None:
         rates = parts.generation.rates
-        info = TtsInfo(name, SAMPLE_RATE, rates, can_clone=True, making=MAKING)
+        info = TtsInfo(name, SAMPLE_RATE, rates, making=MAKING)
         super().__init__(info, parts, SmlleSession, voices)
 
 

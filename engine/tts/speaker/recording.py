@@ -23,6 +23,7 @@ from engine.audio.vad import SAMPLE_RATE as SPEECH_RATE
 from engine.audio.vad import Stretch, find_speech
 from engine.errors import UnreadableClip
 from engine.tts.base import Pcm
+from engine.tts.voices import RECORDING
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
@@ -59,7 +60,7 @@ class Recording:
     @property
     def name(self) -> str:
         """What a voice made of it is called at first."""
-        return f"clip-{self.about['clip_sha256'][:8]}"
+        return f"clip-{self.about[RECORDING][:8]}"
 
     @torch.inference_mode()
     def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
@@ -78,7 +79,7 @@ def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording
     UnreadableClip says why no voice can be made of it.
     """
     _check(pcm, sample_rate)
-    clip = hashlib.sha256(np.ascontiguousarray(pcm, dtype=np.float32).tobytes()).hexdigest()
+    clip = Clip(pcm, sample_rate).digest
     if loudness is not None:
         pcm = brought_to(pcm, sample_rate, loudness)
     denoising = denoiser() if snr_db(Clip(pcm, sample_rate)) < POOR_SNR_DB else ""
@@ -90,7 +91,7 @@ def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording
     # Everything but the clip and the model that decides what the voice is.
     options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
     about = {
-        "clip_sha256": clip,
+        RECORDING: clip,
         "clip_rate": str(sample_rate),
         "making": making(loudness),
         "denoising": denoising or "none",

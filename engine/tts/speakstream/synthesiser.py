@@ -34,7 +34,7 @@ class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
     rehearsed = ("One", "two", "three", "four.")
 
     def __init__(self, parts: ModelParts, voices: VectorVoices, name: str = NAME) -> None:
-        info = TtsInfo(name, SAMPLE_RATE, parts.rates, can_clone=True, making=MAKING)
+        info = TtsInfo(name, SAMPLE_RATE, parts.rates, making=MAKING)
         super().__init__(info, parts, SpeakStreamSession, voices)
 
 

@@ -20,6 +20,7 @@ from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import PhoneTable, own_table
+from engine.tts.pick import can_clone
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
 from engine.tts.speaker.redimnet import random_speaker_encoder
@@ -64,7 +65,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
             name=name,
             sample_rate=SAMPLE_RATE,
             rate_range=rates,
-            can_clone=True,
+            can_clone=can_clone(name),
             device=parts.model.device.type,
             edition=edition,
             making=making(parts.loudness),

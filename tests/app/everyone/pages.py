@@ -72,7 +72,6 @@ CLIP = api.ClipInspected(
     -58.0,
     usable=True,
     advice="A part of it is better.",
-    can_clone=True,
     better=(3.0, 8.0),
 )
 

@@ -35,7 +35,7 @@ def page(area: VoiceArea, posted: list[api.Command]) -> VoicesPage:
 
 def inspected(**values: object) -> api.ClipInspected:
     told = {"seconds": 8.0, "level_db": -20.0, "noise_db": -60.0, "usable": True, "advice": ""}
-    return api.ClipInspected(TAKE, **{**told, "can_clone": True, **values})
+    return api.ClipInspected(TAKE, **{**told, **values})
 
 
 def test_a_row_says_what_a_voice_is_and_what_can_be_done(page):

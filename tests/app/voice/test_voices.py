@@ -7,23 +7,46 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
-from engine.api import AddVoice, CancelClip, ClipInspected, PreviewVoice, StopReply
+from engine.api import (
+    AddVoice,
+    CancelClip,
+    ClipInspected,
+    FetchModels,
+    LearnVoice,
+    PreviewVoice,
+    StopReply,
+)
 from tests.fakes_engine import READY
 
 
-def inspected(*, usable: bool = True, can_clone: bool = True) -> ClipInspected:
-    return ClipInspected(Path("/a/my_aunt.wav"), 6.0, -20.0, -60.0, usable, "Good.", can_clone)
+def inspected(*, usable: bool = True) -> ClipInspected:
+    return ClipInspected(Path("/a/my_aunt.wav"), 6.0, -20.0, -60.0, usable, "Good.")
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_a_voice_is_offered_for_a_fit_recording(area, *, usable):
+    area.on_event(inspected(usable=usable))
+    assert area.sheet.consent.isVisible() is usable
 
 
 @pytest.mark.parametrize(
-    ("usable", "can_clone", "offered"),
-    [(True, True, True), (False, True, False), (True, False, False)],
+    ("megabytes", "words"),
+    [(107, "&Fetch Kokoro (107 MB), and learn a voice from it"), (0, "&Use a voice that learns")],
 )
-def test_a_voice_is_offered_for_a_fit_recording_and_a_voice_that_can_clone(
-    area, *, usable, can_clone, offered
+def test_a_recording_is_kept_and_the_model_for_it_fetched_by_one_button(
+    area, posted, megabytes, words
 ):
-    area.on_event(inspected(usable=usable, can_clone=can_clone))
-    assert area.sheet.consent.isVisible() is offered
+    consent = area.sheet.consent
+    area.on_event(replace(inspected(), resembles=True, needs=("kokoro", megabytes)))
+    assert consent.adopt.text().startswith(words)
+    assert (consent.hear.isVisible(), consent.words.isVisible()) == (False, True)
+    consent.agreed.setChecked(True)
+    consent.adopt.click()
+    assert posted == [
+        AddVoice(Path("/a/my_aunt.wav"), consent=True, name="my aunt"),
+        LearnVoice("my aunt"),
+        FetchModels(("kokoro",), use=True),
+    ]
 
 
 def test_nothing_is_sent_before_the_person_has_agreed_and_given_a_name(area, posted, qtbot):
@@ -72,7 +95,7 @@ def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
     for event in READY:
         window.on_event(event)
     window.header.details.setChecked(True)
-    for _ in range(3):  # until nothing asks for another layout
+    for _ in range(8):  # until nothing asks for another layout
         QApplication.processEvents()
     status = window.shelf.status
     before = status.mapTo(window, QPoint(0, 0)), status.size()

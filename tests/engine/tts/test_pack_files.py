@@ -124,7 +124,7 @@ def test_a_pack_without_a_speaker_encoder_listens_with_the_built_in_voice_s(ship
     assert own.parent == shipped
     own.unlink()
     assert packs.speaker_file(shipped).parent.name == "starter"
-    assert registry.load_pack("llmvox", shipped, "cpu").info.can_clone
+    assert registry.load_pack("llmvox", shipped, "cpu").voices()
 
 
 def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped):

@@ -11,7 +11,18 @@ from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.kokoro import place
-from engine.tts.pick import FILE, LARGEST_RTF, find_pick, judge, keep, resolve, why
+from engine.tts.pick import (
+    FILE,
+    LARGEST_RTF,
+    can_clone,
+    cannot_clone,
+    find_pick,
+    judge,
+    keep,
+    learner_mb,
+    resolve,
+    why,
+)
 from engine.tts.voice_catalogue import of_settings
 from engine.tts.voxtream.files import pick as profiles
 from tests.engine.assets.fetched import fetched
@@ -30,6 +41,20 @@ def fetch_kokoro() -> None:
     for file in (place.model_file(), place.voices_folder() / "af_heart.bin"):
         file.parent.mkdir(parents=True)
         file.touch()
+
+
+def test_only_kokoro_and_the_published_voxtream2_make_a_voice_of_a_recording(data):
+    able = [name for name in registry.NAMES if can_clone(name)]
+    assert sorted(able) == ["kokoro", "voxtream2", "voxtream2-1"]
+    for name in ("starter", "espeak", "smlle", "llmvox", "speakstream"):
+        assert not of_settings(SpeechSettings(engine=name)).can_clone
+    refusal = cannot_clone()
+    assert refusal.hint == "Fetch Kokoro (107 MB) with: rubato models get kokoro"
+    assert learner_mb() == 107
+    fetch_kokoro()
+    assert of_settings(SpeechSettings(engine="kokoro")).can_clone
+    assert cannot_clone().hint == "Choose Kokoro as the synthesiser."
+    assert learner_mb() == 0
 
 
 @pytest.fixture

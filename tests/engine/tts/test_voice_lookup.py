@@ -16,6 +16,7 @@ from engine.tts.registry import load
 from engine.tts.voice_catalogue import of_model, of_settings, usable
 from engine.tts.voice_lookup import adopt, choose, voice_names
 from engine.tts.voxtream.files import place
+from tests.engine.tts.test_voice_store import speech
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes_kokoro import write_kokoro
 from tests.fakes_tts import FakeTts
@@ -62,7 +63,7 @@ def test_a_kept_voice_is_found_by_its_name_and_by_its_file(tmp_path):
 
 
 def test_what_becomes_no_voice_says_why(tmp_path):
-    with pytest.raises(ModelError, match="cannot clone"):
+    with pytest.raises(ModelError, match="Kokoro can"):
         choose(FakeTts(), str(recording(tmp_path)), kept_in=tmp_path)
     with pytest.raises(UnreadableClip):
         choose(CloningTts(), str(tmp_path / "gone.wav"), kept_in=tmp_path)
@@ -86,6 +87,25 @@ def test_a_recording_becomes_a_kept_voice(tmp_path):
     found = choose(CloningTts(), made.name, kept_in=tmp_path)
     assert found.name == "Grandpa"
     assert np.array_equal(found.tensors["pcm"], made.tensors["pcm"])
+
+
+def test_a_recording_that_the_model_cannot_use_is_kept_for_the_one_that_can(tmp_path):
+    file = tmp_path / "me.wav"
+    soundfile.write(file, speech(2.0).pcm, speech(2.0).sample_rate)
+    folder = tmp_path / "voices"
+    adopt(FakeTts(), file, "Grandpa", kept_in=folder)
+    assert voice_names(FakeTts(), kept_in=folder) == ("Tone",)
+    with pytest.raises(InvalidInput, match="Kokoro's, which does not speak now"):
+        choose(FakeTts(), "Grandpa", kept_in=folder)
+    with pytest.raises(InvalidInput, match="called heart already"):
+        adopt(FakeTts(), file, "heart", kept_in=folder)
+
+    kokoro = CloningTts("kokoro")
+    assert voice_names(kokoro, kept_in=folder) == ("Tone", "Grandpa")
+    made = choose(kokoro, "grandpa", kept_in=folder)
+    assert len(made.tensors["pcm"]) == len(speech(2.0).pcm)
+    (kept,) = voices.saved_voices(folder)
+    assert (kept.making, kept.has_clip) == ("1", True)
 
 
 def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path):

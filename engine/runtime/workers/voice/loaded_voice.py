@@ -144,8 +144,9 @@ class LoadedVoice:
         )
 
     def adopt(self, clip: Path, name: str, stretch: Stretch | None = None) -> None:
-        """Make a recording, or a stretch of it, a voice called `name` and keep it; slow. The
-        model's weights never change, so this may be done on another thread while speech goes on.
+        """Make a recording, or a stretch of it, a voice called `name` and keep it, or keep it for
+        the synthesiser that can; slow. The model's weights never change, so this may be done on
+        another thread while speech goes on.
 
         Raises UnreadableClip, InvalidInput and ModelError.
         """
@@ -153,7 +154,9 @@ class LoadedVoice:
             f"Learning the voice in {clip.name}",
             lambda model: adopt(model, clip.absolute(), name, stretch),
         )
-        self._tell(VoiceAdopted(learnt.name))
+        catalogue = self.catalogue()
+        waits = catalogue is not None and learnt.model != catalogue.voice_model
+        self._tell(VoiceAdopted(learnt.name, waits))
 
     def _learn(self, doing: str, learn: Callable[[TtsModel], Voice]) -> Voice:
         with self._lock:

@@ -75,7 +75,7 @@ class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
 
     def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
         device = parts.model.device.type
-        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, can_clone=False, device=device)
+        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, device=device)
         voices = PromptVoices(own_voices, parts.model, rotary_tables(parts.model))
         super().__init__(info, parts, VoxtreamSession, voices)
 

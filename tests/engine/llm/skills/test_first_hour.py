@@ -162,6 +162,24 @@ def test_a_language_model_is_offered_once_and_no_answer_is_given_twice():
 
 
 @pytest.mark.parametrize(
+    ("megabytes", "needed"),
+    [
+        (107, " It needs Kokoro, 107 MB, which the button below the recording fetches."),
+        (0, " It needs Kokoro, which the button below the recording chooses."),
+        (None, ""),
+    ],
+)
+def test_what_a_voice_of_one_s_own_needs_is_said(megabytes, needed):
+    here = replace(HERE, learner_mb=lambda: megabytes)
+    (answer,) = conversation("can you clone my voice", here)[1]
+    assert answer.startswith("Yes. Press Record a voice here")
+    assert answer.endswith(f"it stays on this computer.{needed}")
+    (aloud,) = conversation("can you clone my voice", replace(here, has_window=False))[1]
+    assert "button" not in aloud
+    assert ("It needs Kokoro" in aloud) == (megabytes is not None)
+
+
+@pytest.mark.parametrize(
     ("entry", "said", "does"),
     [
         (MODELS[1], "who was Caesar || yes", FetchModels(("brain",), use=True)),

@@ -1,20 +1,20 @@
 """The voice that comes with the program, from a small pack where the program looks for one."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-import soundfile
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.tts import registry
+from engine.tts import registry, voices
 from engine.tts.base import TtsModel
 from engine.tts.pack_files import config_json
-from engine.tts.voice_lookup import adopt, choose, voice_names
+from engine.tts.voice_lookup import choose, encode, voice_names
 from engine.tts.voxtream.config import STARTER as PROFILE
 from engine.tts.voxtream.files import pack, place
 from engine.tts.voxtream.files.loading import target
@@ -49,7 +49,7 @@ def test_the_person_s_own_pack_goes_before_the_shipped_one() -> None:
     laws.a_model_tells_what_it_is(model)
     assert model.info.name == "small-starter"
     assert [voice.name for voice in model.voices()] == ["Ada", "Bruno"]
-    assert (model.info.can_clone, model.info.device) == (True, "cpu")
+    assert (model.info.can_clone, model.info.device) == (False, "cpu")
 
 
 def test_the_rates_it_follows_are_those_of_its_table(written, tmp_path):
@@ -70,21 +70,18 @@ def test_warming_up_changes_nothing_that_is_heard(written):
     laws.assert_same(*(laws.say(model, [["Good", "morning."]]) for model in (cold, warm)))
 
 
-@pytest.fixture
-def recorded(tmp_path, speech) -> Path:
-    soundfile.write(tmp_path / "captain.wav", speech.pcm, speech.sample_rate)
-    return tmp_path / "captain.wav"
-
-
 @pytest.mark.usefixtures("data")
-def test_a_recording_becomes_a_voice_that_speaks_after_a_new_start(recorded) -> None:
-    made = adopt(loaded(), recorded, "Captain")
+def test_a_voice_that_was_made_of_a_recording_speaks_though_none_is_made_now(speech) -> None:
     model = loaded()
+    made = replace(model.encode_voice(speech.pcm, speech.sample_rate), name="Captain")
+    voices.save(made, voices.folder(), speech)
     assert voice_names(model) == ("Ada", "Bruno", "Captain")
     voice = choose(model, "captain")
     assert np.array_equal(voice.tensors["codes"], made.tensors["codes"])
     with model.open(voice, seed=1) as session:
         assert speak(session, ["Good", "morning."])
+    with pytest.raises(ModelError, match="Kokoro can"):
+        encode(model, speech)
 
 
 def test_weights_or_the_decoder_alone_may_change_and_voices_stay(data):
