@@ -5,11 +5,10 @@ Only this needs the package onnx, half a second to import, and only at the first
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
 from safetensors.numpy import save_file
 
 from engine.tts.kokoro.graph.decoder import (
@@ -32,15 +31,13 @@ from engine.tts.kokoro.graph.published import (
     Published,
 )
 
-_TIME: Final = "time axis"
 _BYTE: Final = 255  # the largest
 _CURVES: Final = ("F0_conv/Conv", "N_conv/Conv")
 
 
 def cut(source: Path, into: Path) -> None:
     """Write text.onnx (tokens, style -> durations, states), frames.onnx (tokens, style, frames,
-    states -> features, pitch, energy), decoder.onnx (graph/decoder.py), teller.onnx (style,
-    features, pitch, energy -> what statistics.py asks for), probe.onnx and tables.
+    states -> features, pitch, energy), decoder.onnx (graph/decoder.py), probe.onnx and tables.
     """
     published = Published(source)
     decoder = DecoderGraph(published)
@@ -50,7 +47,6 @@ def cut(source: Path, into: Path) -> None:
         "decoder": decoder.build(),
     }
     norms = {name: _norm(published, name) for name in decoder.norms}
-    parts["teller"] = _teller(published, decoder, norms)
     parts["probe"] = probe()
     for name, model in parts.items():
         onnx.save(model, str(into / f"{name}.onnx"))
@@ -83,25 +79,6 @@ def _norm(published: Published, name: str) -> dict[str, str]:
         "gamma": gamma,
         "beta": f"{path}/Slice_1_output_0",
     }
-
-
-def _teller(published: Published, decoder: DecoderGraph, norms: dict[str, dict[str, str]]) -> Any:
-    """The published decoder, which also gives the norms' statistics and the ranges: of an entry as
-    a whole, of a convolution's result by channel.
-    """
-    names = list(dict.fromkeys(name for norm in norms.values() for name in norm.values()))
-    results = [f"{ROOT}{name}_output_0" for name in decoder.convolutions]
-    ranges = [(entry,) for entry in decoder.entries] + [(name, _TIME) for name in results]
-    more = [_reduce(kind, *inputs) for kind in ("ReduceMin", "ReduceMax") for inputs in ranges]
-    names += [node.output[0] for node in more]
-    model = published.part(("style", FEATURES, PITCH, ENERGY), names, more)
-    model.graph.initializer.append(numpy_helper.from_array(np.array([2]), _TIME))
-    return model
-
-
-def _reduce(kind: str, *inputs: str) -> Any:
-    output = f"{kind} {inputs[0]}"
-    return helper.make_node(kind, inputs, [output], name=output, keepdims=0)
 
 
 def _tables(published: Published, decoder: DecoderGraph) -> dict[str, Array]:

@@ -79,14 +79,9 @@ class Published:
             self._makers[entry].input[0],
         )
 
-    def part(
-        self, inputs: Sequence[str], outputs: Sequence[str], more: Sequence[NodeProto] = ()
-    ) -> ModelProto:
-        """The part that leads from these tensors to those, with `more` nodes behind it."""
-        graph = self._model.graph
-        own = {name for node in more for name in node.output}
-        todo = [name for name in outputs if name not in own]
-        todo += [name for node in more for name in node.input if name not in own]
+    def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> ModelProto:
+        """The part that leads from these tensors to those."""
+        graph, todo = self._model.graph, list(outputs)
         seen, needed = set(inputs), set()
         while todo:
             name = todo.pop()
@@ -96,8 +91,8 @@ class Published:
             if name in self._makers:
                 needed.add(self._makers[name].name)
                 todo += self._makers[name].input
-        own_nodes = (node for node in graph.node if node.name in needed)
-        nodes, constants = with_products([*own_nodes, *more], graph.initializer)
+        own_nodes = [node for node in graph.node if node.name in needed]
+        nodes, constants = with_products(own_nodes, graph.initializer)
         return made(
             nodes,
             [self._value(name) for name in inputs],
