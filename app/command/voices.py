@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
 
 
+AGAIN = "learn a recording again that could not be learnt before"
+
+
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
     """Add `voices` and its sub-commands to the command line."""
     voices = action(commands, "voices", _list, "list, hear and keep voices")
@@ -45,6 +48,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     learn.add_argument("--choose", action="store_true", help="speak with the result from now on")
     for each in (add, learn):
         each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
+        each.add_argument("--again", action="store_true", help=AGAIN)
     mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
     mix.add_argument(
         "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"
@@ -107,14 +111,13 @@ def _hear(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    return _learning(
-        options, lambda show: api.add_voice(Path(options.clip), options.name, options.text, show)
-    )
+    clip, name, text, again = Path(options.clip), options.name, options.text, options.again
+    return _learning(options, lambda show: api.add_voice(clip, name, text, show, again=again))
 
 
 def _learn(options: argparse.Namespace) -> int:
     def learn(show: Callable[[str, float], None]) -> "Learnt":
-        learnt = api.learn_voice(options.name, options.text, show)
+        learnt = api.learn_voice(options.name, options.text, show, again=options.again)
         if options.choose and learnt.file is not None:
             api.choose_learnt(options.name, learnt=True)
         return learnt

@@ -22,7 +22,7 @@ from app.look.layout import LEFT, MIDDLE, column, placed, row, wide
 from app.look.plain_text import one_line
 from engine import api
 
-_Lesson = tuple[str, str | None, float | None]  # name, words and length: another one is another job
+_Lesson = tuple[str, str | None]  # recording and words: another one is another job
 
 
 class Learning(QObject):
@@ -38,6 +38,8 @@ class Learning(QObject):
         super().__init__(parent)
         self._post = post
         self._lesson: _Lesson | None = None  # None = nothing is learnt
+        self.name = ""  # of the voice that is learnt now, which can change meanwhile; empty = none
+        self._began_as = ""  # its name for the job
         self._over: set[_Lesson] = set()  # a job ended, and the engine has not answered yet
         self._percent = 0
         self._said: dict[str, str] = {}  # by name, how it ended
@@ -45,11 +47,6 @@ class Learning(QObject):
         self._job = BackgroundJob(self, command)
         self._job.told.connect(self._on_told)
         self._job.ended.connect(self._on_ended)
-
-    @property
-    def name(self) -> str:
-        """The voice that is learnt now; empty = none is."""
-        return self._lesson[0] if self._lesson else ""
 
     def state_of(self, name: str) -> str:
         """A sentence on a voice; empty = nothing to say."""
@@ -82,23 +79,27 @@ class Learning(QObject):
 
     def _follow(self, voices: Sequence[api.VoiceEntry]) -> None:
         self.waiting = [each.name for each in voices if each.fit is not None]
-        lessons = [
-            (each.name, each.words, each.clip_s)
+        lessons = {
+            (each.recording, each.words): each.name
             for each in voices
             if each.words is not None and each.fit is None
-        ]
-        self._over &= set(lessons)
+        }
+        self._over &= lessons.keys()
         if self._lesson is not None and self._lesson not in lessons:
             self._end()
-        lessons = [each for each in lessons if each not in self._over]
-        if self._lesson is None and lessons:
-            name, words, _ = self._lesson = lessons[0]
-            self._percent = 0
-            self._said.pop(name, None)
-            self._job.start("voices", "learn", "--json", f"--text={words}", "--", name)
+        elif self._lesson is not None:
+            self.name = lessons[self._lesson]
+        for lesson, name in lessons.items():
+            if self._lesson is None and lesson not in self._over:
+                self._begin(lesson, name)
+
+    def _begin(self, lesson: _Lesson, name: str) -> None:
+        self._lesson, self.name, self._began_as, self._percent = lesson, name, name, 0
+        self._said.pop(name, None)
+        self._job.start("voices", "learn", "--json", f"--text={lesson[1]}", "--", name)
 
     def _end(self) -> None:
-        self._lesson = None
+        self._lesson, self.name = None, ""
         self._job.end()
         self.changed.emit()
 
@@ -110,9 +111,12 @@ class Learning(QObject):
     def _on_ended(self, document: dict[str, Any] | None) -> None:
         if self._lesson is None:
             return
-        name, shown = self.name, one_line(self.name)
-        self._over.add(self._lesson)
-        self._lesson = None
+        lesson, name, shown = self._lesson, self.name, one_line(self.name)
+        if document is not None and document.get("file") is None and name != self._began_as:
+            self._begin(lesson, name)  # the job may not have found the former name
+            return
+        self._over.add(lesson)
+        self._lesson, self.name = None, ""
         said = " ".join(texts_of(document)).strip()
         if document is None:
             said = tr("Learning {name} broke off. It goes on after the next start.", name=shown)

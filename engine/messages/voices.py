@@ -192,6 +192,7 @@ class VoiceEntry:
     `resembles`: in the synthesiser that runs it only resembles its recording; `learnt`: from that.
     `can_learn`: it can be; `words`: it is to be, with these words in it (None = it is not); `fit`:
     the file of what was learnt, to be heard and chosen. `nearest`: the largest part of a blend.
+    `recording`: hash of the recording, the same whatever the voice is called; empty = not known.
     `sex` and `accent` of a voice that comes with it: words in lower case, empty = not known.
     """
 
@@ -212,6 +213,7 @@ class VoiceEntry:
     words: str | None = None
     fit: Path | None = None
     nearest: str = ""
+    recording: str = ""
     sex: str = ""
     accent: str = ""
 

@@ -20,10 +20,10 @@ from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import FASTEST, SLOWEST
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
-from engine.tts.kokoro.learnt import choose, file_of
+from engine.tts.kokoro.learnt import choose, file_of, target
 from engine.tts.voice_catalogue import KOKORO, VoiceCatalogue
 from engine.tts.voice_lookup import mixed
-from engine.tts.voice_notes import note_of
+from engine.tts.voice_notes import Note, note_of
 from engine.tts.voices import SavedVoice
 
 SENTENCE: Final = "This is how I sound: the boat left the harbour at ten past seven in the morning."
@@ -137,7 +137,9 @@ class VoiceStore:
             self.check_free(new)
         notes = voice_notes.read(self._folder)
         if note_of(notes, name) != note_of(notes, new):
-            voice_notes.write(self._folder, {**notes, voices.folded(new): note_of(notes, name)})
+            note = note_of(notes, name)
+            notes[voices.folded(name)] = Note()  # or another voice would get it with the name
+            voice_notes.write(self._folder, {**notes, voices.folded(new): note})
         for file in files:
             self._rewritten(file, self._folder / voices.file_name(new, file.model), new)
         for file in files:  # only now: what breaks off in between loses nothing
@@ -169,8 +171,8 @@ class VoiceStore:
         files = self._in_bin(name)
         for file in files:
             _delete(file.path)
-            learnt = self._folder / voices.LEARNT_FOLDER
-            _delete(learnt / voices.file_name(file.name, file.model))
+            if file.recording:
+                _delete(target(file.recording, self._folder))
         if not self._called(name):
             voice_notes.change(self._folder, name, pace=None, used="", words=None)
         return files[0].name
@@ -276,7 +278,8 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
     made_for = tuple(file.model for file in files)
     here = (fits or files)[0]
     learnt = here.making.startswith(_LEARNT)
-    is_blend = here.has_clip and here.model == catalogue.voice_model == KOKORO
+    has_recording = here.has_clip and bool(here.recording)
+    is_blend = has_recording and here.model == catalogue.voice_model == KOKORO
     why_not = "" if usable else _why_not(made_for, catalogue, has_clip=bool(clips))
     return VoiceEntry(
         files[0].name,
@@ -292,6 +295,7 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
         can_learn=is_blend and not learnt,
         fit=file_of(here) if is_blend and not learnt else None,
         nearest=here.nearest,
+        recording=here.recording,
     )
 
 
@@ -325,10 +329,10 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
 
 def _move(files: Mapping[Path, Path]) -> None:
     """Rename each file; `files`: where each one goes."""
-    for path, target in files.items():
+    for path, new in files.items():
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
+            new.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(new)
         except OSError as error:
             raise _refused(path, error) from error
 

@@ -57,8 +57,8 @@ class SavedVoice:
     """A voice in the folder, not loaded. `model` is the TtsInfo.voice_model it was made for;
     `has_clip`: its recording is in the file too, which is so long and stands so far above its
     noise (None = not known). `pace` is the default pace (SPS) it was exported with, `about` its
-    description, `making` the recipe that made it, `nearest` the largest part of a blend; empty =
-    not known.
+    description, `making` the recipe that made it, `nearest` the largest part of a blend,
+    `recording` the Clip.digest of what it was made of; empty = not known.
     """
 
     name: str
@@ -71,6 +71,7 @@ class SavedVoice:
     about: str = ""
     making: str = ""
     nearest: str = ""
+    recording: str = ""
 
 
 def folder() -> Path:
@@ -208,6 +209,7 @@ def header(path: Path) -> SavedVoice:
 
 
 def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
+    recording = metadata.get(RECORDING, "")
     return SavedVoice(
         metadata[_NAME],
         metadata[_MODEL],
@@ -219,6 +221,7 @@ def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
         _description(metadata),
         metadata.get(MAKING, "")[:_LONGEST_ABOUT],
         metadata.get(NEAREST, "")[:_LONGEST_NAME],
+        recording if re.fullmatch(r"[0-9a-f]{64}", recording) else "",
     )
 
 

@@ -11,7 +11,7 @@ kept.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -33,7 +33,7 @@ from engine.translatable import Translatable
 from engine.tts import pick, registry, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.fit import checks, learning
-from engine.tts.kokoro.learnt import choose, is_current, saved, target
+from engine.tts.kokoro.learnt import choose, is_current, refusal, refuse, saved, target
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import MAKING, NAME
 from engine.tts.speaker.recording import resampled
@@ -63,23 +63,27 @@ class Learnt:
     advice: str = ""
 
 
-def add(recording: Path, name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
+def add(
+    recording: Path, name: str, text: str = "", show: Show = lambda *_: None, *, again: bool = False
+) -> Learnt:
     """Make a recording a voice called `name` (empty: as the file is called), at once as a blend,
     then learn it and choose the result. As learn().
     """
     with _kokoro() as model:
         name = adopt(model, recording, name or printable(recording.stem)).name
-        learnt = _learn_saved(model, name, text, show)
+        learnt = _learn_saved(model, name, text, show, again)
     if learnt.file is None:
         return learnt
     choose(name, learnt=True)
     return replace(learnt, file=saved(name).path)
 
 
-def learn(name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
+def learn(
+    name: str, text: str = "", show: Show = lambda *_: None, *, again: bool = False
+) -> Learnt:
     """Learn a voice the person made, from the recording kept with it. `text`: what is said in it;
-    empty: Whisper writes it down. The voice itself does not change; see choose(). A fit that is
-    done already is returned at once.
+    empty: Whisper writes it down. The voice itself does not change; see choose(). The result of a
+    fit that is done already is returned at once, a refusal only without `again`.
 
     InvalidInput for an unknown voice, one without its recording, and a text that does not fit;
     UnreadableClip for a recording that cannot be learnt; ModelError where Kokoro is missing, or
@@ -87,55 +91,68 @@ def learn(name: str, text: str = "", show: Show = lambda *_: None) -> Learnt:
     """
     saved(name)  # before the model is loaded
     with _kokoro() as model:
-        return _learn_saved(model, name, text, show)
+        return _learn_saved(model, name, text, show, again)
 
 
-def learn_recording(voice: str, speech: SpeechSettings, show: Show) -> tuple[str, str]:
-    """What to speak with, where a `voice` of a command is a recording and Kokoro speaks: the file
-    of the learnt voice. Else, or where it cannot be learnt, the voice as it is, and why.
+def learn_recording(
+    voice: str, speech: SpeechSettings, show: Show, *, again: bool = False
+) -> tuple[str, str]:
+    """As learn(), where the `voice` of a command is a recording and Kokoro speaks. Returns the file
+    of the learnt voice; else, or where it cannot be learnt, the voice as it is, and why.
     """
     if pick.resolve(speech).engine != NAME or not is_recording(voice):
         return voice, ""
     try:
-        with _kokoro() as model:
-            clip = read_clip(Path(voice), max_seconds=_LONGEST_S)
-            blend = model.encode_voice(clip.pcm, clip.sample_rate)
-            learnt = _learn(model, blend, clip, "", show)
+        clip = read_clip(Path(voice), max_seconds=_LONGEST_S)
+        learnt = _result("", clip.digest, "", again)
+        if learnt is None:
+            with _kokoro() as model:
+                blend = model.encode_voice(clip.pcm, clip.sample_rate)
+                learnt = _learn(model, blend, clip, "", show)
     except (InvalidInput, ModelError) as error:
         return voice, str(error)
     return (voice if learnt.file is None else str(learnt.file)), learnt.reason
 
 
-def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show) -> Learnt:
+def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show, again: bool) -> Learnt:
     voice = saved(name)
+    if done := _result(voice.name, voice.recording, text.strip(), again):
+        return done
     clip, blend = voices.load_clip(voice.path), voices.load(voice.path)
-    if blend.metadata.get("making") != MAKING:  # it learnt before
+    if blend.metadata.get("making") != MAKING:  # it learnt before, or was only kept
         blend = model.encode_voice(clip.pcm, clip.sample_rate)
-    return _learn(model, replace(blend, name=voice.name), clip, text, show)
+    # The hash of the recording itself: the clip that is kept is rounded.
+    about = {**blend.metadata, voices.RECORDING: voice.recording}
+    learnt = _learn(model, replace(blend, name=voice.name, metadata=about), clip, text, show)
+    if all(each.recording != voice.recording for each in voices.saved_voices(voices.folder())):
+        target(voice.recording).unlink(missing_ok=True)  # it was removed meanwhile
+        saved(name)  # which says so
+    return learnt
+
+
+def _result(name: str, recording: str, text: str, again: bool) -> Learnt | None:
+    """The result of an earlier fit by the same recipe and text; None = there is none."""
+    file = target(recording)
+    if file.is_file() and is_current(file):
+        transcript = voices.load(file).metadata.get(_TRANSCRIPT, "")
+        if text in ("", transcript):
+            return Learnt(name, file, "", transcript)
+    reason = "" if again else refusal(recording, text)
+    return Learnt(name, None, reason) if reason else None
 
 
 def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: Show) -> Learnt:
-    file = target(blend.name)
+    given, recording = text.strip(), blend.metadata[voices.RECORDING]
+    file = target(recording)
     show(Translatable("Listening to the recording"), 0.0)
     advice = checks.check_recording(clip.pcm, clip.sample_rate)
-    if not text.strip():
+    if not given:
         clip = _excerpt(clip)
-    with _ear() as hear:  # it does not stay in memory while the voice learns
-        understood = hear(clip.pcm, clip.sample_rate) if hear else None
-    text = text.strip() or understood or ""
-    if understood is None and not text:
-        raise ModelError(
-            "No recogniser can write down what the recording says.",
-            hint="Fetch Whisper with {command}, or give the spoken text.",
-            command="rubato models get whisper-base",
-        )
-    checks.check_text(text, understood)
-    done = voices.load(file) if file.is_file() and is_current(file) else None
-    if done is not None and done.metadata.get(_TRANSCRIPT) == text:
-        return Learnt(blend.name, file, "", text, advice)
+    text = _transcript(clip, given)
     lesson = learning.Lesson(blend, clip.pcm, clip.sample_rate, _spoken(text))
-    checkpoint = file.with_suffix(f".{lesson.digest}{_CHECKPOINT}")
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    checkpoint = file.with_name(lesson.digest + _CHECKPOINT)
+    with suppress(OSError):  # it is said when the result is written
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
 
     def show_fit(share: float) -> None:
         show(Translatable("Learning the voice"), _FIT_SHARE * share)
@@ -145,16 +162,34 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
     with _ear() as hear:
         reason = checks.fault(blend, voice, lambda each, said: _say(model, each, said), hear)
     checkpoint.unlink(missing_ok=True)
-    if not reason:
+    if reason:
+        with suppress(OSError):  # then it is fitted once more another time
+            refuse(recording, given, reason)
+    else:
         about = {**voice.metadata, _TRANSCRIPT: text}
-        voices.save(replace(voice, metadata=about), file.parent)
-        _delete_oldest(file.parent)
+        voices.save_as(replace(voice, metadata=about), file)
+    _delete_oldest(file.parent)
     show(Translatable("Checking the voice"), 1.0)
     return Learnt(blend.name, None if reason else file, reason, text, advice)
 
 
+def _transcript(clip: Clip, given: str) -> str:
+    """The words of a recording, as they are given or as Whisper understands them."""
+    with _ear() as hear:  # it does not stay in memory while the voice learns
+        understood = hear(clip.pcm, clip.sample_rate) if hear else None
+    text = given or understood or ""
+    if understood is None and not text:
+        raise ModelError(
+            "No recogniser can write down what the recording says.",
+            hint="Fetch Whisper with {command}, or give the spoken text.",
+            command="rubato models get whisper-base",
+        )
+    checks.check_text(text, understood)
+    return text
+
+
 def _delete_oldest(folder: Path) -> None:
-    files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
+    files = sorted(folder.glob("*"), key=lambda file: file.stat().st_mtime)
     for file in files[:-_MOST]:
         file.unlink(missing_ok=True)
 

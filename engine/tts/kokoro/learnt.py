@@ -1,21 +1,31 @@
-"""Files of learnt voices that wait to be chosen; loads no model.
+"""Files of learnt voices that wait to be chosen, and of refused ones; loads no model.
 
 Invariant: a learnt voice takes the place of its blend only when it is chosen, and only while recipe
-and recording are those it was learnt from.
+and recording are those it was learnt from. A file is named after the recording, so another name of
+the voice changes nothing.
 """
 
+import json
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
+from engine.atomic_write import replace_file
 from engine.errors import EngineError, InvalidInput
+from engine.translatable import from_json, to_json
 from engine.tts import voices
 from engine.tts.kokoro.voices import LEARNT, NAME
+
+_LETTERS: Final = 16  # of a digest, in the name of a file
+_LARGEST_REFUSAL: Final = 10_000  # bytes
 
 
 def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
     """The voice the person made for Kokoro. InvalidInput when there is none with its recording."""
     for each in voices.saved_voices(within or voices.folder()):
         if voices.folded(each.name) == voices.folded(name) and each.model == NAME:
-            if each.has_clip:
+            if each.has_clip and each.recording:
                 return each
             raise InvalidInput(
                 "The recording of '{name}' was not kept.",
@@ -25,9 +35,30 @@ def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
     raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
-def target(name: str, within: Path | None = None) -> Path:
-    """Where the voice learnt of this one is kept."""
-    return (within or voices.folder()) / voices.LEARNT_FOLDER / voices.file_name(name, NAME)
+def target(recording: str, within: Path | None = None) -> Path:
+    """Where the voice learnt of a recording (Clip.digest) is kept."""
+    folder = (within or voices.folder()) / voices.LEARNT_FOLDER
+    return folder / f"{recording[:_LETTERS]}{voices.SUFFIX}"
+
+
+def refuse(recording: str, text: str, reason: str) -> None:
+    """Note why a voice that was learnt of a recording by the given text is not offered. OSError."""
+    document = {"recipe": LEARNT, "text": text, "reason": to_json(reason)}
+    replace_file(_refusal_file(recording), json.dumps(document))
+
+
+def refusal(recording: str, text: str) -> str:
+    """The reason that refuse() noted; empty = there is none, or it is of another text or recipe."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        with _refusal_file(recording).open("rb") as file:
+            document = json.loads(file.read(_LARGEST_REFUSAL))
+        if (document["recipe"], document["text"]) == (LEARNT, text):
+            return from_json(document["reason"])
+    return ""
+
+
+def _refusal_file(recording: str) -> Path:
+    return target(recording).with_name(f"{recording[:_LETTERS]}.refused.json")
 
 
 def is_current(file: Path) -> bool:
@@ -39,19 +70,16 @@ def is_current(file: Path) -> bool:
 
 
 def learnt_file(name: str) -> Path | None:
-    """The file of a learnt voice that waits to be chosen; None = there is none, or its recipe or
-    recording has changed.
+    """The file of a learnt voice that waits to be chosen; None = there is none, or its recipe has
+    changed.
     """
     return file_of(saved(name))
 
 
 def file_of(voice: voices.SavedVoice) -> Path | None:
-    """As learnt_file()."""
-    file = target(voice.name, voice.path.parent)
-    if not file.is_file() or not is_current(file):
-        return None
-    clips = [voices.load(path).metadata.get("clip_sha256") for path in (file, voice.path)]
-    return file if clips[0] == clips[1] else None
+    """As learnt_file(), of a voice with its recording."""
+    file = target(voice.recording, voice.path.parent)
+    return file if file.is_file() and is_current(file) else None
 
 
 def choose(name: str, *, learnt: bool, within: Path | None = None) -> None:
@@ -63,5 +91,6 @@ def choose(name: str, *, learnt: bool, within: Path | None = None) -> None:
     if file is None:
         raise InvalidInput("Nothing was learnt of '{name}' yet.", name=name)
     if learnt:
-        voices.save(voices.load(file), voice.path.parent, voices.load_clip(voice.path))
+        made = replace(voices.load(file), name=voice.name)
+        voices.save(made, voice.path.parent, voices.load_clip(voice.path))
     file.unlink(missing_ok=True)

@@ -86,8 +86,8 @@ LEARNT = api.Learnt("Anna", Path("anna.voice.safetensors"), "", "What is said.",
 
 
 def test_a_recording_is_added_with_progress_on_standard_error(capsys, monkeypatch):
-    def add(clip, name, text, show):
-        assert (clip, name, text) == (Path("clip.wav"), "Anna", "What is said.")
+    def add(clip, name, text, show, *, again):
+        assert (clip, name, text, again) == (Path("clip.wav"), "Anna", "What is said.", False)
         show("Learning the voice", 0.25)
         return LEARNT
 
@@ -99,7 +99,7 @@ def test_a_recording_is_added_with_progress_on_standard_error(capsys, monkeypatc
 
 
 def test_lines_of_progress_are_json_and_a_fault_is_the_document(capsys, monkeypatch):
-    def learn(name, text, show):
+    def learn(name, text, show, *, again):
         show("Learning the voice", 0.25)
         raise api.errors.InvalidInput("There is no voice called '{name}'.", name=name)
 
@@ -111,9 +111,14 @@ def test_lines_of_progress_are_json_and_a_fault_is_the_document(capsys, monkeypa
 
 
 def test_a_learnt_voice_is_chosen_only_if_asked_and_a_refusal_says_why(capsys, monkeypatch):
-    chosen = []
+    chosen, asked = [], []
     results = [LEARNT, LEARNT, dataclasses.replace(LEARNT, file=None, reason="It is too quiet.")]
-    monkeypatch.setattr(api, "learn_voice", lambda *_: results.pop(0), raising=False)
+
+    def learn(*_, again):
+        asked.append(again)
+        return results.pop(0)
+
+    monkeypatch.setattr(api, "learn_voice", learn, raising=False)
     monkeypatch.setattr(
         api, "choose_learnt", lambda name, learnt: chosen.append(name), raising=False
     )
@@ -121,6 +126,6 @@ def test_a_learnt_voice_is_chosen_only_if_asked_and_a_refusal_says_why(capsys, m
     assert not chosen
     assert main(["voices", "learn", "Anna", "--choose"]) == 0
     assert chosen == ["Anna"]
-    assert main(["voices", "learn", "Anna", "--choose"]) == 0
-    assert chosen == ["Anna"]
+    assert main(["voices", "learn", "Anna", "--choose", "--again"]) == 0
+    assert (chosen, asked) == (["Anna"], [False, False, True])
     assert "Anna stays as it was. It is too quiet." in capsys.readouterr().out

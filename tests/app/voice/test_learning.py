@@ -18,7 +18,13 @@ from engine import api
 
 FIT = Path("/data/voices/learnt/anna.voice.safetensors")
 ANNA = api.VoiceEntry(
-    "Anna", clip_s=10.0, made_for=("kokoro",), resembles=True, can_learn=True, nearest="Heart"
+    "Anna",
+    clip_s=10.0,
+    made_for=("kokoro",),
+    resembles=True,
+    can_learn=True,
+    nearest="Heart",
+    recording="hash",
 )
 HEART = api.VoiceEntry(
     "Heart", own=True, description="American woman", sex="female", accent="american"
@@ -94,10 +100,31 @@ def test_its_progress_is_shown_in_the_area_and_in_its_row_and_it_can_be_cancelle
 def test_a_voice_that_is_gone_or_has_another_recording_is_not_learnt_further(opened):
     area = opened(RUNS)
     area.on_event(listed(WANTED))
-    area.on_event(listed(replace(WANTED, clip_s=12.0)))
-    assert area.learning._lesson == ("Anna", "Good morning.", 12.0)
+    area.on_event(listed(replace(WANTED, recording="other")))
+    assert area.learning._lesson == ("other", "Good morning.")
     area.on_event(listed())
     assert not area.learning.name
+
+
+def test_a_voice_that_gets_another_name_is_learnt_on(opened, qtbot, posted):
+    area = opened(RUNS)
+    area.on_event(listed(WANTED))
+    qtbot.waitUntil(lambda: "42 %" in area.line.said.text(), timeout=20_000)
+    area.on_event(listed(replace(WANTED, name="Bert")))
+    assert area.line.said.text() == "Bert is being learnt: 42 %"
+    posted.clear()
+    area.learning.cancel()
+    assert posted == [api.LearnVoice("Bert", on=False)]
+
+
+def test_a_job_that_did_not_find_the_former_name_is_begun_with_the_new_one(opened, qtbot, posted):
+    told = "json.dumps({'file': None, 'texts': sys.argv[-1:]})"
+    area = opened(f"import json, sys; print({told})")
+    area.on_event(listed(WANTED))
+    area.on_event(listed(replace(WANTED, name="Bert")))
+    qtbot.waitUntil(lambda: bool(area.learning.state_of("Bert")) and bool(posted), timeout=20_000)
+    assert area.line.said.text() == "Bert stays a blend. Bert"
+    assert posted[0] == api.LearnVoice("Bert", on=False)
 
 
 def test_a_refused_voice_stays_a_blend_and_says_why_until_that_is_read(opened, qtbot, posted):

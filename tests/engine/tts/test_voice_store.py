@@ -16,6 +16,7 @@ from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import voice_notes, voices
 from engine.tts.base import Voice
+from engine.tts.kokoro.learnt import target
 from engine.tts.kokoro.voices import LEARNT, is_british, style_of
 from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
 from engine.tts.voice_lookup import mixed
@@ -385,11 +386,19 @@ KOKORO = VoiceCatalogue(
 )
 
 
+CLIP = Clip(np.zeros(16_000, np.float32), 16_000)
+
+
 def keep_kokoro_voice(folder, making):
     tensors = {"style": np.ones(256, np.float32)}
-    about = {"making": making, "clip_sha256": "a", "nearest": "Heart"}
-    clip = Clip(np.zeros(16_000, np.float32), 16_000)
-    return voices.save(Voice("Anna", "kokoro", tensors, about), folder, clip)
+    about = {"making": making, voices.RECORDING: CLIP.digest, "nearest": "Heart"}
+    return voices.save(Voice("Anna", "kokoro", tensors, about), folder, CLIP)
+
+
+def learn_kokoro_voice(folder, voice):
+    about = {"making": LEARNT, voices.RECORDING: CLIP.digest}
+    made = replace(voices.load(voice.path), metadata=about)
+    return voices.save_as(made, target(CLIP.digest, folder))
 
 
 def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
@@ -401,14 +410,39 @@ def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
     assert (anna.can_learn, anna.words, anna.fit, anna.nearest) == (
         *(True, "Good morning.", None, "Heart"),
     )
-    waits = voices.save(
-        replace(voices.load(file.path), metadata={"making": LEARNT, "clip_sha256": "a"}),
-        tmp_path / voices.LEARNT_FOLDER,
-    )
+    waits = learn_kokoro_voice(tmp_path, file)
     assert store.entries()[1].fit == waits.path
     store.choose_learnt("anna", learnt=True)
     anna = store.entries()[1]
     assert (anna.learnt, anna.can_learn, anna.words, anna.fit) == (True, False, None, None)
+
+
+def test_what_was_learnt_and_is_to_be_learnt_follows_a_new_name(tmp_path):
+    store = VoiceStore(KOKORO, tmp_path)
+    keep_kokoro_voice(tmp_path, "resembling")
+    store.note_learning("Anna", "Good morning.")
+    recording = store.entries()[1].recording
+    store.rename("Anna", "Bert")
+    assert store.entries()[1].words == "Good morning."
+    waits = learn_kokoro_voice(tmp_path, voices.saved_voices(tmp_path)[0])
+    store.rename("Bert", "Carla")
+    carla = store.entries()[1]
+    assert (carla.fit, carla.recording) == (waits.path, recording)
+    store.choose_learnt("Carla", learnt=True)
+    assert [each.name for each in store.entries()] == ["Heart", "Carla"]
+    assert voices.header(voices.saved_voices(tmp_path)[0].path).making == LEARNT
+
+    voices.save(replace(voices.load(voices.saved_voices(tmp_path)[0].path), name="Anna"), tmp_path)
+    assert store.entries()[1].words is None  # another voice that gets the former name
+
+
+def test_what_was_learnt_is_deleted_with_the_voice(tmp_path):
+    store = VoiceStore(KOKORO, tmp_path)
+    waits = learn_kokoro_voice(tmp_path, keep_kokoro_voice(tmp_path, "resembling"))
+    store.remove("Anna")
+    assert waits.path.exists()  # it can be brought back
+    store.discard("Anna")
+    assert not waits.path.exists()
 
 
 def test_a_voice_is_learnt_by_kokoro_only(tmp_path):

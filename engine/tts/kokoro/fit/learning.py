@@ -5,6 +5,7 @@ Invariant: it takes one thread, uses no clock and no chance, and goes on from th
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -72,8 +73,8 @@ def learn(
     show: Callable[[float], None] = lambda share: None,
 ) -> Voice:
     """Fit the voice of a lesson, whose blend the machine speaks in. `checkpoint` is written every
-    few steps, and the fit goes on from it; `show` gets the share that is done. InvalidInput for a
-    text that does not fit the clip.
+    few steps, where there is room, and the fit goes on from it; `show` gets the share that is done.
+    InvalidInput for a text that does not fit the clip.
     """
     parts, style = machine.parts, machine.speaker.style
     material, delivery = prepare(machine, lesson)
@@ -86,7 +87,8 @@ def learn(
     for _ in run(decoder, parts.source, material, progress):
         show(progress.step / STEPS)
         if progress.step % KEEP_EVERY == 0:
-            replace_file(checkpoint, progress.packed())
+            with suppress(OSError):
+                replace_file(checkpoint, progress.packed())
     timbre, shift = progress.timbre.detach().numpy(), progress.shift.detach().numpy()
     about = {**lesson.blend.metadata, "making": LEARNT}
     style = np.concatenate([timbre, style[0, TIMBRE:]])

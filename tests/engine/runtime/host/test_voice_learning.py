@@ -4,16 +4,21 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+import soundfile
 
+from engine import translatable
 from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
 from engine.runtime.host import voice_learning
 from engine.settings import SpeechSettings
+from engine.translatable import Translatable
 from engine.tts import voices
 from engine.tts.kokoro import learnt as learnt_files
 from engine.tts.kokoro.fit import checks
 from engine.tts.kokoro.voices import LEARNT, MAKING
+from engine.tts.voice_catalogue import VoiceCatalogue
 from engine.tts.voice_lookup import choose
+from engine.tts.voice_store import VoiceStore
 from tests.engine.tts.kokoro.small import small, small_learnt_voice, small_voice
 
 TEXT = "We will meet the others at seven."
@@ -52,7 +57,7 @@ def lessons(monkeypatch) -> list[str]:
 
 def keep(name: str = "Anna", clip: Clip | None = CLIP) -> voices.SavedVoice:
     blend = small_voice()
-    about = {**blend.metadata, "making": MAKING, "clip_sha256": "1"}
+    about = {**blend.metadata, "making": MAKING, voices.RECORDING: CLIP.digest}
     return voices.save(voices.Voice(name, blend.model, blend.tensors, about), voices.folder(), clip)
 
 
@@ -106,11 +111,88 @@ def test_the_blend_can_be_kept_instead(lessons):
         learnt_files.choose("Anna", learnt=True)
 
 
-def test_a_fit_that_is_worse_is_not_kept_and_the_reason_is_said(lessons, monkeypatch):
+def test_a_fit_that_is_worse_is_not_kept_and_the_reason_is_said_at_once_from_then_on(
+    lessons, monkeypatch
+):
+    keep()
+    monkeypatch.setattr(checks, "fault", lambda *_: Translatable("{what} is worse.", what="It"))
+    for _ in range(2):
+        learnt = voice_learning.learn("Anna", TEXT)
+        assert (learnt.file, learnt.reason) == (None, "It is worse.")
+        assert translatable.to_json(learnt.reason) == ["{what} is worse.", {"what": "It"}]
+    assert learnt_files.learnt_file("Anna") is None
+    assert len(lessons) == 1
+    voice_learning.learn("Anna", "Another text was said in it.")
+    with monkeypatch.context() as patch:
+        patch.setattr(learnt_files, "LEARNT", "learnt by another recipe")
+        voice_learning.learn("Anna", TEXT)
+    assert len(lessons) == 3
+    monkeypatch.setattr(checks, "fault", lambda *_: "")
+    assert voice_learning.learn("Anna", TEXT, again=True).file is not None
+    assert len(lessons) == 4
+
+
+def test_a_damaged_note_of_a_refusal_is_none(lessons, monkeypatch):
     keep()
     monkeypatch.setattr(checks, "fault", lambda *_: "It is worse.")
+    voice_learning.learn("Anna", TEXT)
+    (file,) = (voices.folder() / voices.LEARNT_FOLDER).glob("*.refused.json")
+    for content in (b"", b"[]", b'{"recipe": 1}', b"\xff"):
+        file.write_bytes(content)
+        assert learnt_files.refusal(CLIP.digest, TEXT) == ""
+
+
+def test_a_recording_that_was_refused_speaks_at_once_as_it_did(tmp_path, lessons, monkeypatch):
+    file = tmp_path / "clip.wav"
+    soundfile.write(file, CLIP.pcm, CLIP.sample_rate, "FLOAT")
+    speech = SpeechSettings(engine="kokoro")
+    learnt_files.target(CLIP.digest).parent.mkdir(parents=True)
+    learnt_files.refuse(CLIP.digest, "", "It is worse.")
+
+    @contextmanager
+    def kokoro():
+        raise AssertionError("nothing is loaded")
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(voice_learning, "_kokoro", kokoro)
+        refused = voice_learning.learn_recording(str(file), speech, lambda *_: None)
+        assert refused == (str(file), "It is worse.")
+    again = voice_learning.learn_recording(str(file), speech, lambda *_: None, again=True)
+    assert "It is worse." not in again[1]  # it was tried
+
+
+def test_a_voice_that_gets_another_name_meanwhile_is_learnt_on(lessons, monkeypatch):
+    keep()
+    store = VoiceStore(VoiceCatalogue("kokoro", ("Heart",), can_clone=True))
+    with voice_learning._kokoro() as model:
+        learn = model.learn
+
+    def rename_and_learn(lesson, checkpoint, show):
+        store.rename("Anna", "Bert")
+        return learn(lesson, checkpoint, show)
+
+    monkeypatch.setattr(model, "learn", rename_and_learn)
     learnt = voice_learning.learn("Anna", TEXT)
-    assert (learnt.file, learnt.reason) == (None, "It is worse.")
+    assert learnt_files.learnt_file("Bert") == learnt.file
+    learnt_files.choose("Bert", learnt=True)
+    (bert,) = voices.saved_voices(voices.folder())
+    assert (bert.name, bert.making) == ("Bert", LEARNT)
+
+
+def test_a_disk_that_is_full_is_said_and_costs_no_voice(lessons, monkeypatch):
+    saved = keep()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    for module in (voices, learnt_files):
+        monkeypatch.setattr(module, "replace_file", full)
+    with pytest.raises(ModelError, match="No space left"):
+        voice_learning.learn("Anna", TEXT)
+    monkeypatch.setattr(checks, "fault", lambda *_: "It is worse.")
+    assert voice_learning.learn("Anna", TEXT).reason == "It is worse."
+    assert voices.header(saved.path).making == MAKING
     assert learnt_files.learnt_file("Anna") is None
 
 
