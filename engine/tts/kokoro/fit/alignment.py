@@ -17,7 +17,7 @@ Numbers = npt.NDArray[np.float64]
 _WINDOW, _FFT, _BANDS = 720, 1024, 40
 _ENDS_HZ: Final = (60, 7_600)
 _FAINT: Final = 0.002  # of the loud blocks' power: the weakest sound at an end
-_CEPSTRA: Final = 16
+CEPSTRA: Final = 16
 _DEEPEST: Final = 9.0  # nepers below the loud frames: silence
 _SLOPE_WEIGHT, _LEVEL_WEIGHT = 1.5, 1.5
 _DIAGONAL: Final = 1.6  # of a step that both take, against 1 of each alone
@@ -60,7 +60,7 @@ def cepstra(pcm: Pcm) -> Numbers:
     filters = mel_filters(_BANDS, _FFT, SAMPLE_RATE, *_ENDS_HZ)
     logs = np.log(powers(pcm, _WINDOW, _FFT) @ filters + 1e-6)
     logs = np.maximum(logs, np.percentile(logs.max(1), 95) - _DEEPEST)
-    turns = np.outer(np.arange(_CEPSTRA), (np.arange(_BANDS) + 0.5) / _BANDS)
+    turns = np.outer(np.arange(CEPSTRA), (np.arange(_BANDS) + 0.5) / _BANDS)
     rows = logs @ np.cos(np.pi * turns).T
     rows = (rows - rows.mean(0)) / (rows.std(0) + 1e-3)
     rows[:, 0] *= _LEVEL_WEIGHT

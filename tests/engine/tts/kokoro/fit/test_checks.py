@@ -48,17 +48,27 @@ def test_a_short_clip_is_refused(person):
 
 
 def test_two_people_are_refused(person, monkeypatch):
-    monkeypatch.setattr(checks, "_parts_apart", lambda *_: [(0.8, 0.1), (0.3, 0.5)])
+    monkeypatch.setattr(checks, "_parts_apart", lambda *_: [0.1, 0.5])
     with pytest.raises(UnreadableClip, match="More than one person"):
         checks.check_recording(person, RATE)
 
 
 def test_parts_of_one_person_are_near_and_a_higher_voice_is_not(person):
-    same = checks._parts_apart(person, RATE)
-    higher = soxr.resample(person, 1.5 * RATE, RATE).astype(np.float32)
-    two = checks._parts_apart(np.concatenate([person[: len(higher)], higher]), RATE)
-    assert max(pitch for _, pitch in same) < 0.3 < max(pitch for _, pitch in two)
-    assert min(two)[0] < min(same)[0]
+    assert checks._parts_apart(person) == []
+    for factor, apart in ((1.5, np.log(1.5)), (0.6, np.log(1 / 0.6))):
+        other = soxr.resample(person, factor * RATE, RATE).astype(np.float32)
+        two = checks._parts_apart(np.concatenate([person[: 5 * RATE], other[: 5 * RATE]]))
+        assert max(two) == pytest.approx(apart, abs=0.12)
+
+
+def test_two_people_of_one_pitch_are_remarked_on(person, monkeypatch):
+    monkeypatch.setattr(checks, "_parts_apart", lambda *_: [0.1])
+    assert "More than one person may speak" in checks.check_recording(person, RATE)
+
+
+def test_sounds_without_speech_are_not_two_people():
+    for pcm in (np.zeros(10 * RATE), np.sin(np.arange(10 * RATE) * 0.06)):
+        assert checks._parts_apart(pcm.astype(np.float32)) == []
 
 
 @pytest.mark.parametrize(
