@@ -46,6 +46,8 @@ _LONGEST_S: Final = 20.0  # of what is learnt from, where no text is given for m
 _CUT_FROM: Final = 0.7  # of that: behind it the quietest place is the end
 _MOST: Final = 20  # files: of recordings that spoke once, and of voices that are gone
 _FIT_SHARE: Final = 0.9  # of the time
+# Of the way from the blend to the fit: less is offered where the words suffer from all of it.
+_SHARES: Final = (1.0, 0.75, 0.5)
 _TRANSCRIPT: Final = "transcript"  # of a voice's metadata
 
 
@@ -157,10 +159,14 @@ def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: 
     def show_fit(share: float) -> None:
         show(Translatable("Learning the voice"), _FIT_SHARE * share)
 
-    voice = model.learn(lesson, checkpoint, show_fit)
+    learnt = model.learn(lesson, checkpoint, show_fit)
     show(Translatable("Checking the voice"), _FIT_SHARE)
     with _ear() as hear:
-        reason = checks.fault(blend, voice, lambda each, said: _say(model, each, said), hear)
+        for share in _SHARES:
+            voice = learning.part_way(blend, learnt, share)
+            reason = checks.fault(blend, voice, lambda each, said: _say(model, each, said), hear)
+            if not reason:
+                break
     checkpoint.unlink(missing_ok=True)
     if reason:
         with suppress(OSError):  # then it is fitted once more another time

@@ -20,7 +20,7 @@ from engine.tts.voices import NEAREST
 NAME: Final = "kokoro"  # of the synthesiser
 MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
 # Of voices that learnt (fit/), of which the model is a part; raise the number when the fit changes.
-LEARNT: Final = f"learnt 1 {SHA256[:8]}"
+LEARNT: Final = f"learnt 2 {SHA256[:8]}"
 STYLE, SHIFT = "style", "shift"  # of a voice's tensors
 TIMBRE: Final = 128  # numbers of a style; the rest are prosody
 NORMS: Final = 58  # of the decoder; each can have a shift of the timbre

@@ -96,6 +96,14 @@ def learn(
     return replace(lesson.blend, tensors=tensors, metadata=about)
 
 
+def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
+    """The voice between a blend (0) and what was learnt from it (1); pitch and pace are learnt."""
+    ours, theirs = style_of(blend)[0], style_of(learnt)[0]
+    style = ours + share * (theirs - ours)
+    tensors = {**learnt.tensors, STYLE: style, SHIFT: share * learnt.tensors[SHIFT]}
+    return replace(learnt, tensors=tensors)
+
+
 def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     """What the decoder is to say, and how the person's pitch and pace differ from the blend's."""
     parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british

@@ -132,6 +132,23 @@ def test_a_fit_that_is_worse_is_not_kept_and_the_reason_is_said_at_once_from_the
     assert len(lessons) == 4
 
 
+def test_where_the_words_of_a_fit_suffer_less_of_it_is_offered(lessons, monkeypatch):
+    keep()
+    whole = small_learnt_voice().tensors
+    moved: list[float] = []
+
+    def fault(blend, voice, say, hear):
+        moved.append(np.abs(voice.tensors["shift"]).max() / np.abs(whole["shift"]).max())
+        return "" if moved[-1] < 0.8 else "It is worse."
+
+    monkeypatch.setattr(checks, "fault", fault)
+    learnt = voice_learning.learn("Anna", TEXT)
+    assert moved == pytest.approx([1.0, 0.75])
+    assert learnt.reason == ""
+    style, blend = voices.load(learnt.file).tensors["style"], small_voice().tensors["style"]
+    np.testing.assert_allclose(style, blend + 0.75 * (whole["style"] - blend), atol=1e-6)
+
+
 def test_a_damaged_note_of_a_refusal_is_none(lessons, monkeypatch):
     keep()
     monkeypatch.setattr(checks, "fault", lambda *_: "It is worse.")
