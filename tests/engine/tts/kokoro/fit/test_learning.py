@@ -154,7 +154,7 @@ def test_sounds_are_found_where_they_are_in_slower_speech():
 
 def test_a_text_with_more_symbols_than_the_clip_has_frames_is_refused():
     found = align(spoken(np.array([2, 2])), spoken(np.array([9] * 7)), np.array([9] * 7))
-    with pytest.raises(InvalidInput, match="not what is spoken"):
+    with pytest.raises(InvalidInput, match="does not fit"):
         check_alignment(1.0, 1.0, found)
 
 
@@ -175,7 +175,7 @@ def test_a_text_fits_by_its_length_and_its_alignment(seconds, clip_s, distance, 
     if fits:
         check_alignment(seconds, clip_s, found)
         return
-    with pytest.raises(InvalidInput, match="not what is spoken"):
+    with pytest.raises(InvalidInput, match="does not fit"):
         check_alignment(seconds, clip_s, replace(found))
 
 
