@@ -48,9 +48,7 @@ class TransformerConfig:
 
 
 class Rotation(NamedTuple):
-    """Angles of some positions: cosine and sine, both [T, E / 2], fp32; or [B, 1, T, E / 2] where
-    sequences are at different positions.
-    """
+    """Angles of some positions: cosine and sine, both [T, E / 2], fp32."""
 
     cos: Tensor
     sin: Tensor

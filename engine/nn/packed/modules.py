@@ -15,7 +15,6 @@ from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, GptGraph, LlamaGraph
 from engine.nn.pending import Pending
-from engine.nn.slot_cache import SlotCache
 from engine.nn.transformer import Block, Rotation, TransformerConfig
 
 
@@ -61,19 +60,12 @@ class PackedTransformer(nn.Module):
         self,
         x: Tensor,
         rotation: Rotation,
-        cache: KvCache | SlotCache,
+        cache: KvCache,
         mask: Tensor | None = None,
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
-        if isinstance(cache, SlotCache):
-            past = cache.stored[:, :, : len(x)]
-            hidden = np.where(cache.past(len(x)).numpy(), np.float32(0), np.float32(HIDDEN_SCORE))
-            bias = np.pad(
-                hidden, ((0, 0), (0, 0), (0, 0), (0, 1))
-            )  # every row may read its new one
-        else:
-            past, bias = cache.stored, _bias(cache, x.shape[1], mask)
-        return _store(self._stack.run(x, rotation, past, bias), cache)
+        bias = _bias(cache, x.shape[1], mask)
+        return _store(self._stack.run(x, rotation, cache.stored, bias), cache)
 
     def start(
         self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
@@ -91,7 +83,7 @@ class PackedGpt(PackedTransformer):
     GRAPH = GptGraph
 
 
-def _store(output: Advanced, cache: KvCache | SlotCache) -> Tensor:
+def _store(output: Advanced, cache: KvCache) -> Tensor:
     """Store the keys and values of new positions; return their hidden states [B, T, D]."""
     cache.append_all(output.stored)
     return output.hidden

@@ -50,8 +50,7 @@ class CompiledStack:
     def run(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Advanced:
         """New positions x [B, T, D] behind the past [layers, 2, B, G, M, E].
 
-        `bias` [T, M + T], or [B, 1, T, M + T] where sequences differ, is added to the scores: 0
-        where a position may be read, else HIDDEN_SCORE. `rotation` as rotate() takes it.
+        `bias` [T, M + T] is added to the scores: 0 where a position may be read, else HIDDEN_SCORE.
         """
         feeds = self._feeds(x, rotation, past, bias)
         return self._advanced(self._session.run(OUTPUTS, feeds))
@@ -71,15 +70,13 @@ class CompiledStack:
 
     def _feeds(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> dict[str, Array]:
         batch, length, _ = x.shape
-        cos, sin = (angles.flatten(0, -2).contiguous().numpy() for angles in rotation)
-        angles = np.arange(len(cos)).reshape(-1, length)  # which of them each position has
         feeds: dict[str, Array] = {
             "x": x.contiguous().numpy(),
-            "cos": cos,
-            "sin": sin,
-            "angles": np.broadcast_to(angles, (batch, length)),
+            "cos": rotation.cos.contiguous().numpy(),
+            "sin": rotation.sin.contiguous().numpy(),
+            "angles": np.broadcast_to(np.arange(length), (batch, length)),
             "widths": np.array([past.shape[4], length], dtype=np.int64),
-            "bias": np.tile(bias.reshape(-1, 1, *bias.shape[-2:]), (self._config.group, 1)),
+            "bias": np.tile(bias, (1, 1, self._config.group, 1)),
         }
         for layer, (keys, values) in enumerate(past.numpy()):
             feeds[f"past_keys{layer}"] = keys

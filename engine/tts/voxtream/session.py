@@ -89,7 +89,7 @@ class VoxtreamSession(PassageUtterance):
         self._begin_marks: list[int] = []  # where those begin that come with the next frame
         self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
-        self.frames = fresh_frames()  # of the passage
+        self._frames = fresh_frames()  # of the passage
         self._passage = 0  # frames since the passage began
         self._passage_over = False
         self._plain = False  # whether the frame due is at the model's own pace
@@ -100,14 +100,6 @@ class VoxtreamSession(PassageUtterance):
 
     @torch.inference_mode()
     def step(self) -> Step:
-        while (step := self.until_due()) is None:
-            frame = self.heard(self.frames.draw(self.due()))
-            if frame is not None:
-                return frame
-        return step
-
-    def until_due(self) -> Step | None:
-        """All that comes before the next frame is drawn; None = that is due."""
         while not self._finished:
             if self._passage_over:
                 if not self._words and not self._ended:
@@ -120,8 +112,8 @@ class VoxtreamSession(PassageUtterance):
                     return frame
             elif self._span is None:
                 self._first()
-            else:
-                return None
+            elif (frame := self._draw(self._span)) is not None:
+                return frame
         rest = self._sounding(*self._stretch.finish())
         return rest or Finished()
 
@@ -154,8 +146,8 @@ class VoxtreamSession(PassageUtterance):
         if not self._words:
             self._finished = True
             return
-        self.frames.close()
-        self.frames = self._fresh_frames()
+        self._frames.close()
+        self._frames = self._fresh_frames()
         self._passage, self._span = 0, None
         self._phonemizer = WordPhonemizer(self._parts.espeak)
         self._script = Script(self._prompt, self._parts.table, self._script.places.begun_words)
@@ -174,29 +166,23 @@ class VoxtreamSession(PassageUtterance):
     def _first(self) -> None:
         """Draw the first frame, which is not heard yet: its acoustic codes are the prompt's."""
         opened = self._prompt.open(self._script.rows())
-        self._span = self._move(self.frames.first(opened, self._controls()), None)
+        self._span = self._move(self._frames.first(opened, self._controls()), None)
         self._spoken = self._drawn
 
-    def due(self) -> Tensor:
-        """The controls with which the frame that is due must be drawn; heard() follows."""
-        assert self._span is not None, "until_due() comes first"
+    def _draw(self, before: Span) -> AudioFrame | None:
+        """Draw the next frame; the one before it, which spoke `before`, is heard. None when that is
+        too little to sound.
+        """
         self._plain = self.rate is None and self._pace() == PLAIN
         if not self._begun:
-            self._begin(self._span)
+            self._begin(before)
         self._begun = False
-        return self._controls()
-
-    def heard(self, token: int) -> AudioFrame | None:
-        """What is heard once a frame is drawn, with its duration token: the frame before it. None
-        when that is too little to sound.
-        """
-        before = self._span
-        assert before is not None, "due() comes first"
+        token = self._frames.draw(self._controls())
         self._span = self._move(token, before)
         self._passage += 1
         if not self._passage_over and self._read_ahead():
             self._begin(self._span)
-        sound = self.frames.sound()
+        sound = self._frames.sound()
         if self._passage_over:
             sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
         frame = self._heard(sound, before)
@@ -207,7 +193,7 @@ class VoxtreamSession(PassageUtterance):
         """Begin on the frame after the one that spoke `span`: of all it needs, only its rate and
         randomness may still be open.
         """
-        self.frames.begin(self._script.vector(span), self._script.said(span))
+        self._frames.begin(self._script.vector(span), self._script.said(span))
         self._script.forget_before(span.first)
         self._begun = True
 
@@ -310,4 +296,4 @@ class VoxtreamSession(PassageUtterance):
         self._stretch = Stretch(SAMPLE_RATE)
         if not self._closed:
             self._closed = True
-            self.frames.close()
+            self._frames.close()

@@ -26,7 +26,6 @@ from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.system.voice_tensors import prompt_codes, real_numbers
-from engine.tts.voxtream.batch import SlotBatch
 from engine.tts.voxtream.config import INT8, UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig, Profile
 from engine.tts.voxtream.edition import TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import PublishedFile, RandomWeights, Target, load_weights
@@ -90,10 +89,6 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     def open(self, voice: Voice, *, seed: int) -> VoxtreamSession:
         prompt = self._of(voice)
         return VoxtreamSession(self._parts, prompt, partial(self._frames, prompt), seed)
-
-    def batch(self, slots: int) -> SlotBatch:
-        """Up to so many sessions that are stepped together."""
-        return SlotBatch(self._parts, self._tables, self._of, slots)
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:

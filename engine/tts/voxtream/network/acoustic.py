@@ -1,8 +1,7 @@
 """The acoustic codes of a frame from packed weights: a step of the depth transformer is one graph,
 the head that follows it another, and only the code between two steps passes through Python.
 
-Invariant: weights are shared and never change; AcousticSteps is what one utterance owns, or
-several whose frames are made together. F frames have F B rows.
+Invariant: weights are shared and never change; AcousticSteps is what one utterance owns.
 """
 
 import numpy as np
@@ -28,23 +27,21 @@ class PackedAcoustics(nn.Module):
         self.stack = stack
         self._heads = [_Head(head, precision, guidance) for head in heads]
 
-    def open(self, embeddings: Tensor, vocabulary: int, frames: int = 1) -> "AcousticSteps":
-        """Buffers for so many frames at a time; `embeddings` [K vocabulary, D] are those of all
-        codes.
-        """
-        sequence = self.stack.open(frames * ROWS, OPENING)
+    def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
+        """An utterance's buffers; `embeddings` [K vocabulary, D] are those of all codes."""
+        sequence = self.stack.open(ROWS, OPENING)
         return AcousticSteps(sequence, self._heads, embeddings, vocabulary)
 
 
 class AcousticSteps:
-    """Frames one after the other, or several abreast."""
+    """The codes of frames, one after the other."""
 
     def __init__(
         self, sequence: ShortSequence, heads: list["_Head"], embeddings: Tensor, vocabulary: int
     ) -> None:
         self._sequence = sequence
         self._embeddings, self._vocabulary = embeddings, vocabulary
-        self._found = torch.zeros(len(heads), len(sequence.hidden) // ROWS, 1, dtype=torch.int64)
+        self._found = torch.zeros(len(heads), 1, 1, dtype=torch.int64)
         self._heads = heads
         self._draws = [
             head.bound(self._sequence.hidden, code)
@@ -52,7 +49,7 @@ class AcousticSteps:
         ]
 
     def codes(self, hidden: Tensor, semantic: Tensor) -> Tensor:
-        """Greedy codes [F, K - 1] from hidden + speaker [F B, D] and semantic codes [F, 1]."""
+        """Greedy codes [1, K - 1] from hidden + speaker [B, D] and the semantic code [1, 1]."""
         self._open(hidden, semantic)
         for step, draw in enumerate(self._draws):
             if step:
@@ -75,15 +72,11 @@ class AcousticSteps:
 
     def _open(self, hidden: Tensor, semantic: Tensor) -> None:
         self._sequence.opening[:, 0] = hidden
-        self._both_rows(self._sequence.opening)[:, :, 1] = self._embeddings[semantic]
+        self._sequence.opening[:, 1] = self._embeddings[semantic[0]]
 
     def _follow(self, codebook: int, code: Tensor) -> None:
-        embedded = self._embeddings[code + codebook * self._vocabulary]
-        self._both_rows(self._sequence.following)[:, :, 0] = embedded
-
-    def _both_rows(self, inputs: Tensor) -> Tensor:
-        """[F B, T, D] as [F, B, T, D]."""
-        return inputs.view(-1, ROWS, *inputs.shape[1:])
+        embedded = self._embeddings[code[0] + codebook * self._vocabulary]
+        self._sequence.following[:, 0] = embedded
 
 
 class _Head:
@@ -104,7 +97,7 @@ class _Head:
         )
 
     def bound(self, hidden: Tensor, code: Tensor) -> Bound:
-        """From hidden [F B, D] to codes [F, 1], where they lie."""
+        """From hidden [B, D] to the code [1, 1], where they lie."""
         return Bound(self._session, {"hidden": hidden}, {"code": code})
 
     def logits(self, hidden: Tensor) -> Tensor:

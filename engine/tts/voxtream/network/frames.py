@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS, Mimi
-from engine.nn.cache import FixedKvCache, KvCache
+from engine.nn.cache import FixedKvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.attention_window import NextWindow, TemporalMemory
 from engine.tts.voxtream.config import ROWS
-from engine.tts.voxtream.network.model import Choice, Controls, VoxtreamModel
+from engine.tts.voxtream.network.model import Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 
 
@@ -51,22 +51,6 @@ class Frames(Protocol):
         ...
 
 
-class Memory(Protocol):
-    """The temporal transformer's, of one utterance."""
-
-    def start(self, column: Tensor) -> None:
-        """Begin on the next column [B, D]; finish() or settle() follows."""
-        ...
-
-    def finish(self) -> Tensor:
-        """Hidden [B, D] of the column begun on."""
-        ...
-
-    def settle(self) -> None:
-        """Give up the column that was begun, if any; returns once it is no longer computed."""
-        ...
-
-
 def pack_controls(
     guidance: float, pull: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
 ) -> Tensor:
@@ -87,14 +71,15 @@ class EagerFrames:
         self._mimi = mimi
         self._stream = prompt.sound_on(mimi)
         self._depth = prompt.model.acoustic_memory()
-        self._memory: Memory | None = None
+        self._memory: TemporalMemory | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
         self._spoken = self._codes  # [1, K] of the frame before
         self._said = self._spoken_phones = (NOTHING, NOTHING)  # of the frame begun on, of _spoken
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         prompt, model = self.prompt, self.prompt.model
-        self._memory = self._remembered(opened.cache)
+        tables, window = prompt.tables.temporal, model.config.audio_window
+        self._memory = TemporalMemory(model, tables, opened.cache, window)
         choice = model.choose(opened.hidden, spread(controls, model))
         # The acoustic codes of the prompt's last frame are known; the released loop makes them
         # again, which costs a third of the first packet.
@@ -115,10 +100,6 @@ class EagerFrames:
         acoustic = model.acoustic_codes(
             hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
         )
-        return self.take(choice, acoustic)
-
-    def take(self, choice: Choice, acoustic: Tensor) -> int:
-        """Note what was drawn of the frame begun on; its duration token."""
         self._spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._spoken_phones = self._said
         self._codes = torch.cat((choice.code, acoustic), dim=1)
@@ -133,10 +114,6 @@ class EagerFrames:
         if self._memory is not None:
             self._memory.settle()
         self._memory = None
-
-    def _remembered(self, cache: KvCache) -> Memory:
-        model, tables = self.prompt.model, self.prompt.tables
-        return TemporalMemory(model, tables.temporal, cache, model.config.audio_window)
 
 
 def spread(packed: Tensor, model: VoxtreamModel) -> Controls:

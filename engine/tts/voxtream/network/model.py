@@ -107,11 +107,7 @@ class VoxtreamModel(nn.Module):
 
     def choose(self, hidden: Tensor, controls: Controls) -> Choice:
         """Draw the frame's duration token, then its semantic code given the token."""
-        return self.draw(self.joint_logits(hidden), controls)
-
-    def draw(self, joint: Tensor, controls: Controls) -> Choice:
-        """As choose(), from joint logits [B, N, V]."""
-        generation = self.generation
+        joint, generation = self.joint_logits(hidden), self.generation  # [B, N, V]
         tokens = self.token_probabilities(joint[0], controls.pull)  # [1, N]
         token = draw_nucleus(tokens, generation.nucleus, controls.token_noise)
         guided = guide(joint[:1], joint[1:], controls.guidance)  # [1, N, V]
@@ -137,23 +133,23 @@ class VoxtreamModel(nn.Module):
         weighted = projected * self.generation.speaker_weight
         return torch.stack((weighted, torch.zeros_like(weighted)))
 
-    def acoustic_memory(self, frames: int = 1) -> KvCache | AcousticSteps:
-        """What acoustic_codes() writes to; whose it is makes so many frames at a time."""
+    def acoustic_memory(self) -> KvCache | AcousticSteps:
+        """What acoustic_codes() writes to."""
         if isinstance(self.depth, PackedAcoustics):
             embeddings, vocabulary = self.audio_embeddings.weight, self.config.audio_vocabulary
-            return self.depth.open(embeddings, vocabulary, frames)
-        rows, growth = frames * ROWS, self.codebooks
-        cache = KvCache(self.config.depth, rows, self.device, self.dtype, growth=growth)
+            return self.depth.open(embeddings, vocabulary)
+        growth = self.codebooks
+        cache = KvCache(self.config.depth, ROWS, self.device, self.dtype, growth=growth)
         cache.reserve(self.codebooks)
         return cache
 
     def acoustic_codes(
         self, hidden: Tensor, semantic: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
     ) -> Tensor:
-        """Codes of codebooks 1.. of F frames, given hidden + speaker [F B, D] and their semantic
-        codes [F, 1].
+        """Codes of codebooks 1.. of a frame, given hidden + speaker [B, D] and its semantic code
+        [1, 1].
 
-        Greedy (VoXtream2, 3.5). Returns [F, K - 1]; `memory` starts again.
+        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `memory` starts again.
         """
         if isinstance(memory, AcousticSteps):
             return memory.codes(hidden, semantic)
@@ -181,7 +177,7 @@ class VoxtreamModel(nn.Module):
         return torch.cat(rows)
 
     def _depth_step(self, head: int, x: Tensor, table: RotaryTable, cache: KvCache) -> Tensor:
-        """[F B, T, D] -> guided logits of codebook head + 1, [F, V of real codes]."""
+        """[B, T, D] -> guided logits of codebook head + 1, [1, V of real codes]."""
         start, length = cache.length, x.shape[1]
         mask = None
         if length > 1:
@@ -189,18 +185,18 @@ class VoxtreamModel(nn.Module):
         out = self.depth(x, table.slice(start, start + length), cache, mask)
         cache.advance(length)
         logits: Tensor = self.acoustic_heads[head](out[:, -1])
-        wide = logits.float().view(-1, ROWS, logits.shape[-1])  # guidance triples bf16's rounding
-        guided = guide(wide[:, 0], wide[:, 1], self.generation.acoustic_guidance)
+        wide = logits.float()  # guidance triples bf16's rounding
+        guided = guide(wide[:1], wide[1:], self.generation.acoustic_guidance)
         return guided[:, : self.config.codes]
 
     def _best(self, logits: Tensor) -> Tensor:
-        """The best code of each frame, [F, 1]."""
+        """The best code, [1, 1]."""
         return logits.argmax(-1, keepdim=True)
 
     def _embedded(self, codebook: int, code: Tensor) -> Tensor:
-        """Embedding of each frame's code [F, 1] in both its rows, [F B, D]."""
+        """Embedding of a code [1, 1] in both rows, [B, D]."""
         row: Tensor = self.audio_embeddings(code + codebook * self.config.audio_vocabulary)
-        return row.to(self.dtype).expand(-1, ROWS, -1).flatten(0, 1)
+        return row[0].to(self.dtype).expand(ROWS, -1)
 
 
 def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:
