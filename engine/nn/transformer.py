@@ -261,6 +261,11 @@ def rotate(x: Tensor, rotation: Rotation) -> Tensor:
     return rotated_pairs.flatten(-2).type_as(x)
 
 
+def causal_mask(start: int, length: int, device: torch.device) -> Tensor:
+    """[T, start + T], True up to each new position."""
+    return torch.ones(length, start + length, dtype=torch.bool, device=device).tril(start)
+
+
 def group_mask(mask: Tensor, config: TransformerConfig) -> Tensor:
     """[.., T, S] -> [.., R * T, S]: one copy per query head that shares a key/value head."""
     return torch.cat([mask] * config.group, dim=-2)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
-from engine.tts.voxtream.attention_window import causal_mask
+from engine.nn.transformer import causal_mask
 from engine.tts.voxtream.config import (
     FULL,
     GENERATION,

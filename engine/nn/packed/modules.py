@@ -13,8 +13,7 @@ from torch import Tensor, nn
 from engine.nn.cache import KvCache
 from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
-from engine.nn.packed.stack_graph import HIDDEN_SCORE, Advanced, GptGraph, LlamaGraph
-from engine.nn.pending import Pending
+from engine.nn.packed.stack_graph import HIDDEN_SCORE, GptGraph, LlamaGraph
 from engine.nn.transformer import Block, Rotation, TransformerConfig
 
 
@@ -64,29 +63,15 @@ class PackedTransformer(nn.Module):
         mask: Tensor | None = None,
     ) -> Tensor:
         """As Transformer.forward, for CPU tensors."""
-        bias = _bias(cache, x.shape[1], mask)
-        return _store(self._stack.run(x, rotation, cache.stored, bias), cache)
-
-    def start(
-        self, x: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None = None
-    ) -> Pending[Tensor]:
-        """Like forward(), but in parallel with the caller where there are two threads. The cache
-        must not be touched until wait(), which stores the new positions.
-        """
-        output = self._stack.start(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
-        return output.then(lambda advanced: _store(advanced, cache))
+        output = self._stack.run(x, rotation, cache.stored, _bias(cache, x.shape[1], mask))
+        cache.append_all(output.stored)
+        return output.hidden
 
 
 class PackedGpt(PackedTransformer):
     """A Gpt's twin."""
 
     GRAPH = GptGraph
-
-
-def _store(output: Advanced, cache: KvCache) -> Tensor:
-    """Store the keys and values of new positions; return their hidden states [B, T, D]."""
-    cache.append_all(output.stored)
-    return output.hidden
 
 
 def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:

@@ -17,7 +17,6 @@ from torch import Tensor, from_numpy
 
 from engine.nn.packed.product_graph import Array, ProductGraph
 from engine.nn.packed.quantise import Precision
-from engine.nn.pending import Pending, beside
 from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
 
 OUTPUTS = ["y", "stored"]
@@ -37,15 +36,9 @@ class Advanced:
 class CompiledStack:
     """A stack ready to run on the CPU; several sequences may use it."""
 
-    def __init__(
-        self,
-        session: onnxruntime.InferenceSession,
-        config: TransformerConfig,
-        threads: int,
-    ) -> None:
+    def __init__(self, session: onnxruntime.InferenceSession, config: TransformerConfig) -> None:
         self._session = session
         self._config = config
-        self._threads = threads
 
     def run(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Advanced:
         """New positions x [B, T, D] behind the past [layers, 2, B, G, M, E].
@@ -53,19 +46,7 @@ class CompiledStack:
         `bias` [T, M + T] is added to the scores: 0 where a position may be read, else HIDDEN_SCORE.
         """
         feeds = self._feeds(x, rotation, past, bias)
-        return self._advanced(self._session.run(OUTPUTS, feeds))
-
-    def start(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> Pending[Advanced]:
-        """Like run(), but in parallel with the caller where there is a second thread, else in
-        wait(). The arguments must not change until wait() has returned.
-        """
-        feeds = self._feeds(x, rotation, past, bias)
-        if self._threads > 1:
-            return beside(self._session, OUTPUTS, feeds).then(self._advanced)
-        return Pending(lambda: self._advanced(self._session.run(OUTPUTS, feeds)))
-
-    def _advanced(self, outputs: list[Array]) -> Advanced:
-        hidden, stored = map(from_numpy, outputs)
+        hidden, stored = map(from_numpy, self._session.run(OUTPUTS, feeds))
         return Advanced(hidden, stored.view(self._config.layers, 2, -1, *stored.shape[1:]))
 
     def _feeds(self, x: Tensor, rotation: Rotation, past: Tensor, bias: Array) -> dict[str, Array]:
@@ -116,7 +97,7 @@ class StackGraph(ProductGraph):
         shapes = [[*batch, config.width], [*batch, None, config.head_width]]
         outputs: dict[str, list[Any]] = dict(zip(OUTPUTS, shapes, strict=True))
         session = self.compile(self._stack_inputs(), outputs, threads=threads)
-        return CompiledStack(session, config, threads)
+        return CompiledStack(session, config)
 
     def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
         """normed [B, T, D] through a layer's attention and its output product."""

@@ -31,7 +31,7 @@ class PassageUtterance(Utterance):
     def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
         super().__init__(sample_rate, rates)
         self._last_word = ""  # taken up
-        self._taken = 0  # words taken up
+        self._words_read: list[str] = []  # all words taken up
         self._silence = SilenceLimit(sample_rate)
 
     def _read_word(
@@ -43,7 +43,7 @@ class PassageUtterance(Utterance):
         passage_over = passage_full and ends_sentence(self._last_word)
         if self._words and not passage_over:
             self._last_word = self._words.popleft()
-            self._taken += 1
+            self._words_read.append(self._last_word)
             ready, closes = phonemizer.push(self._last_word), False
         elif self._ended or passage_over:
             ready, closes = phonemizer.finish(), True
@@ -54,6 +54,11 @@ class PassageUtterance(Utterance):
         if closes:
             script.close()
         return True
+
+    def _return_words(self, begun: int) -> None:
+        """Take up the words behind the first `begun` ones of the utterance again."""
+        while len(self._words_read) > begun:
+            self._words.appendleft(self._words_read.pop())
 
 
 class FadingUtterance(PassageUtterance):

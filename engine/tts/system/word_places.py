@@ -15,7 +15,7 @@ class WordPlaces:
     def __init__(self, first_word: int = 0) -> None:
         """`first_word`: how many words of the utterance came before the passage."""
         self.begun_words = first_word  # of the utterance, that begun() has given
-        self._first_word = first_word
+        self.first_word = first_word
         self._starts: deque[int] = deque()  # where each word begins that has not begun yet
         self._nuclei: deque[int] = deque()  # phones that carry a syllable that has not ended yet
 
@@ -41,7 +41,7 @@ class WordPlaces:
     def word_at(self, place: int) -> int:
         """Number of the last word that has begun at `place`; before the first one, that one's."""
         count = sum(start <= place for start in self._starts)
-        return max(self._first_word, self.begun_words + count - 1)
+        return max(self.first_word, self.begun_words + count - 1)
 
     def begins_at(self, place: int) -> bool:
         """Whether a word that has not begun yet begins there."""

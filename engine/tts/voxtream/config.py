@@ -28,6 +28,9 @@ STACKS = {
 }
 
 ROWS = 2  # of a batch: conditional and unconditional
+# Frames, 10 s, that a window holds at least behind a prompt: more than a voice may linger on the
+# prompt's last phone (see repeats_before_push), so that every passage speaks.
+LEAST_ROOM: Final = 125
 SPECIAL_CODES = 2  # of VoXtream2: prompt codes dropped (unconditional row), and padding
 
 
@@ -70,6 +73,11 @@ class ModelConfig:
     def look_ahead(self) -> int:
         """How many phones ahead the masks let a row see."""
         return self.phone.layers * self.max_look_ahead
+
+    @property
+    def longest_prompt(self) -> int:
+        """Frames of a prompt that leaves room for a passage; it has a column more than frames."""
+        return self.audio_window - 1 - LEAST_ROOM
 
     @property
     def codes(self) -> int:
@@ -116,8 +124,8 @@ class Generation:
     pull_scale: Annotated[float, Range(0.01, 100)] = PER_DECADE
     # 3 s, VoXtream2, 3.5; the reference rounds 37.5 up
     rate_window_frames: Annotated[int, Range(1, 10_000)] = 38
-    # released: a state visited more often is left
-    repeats_before_push: Annotated[int, Range(1, 10_000)] = 25
+    # released: a state visited more often is left; there are two for each phone
+    repeats_before_push: Annotated[int, Range(1, LEAST_ROOM // 2 - 2)] = 25
     # released: the same for the last two phones
     repeats_at_end: Annotated[int, Range(1, 10_000)] = 3
     acoustic_delay: Annotated[int, Range(1, 1)] = 1  # frame; released

@@ -13,9 +13,8 @@ from torch import Tensor
 
 from engine.codec.mimi import Mimi, MimiStream
 from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
+from engine.nn.transformer import RotaryTable, causal_mask
 from engine.tts.phones import SPECIAL, SpecialPhones
-from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import VoxtreamModel, delayed
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -67,6 +66,11 @@ class PreparedPrompt:
     def length(self) -> int:
         """P, prompt columns = prompt phones."""
         return self.columns.shape[2]
+
+    @property
+    def room(self) -> int:
+        """Frames that the temporal transformer's window holds behind the prompt."""
+        return self.model.config.audio_window - self.length
 
     def rows(self, look_ahead: int) -> PhoneRows:
         """Phone rows of the prompt under one look-ahead."""

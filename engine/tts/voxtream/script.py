@@ -8,6 +8,7 @@ Invariant: rows depend on the words added so far, not on how they were grouped.
 import math
 from abc import ABC, abstractmethod
 from collections import deque
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -19,6 +20,8 @@ from engine.tts.system.word_places import WordPlaces
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
+
+LAST_FRAMES: Final = 38  # 3 s; in the last ones of a full window, a passage ends with a word
 
 
 class PhoneScript(ABC):
@@ -56,6 +59,14 @@ class PhoneScript(ABC):
         """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
         begun = self.places.begun(math.inf if span.ended else span.last)
         return [(word, span.first < start == span.last) for word, start in begun]
+
+    def is_cut(self, before: Span, span: Span, left: int) -> bool:
+        """Whether the passage has to end between two frames, because the temporal transformer's
+        window holds only `left` more: between words if it can be.
+        """
+        if left > LAST_FRAMES:
+            return False
+        return left <= 0 or self.places.word_at(span.first) > self.places.word_at(before.last)
 
     def syllables_ended(self, span: Span) -> int:
         """How many syllables are over when a frame begins, each counted once."""

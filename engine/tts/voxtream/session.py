@@ -5,7 +5,8 @@ a word belongs to the trace, as the rate does. With a look-ahead of 0 they are t
 fewer than three phones are ahead, whether they came early or late: then the samples do not depend
 on how pushing and stepping are interleaved.
 A long text is spoken in passages of whole sentences, each from the prompt alone: a small model that
-hears only itself for a minute wears out, and a passage costs a copy of the prompt's snapshot.
+hears only itself for a minute wears out, and a passage costs a copy of the prompt's snapshot. A
+sentence that is longer than the temporal transformer's window is cut, between words if it can be.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
@@ -93,7 +94,6 @@ class VoxtreamSession(PassageUtterance):
         self._passage = 0  # frames since the passage began
         self._passage_over = False
         self._plain = False  # whether the frame due is at the model's own pace
-        self._begun = False  # whether the next frame was begun on while the last one was decoded
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._made = 0  # samples before they were stretched
         self._closed = False
@@ -105,7 +105,7 @@ class VoxtreamSession(PassageUtterance):
                 if not self._words and not self._ended:
                     return Starved()
                 self._begin_passage()
-            elif not self._begun and not self._read_ahead():
+            elif not self._read_ahead():
                 return Starved()
             elif not self._script.has_phones:
                 if (frame := self._wordless()) is not None:
@@ -120,7 +120,7 @@ class VoxtreamSession(PassageUtterance):
     @property
     def taken(self) -> int:
         """Words taken up so far; with those before every step they make a trace, see base.py."""
-        return self._taken
+        return len(self._words_read)
 
     def _read_ahead(self) -> bool:
         """Take up the words that the next frame is to know; False when it needs more of them."""
@@ -174,28 +174,22 @@ class VoxtreamSession(PassageUtterance):
         too little to sound.
         """
         self._plain = self.rate is None and self._pace() == PLAIN
-        if not self._begun:
-            self._begin(before)
-        self._begun = False
-        token = self._frames.draw(self._controls())
-        self._span = self._move(token, before)
+        script = self._script
+        phones, said = script.vector(before), script.said(before)
+        script.forget_before(before.first)
+        made = self._frames.next(phones, said, self._controls())
+        self._span = self._move(made.token, before)
         self._passage += 1
-        if not self._passage_over and self._read_ahead():
-            self._begin(self._span)
-        sound = self._frames.sound()
+        is_cut = script.is_cut(before, self._span, self._prompt.room - self._passage)
+        self._passage_over = self._passage_over or is_cut
+        sound = made.pcm
         if self._passage_over:
             sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
         frame = self._heard(sound, before)
+        if is_cut:
+            self._return_words(script.places.begun_words)
         self._spoken = self._drawn
         return frame
-
-    def _begin(self, span: Span) -> None:
-        """Begin on the frame after the one that spoke `span`: of all it needs, only its rate and
-        randomness may still be open.
-        """
-        self._frames.begin(self._script.vector(span), self._script.said(span))
-        self._script.forget_before(span.first)
-        self._begun = True
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""

@@ -146,8 +146,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
     def _prompt(self, voice: Voice) -> PreparedPrompt:
         model = self._parts.model
         shape = model.config
-        # A column more than frames, and one to speak in.
-        codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.audio_window - 2)
+        codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.longest_prompt)
         speaker = real_numbers(voice, "speaker", (shape.speaker_width,))
         return prepare(model, self._tables, codes, speaker, self._parts.table.special)
 

@@ -88,7 +88,7 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
         partial(voxtream2.small, lowest_rate=2.5, highest_rate=3.0),
         (laws.paces_are_the_same_word_by_word, laws.every_word_has_one_onset_in_order),
     ),
-    "voxtream2, two threads": (partial(voxtream2.small, INT8, threads=2), OF_A_GRAPH),
+    "voxtream2, 8 bits": (partial(voxtream2.small, INT8), OF_A_GRAPH),
     GRAPH: (partial(warmed, partial(voxtream2.small, graphs=True)), ALL),
     "voxtream": (partial(warmed, voxtream1.small), SYSTEM),
     "llmvox": (llmvox.small, SYSTEM),

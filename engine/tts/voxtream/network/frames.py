@@ -1,29 +1,36 @@
 """The making of frames: from phone vectors to codes and samples, eagerly or as one CUDA graph.
 
 Both ways run the same model functions in the same order; the graph only keeps every tensor in place
-so that a frame is one launch and one transfer back. Plain calls let the codec and the next frame's
-temporal transformer, which do not need each other, run beside each other.
+so that a frame is one launch and one transfer back.
 Invariant: same prompt, phones and controls give the same frames either way.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS, Mimi
-from engine.nn.cache import FixedKvCache
+from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.graphs import Graphed
-from engine.tts.voxtream.attention_window import NextWindow, TemporalMemory
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import Controls, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 
 
+@dataclass(frozen=True)
+class Made:
+    """A drawn frame's duration token, and the samples [S] on the host of the frame before it."""
+
+    token: int
+    pcm: Tensor
+
+
 class Frames(Protocol):
-    """One utterance's frames, in order: first() once, then begin(), draw() and sound() for each;
-    the next begin() may come before sound().
+    """The frames of one passage, in order: first() once, then next() for each, as many as the
+    temporal transformer's window holds behind the prompt.
     """
 
     def first(self, opened: Opened, controls: Tensor) -> int:
@@ -32,22 +39,14 @@ class Frames(Protocol):
         """
         ...
 
-    def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
-        """Begin on the next frame, given the phone vector [B, D] of the frame before and the ids
-        of its first and last phone.
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
+        """Draw a frame, given the phone vector [B, D] of the frame before and the ids of its first
+        and last phone.
         """
         ...
 
-    def draw(self, controls: Tensor) -> int:
-        """Finish the frame begun on; its duration token."""
-        ...
-
-    def sound(self) -> Tensor:
-        """Samples [S] on the host of the frame before the one drawn last."""
-        ...
-
     def close(self) -> None:
-        """The utterance is over or abandoned; when this returns nobody computes for it."""
+        """The passage is over or abandoned."""
         ...
 
 
@@ -71,49 +70,37 @@ class EagerFrames:
         self._mimi = mimi
         self._stream = prompt.sound_on(mimi)
         self._depth = prompt.model.acoustic_memory()
-        self._memory: TemporalMemory | None = None
+        self._cache: KvCache | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
-        self._spoken = self._codes  # [1, K] of the frame before
-        self._said = self._spoken_phones = (NOTHING, NOTHING)  # of the frame begun on, of _spoken
 
     def first(self, opened: Opened, controls: Tensor) -> int:
         prompt, model = self.prompt, self.prompt.model
-        tables, window = prompt.tables.temporal, model.config.audio_window
-        self._memory = TemporalMemory(model, tables, opened.cache, window)
+        self._cache = opened.cache
         choice = model.choose(opened.hidden, spread(controls, model))
         # The acoustic codes of the prompt's last frame are known; the released loop makes them
         # again, which costs a third of the first packet.
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 
-    def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
-        assert self._memory is not None, "first() comes first"
-        self._said = said
-        codes = self._codes[:, :, None].expand(ROWS, -1, -1)
-        self._memory.start(self.prompt.model.columns(phones[:, None], codes)[:, 0])
-
-    def draw(self, controls: Tensor) -> int:
-        prompt, model = self.prompt, self.prompt.model
-        assert self._memory is not None, "first() comes first"
-        hidden = self._memory.finish()
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
+        prompt, model, cache = self.prompt, self.prompt.model, self._cache
+        assert cache is not None, "first() comes first"
+        columns = model.columns(phones[:, None], self._codes[:, :, None].expand(ROWS, -1, -1))
+        rotation = prompt.tables.temporal.slice(cache.length, cache.length + 1)
+        hidden = model.advance(columns, rotation, cache, None)
+        cache.advance(1)
         choice = model.choose(hidden, spread(controls, model))
         acoustic = model.acoustic_codes(
             hidden + prompt.speaker, choice.code, prompt.tables.depth, self._depth
         )
-        self._spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
-        self._spoken_phones = self._said
+        spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        return int(choice.token)
-
-    def sound(self) -> Tensor:
-        phones = self._spoken.new_tensor(self._spoken_phones).view(1, -1, 1)
-        pcm = self._mimi.decode_frame(self._stream, self._spoken[:, :, None], phones)
-        return pcm[0, 0].float().cpu()
+        told = spoken.new_tensor(said).view(1, -1, 1)
+        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None], told)
+        return Made(int(choice.token), pcm[0, 0].float().cpu())
 
     def close(self) -> None:
-        if self._memory is not None:
-            self._memory.settle()
-        self._memory = None
+        self._cache = None
 
 
 def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
@@ -137,7 +124,6 @@ class GraphFrames:
         self._cache = FixedKvCache(config.temporal, ROWS, config.audio_window, device, dtype)
         self._depth = model.acoustic_memory()
         self._phones = torch.zeros(ROWS, config.width, device=device, dtype=dtype)
-        self._column = torch.zeros_like(self._phones)
         self._speaker = torch.zeros_like(self._phones)
         self._codes = torch.zeros(1, model.codebooks, device=device, dtype=torch.int64)
         self._said = torch.full((1, PHONE_ROWS, 1), NOTHING, device=device)
@@ -146,9 +132,6 @@ class GraphFrames:
         # Pinned, or the copy to the device would wait for what is queued there.
         self._controls = torch.ones(count, pin_memory=device.type == "cuda")
         self._prompt: PreparedPrompt | None = None
-        self._next: NextWindow | None = None
-        self._length = 0
-        self._pcm = torch.empty(0)  # [S] on the host of the frame before
         with torch.inference_mode():
             self._graph = Graphed(self._frame, device)
 
@@ -163,48 +146,28 @@ class GraphFrames:
     def first(self, opened: Opened, controls: Tensor) -> int:
         assert self._prompt is not None, "serve() comes first"
         model = self._model
-        window = model.config.audio_window
         self._cache.load(opened.cache)
-        self._length = opened.cache.length
-        self._next = NextWindow(model, self._tables.temporal, opened.cache, window)
         choice = model.choose(opened.hidden, spread(controls, model))
         self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
         return int(choice.token)
 
-    def begin(self, phones: Tensor, said: tuple[int, int]) -> None:
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
         self._phones.copy_(phones)
         self._said.copy_(torch.tensor(said).view(1, -1, 1))
-
-    def draw(self, controls: Tensor) -> int:
-        assert self._next is not None, "first() comes first"
-        if self._length >= self._cache.capacity:
-            renewed = self._next.take()
-            self._cache.load(renewed)
-            self._length = renewed.length
         self._controls.copy_(controls)  # free: the frame before was waited for
         self._steering.copy_(self._controls, non_blocking=True)
         (out,) = self._graph()
-        self._length += 1
         host = out.cpu()  # the frame's only sync
-        # Behind it, so that what is prepared of the next window runs while the host goes on.
-        self._next.see(self._column.clone(), self._length)
-        self._pcm = host[:FRAME_SAMPLES].clone()
-        return int(host[FRAME_SAMPLES])
-
-    def sound(self) -> Tensor:
-        return self._pcm
+        return Made(int(host[FRAME_SAMPLES]), host[:FRAME_SAMPLES].clone())
 
     def close(self) -> None:
-        if self._next is not None:
-            self._next.give_up()
-        self._prompt, self._next = None, None
+        self._prompt = None
         self._hand_back(self)
 
     def _frame(self) -> tuple[Tensor]:
         """What is captured: reads and writes only the buffers above. Samples and token, [S + 1]."""
         model, codes = self._model, self._codes
         columns = model.columns(self._phones[:, None], codes[:, :, None].expand(ROWS, -1, -1))
-        self._column.copy_(columns[:, 0])
         rotation = self._tables.temporal.pick(self._cache.position)
         hidden = model.advance(columns, rotation, self._cache, self._cache.mask())
         choice = model.choose(hidden, _controls(self._steering, model.config.duration_tokens))

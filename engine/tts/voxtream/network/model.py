@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from engine.nn.cache import KvCache
 from engine.nn.packed.modules import PackedTransformer
 from engine.nn.packed.tail_stack import PackedTail
-from engine.nn.pending import Pending
 from engine.nn.sampling import draw_nucleus, draw_top, guide
 from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
 from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, Generation, ModelConfig
@@ -87,16 +86,6 @@ class VoxtreamModel(nn.Module):
         """Columns [B, T, D] through the temporal transformer; hidden of the last one [B, D]."""
         hidden: Tensor = self.temporal(columns, rotation, cache, mask)
         return hidden[:, -1]
-
-    def start(
-        self, columns: Tensor, rotation: Rotation, cache: KvCache, mask: Tensor | None
-    ) -> Pending[Tensor]:
-        """As advance(), beside the caller where the machine can. The cache must be left alone until
-        wait().
-        """
-        if isinstance(self.temporal, PackedTransformer):
-            return self.temporal.start(columns, rotation, cache, mask).then(lambda all: all[:, -1])
-        return Pending(lambda: self.advance(columns, rotation, cache, mask))
 
     # ------------------------------------------------- semantic and duration
 

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 from engine.settings.rules import Range
 from engine.tts.pack_files import check_system, read_config
-from engine.tts.voxtream.config import DURATION_TOKENS, NEVER, ModelConfig, check_shape
+from engine.tts.voxtream.config import DURATION_TOKENS, LEAST_ROOM, NEVER, ModelConfig, check_shape
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
@@ -31,7 +31,7 @@ class Generation:
     # at most so many follow the first one on the closing silence; released
     end_frames: Annotated[int, Range(1, 1000)] = 5
     # a phone is left after so many: ours, the released loop has no limit
-    held_frames: Annotated[int, Range(1, 1000)] = 25
+    held_frames: Annotated[int, Range(1, LEAST_ROOM // 2)] = 25
     # after so many, a new passage begins with the next sentence: ours
     passage_frames: Annotated[int, Range(1, 999_999)] = NEVER
 

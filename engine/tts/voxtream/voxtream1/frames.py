@@ -6,16 +6,14 @@ codes.
 Invariant: given the noise, a frame is a function of the weights, the phones and the codes before.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 from engine.codec.mimi import Mimi
 from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
-from engine.nn.transformer import RotaryTable
-from engine.tts.voxtream.attention_window import TemporalMemory, causal_mask
+from engine.nn.transformer import RotaryTable, causal_mask
+from engine.tts.voxtream.network.frames import Made
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
 from engine.tts.voxtream.prompt import Opened
 from engine.tts.voxtream.voxtream1.config import MOVES_ON, Generation
@@ -72,14 +70,6 @@ def _drawn(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
     return draw_top(probabilities, generation.top, noise.to(logits.device))
 
 
-@dataclass(frozen=True)
-class Made:
-    """What a step made: the drawn duration token, and the samples [S] of the frame before."""
-
-    token: int
-    pcm: Tensor
-
-
 class Frames:
     """One utterance's frames: first() once, then next() for each."""
 
@@ -88,7 +78,7 @@ class Frames:
         self._prompt, self._model, self._generation = prompt, model, generation
         self._mimi, self._stream = mimi, mimi.open()
         self._depth = KvCache(model.config.depth, 1, model.device, model.dtype)
-        self._memory: TemporalMemory | None = None
+        self._cache: KvCache | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
     def first(self, opened: Opened, generator: torch.Generator) -> int:
@@ -96,11 +86,10 @@ class Frames:
         loop may stay in the pause behind the prompt. Its acoustic codes come with the next frame,
         those that belong here are the prompt's last.
         """
-        prompt, window = self._prompt, self._model.config.audio_window
-        self._memory = TemporalMemory(self._model, prompt.tables.temporal, opened.cache, window)
+        self._cache = opened.cache
         noise = race_noise(self._generation.top, generator)
         choice = choose(self._model, opened.hidden, self._generation, noise, MOVES_ON)
-        self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
+        self._codes = torch.cat((choice.code, self._prompt.last_acoustic), dim=1)
         return int(choice.token)
 
     def next(self, phones: Tensor, said: tuple[int, int], generator: torch.Generator) -> Made:
@@ -108,10 +97,13 @@ class Frames:
         phones.
         """
         model, generation, prompt = self._model, self._generation, self._prompt
-        assert self._memory is not None, "first() comes first"
+        cache = self._cache
+        assert cache is not None, "first() comes first"
         told = torch.tensor(said, device=model.device).view(1, -1, 1)  # before anything is queued
-        self._memory.start(model.columns(phones[:, None], self._codes[:, :, None])[:, 0])
-        hidden = self._memory.finish()
+        rotation = prompt.tables.temporal.slice(cache.length, cache.length + 1)
+        columns = model.columns(phones[:, None], self._codes[:, :, None])
+        hidden = model.advance(columns, rotation, cache, None)
+        cache.advance(1)
         noise = torch.cat(
             [race_noise(generation.top, generator) for _ in range(model.codebooks)]
         )  # [K, top]

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.nn.transformer import causal_mask
 from engine.tts.phones import BOS
-from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -54,6 +54,11 @@ class PreparedPrompt:
     def last_phone(self) -> int:
         """Sequence position of the last phone its last frame speaks."""
         return int(self.places[-1, 1])
+
+    @property
+    def room(self) -> int:
+        """Frames that the temporal transformer's window holds behind the prompt."""
+        return self.model.config.audio_window - self.columns.shape[2]
 
     def open(self, rows: PhoneRows) -> Opened:
         """The temporal state behind the prompt, given the rows of its phones and of the text."""

@@ -96,7 +96,8 @@ class VoxtreamSession(PassageUtterance):
         """Whether the next frame sees further than the words taken up."""
         ahead = self._script.phone_count - self._cursor.last - 1
         most = self._parts.generation.look_ahead
-        return ahead < MIN_LOOK_AHEAD or (ahead < most and self._taken <= self._made)
+        words = len(self._words_read) - self._script.places.first_word
+        return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._made)
 
     def _begin_passage(self, first_word: int) -> None:
         """Go on from the prompt alone."""
@@ -106,7 +107,7 @@ class VoxtreamSession(PassageUtterance):
         self._cursor = Cursor(prompt.last_phone, parts.generation)
         self._frames = Frames(prompt, parts.mimi, parts.generation)
         self._span = None
-        self._taken = self._made = 0  # words and frames of the passage
+        self._made = 0  # frames of the passage
         self._passage_over = False
 
     def _frame(self, span: Span) -> AudioFrame | None:
@@ -125,6 +126,9 @@ class VoxtreamSession(PassageUtterance):
             self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
         else:
             self._span = self._cursor.advance(frame.token, script)
+            if script.is_cut(span, self._span, self._prompt.room - self._made):
+                self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
+                self._return_words(script.places.begun_words)
         if not onsets and not self._passage_over and self._silence.exceeds(pcm):
             return None
         return self._packet(pcm, onsets)

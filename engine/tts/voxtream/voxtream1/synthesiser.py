@@ -149,8 +149,7 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
     most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput when they
     do not fit the model.
     """
-    # A column more than frames, and one to speak in.
-    codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.audio_window - 2)
+    codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.longest_prompt)
     phones = whole_numbers(voice, "phones", shape.phone_vocabulary)
     spans = whole_numbers(voice, "spans", len(phones), dimensions=2)
     if len(phones) >= shape.phone_window:

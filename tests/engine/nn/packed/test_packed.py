@@ -1,6 +1,5 @@
 """Packed products compute what the restored weights would."""
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -8,10 +7,8 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.gpt import Gpt, unturned
 from engine.nn.packed.modules import PackedGpt, PackedLinear, PackedTransformer
-from engine.nn.packed.product_graph import ProductGraph
-from engine.nn.packed.quantise import INT4_BLOCK, INT8_BLOCK, Precision, quantise, restore
+from engine.nn.packed.quantise import INT4_BLOCK, Precision, quantise, restore
 from engine.nn.packed.tail_stack import PackedTail
-from engine.nn.pending import Pending, beside
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from tests.engine.nn.stacks import Network, seeded_stack
@@ -67,34 +64,6 @@ def test_a_packed_stack_follows_the_plain_one_step_by_step(precision):
         assert relative(packed(x, rotation, caches[1], mask), expected) < 2 * ACTIVATION_LOSS
         for cache in caches:
             cache.advance(length)
-
-
-# ----------------------------------------------------------------------------- results to come
-
-
-BLOCK = np.ones((1, INT8_BLOCK), dtype=np.float32)
-
-
-def product():
-    graph = ProductGraph()
-    graph.product("x", "y", torch.ones(3, INT8_BLOCK), Precision.INT8)
-    return graph.compile({"x": [1, INT8_BLOCK]}, {"y": [1, 3]}, threads=2)
-
-
-def test_a_fault_beside_the_caller_is_raised_where_it_is_waited_for():
-    pending = beside(product(), ["y"], {"x": np.ones((1, INT8_BLOCK + 1), dtype=np.float32)})
-    pending.settle()
-    with pytest.raises(RuntimeError, match="x"):
-        pending.wait()
-
-
-def test_what_is_postponed_is_made_by_who_waits_and_not_when_given_up():
-    made: list[int] = []
-    pending = Pending(lambda: made.append(1) or 20).then(lambda number: number + 1)
-    pending.settle()
-    assert made == []
-    assert pending.wait() == 21
-    assert made == [1]
 
 
 # ---------------------------------------------------------------------------------- open tails

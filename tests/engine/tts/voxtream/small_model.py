@@ -19,7 +19,7 @@ SMALL = ModelConfig(
     temporal=TransformerConfig(layers=2, width=64, heads=4, kv_heads=2, hidden=64),
     depth=TransformerConfig(layers=1, width=64, heads=2, kv_heads=1, hidden=64),
     codebooks=4,
-    audio_window=96,
+    audio_window=190,
 )
 
 
@@ -54,7 +54,6 @@ def small(
     config: ModelConfig = SMALL,
     edition: Edition = TIMELESS,
     *,
-    threads: int = 1,
     graphs: bool = False,
     **generation: Any,
 ) -> VoxtreamSynthesiser:
@@ -62,7 +61,7 @@ def small(
     buffers that stay in place.
     """
     edition = replace(edition, generation=replace(edition.generation, **generation))
-    target, mimi = replace(TARGET, threads=threads), small_mimi()
-    made = load_random(1, config=config, edition=edition, profile=profile, target=target, mimi=mimi)
+    mimi = small_mimi()
+    made = load_random(1, config=config, edition=edition, profile=profile, target=TARGET, mimi=mimi)
     made._graphs = graphs
     return made

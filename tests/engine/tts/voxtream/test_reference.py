@@ -11,10 +11,9 @@ from torch import Tensor
 
 from engine.codec.mimi import random_mimi
 from engine.nn.cache import KvCache
-from engine.nn.transformer import RotaryTable
+from engine.nn.transformer import RotaryTable, causal_mask
 from engine.tts.phones import EOS, SILENCE
 from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
-from engine.tts.voxtream.attention_window import causal_mask
 from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel

@@ -24,7 +24,7 @@ SMALL = ModelConfig(
     codebooks=4,
     duration_tokens=len(TOKENS),
     max_look_ahead=5,
-    audio_window=96,
+    audio_window=190,
     phone_window=80,
     special_codes=1,
 )
