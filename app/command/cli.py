@@ -283,7 +283,7 @@ def _bench(options: argparse.Namespace) -> int:
         return 0
     write(api.bench_table(rows))
     if pick:
-        write(f"Profile of the neural voice: {pick.profile or 'none'}. {pick.reason}")
+        write(f"Precision of VoXtream2: {pick.profile or 'none'}. {pick.reason}")
     for line in models.automatic(settings):
         write(line)
     return 0

@@ -5,8 +5,9 @@ note saying why.
 """
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,7 +17,6 @@ from engine.asr.base import SAMPLE_RATE
 from engine.asr.registry import NAMES as RECOGNISERS
 from engine.audio.pcm import Resampler
 from engine.bench.hearing import hear
-from engine.bench.profiles import BUSY, Instruments, Measured, Outcome, instruments, measure_all
 from engine.errors import EngineError
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
@@ -38,11 +38,13 @@ TEXT: Final = (
     "kilometres. I have set a timer for the tea, and will tell you when it is ready."
 )
 REQUEST: Final = "What is the difference between a crow and a raven?"  # of no skill: for Whisper
-NEURAL: Final = "voxtream2"  # both editions are as fast; measured profile by profile
+LONGER_TEXT: Final = "I have set a timer for the tea, and will tell you when it is ready."
+NEURAL: Final = "voxtream2"  # both editions are as fast; measured in every precision
 MEASURED_WHOLE: Final = tuple(name for name in SYNTHESISERS if name not in PUBLISHED)
 WHEN_IDLE: Final = Translatable(
     "Other programs kept the machine busy meanwhile: measure again when it is idle."
 )
+BUSY: Final = 0.2  # share of the machine that others took, from which on it is worth a word
 _REPEATS: Final = 5
 _HEARINGS: Final = 3  # what other programs take is least in the quickest
 
@@ -50,10 +52,10 @@ _HEARINGS: Final = 3  # what other programs take is least in the quickest
 @dataclass(frozen=True)
 class Row:
     """One part as measured. `load_s`: until ready; `first_packet_ms`: first word pushed to first
-    samples out (median of 5; of 3 for a profile); `rtf`: time of computing over length of audio (of
-    the median frame for a profile); `memory_mb`: growth of resident memory by loading and using it
-    once. None = not measured, see `note`. `profile`: of the neural voice, else empty. `final_ms`:
-    of a recogniser, from the end of a request to its transcript in a conversation (the least of 3).
+    samples out (median of 5); `rtf`: time of computing over length of audio; `memory_mb`: growth of
+    resident memory by loading and using it once. None = not measured, see `note`. `profile`: the
+    precision of VoXtream2, else empty. `final_ms`: of a recogniser, from the end of a request to
+    its transcript in a conversation (the least of 3).
     `name`: of a Whisper that was fetched, its asset.
     """
 
@@ -70,8 +72,34 @@ class Row:
     final_ms: float | None = None
 
 
-Profiles = Callable[[str, Callable[[str], None]], Mapping[str, Outcome]]
-"""Measures the neural voice's profiles on a device, telling how far it is."""
+@dataclass(frozen=True)
+class Instruments:
+    """What measures. `others_s`: processor seconds per core that other programs have taken."""
+
+    clock: Clock
+    memory_mb: Callable[[], float]
+    others_s: Callable[[], float]
+
+
+def instruments() -> Instruments:
+    """Those of this process."""
+    import psutil  # compiled, and only needed here
+
+    this = psutil.Process()
+
+    def others_s() -> float:
+        spent, own = psutil.cpu_times(), this.cpu_times()
+        busy = spent.user + spent.system + getattr(spent, "nice", 0.0)  # Windows has no 'nice'
+        return float(busy - own.user - own.system) / (psutil.cpu_count() or 1)
+
+    return Instruments(Clock(), lambda: this.memory_info().rss / 2**20, others_s)
+
+
+def load_published(device: str, precision: str) -> TtsModel:
+    """The best edition of VoXtream2 that was fetched. ModelError when there is none."""
+    from engine.tts.voxtream.files.loading import load_to_measure  # imports torch
+
+    return load_to_measure(device, precision)
 
 
 def bench(
@@ -81,18 +109,19 @@ def bench(
     gauges: Instruments | None = None,
     quick: bool = False,
     tell: Callable[[str], None] = lambda line: None,
-    profiles: Profiles = measure_all,
+    published: Callable[[str, str], TtsModel] = load_published,
 ) -> tuple[Row, ...]:
     """Measure on the calling thread, which must not share it with a running engine; about half a
-    minute, and minutes for the neural voice's profiles, which `quick` leaves out. `tell` hears how
-    far it is. Raises nothing but KeyboardInterrupt: a part that fails is a row with a note.
+    minute, and minutes for VoXtream2 on a processor, which `quick` leaves out. `published` loads it
+    for a device in a precision. `tell` hears how far it is. Raises nothing but KeyboardInterrupt: a
+    part that fails is a row with a note.
     """
     factories = factories or standard_factories()
     gauges = gauges or instruments()
     voices = bench_synthesisers(settings, factories=factories, gauges=gauges, tell=tell)
     if not quick:
-        outcomes = profiles(settings.speech.device, tell)
-        voices += tuple(_profile_row(name, outcome) for name, outcome in outcomes.items())
+        tell("Measuring VoXtream2 ...")
+        voices += tuple(_published_rows(settings.speech.device, published, gauges))
     return (*voices, *bench_recognisers(settings, factories=factories, gauges=gauges, tell=tell))
 
 
@@ -165,9 +194,8 @@ def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
 
 
 def pick_profile(rows: Sequence[Row]) -> Pick | None:
-    """Judge the measured profiles and keep the pick for the next start; None = none was measured.
-
-    SettingsError when it cannot be kept.
+    """Judge the measured precisions of VoXtream2 and keep the pick for the next start; None = none
+    was measured. SettingsError when it cannot be kept.
     """
     rtfs = {row.profile: row.rtf for row in rows if row.profile and row.rtf is not None}
     if not rtfs:
@@ -235,15 +263,34 @@ def _recognisers(
 
 
 def _synthesiser_row(settings: SpeechSettings, factories: Factories, gauges: Instruments) -> Row:
-    row = Row("synthesiser", settings.engine)
+    def load() -> TtsModel:
+        return factories.synthesiser(settings, lambda phrase, fraction: None)
+
+    return _measured(Row("synthesiser", settings.engine), load, gauges, TEXT)
+
+
+def _published_rows(
+    device: str, load: Callable[[str, str], TtsModel], gauges: Instruments
+) -> Iterator[Row]:
+    """VoXtream2 in every precision, best sound first; a graphics card has only the full one."""
+    for name in picks.NAMES:
+        row = Row("synthesiser", NEURAL, profile=name)
+        row = _measured(row, partial(load, device, name), gauges, LONGER_TEXT)
+        yield replace(row, name=f"{NEURAL} {name}")
+        if row.device != "cpu":
+            return
+
+
+def _measured(row: Row, load: Callable[[], TtsModel], gauges: Instruments, text: str) -> Row:
+    """The row of a voice with its numbers; `text` is for its RTF."""
     memory, others, began = gauges.memory_mb(), gauges.others_s(), gauges.clock.now()
     try:
-        model = factories.synthesiser(settings, lambda phrase, fraction: None)
+        model = load()
         try:
             model.warm(model.voices()[0])
             load_s = gauges.clock.now() - began
             first = [_recited(model, SHORT_TEXT, gauges.clock) for _ in range(_REPEATS)]
-            whole = _recited(model, TEXT, gauges.clock)
+            whole = _recited(model, text, gauges.clock)
             return replace(
                 row,
                 name=model.info.name,
@@ -258,22 +305,6 @@ def _synthesiser_row(settings: SpeechSettings, factories: Factories, gauges: Ins
             model.close()
     except EngineError as error:
         return replace(row, note=f"not measured: {error.message}")
-
-
-def _profile_row(name: str, outcome: Outcome) -> Row:
-    row = Row("synthesiser", f"{NEURAL} {name}", profile=name)
-    if not isinstance(outcome, Measured):
-        return replace(row, note=f"not measured: {outcome}")
-    return replace(
-        row,
-        device=outcome.device,
-        load_s=outcome.load_s,
-        first_packet_ms=outcome.first_packet_ms,
-        rtf=outcome.rtf,
-        memory_mb=outcome.memory_mb,
-        note=outcome.note,
-        others=outcome.others,
-    )
 
 
 def _recited(model: TtsModel, text: str, clock: Clock) -> SynthesisReport:

@@ -19,9 +19,8 @@ from moshi.utils.compile import no_compile, no_cuda_graph
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from engine.codec.products import DECODING, ENCODING, quicken, tabled
+from engine.codec.products import DECODING, ENCODING, quicken
 from engine.errors import ModelError
-from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import not_finite
 
 SAMPLE_RATE = 24_000  # Hz
@@ -64,18 +63,16 @@ class Mimi:
         device: torch.device = next(self._model.parameters()).device
         return device
 
-    def tune(self, precision: Precision) -> None:
+    def tune(self) -> None:
         """On the CPU, use products made for single frames and drop the encoding half, which is
         loaded again only while a voice is made.
         """
         if self.device.type == "cpu":
-            quicken(self._model, precision)
+            quicken(self._model)
             if self._remake is not None:
                 self._encoder = None
                 for part in ENCODING:
                     setattr(self._model, part, None)  # moshi reads them, never calls them
-                if precision is not Precision.FLOAT:  # a table adds in another order
-                    tabled(self._model, self.codebooks)
 
     @torch.inference_mode()
     def open(self, batch: int = 1) -> MimiStream:

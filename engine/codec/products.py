@@ -2,22 +2,11 @@
 
 torch's convolutions are made for long signals: with two columns its transposed convolution takes
 the slow path and spends 80 ms of one core where the product itself needs 3.
-Invariant: a replaced layer computes what it replaced, to rounding; with packed weights, what the
-restored weights compute.
+Invariant: a replaced layer computes what it replaced, to rounding.
 """
 
-from typing import Any
-
-import torch
-from moshi.modules.seanet import SEANetDecoder
-from moshi.modules.transformer import StreamingTransformer
-from moshi.quantization.vq import SplitResidualVectorQuantizer
 from torch import Tensor, nn
 from torch.nn import functional
-
-from engine.codec import packed_seanet
-from engine.codec.packed_transformer import PackedMimiTransformer, packable
-from engine.nn.packed.quantise import Precision
 
 ENCODING = ("encoder", "encoder_transformer", "downsample")
 DECODING = ("decoder", "decoder_transformer", "upsample")
@@ -72,52 +61,12 @@ class PlainProduct(nn.Module):
         return functional.linear(x, self.weight)
 
 
-class CodeTable(nn.Module):
-    """Replaces moshi's quantizer, for decoding only: the codebooks in use as one table, which saves
-    0.5 ms a frame on one core, and the memory of the other codebooks.
-    """
-
-    def __init__(self, origin: Any) -> None:
-        super().__init__()
-        first, rest = origin.rvq_first, origin.rvq_rest
-        books = [*_books(first), *_books(rest)]
-        self._alone = first.num_codebooks
-        self.table = nn.Parameter(torch.cat(books), requires_grad=False)  # [K codes, D]
-        shifts = torch.arange(len(books))[:, None] * len(books[0])
-        self.register_buffer("shifts", shifts, persistent=False)
-        halves = [part.output_proj.weight.detach().flatten(1) for part in (first, rest)]
-        self.weight = nn.Parameter(torch.cat(halves, dim=1), requires_grad=False)  # [C, 2 D]
-
-    def decode(self, codes: Tensor) -> Tensor:
-        """[B, K, T] -> latents [B, C, T]."""
-        rows = functional.embedding(codes + self.get_buffer("shifts"), self.table)  # [B, K, T, D]
-        sums = [part.sum(dim=1) for part in rows.tensor_split((self._alone,), dim=1)]
-        return functional.linear(torch.cat(sums, dim=-1), self.weight).transpose(1, 2)
-
-
-def _books(quantizer: Any) -> list[Tensor]:
-    """The codebooks in use, each [codes, D]."""
-    layers = list(quantizer.vq.layers)[: quantizer.num_codebooks]
-    return [layer._codebook.embedding.detach() for layer in layers]
-
-
-def tabled(model: Any, codebooks: int) -> None:
-    """Make a codec decode that many codebooks from one table, if its quantizer is built like
-    Mimi's. It cannot encode afterwards.
-    """
-    quantizer = model.quantizer
-    if isinstance(quantizer, SplitResidualVectorQuantizer) and codebooks > quantizer.n_q_semantic:
-        quantizer.set_num_codebooks(codebooks)
-        model.quantizer = CodeTable(quantizer)
-
-
-def quicken(model: nn.Module, precision: Precision) -> None:
+def quicken(model: nn.Module) -> None:
     """Replace the layers of a codec's decoding half (on the CPU) that are slow for single frames.
 
     The encoding half stays as it is: it runs once per voice and its codes should be exact.
     No stream may have been opened yet.
     """
-    _quicken_whole(model, precision)
     for name, module in list(model.named_modules()):
         if name.startswith(ENCODING):
             continue
@@ -126,16 +75,3 @@ def quicken(model: nn.Module, precision: Precision) -> None:
                 model.set_submodule(name, ProductConvTranspose(module))
         elif isinstance(module, nn.Conv1d) and module.groups == 1:
             module.__class__ = ProductConv
-
-
-def _quicken_whole(model: nn.Module, precision: Precision) -> None:
-    """What is packed becomes a graph of its own."""
-    if precision is Precision.FLOAT:
-        return
-    for name, module in list(model.named_modules()):
-        if name.startswith(ENCODING):
-            continue
-        if isinstance(module, SEANetDecoder) and packed_seanet.packable(module):
-            model.set_submodule(name, packed_seanet.PackedSeanet(module, precision))
-        elif isinstance(module, StreamingTransformer) and packable(module, precision):
-            model.set_submodule(name, PackedMimiTransformer(module, precision))

@@ -16,7 +16,6 @@ from torch import Tensor
 from engine.codec.mimi import MimiStream
 from engine.codec.products import quicken
 from engine.codec.source import SourceDecoder
-from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings.rules import Range
 from engine.translatable import Translatable
@@ -52,7 +51,7 @@ class Vocoder:
     """Opens streams on one decoder. Used from one thread at a time."""
 
     def __init__(self, decoder: SourceDecoder) -> None:
-        quicken(decoder, Precision.FLOAT)
+        quicken(decoder)
         self._decoder: Any = decoder  # moshi's streaming modules have no types
 
     @torch.inference_mode()

@@ -253,18 +253,6 @@ class SpeechSettings:
         ),
         Shown("Runs on", advanced=True),
     ] = "auto"
-    profile: Annotated[
-        str,
-        LoadedBy((*_PUBLISHED, "llmvox-published")),
-        Choice.of(
-            auto=mark("What was measured as best"),
-            full=mark("Full"),
-            int8=mark("8 bits"),
-            int4=mark("4 bits"),
-        ),
-        Shown("Precision", only_with=(*_PUBLISHED, "llmvox-published"), advanced=True),
-        Help("On the processor, fewer bits are faster and lose some sound."),
-    ] = "auto"
 
 
 @dataclass(frozen=True)

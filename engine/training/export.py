@@ -21,6 +21,7 @@ from engine.codec.products import ENCODING
 from engine.codec.small import FRAME_RATE
 from engine.errors import UnreadableClip
 from engine.nn import stored_weights
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import Spoken, read_speech
@@ -46,7 +47,7 @@ from engine.tts import voices as voice_files
 from engine.tts.base import Voice
 from engine.tts.packs import VOICES_FOLDER
 from engine.tts.voxtream import synthesiser
-from engine.tts.voxtream.config import FULL, Generation
+from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -184,7 +185,7 @@ def _name_voices(run: Run, folder: Path, encoded: dict[int, tuple[Encoded, ...]]
         about = {**voice.metadata, "speaker": str(number)}
         chosen_voices.append(replace(voice, name=voice_name, metadata=about))
         voice_files.save(chosen_voices[-1], folder / pack.VOICES_FOLDER)
-    pack.load_pack(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+    pack.load_pack(folder, Precision.FLOAT, Target(torch.device("cpu"), torch.float32, threads=1))
     return [voice.name for voice in chosen_voices]
 
 
@@ -233,7 +234,7 @@ def _name_original_voices(run: Run, folder: Path) -> list[str]:
         voice = prompt_voice(people[number], called, run.recipe.export.name)
         voice_files.save(voice, folder / VOICES_FOLDER)
         named.append(called)
-    load_original(folder, FULL, Target(torch.device("cpu"), torch.float32, threads=1))
+    load_original(folder, Precision.FLOAT, Target(torch.device("cpu"), torch.float32, threads=1))
     return named
 
 

@@ -38,8 +38,9 @@ import numpy as np
 import torch
 
 from engine.codec.mimi import FRAME_MS, random_mimi
+from engine.nn.packed.quantise import Precision
 from engine.tts.base import AudioFrame
-from engine.tts.voxtream.config import FULL, VOXTREAM2_SHAPE
+from engine.tts.voxtream.config import VOXTREAM2_SHAPE
 from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import target
@@ -83,7 +84,9 @@ def load(
     config = small_model.SMALL if options.small else VOXTREAM2_SHAPE
     mimi = small_model.small_mimi() if options.small else random_mimi(config.codebooks, 0)
     mimi._model.to(place.device)  # drawn on the processor: a card would draw others
-    made = load_random(0, config=config, edition=edition, profile=FULL, target=place, mimi=mimi)
+    made = load_random(
+        0, config=config, edition=edition, precision=Precision.FLOAT, target=place, mimi=mimi
+    )
     model = VoxtreamSynthesiser(
         made._parts, made._speaker, made.voices(), made.info.name, graphs=graphs
     )

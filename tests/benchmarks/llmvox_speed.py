@@ -26,7 +26,7 @@ from torch.nn import functional
 
 from engine.tts.base import AudioFrame, TtsSession
 from engine.tts.llmvox.published import place
-from engine.tts.llmvox.published.synthesiser import PRECISIONS, PublishedSynthesiser
+from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser
 from tests.engine.tts.llmvox.published.checkpoints import FULL, pickles
 from tests.engine.tts.llmvox.published.small_model import of_full_size
 from tests.parity.llmvox_parity import their_codebook, their_codec, their_network
@@ -126,7 +126,7 @@ def main() -> int:
     profiles = options.profiles.split(",") if options.device == "cpu" else ["full"]
     for profile in profiles:
         device = torch.device(options.device)
-        model = of_full_size(device, PRECISIONS[profile])
+        model = of_full_size(device, packed=profile == "int8")
         _tell(options.device, profile, measured(model, options.seconds))
     if options.reference:
         speed = their_speed(options.reference, options.device, options.seconds)

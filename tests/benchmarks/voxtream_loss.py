@@ -1,6 +1,6 @@
-"""What a profile loses: its logits and codes against fp32, on the same inputs.
+"""What a precision loses: its logits and codes against fp32, on the same inputs.
 
-    python tests/benchmarks/voxtream_loss.py [--profiles int8 int4] [--frames 20] [--weights FOLDER]
+    python tests/benchmarks/voxtream_loss.py [--profiles int8] [--frames 20] [--weights FOLDER]
 
 Without --weights (a folder with the published config.json and model.safetensors) the weights are
 random: their logits are nearly flat, so codes flip far more easily than a trained model's would,
@@ -17,15 +17,9 @@ import torch
 from torch import Tensor
 
 from engine.nn.cache import KvCache
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import causal_mask
-from engine.tts.voxtream.config import (
-    FULL,
-    GENERATION,
-    PROFILES,
-    VOXTREAM2_SHAPE,
-    Profile,
-    read_config,
-)
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.files.checkpoint import (
     PublishedFile,
     RandomWeights,
@@ -97,7 +91,7 @@ def compare(found: Trace, expected: Trace) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="loss of VoXtream2's profiles")
-    parser.add_argument("--profiles", nargs="+", default=["int8", "int4"])
+    parser.add_argument("--profiles", nargs="+", default=["int8"])
     parser.add_argument("--frames", type=int, default=20)
     parser.add_argument("--weights", type=Path)
     options = parser.parse_args()
@@ -111,14 +105,14 @@ def main() -> int:
     codes = torch.randint(0, 2048, (16, PROMPT_FRAMES + options.frames), generator=generator)
     phones = torch.randn(2, PROMPT_FRAMES + 1 + options.frames, config.width, generator=generator)
 
-    def run(profile: Profile) -> Trace:
+    def run(precision: Precision) -> Trace:
         target = Target(CPU, torch.float32, threads=1)
-        model = load_weights(weights, config, GENERATION, profile, target)
+        model = load_weights(weights, config, GENERATION, precision, target)
         return trace(model, codes, phones)
 
-    expected = run(FULL)
+    expected = run(Precision.FLOAT)
     for name in options.profiles:
-        sys.stdout.write(f"{name}: {compare(run(PROFILES[name]), expected)}")
+        sys.stdout.write(f"{name}: {compare(run(Precision(name)), expected)}")
         sys.stdout.flush()
     return 0
 

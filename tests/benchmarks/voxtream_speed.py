@@ -1,6 +1,6 @@
-"""How fast VoXtream2 speaks on this machine, profile by profile, beside the public reference.
+"""How fast VoXtream2 speaks on this machine, precision by precision, beside the public reference.
 
-    python tests/benchmarks/voxtream_speed.py [--profiles int4 int8 full] [--reference PATH]
+    python tests/benchmarks/voxtream_speed.py [--profiles int8 full] [--reference PATH]
                                               [--frames 25] [--repeats 3] [--threads 2] [--cuda]
                                               [--edition voxtream2-1]
 
@@ -112,24 +112,24 @@ def memory_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def measure_ours(profile: str, options: argparse.Namespace) -> Report:
+def measure_ours(precision: str, options: argparse.Namespace) -> Report:
     import torch
 
+    from engine.nn.packed.quantise import Precision
     from engine.tts.voxtream import script
-    from engine.tts.voxtream.config import PROFILES
     from engine.tts.voxtream.edition import EDITIONS
     from engine.tts.voxtream.files.checkpoint import Target
     from engine.tts.voxtream.synthesiser import load_random
 
-    torch.set_num_threads(options.threads if profile == "full" else 1)  # as loading.py does
+    torch.set_num_threads(options.threads if precision == "full" else 1)  # as loading.py does
     device = torch.device("cuda" if options.cuda else "cpu")
     dtype = torch.bfloat16 if options.cuda else torch.float32
-    report = Report(f"ours {options.edition} {profile}{' cuda' if options.cuda else ''}")
+    report = Report(f"ours {options.edition} {precision}{' cuda' if options.cuda else ''}")
     load = Stopwatch()
     model = load.run(
         lambda: load_random(
             edition=EDITIONS[options.edition],
-            profile=PROFILES[profile],
+            precision=Precision(precision),
             target=Target(device, dtype, options.threads),
         )
     )
@@ -321,7 +321,7 @@ def child(arguments: list[str], which: str) -> Report | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="speed of VoXtream2 on this machine")
-    parser.add_argument("--profiles", nargs="+", default=["int4", "int8", "full"])
+    parser.add_argument("--profiles", nargs="+", default=["int8", "full"])
     parser.add_argument("--reference", type=Path)
     parser.add_argument("--frames", type=int, default=25)
     parser.add_argument("--repeats", type=int, default=3)

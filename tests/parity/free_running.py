@@ -17,10 +17,11 @@ from torch import Tensor
 
 from engine.audio.loudness import brought_to
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
+from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import AudioFrame, Pcm
 from engine.tts.phones import MARKS, PhoneTable
-from engine.tts.voxtream.config import FULL, ModelConfig
+from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.files.place import VOXTREAM2_1
@@ -126,7 +127,7 @@ class Ours:
     ) -> None:
         generation = replace(EDITION.generation, passage_frames=999_999)
         target = Target(torch.device(device), torch.float32, threads=1)
-        self.model = load_weights(weights, shape, generation, FULL, target)
+        self.model = load_weights(weights, shape, generation, Precision.FLOAT, target)
         table = PhoneTable({str(number): number for number in range(PHONES)})
         assert EDITION.loudness is not None
         louder = brought_to(recording(), SAMPLE_RATE, EDITION.loudness)

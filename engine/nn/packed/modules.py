@@ -1,4 +1,4 @@
-"""Low-bit products and transformer stacks on the CPU, as modules with the same interface as the
+"""8-bit products and transformer stacks on the CPU, as modules with the same interface as the
 plain ones.
 
 Invariant: a packed module computes what the plain one computes with the restored weights.
@@ -12,19 +12,18 @@ from torch import Tensor, nn
 
 from engine.nn.cache import KvCache
 from engine.nn.packed.product_graph import Array, ProductGraph
-from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import HIDDEN_SCORE, GptGraph, LlamaGraph
 from engine.nn.transformer import Block, Rotation, TransformerConfig
 
 
 class PackedLinear(nn.Module):
-    """A bias-free product [.., K] -> [.., N], weights in 8 or 4 bits."""
+    """A bias-free product [.., K] -> [.., N], weights in 8 bits."""
 
-    def __init__(self, weight: Tensor, precision: Precision, *, threads: int = 1) -> None:
+    def __init__(self, weight: Tensor, *, threads: int = 1) -> None:
         super().__init__()
         self.in_features, self.out_features = weight.shape[1], weight.shape[0]
         graph = ProductGraph()
-        graph.product("x", "y", weight, precision)
+        graph.product("x", "y", weight)
         self._session = graph.compile(
             {"x": [None, self.in_features]}, {"y": [None, self.out_features]}, threads=threads
         )
@@ -46,12 +45,11 @@ class PackedTransformer(nn.Module):
         blocks: Iterable[Block],
         norm_scale: Tensor,
         *,
-        precision: Precision,
         threads: int,
     ) -> None:
         super().__init__()
         self.config = config
-        graph = self.GRAPH(config, precision)
+        graph = self.GRAPH(config)
         graph.fill(blocks, norm_scale)
         self._stack = graph.finish(threads=threads)
 

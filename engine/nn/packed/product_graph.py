@@ -1,8 +1,8 @@
 """An ONNX graph under construction, whose products run in ONNX Runtime's block-quantised kernels.
 
 Why not torch: on the machine where this was written, two rows times a 1024 x 16384 matrix took 3.2
-ms in bf16, 1.75 ms in int8 and 1.16 ms in 4 bits with torch's kernels, but 0.70 ms in int8 and 0.66
-ms in 4 bits with these (one core). A whole stack is one graph, so Python runs once per step.
+ms in bf16 and 1.75 ms in int8 with torch's kernels, but 0.70 ms in int8 with these (one core). A
+whole stack is one graph, so Python runs once per step.
 Invariant: a compiled graph never changes; it holds its weights once, packed.
 """
 
@@ -16,7 +16,7 @@ import torch
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from torch import Tensor
 
-from engine.nn.packed.quantise import Precision, quantise
+from engine.nn.packed.quantise import BITS, BLOCK, fills_blocks, quantise
 
 Array = npt.NDArray[Any]
 INT8_COMPUTE = (
@@ -25,8 +25,7 @@ INT8_COMPUTE = (
 
 SPIN_US = "20"  # how long a thread busy-waits for its part of the next product
 # An output with more bytes of weights than this is multiplied in two halves. The kernels read the
-# weights of four outputs side by side, and processors prefetch only within a page of 4096 bytes:
-# two rows times 8192 x 1024 in 4 bits took 360 us of one core, and 245 with the inputs in halves.
+# weights of four outputs side by side, and processors prefetch only within a page of 4096 bytes.
 LONG_ROW = 4096
 
 _INTEGERS = {
@@ -58,21 +57,21 @@ class ProductGraph:
         self._constants.append(numpy_helper.from_array(value, name))
         return name
 
-    def product(self, x: str, y: str, weight: Tensor, precision: Precision) -> str:
+    def product(self, x: str, y: str, weight: Tensor) -> str:
         """y = x weight^T with the weight packed; returns y."""
         inputs = weight.shape[1]
-        if inputs * precision.bits // 8 < LONG_ROW or inputs % (2 * precision.block):
-            return self._product(x, y, weight, precision)
+        if inputs < LONG_ROW or not fills_blocks(inputs // 2):
+            return self._product(x, y, weight)
         sizes = self.constant(f"{y}.sizes", np.array([inputs // 2] * 2, dtype=np.int64))
         parts = [f"{y}.first", f"{y}.second"]
         self.add("Split", [x, sizes], [f"{part}.x" for part in parts], axis=-1)
         for part, half in zip(parts, weight.detach().chunk(2, dim=1), strict=True):
-            self._product(f"{part}.x", part, half, precision)
+            self._product(f"{part}.x", part, half)
         self.add("Add", parts, [y])
         return y
 
-    def _product(self, x: str, y: str, weight: Tensor, precision: Precision) -> str:
-        packed = quantise(weight.detach(), precision)
+    def _product(self, x: str, y: str, weight: Tensor) -> str:
+        packed = quantise(weight.detach())
         codes = self._weight(f"{y}.codes", packed.codes.numpy())
         scales = self._weight(f"{y}.scales", packed.scales.numpy())
         self.contrib(
@@ -81,8 +80,8 @@ class ProductGraph:
             [y],
             K=weight.shape[1],
             N=weight.shape[0],
-            bits=packed.bits,
-            block_size=precision.block,
+            bits=BITS,
+            block_size=BLOCK,
             accuracy_level=INT8_COMPUTE,
         )
         return y

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from engine.nn.packed.product_graph import Bound
-from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import LlamaGraph
 from engine.nn.transformer import Block, Rotation, TransformerConfig
 
@@ -31,12 +30,11 @@ class ShortStack:
         norm_scale: Tensor,
         rotation: Rotation,
         *,
-        precision: Precision,
         threads: int,
     ) -> None:
         self.config = config
         self.positions = len(rotation.cos)
-        graph = _ShortGraph(config, precision)
+        graph = _ShortGraph(config)
         graph.angles(rotation)
         graph.fill(blocks, norm_scale)
         self.session = graph.compiled(threads=threads)
@@ -87,7 +85,7 @@ class _ShortGraph(LlamaGraph):
 
     def attention(self, layer: int, normed: str, qkv: Tensor, output: Tensor) -> str:
         mark, config = f"l{layer}.", self._config
-        self.product(normed, mark + "qkv", qkv, self._precision)
+        self.product(normed, mark + "qkv", qkv)
         past = [f"past_keys{layer}", f"past_values{layer}"]
         self.contrib(
             "GroupQueryAttention",
@@ -98,7 +96,7 @@ class _ShortGraph(LlamaGraph):
             do_rotary=1,
             rotary_interleaved=1,
         )
-        return self.product(mark + "mixed", mark + "out", output, self._precision)
+        return self.product(mark + "mixed", mark + "out", output)
 
     def last_norm(self, scale: Tensor) -> None:
         last = self.constant("last", torch.tensor(-1).numpy())

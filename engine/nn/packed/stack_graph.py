@@ -16,7 +16,6 @@ import onnxruntime
 from torch import Tensor, from_numpy
 
 from engine.nn.packed.product_graph import Array, ProductGraph
-from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import NORM_EPS, Block, Rotation, TransformerConfig
 
 OUTPUTS = ["y", "stored"]
@@ -70,10 +69,9 @@ class StackGraph(ProductGraph):
     far; `change` names what still has to be added to it, which the next norm does.
     """
 
-    def __init__(self, config: TransformerConfig, precision: Precision) -> None:
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self._config = config
-        self._precision = precision
         self.hidden, self.change = "x", ""
         turned, width = config.heads + config.kv_heads, config.head_width
         sizes = [turned * width, config.kv_heads * width]
@@ -104,7 +102,7 @@ class StackGraph(ProductGraph):
         mark = f"l{layer}."
         self._project(layer, normed, qkv)
         self._attend(layer)
-        return self.product(mark + "mixed", mark + "out", output, self._precision)
+        return self.product(mark + "mixed", mark + "out", output)
 
     def normed(self, y: str, kind: str, weights: list[str], epsilon: float) -> str:
         """hidden + change, which becomes the new hidden, through a norm of this kind; returns y."""
@@ -143,7 +141,7 @@ class StackGraph(ProductGraph):
     def _project(self, layer: int, normed: str, qkv: Tensor) -> None:
         """normed [B, T, D] -> queries [B, G, R T, E], keys and values [B, G, T, E]."""
         mark, config = f"l{layer}.", self._config
-        self.product(normed, mark + "qkv", qkv, self._precision)
+        self.product(normed, mark + "qkv", qkv)
         self.add("Split", [mark + "qkv", "qk_v"], [mark + "qk", mark + "v"], axis=-1)
         self.contrib(
             "RotaryEmbedding",
@@ -186,8 +184,8 @@ class LlamaGraph(StackGraph):
 
     NORM = "SimplifiedLayerNormalization"
 
-    def __init__(self, config: TransformerConfig, precision: Precision) -> None:
-        super().__init__(config, precision)
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
         self.constant("halves", np.array([config.hidden] * 2, dtype=np.int64))
 
     def fill(self, blocks: Iterable[Block], norm_scale: Tensor) -> None:
@@ -213,13 +211,11 @@ class LlamaGraph(StackGraph):
 
     def _mlp(self, mark: str, ready: str, weights: Block) -> str:
         """ready [B, T, D] -> down [B, T, D]."""
-        self.product(ready, mark + "gate_up", weights.mlp.gate_up.weight, self._precision)
+        self.product(ready, mark + "gate_up", weights.mlp.gate_up.weight)
         self.add("Split", [mark + "gate_up", "halves"], [mark + "gate", mark + "up"], axis=-1)
         self.contrib("QuickGelu", [mark + "gate"], [mark + "silu"], alpha=1.0)
         self.add("Mul", [mark + "silu", mark + "up"], [mark + "product"])
-        return self.product(
-            mark + "product", mark + "down", weights.mlp.down.weight, self._precision
-        )
+        return self.product(mark + "product", mark + "down", weights.mlp.down.weight)
 
 
 class GptGraph(LlamaGraph):
@@ -229,6 +225,6 @@ class GptGraph(LlamaGraph):
 
     def _mlp(self, mark: str, ready: str, weights: Block) -> str:
         """ready [B, T, D] -> down [B, T, D]."""
-        self.product(ready, mark + "up", weights.mlp.gate_up.weight, self._precision)
+        self.product(ready, mark + "up", weights.mlp.gate_up.weight)
         self.contrib("FastGelu", [mark + "up"], [mark + "bent"])
-        return self.product(mark + "bent", mark + "down", weights.mlp.down.weight, self._precision)
+        return self.product(mark + "bent", mark + "down", weights.mlp.down.weight)

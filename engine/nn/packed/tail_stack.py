@@ -17,7 +17,6 @@ import torch
 from torch import Tensor, from_numpy, nn
 
 from engine.nn.packed.product_graph import Array
-from engine.nn.packed.quantise import Precision
 from engine.nn.packed.stack_graph import HIDDEN_SCORE, LlamaGraph
 from engine.nn.transformer import (
     Block,
@@ -87,12 +86,11 @@ class PackedTail(nn.Module):
         blocks: Iterable[Block],
         norm_scale: Tensor,
         *,
-        precision: Precision,
         threads: int,
     ) -> None:
         super().__init__()
         self.config = config
-        graph = _TailGraph(config, precision)
+        graph = _TailGraph(config)
         graph.fill(blocks, norm_scale)
         self._session = graph.compiled(threads=threads)
 
@@ -126,8 +124,8 @@ class _TailGraph(LlamaGraph):
     """Every layer has its own rows, angles and bias; the last one computes only the rows asked
     for."""
 
-    def __init__(self, config: TransformerConfig, precision: Precision) -> None:
-        super().__init__(config, precision)
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__(config)
         self.hidden = "new"
         self.constant("end", np.array([np.iinfo(np.int64).max], dtype=np.int64))
         self.constant("axis1", np.array([1], dtype=np.int64))

@@ -12,6 +12,7 @@ from typing import Any, Final
 import torch
 
 from engine.errors import InvalidInput
+from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import OWN_RATE, Spoken, say
@@ -25,7 +26,6 @@ from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.packs import VOICES_FOLDER, system_of
 from engine.tts.voice_catalogue import of_settings
 from engine.tts.voices import saved_voices
-from engine.tts.voxtream.config import STARTER
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.pack import load_pack
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
@@ -113,7 +113,7 @@ def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
     """A pack of VoXtream2, whose rates can be changed."""
     torch.set_num_threads(1)
     place = Target(torch.device("cpu"), torch.float32, threads=1)
-    return load_pack(Path(folder), STARTER, place)  # as the program loads it
+    return load_pack(Path(folder), Precision.INT8, place)  # as the program loads it
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from engine.codec.small import read_config
 from engine.errors import InvalidInput
+from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import SHAPE_KEY
 from engine.training.checkpoints import metadata
 from engine.training.codec.stage import shipped_config
@@ -28,7 +29,6 @@ from engine.training.voice.speaker import config_of as speaker_config
 from engine.tts import voices
 from engine.tts.phones import MARKS
 from engine.tts.speaker.small import load_small_speaker
-from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 
@@ -73,7 +73,9 @@ def weights(recipe: Recipe, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
     config = pack.read_pack_config(folder / pack.CONFIG_FILE)
     target = Target(torch.device("cpu"), torch.float32, threads=1)
     with PublishedFile(folder / pack.VOICE_FILE, config.shape) as file:
-        taken = load_weights(file, config.shape, config.generation, FULL, target).state_dict()
+        taken = load_weights(
+            file, config.shape, config.generation, Precision.FLOAT, target
+        ).state_dict()
     return {key: taken[key][: len(value)] for key, value in own.items()}
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from engine.errors import ModelError
-from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import check_number, check_numbers
 from engine.settings.rules import Range
@@ -162,33 +161,6 @@ def check_shape(shape: ModelConfig) -> None:
     check_number("phone_vocabulary", shape.phone_vocabulary, Range(VOCABULARY, 65_536))
     if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):
         raise ValueError("its transformers do not fit each other")
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How much of the model's precision is spent. FLOAT is the reference arithmetic."""
-
-    name: str
-    phone: Precision
-    temporal: Precision
-    depth: Precision
-    heads: Precision
-    codec: Precision  # the decoding half of Mimi
-
-    def __post_init__(self) -> None:
-        floats = self.depth is Precision.FLOAT, self.heads is Precision.FLOAT
-        assert floats[0] == floats[1], "depth steps and their heads are packed together"
-
-
-_FLOAT, _INT8, _INT4 = Precision.FLOAT, Precision.INT8, Precision.INT4
-_COARSE = Precision.INT8_COARSE
-FULL = Profile("full", _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLOAT)
-INT8 = Profile("int8", _INT8, _INT8, _INT8, _INT8, _INT8)
-INT4 = Profile("int4", _COARSE, _COARSE, _INT4, _COARSE, _COARSE)
-# The starter voice's: its products are small, so that fp32 ones wait for memory more than they
-# compute; its codec's convolutions are not products for the most part.
-STARTER = Profile("starter", _INT8, _INT8, _INT8, _INT8, _FLOAT)
-PROFILES = {profile.name: profile for profile in (FULL, INT8, INT4)}
 
 
 @dataclass(frozen=True)

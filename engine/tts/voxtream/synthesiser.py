@@ -16,6 +16,7 @@ import torch
 from engine.audio.clips.clip import Clip
 from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
 from engine.nn.memory import return_freed_memory
+from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
@@ -26,7 +27,7 @@ from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
 from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.system.voice_tensors import prompt_codes, real_numbers
-from engine.tts.voxtream.config import INT8, UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig, Profile
+from engine.tts.voxtream.config import UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig
 from engine.tts.voxtream.edition import TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import PublishedFile, RandomWeights, Target, load_weights
 from engine.tts.voxtream.files.place import VOXTREAM2
@@ -161,7 +162,11 @@ class Files:
 
 
 def load_published(
-    files: Files, edition: Edition, profile: Profile, target: Target, fallback: Callable[[], Clip]
+    files: Files,
+    edition: Edition,
+    precision: Precision,
+    target: Target,
+    fallback: Callable[[], Clip],
 ) -> VoxtreamSynthesiser:
     """The published model. ModelError naming what is missing or wrong.
 
@@ -171,13 +176,13 @@ def load_published(
     shape, edition = published.shape, published.edition
     espeak = espeak_of(files.model, published.language)
     with PublishedFile(files.model / WEIGHTS, shape) as weights:
-        model = load_weights(weights, shape, edition.generation, profile, target)
+        model = load_weights(weights, shape, edition.generation, precision, target)
     mimi = load_mimi(files.mimi, shape.codebooks, target.device)
     speaker = load_speaker_encoder(files.speaker)
     clip = fallback()
     name, loudness = edition.name, edition.loudness
     voice = encode(clip.pcm, clip.sample_rate, mimi, speaker, name, loudness)
-    mimi.tune(profile.codec)
+    mimi.tune()
     return_freed_memory()
     parts = _parts(edition, model, mimi, published.table, espeak)
     return VoxtreamSynthesiser(parts, speaker, (replace(voice, name="formant"),), name)
@@ -192,19 +197,19 @@ def _parts(
 
 def load_random(
     seed: int = 0,
+    precision: Precision = Precision.INT8,
     *,
     config: ModelConfig = VOXTREAM2_SHAPE,
     edition: Edition = TIMELESS,
-    profile: Profile = INT8,
     target: Target | None = None,
     mimi: Mimi | None = None,
 ) -> VoxtreamSynthesiser:
     """Full-size random weights, for measuring and developing: what is heard is noise."""
     target = target or Target(torch.device("cpu"), torch.float32, threads=2)
     weights = RandomWeights(config, seed)
-    model = load_weights(weights, config, edition.generation, profile, target)
+    model = load_weights(weights, config, edition.generation, precision, target)
     codec = mimi or random_mimi(config.codebooks, seed, target.device)
-    codec.tune(profile.codec)
+    codec.tune()
     return_freed_memory()
     parts = _parts(edition, model, codec, own_table(), Espeak())
     voice = random_voice(config, seed)

@@ -27,8 +27,8 @@ from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts
 
 ROWS = (
-    Row("synthesiser", "voxtream2 int8", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="int8"),
-    Row("synthesiser", "voxtream2 int4", "cpu", 1.0, 200.0, 0.74, 900.0, profile="int4"),
+    Row("synthesiser", "voxtream2 full", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="full"),
+    Row("synthesiser", "voxtream2 int8", "cpu", 1.0, 200.0, 0.74, 900.0, profile="int8"),
     Row("synthesiser", "kokoro", "cpu", 1.0, 150.0, 0.25, 300.0),
 )
 
@@ -42,7 +42,7 @@ def test_bench_prints_the_pick_with_its_reason_and_as_json_one_document(monkeypa
     assert main(["bench"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[-3:] == [
-        "Profile of the neural voice: int4. int4 keeps RTF at 0.74; int8 would need 1.30.",
+        "Precision of VoXtream2: int8. int8 keeps RTF at 0.74; full would need 1.30.",
         "Recogniser 'auto': sphinx. Whisper is not fetched (rubato models get whisper-base).",
         "Synthesiser 'auto': starter. The built-in voice: Kokoro is not fetched (rubato models get "
         "kokoro).",
@@ -50,8 +50,8 @@ def test_bench_prints_the_pick_with_its_reason_and_as_json_one_document(monkeypa
     assert err == "Measuring ...\n"
     assert main(["bench", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [row["profile"] for row in found["rows"]] == ["int8", "int4", ""]
-    assert found["pick"]["profile"] == "int4"
+    assert [row["profile"] for row in found["rows"]] == ["full", "int8", ""]
+    assert found["pick"]["profile"] == "int8"
     assert found["synthesiser"]["synthesiser"] == "kokoro"
 
 

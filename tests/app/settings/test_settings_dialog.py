@@ -86,22 +86,6 @@ def test_what_is_automatic_says_why_it_is_what_it_is(window, key, part):
     assert "quicker" not in row.line.text()
 
 
-def test_the_precision_is_asked_only_for_the_voice_that_has_several(dialog, posted):
-    row = dialog.editors("speech.profile")[0]
-    dialog.show_part(Part.SYNTHESISER)
-    dialog.on_event(SettingChanged("speech.engine", "starter"))
-    assert not row.isVisible()
-    dialog.on_event(SettingChanged("speech.engine", "voxtream2"))
-    assert not row.isVisible()  # folded
-    for fold in dialog.folds:
-        fold.click()
-    assert row.isVisible()
-    box = control(dialog, "speech.profile", QtWidgets.QComboBox)
-    box.setCurrentIndex(box.findData("int8"))
-    box.activated.emit(box.currentIndex())
-    assert posted == [ChangeSetting("speech.profile", "int8")]
-
-
 def test_text_is_posted_when_it_is_finished(dialog, posted, window):
     window.change("language_model.engine", "server")
     dialog.on_event(SettingChanged("language_model.engine", "server"))

@@ -126,7 +126,7 @@ def test_fetched_models_are_listed_verified_loaded_and_speak(loose, tmp_path, mo
         assert [states[name] for name in ASSETS] == ["complete"] * 3
         assert "missing" in states.values()
         assert [main(["models", "verify", name]) for name in ASSETS] == [0, 0, 0]
-        wanted = SpeechSettings(engine="voxtream2", device="cpu", profile="full")
+        wanted = SpeechSettings(engine="voxtream2", device="cpu")
         model = load(wanted, lambda phrase, fraction: None)
         assert (model.info.name, [each.name for each in model.voices()]) == (
             "voxtream2",

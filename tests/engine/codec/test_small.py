@@ -14,7 +14,6 @@ from engine.codec.small_parts import HOP, SAMPLE_RATE
 from engine.codec.source import BINS, FFT, Source, SourceDecoder, minimum_phase
 from engine.codec.text_aware import TextAwareMimi
 from engine.errors import ModelError
-from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import SHAPE_KEY, shape_metadata
 from tests.engine.nn.stacks import with_codebooks
 
@@ -91,7 +90,7 @@ def test_a_tuned_codec_still_encodes_and_holds_its_decoding_half_alone(tmp_path)
     tuned = load_small(file, torch.device("cpu"))
     whole = tuned.encode(pcm)
     assert (tuned.codebooks, whole.shape) == (3, (1, 3, 4))
-    tuned.tune(Precision.FLOAT)
+    tuned.tune()
     names = [name for name, _ in tuned._model.named_parameters()]
     assert not any(name.startswith(ENCODING) for name in names)
     assert torch.equal(tuned.encode(pcm), whole)

@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.errors import Cancelled, ModelError
+from engine.nn.packed.quantise import Precision
 from engine.training import export, loop, packing
 from engine.training.__main__ import main
 from engine.training.codec import decoder, draw
@@ -23,7 +24,6 @@ from engine.training.voice import encode
 from engine.training.voice import stage as voice
 from engine.training.voice.utterances import Encoded
 from engine.tts import packs, registry
-from engine.tts.voxtream.config import FULL
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def loaded(whole) -> VoxtreamSynthesiser:
-    return pack.load_pack(pack_folder(whole), FULL, CPU)
+    return pack.load_pack(pack_folder(whole), Precision.FLOAT, CPU)
 
 
 def test_the_exported_pack_speaks(loaded, whole):
@@ -118,7 +118,7 @@ def test_a_pack_is_copied_whole_to_where_it_ships(whole, tmp_path):
     (place / "old.txt").write_text("old")
     packing.install(whole, place)
     assert not (place / "old.txt").exists()
-    assert pack.load_pack(place, FULL, CPU).info.name == "tiny-starter"
+    assert pack.load_pack(place, Precision.FLOAT, CPU).info.name == "tiny-starter"
 
 
 def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(whole, tmp_path, monkeypatch):

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved, Step, TtsModel
 from engine.tts.llmvox.config import Units
-from engine.tts.voxtream.config import INT8
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2_1
 from tests.engine.tts import laws
@@ -88,7 +88,7 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
         partial(voxtream2.small, lowest_rate=2.5, highest_rate=3.0),
         (laws.paces_are_the_same_word_by_word, laws.every_word_has_one_onset_in_order),
     ),
-    "voxtream2, 8 bits": (partial(voxtream2.small, INT8), OF_A_GRAPH),
+    "voxtream2, 8 bits": (partial(voxtream2.small, Precision.INT8), OF_A_GRAPH),
     GRAPH: (partial(warmed, partial(voxtream2.small, graphs=True)), ALL),
     "voxtream": (partial(warmed, voxtream1.small), SYSTEM),
     "llmvox": (llmvox.small, SYSTEM),

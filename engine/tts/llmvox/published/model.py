@@ -15,7 +15,7 @@ from torch.nn import functional
 from engine.nn.cache import KvCache
 from engine.nn.gpt import Gpt, unturned
 from engine.nn.packed.modules import PackedGpt, PackedLinear
-from engine.nn.packed.quantise import Precision
+from engine.nn.packed.quantise import fills_blocks
 from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.llmvox.config import NOTHING, WORD
@@ -64,21 +64,19 @@ class PublishedModel(nn.Module):
         placed: Tensor = self.position(places)
         return functional.normalize(halves, dim=-1, eps=_NORM_EPS) + placed
 
-    def pack(self, precision: Precision, *, threads: int) -> None:
-        """Keep the products in few bits from now on, where they fill whole blocks; on the processor
+    def pack(self, *, threads: int) -> None:
+        """Keep the products in 8 bits from now on, where they fill whole blocks; on the processor
         only.
         """
         widths = (self.shape.stack.width, self.shape.stack.hidden)
-        if precision is Precision.FLOAT or any(width % precision.block for width in widths):
+        if not fills_blocks(*widths):
             return
         stack, leave = self.stack, self.leave
         assert isinstance(stack, Gpt)
         assert isinstance(leave, Linear), "packed once"
         blocks = (layer for layer in stack.layers if isinstance(layer, Block))
-        self.stack = PackedGpt(
-            stack.config, blocks, stack.norm.scale, precision=precision, threads=threads
-        )
-        self.leave = PackedLinear(leave.weight, precision, threads=threads)
+        self.stack = PackedGpt(stack.config, blocks, stack.norm.scale, threads=threads)
+        self.leave = PackedLinear(leave.weight, threads=threads)
 
 
 class PublishedReplica:

@@ -20,7 +20,6 @@ from engine.codec.wavtokenizer import (
 )
 from engine.errors import ModelError
 from engine.nn.memory import return_freed_memory
-from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
@@ -45,12 +44,6 @@ GENERATION: Final = Generation(
     dropout=0.0,
 )
 LEAD_MS: Final = 1000  # the longest chunk takes half of that on two cores, in 8 bits
-PRECISIONS: Final = {
-    "auto": Precision.INT8,
-    "full": Precision.FLOAT,
-    "int8": Precision.INT8,
-    "int4": Precision.INT4,
-}
 FEWEST_POSITIONS: Final = 256  # room for the longest word
 THREADS: Final = 2  # the window and the audio devices need the other cores
 
@@ -89,29 +82,30 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
     """The model as the settings want it; the fetched files are converted the first time.
     ModelError when files are missing or unusable.
     """
-    device, precision = speech_device(settings.device), PRECISIONS[settings.profile]
+    device = speech_device(settings.device)
     if not is_fetched():
         raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
     progress(Translatable("Loading {name}", name="LLMVoX"), None)
     model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
     decoder = load_wavtokenizer(codec, model.shape.entry, AGAIN)
-    return PublishedSynthesiser(ready(model, decoder, device, precision))
+    return PublishedSynthesiser(ready(model, decoder, device))
 
 
 def ready(
     model: PublishedModel,
     decoder: WavTokenizerDecoder,
     device: torch.device,
-    precision: Precision,
+    *,
+    packed: bool = True,
 ) -> ModelParts:
-    """The parts on the device, for inference only; low-bit products run on the processor alone."""
+    """The parts on the device, for inference only; 8-bit products run on the processor alone."""
     threads = min(THREADS, os.cpu_count() or 1)
     torch.set_num_threads(threads)
     model.to(device).eval().requires_grad_(requires_grad=False)
     decoder.to(device).eval().requires_grad_(requires_grad=False)
-    if device.type == "cpu":
-        model.pack(precision, threads=threads)
+    if device.type == "cpu" and packed:
+        model.pack(threads=threads)
     return_freed_memory()
     return ModelParts(GENERATION, model, WavTokenizer(decoder))
 

@@ -1,1 +1,1 @@
-"""From files to a model that runs: published weights, packs, profiles."""
+"""From files to a model that runs: published weights, packs, a pick of precision."""

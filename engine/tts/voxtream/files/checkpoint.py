@@ -22,7 +22,7 @@ from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
 from engine.nn.weights_file import check_shapes, not_finite
 from engine.translatable import Translatable
-from engine.tts.voxtream.config import Generation, ModelConfig, Profile
+from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.network.acoustic import PackedAcoustics
 from engine.tts.voxtream.network.model import VoxtreamModel
 
@@ -45,6 +45,11 @@ class Target:
     device: torch.device
     dtype: torch.dtype
     threads: int
+
+
+def precision_on(target: Target) -> Precision:
+    """8 bits, where the packed products run: on the CPU only."""
+    return Precision.INT8 if target.device.type == "cpu" else Precision.FLOAT
 
 
 def published_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
@@ -86,32 +91,36 @@ def load_weights(
     source: Source,
     config: ModelConfig,
     generation: Generation,
-    profile: Profile,
+    precision: Precision,
     target: Target,
+    *,
+    heads: Precision | None = None,
 ) -> VoxtreamModel:
-    """The model in the form the profile asks for."""
+    """The model with its products in this precision; `heads`: of the heads and of the depth
+    transformer, where it is another one.
+    """
+    heads = heads or precision
     with torch.device("meta"):
         model = VoxtreamModel(config, generation)
     fill = _Filler(source, target)
     fill.weight(model.phone_embeddings, "phone_embeddings.weight")
     fill.weight(model.audio_embeddings, "audio_embeddings.weight")
     fill.weight(model.speaker_projection, "spk_emb_proj.weight")
-    if profile.heads is not Precision.FLOAT:
+    if heads is not Precision.FLOAT:
         # Only rows of codes in use are read: half the bytes for a loss of 2^-9.
         model.audio_embeddings.weight.data = model.audio_embeddings.weight.data.bfloat16()
-    fill.product(model, "semantic_head", ("sem_head.weight",), profile.heads)
-    fill.stack(model, "phone", profile.phone)
-    fill.stack(model, "temporal", profile.temporal)
-    if profile.depth is Precision.FLOAT:
+    fill.product(model, "semantic_head", ("sem_head.weight",), heads)
+    fill.stack(model, "phone", precision)
+    fill.stack(model, "temporal", precision)
+    if heads is Precision.FLOAT:
         # The published heads are one tensor [K - 1, D, V]; each becomes a product of its own.
-        heads = source.take("audio_head")
         model.acoustic_heads = nn.ModuleList(
-            fill.linear(head.t(), Precision.FLOAT) for head in heads
+            fill.linear(head.t(), heads) for head in source.take("audio_head")
         )
-        fill.stack(model, "depth", profile.depth)
+        fill.stack(model, "depth", heads)
     else:
         model.acoustic_heads = nn.ModuleList()
-        model.depth = fill.acoustics(model, profile)
+        model.depth = fill.acoustics(model)
     return model.eval().requires_grad_(False)
 
 
@@ -127,7 +136,7 @@ class _Filler:
 
     def linear(self, weight: Tensor, precision: Precision, *, threads: int = 1) -> nn.Module:
         if precision is not Precision.FLOAT:
-            return PackedLinear(weight, precision, threads=threads)
+            return PackedLinear(weight, threads=threads)
         with torch.device("meta"):
             linear = Linear(weight.shape[1], weight.shape[0])
         linear.weight = self._parameter(weight)
@@ -153,12 +162,11 @@ class _Filler:
             stack.config,
             self._blocks(name, stack.config),
             stack.norm.scale,
-            precision=precision,
             threads=self._target.threads,
         )
         setattr(model, name, packed)
 
-    def acoustics(self, model: VoxtreamModel, profile: Profile) -> PackedAcoustics:
+    def acoustics(self, model: VoxtreamModel) -> PackedAcoustics:
         """The depth transformer and its heads, both packed."""
         config = model.config
         table = RotaryTable(config.depth.head_width, self._target.device, model.codebooks)
@@ -167,12 +175,11 @@ class _Filler:
             self._blocks("depth", config.depth),
             self._take(f"{PREFIXES['depth']}.norm.scale"),
             table.slice(0, model.codebooks),
-            precision=profile.depth,
             threads=self._target.threads,
         )
         heads = self._take("audio_head").transpose(1, 2)
         guidance = model.generation.acoustic_guidance
-        return PackedAcoustics(stack, heads[:, : config.codes], profile.heads, guidance=guidance)
+        return PackedAcoustics(stack, heads[:, : config.codes], guidance=guidance)
 
     def _blocks(self, name: str, config: TransformerConfig) -> Iterator[Block]:
         """The blocks of a stack one at a time, so that only one is held in full."""

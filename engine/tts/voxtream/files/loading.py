@@ -1,7 +1,7 @@
-"""From the settings to a loaded VoXtream2: which device, which profile, which files.
+"""From the settings to a loaded VoXtream2: which device, which precision, which files.
 
-Invariant: random weights are loaded only to measure speed, or when a developer asks for them by
-name in the environment, and then the model's name says so.
+Invariant: random weights are loaded only when a developer asks for them by name in the environment,
+and then the model's name says so.
 """
 
 import os
@@ -14,17 +14,17 @@ import torch
 
 from engine.audio.clips.clip import Clip
 from engine.errors import ModelError
+from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
 from engine.tts.system.synthesiser import speech_device
-from engine.tts.voxtream.config import FULL, INT8, PROFILES, STARTER, Profile
 from engine.tts.voxtream.edition import EDITIONS, Edition
-from engine.tts.voxtream.files.checkpoint import Target
+from engine.tts.voxtream.files.checkpoint import Target, precision_on
 from engine.tts.voxtream.files.pack import load_pack
 from engine.tts.voxtream.files.pick import find_pick
-from engine.tts.voxtream.files.place import PUBLISHED, own_folder, pack_folder
+from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, own_folder, pack_folder
 from engine.tts.voxtream.files.published import WEIGHTS
 from engine.tts.voxtream.synthesiser import (
     RANDOM_NAME,
@@ -44,42 +44,28 @@ _PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on t
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     """The model as the settings want it. ModelError when files are missing or unusable."""
     place = target(settings.device)
-    profile = _profile(settings.profile, place)
-    _share_threads(profile, place)
-    return _load(EDITIONS[settings.engine], profile, place, progress)
+    return _load(EDITIONS[settings.engine], _precision(place), place, progress)
 
 
-def load_to_measure(device: str, profile: str) -> TtsModel:
-    """A profile by name, warm, of the best edition that was fetched; with random weights of full
-    size where there is none.
-
-    ModelError when the device is not there or the files are broken.
+def load_to_measure(device: str, precision: str) -> TtsModel:
+    """The best edition that was fetched, or that is missing, in a precision by name. ModelError
+    when the device is not there, or the files are missing or broken.
     """
-    place, choice = target(device), PROFILES[profile]
-    _share_threads(choice, place)
-    edition = next((name for name in PUBLISHED if _missing(_files(name)) is None), None)
-    if edition is None:
-        model = load_random(profile=choice, target=place)
-    else:
-        files = _files(edition)
-        model = load_published(files, EDITIONS[edition], choice, place, _formant_clip)
-    model.warm(model.voices()[0])
-    return model
-
-
-def _share_threads(profile: Profile, place: Target) -> None:
-    """What is left to torch beside the packed products is small: on two busy cores a second thread
-    made the codec cost 111 ms of CPU a frame instead of 21.
-    """
-    torch.set_num_threads(place.threads if profile is FULL else 1)
+    edition = next((name for name in PUBLISHED if _missing(_files(name)) is None), VOXTREAM2)
+    place = target(device)
+    wanted = Precision.FLOAT if place.device.type == "cuda" else Precision(precision)
+    return _load(EDITIONS[edition], wanted, place, lambda text, fraction: None)
 
 
 def _load(
-    edition: Edition, profile: Profile, place: Target, progress: Progress
+    edition: Edition, precision: Precision, place: Target, progress: Progress
 ) -> VoxtreamSynthesiser:
+    # What is left to torch beside the packed products is small: on two busy cores a second thread
+    # made the codec cost 111 ms of CPU a frame instead of 21.
+    torch.set_num_threads(place.threads if precision is Precision.FLOAT else 1)
     if os.environ.get(RANDOM_FLAG) == "1":
         progress(Translatable("Loading {name}", name=RANDOM_NAME), None)
-        return load_random(edition=edition, profile=profile, target=place)
+        return load_random(edition=edition, precision=precision, target=place)
     files = _files(edition.name)
     if missing := _missing(files):
         raise ModelError(
@@ -88,8 +74,8 @@ def _load(
             file=missing.name,
             command=f"rubato models get {edition.name}",
         )
-    progress(Translatable("Loading the neural voice ({profile})", profile=profile.name), None)
-    return load_published(files, edition, profile, place, _formant_clip)
+    progress(Translatable("Loading {name}", name=PUBLISHED[edition.name]), None)
+    return load_published(files, edition, precision, place, _formant_clip)
 
 
 def target(device: str, threads: int = 2) -> Target:
@@ -104,15 +90,10 @@ def target(device: str, threads: int = 2) -> Target:
     return Target(place, torch.float32, threads=min(threads, os.cpu_count() or 1))
 
 
-def _profile(setting: str, place: Target) -> Profile:
-    """The profile wanted; for 'auto' the one the benchmark picked here, else 8 bits: what 4 bits
-    lose has been measured on random weights only. On CUDA there is only the full one.
-    """
-    if place.device.type == "cuda":
-        return FULL  # packed products run on the CPU only
-    if setting == "auto":
-        setting = find_pick(data_folder(), place.device.type) or INT8.name
-    return PROFILES[setting]
+def _precision(place: Target) -> Precision:
+    """The precision the benchmark picked here, else 8 bits on the CPU."""
+    picked = find_pick(data_folder(), place.device.type)
+    return Precision.FLOAT if picked == Precision.FLOAT.value else precision_on(place)
 
 
 def _files(edition: str) -> Files:
@@ -147,18 +128,14 @@ def _formant_clip() -> Clip:
 
 
 def load_starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    """The starter voice. ModelError when its pack is missing or damaged.
-
-    The profile of the settings is the full-size voice's matter; this one has its own.
-    """
+    """The starter voice. ModelError when its pack is missing or damaged."""
     progress(Translatable("Loading the starter voice"), None)
     folder = pack_folder()
     # One thread: a frame's products are so small that a second one costs more than it brings.
     place = target("cpu" if settings.device == "auto" else settings.device, threads=1)
     torch.set_num_threads(place.threads)
     try:
-        # Packed products run on the CPU only.
-        return load_pack(folder, STARTER if place.device.type == "cpu" else FULL, place)
+        return load_pack(folder, precision_on(place), place)
     except ModelError as error:
         hint = Translatable("Install the program again.")
         if folder == own_folder():

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.codec.small import load_small
 from engine.nn.memory import return_freed_memory
+from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import check_number
 from engine.text.phonemes import Espeak
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
@@ -31,7 +32,6 @@ from engine.tts.voxtream.config import (
     SPECIAL_CODES,
     Generation,
     ModelConfig,
-    Profile,
     check_shape,
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
@@ -51,15 +51,15 @@ class PackConfig:
     rates: Mapping[float, RateTarget]
 
 
-def load_pack(folder: Path, profile: Profile, target: Target) -> VoxtreamSynthesiser:
+def load_pack(folder: Path, precision: Precision, target: Target) -> VoxtreamSynthesiser:
     """The pack's model and named voices. ModelError names the file that is missing or wrong."""
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
     with PublishedFile(folder / VOICE_FILE, shape) as weights:
-        model = load_weights(weights, shape, config.generation, profile, target)
+        model = load_weights(weights, shape, config.generation, precision, target)
     codec = load_small(folder / CODEC_FILE, target.device)
-    codec.tune(profile.codec)
+    codec.tune()
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
     parts = ModelParts(config.generation, model, codec, table, Espeak(), config.rates)

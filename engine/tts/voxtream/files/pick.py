@@ -1,4 +1,4 @@
-"""The profile this machine should speak with, chosen by speed and kept in the data folder.
+"""The precision of VoXtream2 on this machine, chosen by speed and kept in the data folder.
 
 Invariant: a pick holds for the kind of device it was measured on; a file that is no pick counts as
 none. Imports no torch, so that a host can read and write picks without the model.
@@ -11,14 +11,14 @@ from typing import Final
 
 from engine.benchmark_choice import read_pick, write_pick
 
-NAMES: Final = ("full", "int8", "int4")  # best sound first
+NAMES: Final = ("full", "int8")  # best sound first
 LARGEST_RTF: Final = 0.8  # beyond that, a busy moment of the machine is heard as a gap
 FILE: Final = "profile.json"
 
 
 @dataclass(frozen=True)
 class Pick:
-    """The profile to speak with on a kind of device ('cpu', 'cuda'), and why in one sentence.
+    """The precision to speak with on a kind of device ('cpu', 'cuda'), and why in one sentence.
 
     `profile` is empty when none is fast enough.
     """
@@ -29,7 +29,7 @@ class Pick:
 
 
 def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
-    """The best profile that stays below LARGEST_RTF, of those measured (name -> RTF, not empty)."""
+    """The best that stays below LARGEST_RTF, of those measured (name -> RTF, not empty)."""
     names = [name for name in NAMES if name in rtfs]
     for place, name in enumerate(names):
         if rtfs[name] < LARGEST_RTF:
@@ -38,7 +38,7 @@ def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
             return Pick(name, device, "; ".join([speed, ", ".join(better)]).rstrip("; ") + ".")
     fastest = min(names, key=lambda name: rtfs[name])
     reason = (
-        f"No profile keeps RTF below {LARGEST_RTF}: the fastest, {fastest}, needs "
+        f"No precision keeps RTF below {LARGEST_RTF}: the fastest, {fastest}, needs "
         f"{rtfs[fastest]:.2f}. The built-in voice stays."
     )
     return Pick("", device, reason)
@@ -46,11 +46,11 @@ def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
 
 def keep(pick: Pick, folder: Path) -> None:
     """Write the pick into the data folder. SettingsError when it cannot be written."""
-    write_pick(pick, folder / FILE, what="profile", setting="speech.profile")
+    write_pick(pick, folder / FILE, what="precision", setting="speech.engine")
 
 
 def find_pick(folder: Path, device: str) -> str:
-    """The name of the profile picked for this kind of device; empty when there is none."""
+    """The name of the precision picked for this kind of device; empty when there is none."""
     pick = last_pick(folder)
     fits = pick is not None and pick.device == device and pick.profile in NAMES
     return pick.profile if pick is not None and fits else ""

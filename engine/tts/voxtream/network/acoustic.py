@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from engine.nn.packed.product_graph import Bound, ProductGraph
-from engine.nn.packed.quantise import Precision
 from engine.nn.packed.short_stack import ShortSequence, ShortStack
 from engine.tts.voxtream.config import ROWS
 
@@ -17,15 +16,13 @@ OPENING = 2  # positions: hidden + speaker, and the semantic code
 
 
 class PackedAcoustics(nn.Module):
-    """The depth transformer and the heads of acoustic codebooks 1.., weights in few bits."""
+    """The depth transformer and the heads of acoustic codebooks 1.., weights in 8 bits."""
 
-    def __init__(
-        self, stack: ShortStack, heads: Tensor, precision: Precision, *, guidance: float
-    ) -> None:
+    def __init__(self, stack: ShortStack, heads: Tensor, *, guidance: float) -> None:
         """`heads` [K - 1, V, D] give logits of real codes; `guidance` is their weight."""
         super().__init__()
         self.stack = stack
-        self._heads = [_Head(head, precision, guidance) for head in heads]
+        self._heads = [_Head(head, guidance) for head in heads]
 
     def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
         """An utterance's buffers; `embeddings` [K vocabulary, D] are those of all codes."""
@@ -82,9 +79,9 @@ class AcousticSteps:
 class _Head:
     """Logits of one codebook, both rows guided into one, and the best of them."""
 
-    def __init__(self, weight: Tensor, precision: Precision, guidance: float) -> None:
+    def __init__(self, weight: Tensor, guidance: float) -> None:
         graph = ProductGraph()
-        graph.product("hidden", "rows", weight, precision)
+        graph.product("hidden", "rows", weight)
         pairs = graph.constant("pairs", np.array([-1, ROWS, weight.shape[0]], dtype=np.int64))
         graph.add("Reshape", ["rows", pairs], ["both"])
         weights = np.array([[guidance, 1 - guidance]], dtype=np.float32)

@@ -32,8 +32,8 @@ from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import read_table
 from engine.tts.system.synthesiser import SystemSynthesiser
 from engine.tts.system.voice_tensors import prompt_codes, real_numbers, unfit, whole_numbers
-from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
-from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
+from engine.tts.voxtream.config import GENERATION, ModelConfig
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights, precision_on
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
 from engine.tts.voxtream.files.place import NAME as STARTER
@@ -44,9 +44,6 @@ from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt, Prompt, prepare
 from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 
 # Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
-PROFILE: Final = Profile(
-    NAME, Precision.INT8, Precision.INT8, Precision.FLOAT, Precision.FLOAT, Precision.FLOAT
-)
 AGAIN: Final = Translatable("Make the voice pack again.")
 
 
@@ -86,18 +83,18 @@ def load(folder: Path, device: str) -> VoxtreamSynthesiser:
     """
     place = target("cpu" if device == "auto" else device, threads=1)
     torch.set_num_threads(place.threads)  # a frame's products are too small for a second one
-    return load_pack(folder, PROFILE if place.device.type == "cpu" else FULL, place)
+    return load_pack(folder, precision_on(place), place)
 
 
-def load_pack(folder: Path, profile: Profile, place: Target) -> VoxtreamSynthesiser:
-    """As load(), with a profile whose depth transformer is plain."""
+def load_pack(folder: Path, precision: Precision, place: Target) -> VoxtreamSynthesiser:
+    """As load(); its heads and its depth transformer, which draw codes, are never packed."""
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
     with _weights(folder, config) as weights:
-        model = load_weights(weights, shape, GENERATION, profile, place)
+        model = load_weights(weights, shape, GENERATION, precision, place, heads=Precision.FLOAT)
     codec = load_small(folder / CODEC_FILE, place.device)
-    codec.tune(profile.codec)
+    codec.tune()
     parts = ModelParts(config.generation, model, codec, table, Espeak())
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()

@@ -7,7 +7,7 @@ from torch import Tensor
 from engine.nn.cache import KvCache
 from engine.nn.gpt import Gpt, unturned
 from engine.nn.packed.modules import PackedGpt, PackedLinear, PackedTransformer
-from engine.nn.packed.quantise import INT4_BLOCK, Precision, quantise, restore
+from engine.nn.packed.quantise import BLOCK, quantise, restore
 from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -23,36 +23,32 @@ def relative(found: torch.Tensor, expected: torch.Tensor) -> float:
     return float((found - expected).norm() / expected.norm())
 
 
-def rounded(network: Network, precision: Precision) -> Network:
+def rounded(network: Network) -> Network:
     """Products, not to be trained, that packing does not change."""
     generator = torch.Generator().manual_seed(0)
     for module in network.requires_grad_(False).modules():
         if isinstance(module, Linear):
             module.weight.normal_(0, 0.07, generator=generator)
-            module.weight.copy_(restore(quantise(module.weight, precision)))
+            module.weight.copy_(restore(quantise(module.weight)))
     return network
 
 
-@pytest.mark.parametrize(("precision", "loss"), [(Precision.INT8, 0.007), (Precision.INT4, 0.105)])
-def test_rounding_loses_no_more_than_was_measured_and_a_product_is_that_of_what_is_left(
-    precision, loss
-):
+def test_rounding_loses_no_more_than_was_measured_and_a_product_is_that_of_what_is_left():
     generator = torch.Generator().manual_seed(0)
-    weight = torch.randn(64, 4 * INT4_BLOCK, generator=generator)
-    weight[:, :INT4_BLOCK] = 0
-    once = restore(quantise(weight, precision))
-    assert not once[:, :INT4_BLOCK].any()
-    assert relative(once, weight) < loss
-    assert relative(restore(quantise(once, precision)), once) < 1e-6
-    x = torch.randn(2, 3, 4 * INT4_BLOCK, generator=generator)
-    assert relative(PackedLinear(weight, precision)(x), x @ once.T) < ACTIVATION_LOSS
+    weight = torch.randn(64, 4 * BLOCK, generator=generator)
+    weight[:, :BLOCK] = 0
+    once = restore(quantise(weight))
+    assert not once[:, :BLOCK].any()
+    assert relative(once, weight) < 0.007
+    assert relative(restore(quantise(once)), once) < 1e-6
+    x = torch.randn(2, 3, 4 * BLOCK, generator=generator)
+    assert relative(PackedLinear(weight)(x), x @ once.T) < ACTIVATION_LOSS
 
 
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
-def test_a_packed_stack_follows_the_plain_one_step_by_step(precision):
-    stack, generator = rounded(Transformer(CONFIG), precision), torch.Generator().manual_seed(1)
+def test_a_packed_stack_follows_the_plain_one_step_by_step():
+    stack, generator = rounded(Transformer(CONFIG)), torch.Generator().manual_seed(1)
     blocks = list(stack.layers)
-    packed = PackedTransformer(CONFIG, blocks, stack.norm.scale, precision=precision, threads=1)
+    packed = PackedTransformer(CONFIG, blocks, stack.norm.scale, threads=1)
     table = RotaryTable(CONFIG.head_width, CPU)
     caches = [KvCache(CONFIG, 2, CPU, torch.float32) for _ in range(2)]
     for length in (4, 1, 1, 3):
@@ -79,15 +75,13 @@ def plain() -> Transformer:
     stack = seeded_stack(TALL, 0.05)
     for module in stack.modules():
         if isinstance(module, Linear):
-            module.weight.copy_(restore(quantise(module.weight, Precision.INT8)))
+            module.weight.copy_(restore(quantise(module.weight)))
     return stack
 
 
 @pytest.fixture(scope="module")
 def packed_tail(plain) -> PackedTail:
-    return PackedTail(
-        TALL, list(plain.layers), plain.norm.scale, precision=Precision.INT8, threads=2
-    )
+    return PackedTail(TALL, list(plain.layers), plain.norm.scale, threads=2)
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +118,12 @@ def test_rows_nobody_asks_for_change_no_others(packed_tail, embedded):
 GPT = TransformerConfig(layers=2, width=256, heads=4, kv_heads=4, hidden=512)
 
 
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
-def test_packed_products_are_those_of_restored_weights_position_by_position(precision):
-    plain, generator = rounded(Gpt(GPT), precision), torch.Generator().manual_seed(1)
+def test_packed_products_are_those_of_restored_weights_position_by_position():
+    plain, generator = rounded(Gpt(GPT)), torch.Generator().manual_seed(1)
     for scale in (p for name, p in plain.named_parameters() if name.endswith("scale")):
         scale.uniform_(0.5, 1.5, generator=generator)
     blocks = (block for block in plain.layers if isinstance(block, Block))
-    packed = PackedGpt(GPT, blocks, plain.norm.scale, precision=precision, threads=1)
+    packed = PackedGpt(GPT, blocks, plain.norm.scale, threads=1)
     caches = [KvCache(GPT, 1, CPU, torch.float32) for _ in range(2)]
     for x in torch.randn(1, 5, GPT.width, generator=generator).split(1, dim=1):
         wanted, found = (

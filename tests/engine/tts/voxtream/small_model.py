@@ -6,8 +6,9 @@ from typing import Any
 import torch
 
 from engine.codec.mimi import Mimi, random_mimi
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
-from engine.tts.voxtream.config import FULL, ModelConfig, Profile
+from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.edition import TIMELESS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, load_random
@@ -50,7 +51,7 @@ def small_mimi(codebooks: int = 4) -> Mimi:
 
 
 def small(
-    profile: Profile = FULL,
+    precision: Precision = Precision.FLOAT,
     config: ModelConfig = SMALL,
     edition: Edition = TIMELESS,
     *,
@@ -62,6 +63,8 @@ def small(
     """
     edition = replace(edition, generation=replace(edition.generation, **generation))
     mimi = small_mimi()
-    made = load_random(1, config=config, edition=edition, profile=profile, target=TARGET, mimi=mimi)
+    made = load_random(
+        1, config=config, edition=edition, precision=precision, target=TARGET, mimi=mimi
+    )
     made._graphs = graphs
     return made

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from engine.codec.mimi import random_mimi
 from engine.nn.cache import KvCache
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import RotaryTable, causal_mask
 from engine.tts.phones import EOS, SILENCE
 from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
-from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
@@ -57,7 +58,7 @@ def _said() -> Iterator[Any]:
     """As `frozen` of tests/parity/voxtream_parity.py, by our model: the row, then every step."""
     target = Target(CPU, torch.float32, threads=1)
     weights = RandomWeights(VOXTREAM2_SHAPE, 0)
-    model = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, FULL, target)
+    model = load_weights(weights, VOXTREAM2_SHAPE, GENERATION, Precision.FLOAT, target)
     prompt = Prompt()
     rows = _phone_rows(model, prompt.tokens([*text_of(12), SILENCE, EOS]))
     yield rows[0, -1, ::ROW_STRIDE].tolist()

@@ -13,7 +13,7 @@ from torch import Tensor
 from engine.settings import SpeechSettings
 from engine.tts.llmvox.config import NOTHING, TEXT_END
 from engine.tts.llmvox.published.conversion import END
-from engine.tts.llmvox.published.model import PublishedReplica
+from engine.tts.llmvox.published.model import PublishedModel, PublishedReplica
 from engine.tts.llmvox.published.session import SentenceBytes
 from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser, load
 from tests.engine.tts.llmvox.published.checkpoints import Size, write_pickles
@@ -34,12 +34,13 @@ class Said:
 
 
 @contextmanager
-def loaded(size: Size, profile: str = "full") -> Iterator[PublishedSynthesiser]:
+def loaded(size: Size) -> Iterator[PublishedSynthesiser]:
     """Through the whole way: fetched pickles, their conversion, the loader."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUBATO_DATA", folder)
         write_pickles(Path(folder), size)
-        settings = SpeechSettings(engine="llmvox-published", device="cpu", profile=profile)
+        patch.setattr(PublishedModel, "pack", lambda model, threads: None)  # as theirs: fp32
+        settings = SpeechSettings(engine="llmvox-published", device="cpu")
         yield load(settings, lambda text, fraction: None)
 
 

@@ -8,7 +8,6 @@ import torch
 from torch import nn
 
 from engine.codec.wavtokenizer import WavTokenizer, WavTokenizerConfig, WavTokenizerDecoder
-from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
@@ -34,10 +33,10 @@ def small(
     return PublishedSynthesiser(ModelParts(generation, made.model, codec or made.codec))
 
 
-def of_full_size(
-    device: torch.device, precision: Precision = Precision.FLOAT
-) -> PublishedSynthesiser:
-    return PublishedSynthesiser(random_parts(0, PUBLISHED, WavTokenizerConfig(), device, precision))
+def of_full_size(device: torch.device, *, packed: bool = False) -> PublishedSynthesiser:
+    return PublishedSynthesiser(
+        random_parts(0, PUBLISHED, WavTokenizerConfig(), device, packed=packed)
+    )
 
 
 def random_parts(
@@ -45,7 +44,8 @@ def random_parts(
     shape: Shape,
     codec: WavTokenizerConfig,
     device: torch.device,
-    precision: Precision = Precision.FLOAT,
+    *,
+    packed: bool = False,
 ) -> ModelParts:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -55,4 +55,4 @@ def random_parts(
             if parameter.dim() > 1:
                 nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
     model.codebook.weight.data[-1] = 0
-    return ready(model, decoder, device, precision)
+    return ready(model, decoder, device, packed=packed)

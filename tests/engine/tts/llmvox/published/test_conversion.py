@@ -18,7 +18,7 @@ from engine.tts.voice_catalogue import of_model, of_settings
 from tests.engine.tts.llmvox.published.checkpoints import Table, pickles, pin, write_pickles
 from tests.engine.tts.utterances import say
 
-SETTINGS = SpeechSettings(engine=place.NAME, device="cpu", profile="full")
+SETTINGS = SpeechSettings(engine=place.NAME, device="cpu")
 
 
 def tell(text: str, fraction: float | None) -> None:
@@ -146,10 +146,9 @@ def test_a_checkpoint_of_another_shape_is_refused_by_name(data, named):
     assert "vectors" in named or file.name in refusal.value.message
 
 
-@pytest.mark.parametrize("profile", ["auto", "int4"])
-def test_every_profile_speaks(data, profile):
+def test_it_speaks(data):
     write_pickles(data)
-    settings = SpeechSettings(engine=place.NAME, device="cpu", profile=profile)
+    settings = SpeechSettings(engine=place.NAME, device="cpu")
     model = registry.load(settings, tell)
     assert say(model, [["Hello,", "everyone."]]).pcm.any()
     assert of_settings(settings) == of_model(model)

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from engine.errors import ModelError
-from engine.settings import Choice, SpeechSettings, schema
+from engine.nn.packed.quantise import Precision
+from engine.settings import SpeechSettings
 from engine.tts.base import TtsModel
-from engine.tts.voxtream.config import FULL, INT4, INT8, PROFILES, Profile
 from engine.tts.voxtream.files import loading
 from engine.tts.voxtream.files.checkpoint import Target
-from engine.tts.voxtream.files.loading import _profile, load, target
-from engine.tts.voxtream.files.pick import FILE, NAMES, Pick, find_pick, judge, keep
+from engine.tts.voxtream.files.loading import _precision, load, target
+from engine.tts.voxtream.files.pick import FILE, Pick, find_pick, judge, keep
 from tests.engine.tts.voxtream.small_model import small
 
 
@@ -52,48 +52,34 @@ def test_cards_before_ampere_get_no_bfloat16(capability, dtype, monkeypatch):
     assert target("auto") == Target(torch.device("cuda"), dtype, threads=1)
 
 
-def test_the_profile_is_eight_bits_unless_another_is_picked_or_wanted(tmp_path):
-    """What four bits lose has not been measured on the published weights."""
+def test_the_precision_is_eight_bits_unless_full_was_picked(tmp_path):
     place = target("cpu")
-    assert _profile("auto", place) is INT8
-    assert _profile("int4", place) is INT4
-    keep(Pick("int4", "cpu", "It is fast."), tmp_path)
-    assert _profile("auto", place) is INT4
-    assert _profile("full", place) is FULL
+    assert _precision(place) is Precision.INT8
+    keep(Pick("full", "cpu", "It is fast."), tmp_path)
+    assert _precision(place) is Precision.FLOAT
     keep(Pick("", "cpu", "None is."), tmp_path)
-    assert _profile("auto", place) is INT8
-    cuda = Target(torch.device("cuda"), torch.bfloat16, threads=1)
-    assert _profile("int4", cuda) is FULL  # there is no other
+    assert _precision(place) is Precision.INT8
+    assert _precision(Target(torch.device("cuda"), torch.bfloat16, 1)) is Precision.FLOAT
 
 
-def test_to_measure_random_weights_stand_in_for_files(monkeypatch):
-    asked: list[Profile] = []
-    monkeypatch.setattr(
-        loading, "load_random", lambda profile, target: asked.append(profile) or small()
-    )
-    assert "RANDOM" in loading.load_to_measure("cpu", "int8").info.name
-    assert asked == [INT8]
+def test_what_was_not_fetched_cannot_be_measured():
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        loading.load_to_measure("cpu", "full")
 
 
 # ------------------------------------------------------------------------------------ the pick
-
-
-def test_every_profile_can_be_picked_and_set():
-    rule = schema()["speech.profile"].rule
-    assert isinstance(rule, Choice)
-    assert set(NAMES) == set(PROFILES) == set(rule.words) - {"auto"}
 
 
 @pytest.mark.parametrize(
     ("rtfs", "name", "reason"),
     [
         (
-            {"full": 5.0, "int8": 1.3, "int4": 0.74},
-            "int4",
-            "int4 keeps RTF at 0.74; int8 would need 1.30, full would need 5.00.",
+            {"full": 5.0, "int8": 0.74},
+            "int8",
+            "int8 keeps RTF at 0.74; full would need 5.00.",
         ),
-        ({"int4": 0.3, "full": 0.79}, "full", "full keeps RTF at 0.79."),
-        ({"int8": 0.8, "int4": 0.7}, "int4", "int4 keeps RTF at 0.70; int8 would need 0.80."),
+        ({"int8": 0.3, "full": 0.79}, "full", "full keeps RTF at 0.79."),
+        ({"full": 0.8, "int8": 0.7}, "int8", "int8 keeps RTF at 0.70; full would need 0.80."),
     ],
 )
 def test_the_best_that_keeps_up_is_picked(rtfs, name, reason):
@@ -101,9 +87,9 @@ def test_the_best_that_keeps_up_is_picked(rtfs, name, reason):
 
 
 def test_when_none_keeps_up_the_built_in_voice_stays():
-    pick = judge("cpu", {"full": 5.0, "int4": 0.95})
+    pick = judge("cpu", {"full": 5.0, "int8": 0.95})
     assert pick.profile == ""
-    assert "int4, needs 0.95" in pick.reason
+    assert "int8, needs 0.95" in pick.reason
     assert "built-in voice stays" in pick.reason
 
 
@@ -115,8 +101,8 @@ def test_a_pick_is_found_again_on_its_device_only(tmp_path):
     assert [file.name for file in folder.iterdir()] == [FILE]
 
 
-@pytest.mark.parametrize("profile", ["int2", ["int4"]])
-def test_a_profile_that_is_none_counts_as_no_pick(tmp_path, profile):
-    text = json.dumps({"profile": profile, "device": "cpu", "reason": ""})
+@pytest.mark.parametrize("name", ["int4", ["int8"]])
+def test_a_profile_that_is_none_counts_as_no_pick(tmp_path, name):
+    text = json.dumps({"profile": name, "device": "cpu", "reason": ""})
     (tmp_path / FILE).write_text(text)
     assert find_pick(tmp_path, "cpu") == ""

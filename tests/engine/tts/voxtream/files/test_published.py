@@ -14,10 +14,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from engine.errors import ModelError
+from engine.nn.packed.quantise import Precision
 from engine.nn.stored_weights import in_int8
 from engine.tts.phones import SPECIAL, SpecialPhones, own_table, read_table
 from engine.tts.speaker.recording import making
-from engine.tts.voxtream.config import FULL, GENERATION, VOXTREAM2_SHAPE, read_config
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.checkpoint import (
     PublishedFile,
@@ -167,7 +168,7 @@ def written(folder: Path, change: Callable[[dict[str, Tensor]], object]) -> Path
 
 def load(file: Path) -> Any:
     with PublishedFile(file, SMALL) as source:
-        return load_weights(source, SMALL, GENERATION, FULL, TARGET)
+        return load_weights(source, SMALL, GENERATION, Precision.FLOAT, TARGET)
 
 
 def test_the_full_size_model_has_the_published_number_of_parameters():

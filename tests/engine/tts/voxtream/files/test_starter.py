@@ -10,12 +10,12 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from engine.errors import ModelError
+from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.tts import registry, voices
 from engine.tts.base import TtsModel
 from engine.tts.pack_files import config_json
 from engine.tts.voice_lookup import choose, encode, voice_names
-from engine.tts.voxtream.config import STARTER as PROFILE
 from engine.tts.voxtream.files import pack, place
 from engine.tts.voxtream.files.loading import target
 from tests.engine.tts import laws
@@ -60,12 +60,12 @@ def test_the_rates_it_follows_are_those_of_its_table(written, tmp_path):
     slow = {rate: target for rate, target in config.rates.items() if rate <= 5}
     narrow = pack.PackConfig(config.name, config.shape, config.generation, slow)
     file.write_text(config_json(narrow), encoding="utf-8")
-    rates = pack.load_pack(folder, PROFILE, CPU).info.rate_range
+    rates = pack.load_pack(folder, Precision.INT8, CPU).info.rate_range
     assert (rates.lowest, rates.highest) == (1, 5)
 
 
 def test_warming_up_changes_nothing_that_is_heard(written):
-    cold, warm = (pack.load_pack(written, PROFILE, CPU) for _ in range(2))
+    cold, warm = (pack.load_pack(written, Precision.INT8, CPU) for _ in range(2))
     warm.warm(warm.voices()[0])
     laws.assert_same(*(laws.say(model, [["Good", "morning."]]) for model in (cold, warm)))
 

@@ -4,11 +4,12 @@ import numpy as np
 import torch
 
 from engine.codec.mimi import Mimi
+from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import own_table
-from engine.tts.voxtream.config import FULL, GENERATION, ModelConfig, Profile
+from engine.tts.voxtream.config import GENERATION, ModelConfig
 from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
 from engine.tts.voxtream.voxtream1.config import NAME, TOKENS, Generation
 from engine.tts.voxtream.voxtream1.session import ModelParts
@@ -32,9 +33,11 @@ SEED = 1
 
 
 def small(
-    profile: Profile = FULL, generation: Generation | None = None, mimi: Mimi | None = None
+    precision: Precision = Precision.FLOAT,
+    generation: Generation | None = None,
+    mimi: Mimi | None = None,
 ) -> VoxtreamSynthesiser:
-    model = load_weights(RandomWeights(SMALL, SEED), SMALL, GENERATION, profile, TARGET)
+    model = load_weights(RandomWeights(SMALL, SEED), SMALL, GENERATION, precision, TARGET)
     parts = ModelParts(
         generation or Generation(), model, mimi or small_mimi(), own_table(), Espeak()
     )

@@ -9,12 +9,13 @@ from safetensors.torch import load_file, save_file
 
 from engine.codec.small import Decoder, SmallCodecConfig, build
 from engine.errors import ModelError
+from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import shape_metadata
 from engine.resources import resource
 from engine.tts import voices
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, config_json
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
-from engine.tts.voxtream.config import FULL, ModelConfig
+from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.files.checkpoint import RandomWeights
 from engine.tts.voxtream.files.pack import read_pack_config
 from engine.tts.voxtream.voxtream1.config import FROZEN, TOKENS, Generation, PackConfig
@@ -51,7 +52,7 @@ def write_config(folder: Path, shape: ModelConfig, frozen: str) -> None:
 
 
 def test_what_is_frozen_is_the_built_in_voice_s(pack):
-    model = load_pack(pack, FULL, TARGET).parts.model
+    model = load_pack(pack, Precision.FLOAT, TARGET).parts.model
     there = load_file(BUILT_IN / VOICE_FILE)
     assert torch.equal(model.audio_embeddings.weight, there["audio_embeddings.weight"].float())
     head = model.acoustic_heads[2].get_parameter("weight")
@@ -61,10 +62,10 @@ def test_what_is_frozen_is_the_built_in_voice_s(pack):
 def test_another_built_in_voice_is_refused(pack, shape):
     write_config(pack, shape, "0" * 64)
     with pytest.raises(ModelError, match="another built-in voice"):
-        load_pack(pack, FULL, TARGET)
+        load_pack(pack, Precision.FLOAT, TARGET)
 
 
 def test_a_pack_that_lacks_what_it_should_have_is_refused(pack, shape):
     write_config(pack, shape, "")
     with pytest.raises(ModelError, match="lacks"):
-        load_pack(pack, FULL, TARGET)
+        load_pack(pack, Precision.FLOAT, TARGET)
