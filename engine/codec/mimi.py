@@ -166,30 +166,5 @@ def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
         ) from error
 
 
-def random_mimi(codebooks: int, seed: int, device: torch.device = _CPU, **changes: Any) -> Mimi:
-    """A codec with random weights of the published shape, for tests and measurements.
-
-    `changes` replace whole sections of moshi's configuration ('seanet', 'transformer', ...).
-    """
-    from moshi.models import loaders
-
-    config = loaders._mimi_config | changes
-
-    def make() -> Any:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            model = loaders.get_mimi(None, config, device, codebooks)
-            for name, buffer in model.named_buffers():
-                # moshi leaves the codebooks at zero, and then all codes would decode to the same
-                # samples.
-                if name.endswith("embedding_sum"):
-                    buffer.normal_()
-                elif name.endswith("cluster_usage"):
-                    buffer.fill_(1.0)
-        return _frozen(model)
-
-    return Mimi(make(), codebooks, make)
-
-
 def _frozen(model: nn.Module) -> nn.Module:
     return model.eval().requires_grad_(False)

@@ -183,7 +183,6 @@ class LlmVox:
     """The network of LLMVoX."""
 
     schedule: Schedule = UNTRAINED
-    units: str = "phones"  # or "bytes", as in the paper
     width: int = 256
     stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
     prenet: int = 128
@@ -224,22 +223,16 @@ class Transducer:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """SMLLE's second network, and LLMVoX's decoder. `flux`, `latents` and `delete_bos` are what
-    SMLLE's paper claims.
-    """
+    """SMLLE's second network, and LLMVoX's decoder."""
 
     schedule: Schedule = UNTRAINED
     width: int = 256
     stack: Stack = field(default_factory=lambda: Stack(4, 4, 2, 768))
     prenet: int = 256
     latent: int = 256
-    latents: bool = True  # False: nothing is drawn, and no KL
-    delete_bos: bool = True
     ahead: int = 0  # steps whose phones are known before they are spoken (ours)
     flux: float = 0.5  # SMLLE, 3.2
-    kl: float = 0.05  # SMLLE, 3.2
-    kl_from: float = 0.1  # share of the steps; the paper's 10,000
-    flux_from: float = 0.2  # behind the KL: a reward needs something that holds it
+    flux_from: float = 0.2
     prompt_seconds: float = 3.0
     longest_seconds: float = 8.0
     without_prompt: float = 0.1
@@ -380,7 +373,6 @@ def _check(recipe: Recipe) -> None:
         "decoder.kept must be 0 to 1, and above 0 with begin_with alone": 0
         <= recipe.decoder.kept
         <= (1 if recipe.begin_with else 0),
-        "llmvox.units must be phones or bytes": recipe.llmvox.units in {"phones", "bytes"},
     }
     for sentence, holds in rules.items():
         if not holds:

@@ -97,7 +97,7 @@ SYSTEMS: Final[Mapping[str, System]] = {
             **_SPEAKER,
             **_TOKENS,
             **_SPECTRUM,
-            "encode": Stage("llmvox.encode:encode_corpus", ("llmvox.units",)),
+            "encode": Stage("llmvox.encode:encode_corpus"),
             "voice": Stage("llmvox.stage:train_voice", ("llmvox",), "llmvox"),
             "export": Stage("llmvox.stage:export_pack", _EXPORT),
         },

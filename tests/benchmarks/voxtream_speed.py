@@ -119,7 +119,7 @@ def measure_ours(precision: str, options: argparse.Namespace) -> Report:
     from engine.tts.voxtream import script
     from engine.tts.voxtream.edition import EDITIONS
     from engine.tts.voxtream.files.checkpoint import Target
-    from engine.tts.voxtream.synthesiser import load_random
+    from tests.engine.tts.voxtream.random_weights import load_random
 
     torch.set_num_threads(options.threads if precision == "full" else 1)  # as loading.py does
     device = torch.device("cuda" if options.cuda else "cpu")

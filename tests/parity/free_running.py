@@ -23,12 +23,13 @@ from engine.tts.base import AudioFrame, Pcm
 from engine.tts.phones import MARKS, PhoneTable
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.edition import EDITIONS
-from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.files.place import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import EagerFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.session import ModelParts, VoxtreamSession
+from tests.engine.tts.voxtream.random_weights import RandomWeights
 
 EDITION = EDITIONS[VOXTREAM2_1]
 FRAMES, SEED, PROMPT_S = 60, 5, 1.6

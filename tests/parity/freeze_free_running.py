@@ -19,11 +19,12 @@ import torch
 from torch import Tensor
 
 from engine.audio.loudness import brought_to
-from engine.codec.mimi import SAMPLE_RATE, random_mimi
+from engine.codec.mimi import SAMPLE_RATE
 from engine.tts.phones import BOS, MARKS, UNKNOWN
 from engine.tts.voxtream.config import VOXTREAM2_SHAPE, ModelConfig
 from engine.tts.voxtream.network.model import delayed
 from tests.engine.tts.voxtream import small_model
+from tests.engine.tts.voxtream.random_weights import random_mimi
 from tests.parity.free_running import (
     EDITION,
     FRAMES,

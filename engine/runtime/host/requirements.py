@@ -4,7 +4,6 @@ Invariant: nothing is loaded and no library of a part is imported here, but for 
 a wake phrase is judged by.
 """
 
-import os
 from pathlib import Path
 
 from engine import systems
@@ -26,8 +25,6 @@ from engine.settings import (
 )
 from engine.translatable import Translatable
 from engine.tts import packs
-
-RANDOM_FLAG = "RUBATO_RANDOM_WEIGHTS"  # of tts/voxtream/loading.py, which imports torch
 
 
 def check(settings: Settings, key: str, devices: Devices | None) -> None:
@@ -72,7 +69,7 @@ def _check_fetched(engine: str) -> None:
     """
     if system := systems.find(engine):
         packs.pack_folder(system)
-    if engine not in catalogue() or os.environ.get(RANDOM_FLAG) == "1":
+    if engine not in catalogue():
         return
     store = default_store()
     lacking = [each.title for each in with_needs(engine) if store.state(each) is State.MISSING]

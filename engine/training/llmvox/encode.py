@@ -29,8 +29,8 @@ from engine.training.encoded import encode_shards, every
 from engine.training.run import Run, read_json
 from engine.training.stacks import places
 from engine.training.voice.encode import phoned_words, speaker_vector
-from engine.tts.llmvox.config import WORD, Units
-from engine.tts.llmvox.units import reader
+from engine.tts.llmvox.config import WORD
+from engine.tts.llmvox.units import PhoneUnits
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.phones import PhoneTable
 from engine.tts.speaker.small import load_small_speaker
@@ -71,7 +71,7 @@ def encode_corpus(run: Run) -> None:
     inputs, codebook = run.require("corpus", "codebook", "speaker"), run.stage("codebook")
     speaker = run.stage("speaker") / "speaker.safetensors"
     files = (codebook / FILE, codebook / PHONES_FILE, speaker)
-    encode_shards(run, "encode", _Work, files, Units(run.recipe.llmvox.units))
+    encode_shards(run, "encode", _Work, files)
     run.finish("encode", inputs)
 
 
@@ -89,11 +89,11 @@ def read_encoded(run: Run) -> Sides:
 class _Work:
     """Encodes utterances."""
 
-    def __init__(self, codebook: str, table: str, speaker: str, units: Units) -> None:
+    def __init__(self, codebook: str, table: str, speaker: str) -> None:
         self._codebook = load_codebook(Path(codebook))
         self._ids = read_json(Path(table))
         self._speaker = load_small_speaker(Path(speaker))
-        self._units, self._mel, self._espeak = units, MelSpectrum(), Espeak()
+        self._mel, self._espeak = MelSpectrum(), Espeak()
 
     def encoded(self, shard: Shard) -> list[Encoded]:
         sentences = (self._sentence(entry, pcm) for entry, pcm in shard.spoken())
@@ -125,7 +125,7 @@ class _Work:
         phoned = phoned_words(entry, self._espeak)
         begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
         spoken = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
-        units = reader(self._units, self._espeak, PhoneTable(self._ids))
+        units = PhoneUnits(self._espeak, PhoneTable(self._ids))
         words = [word for text in entry.text.split() for word in units.push(text)]
         words += units.finish()
         return [unit for word in words for unit in word.units], spoken

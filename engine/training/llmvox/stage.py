@@ -47,7 +47,6 @@ from engine.tts.llmvox.config import (
     Generation,
     PackConfig,
     Shape,
-    Units,
 )
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
@@ -84,7 +83,7 @@ def shape_of(run: Run) -> Shape:
     """The shape a recipe asks for."""
     own = run.recipe.llmvox
     stack = stack_config(own.width, own.stack)
-    return Shape(stack, spectrum_shape_of(run), Units(own.units), own.prenet)
+    return Shape(stack, spectrum_shape_of(run), own.prenet)
 
 
 def fresh_model(shape: Shape) -> LlmVoxModel:

@@ -74,8 +74,6 @@ def generation(run: Run, rate: float) -> Generation:
         temperature=export.temperature,
         lengths=run.recipe.transducer.lengths,
         dropout=export.dropout or spectrum.dropout,
-        latents=spectrum.latents,
-        delete_bos=spectrum.delete_bos,
         passage_steps=round(export.passage_seconds * STEPS_PER_SECOND),
         own_rate=rate,
     )

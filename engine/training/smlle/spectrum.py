@@ -1,9 +1,8 @@
 """The stages `spectrum` and `decoder` of SMLLE: columns from tokens and aligned phones, behind a
 prompt of the speaker, and the vocoder that makes them heard.
 
-Losses as MELLE's without its post-net: regression, the divergence of the latents, and a reward for
-change (flux), without which regression ends at a blurred mean. The prompt keeps its begin marks,
-the utterance after it loses them (SMLLE, 4.3).
+Losses as MELLE's without its post-net and its latents: regression, and a reward for change (flux),
+without which regression ends at a blurred mean.
 Invariant: only the network's inputs are corrupted, never its targets.
 """
 
@@ -41,7 +40,6 @@ from engine.training.smlle.transducer import (
 )
 from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
 from engine.training.stacks import causal, first_weights, run_stack, run_steps
-from engine.tts.smlle.aligned import delete_bos
 from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
@@ -115,8 +113,6 @@ class SpectrumLearner(Learner):
         heard = [self._corrupted(each, context.draw) for each in lessons]
         losses = self._losses(heard, lessons, own=own)
         total = losses["regression"]
-        if recipe.latents and context.share >= recipe.kl_from:
-            total = total + recipe.kl * losses["kl"]
         if context.share >= recipe.flux_from:
             total = total + recipe.flux * losses["flux"]
         return self._optimise(losses, total)
@@ -144,8 +140,6 @@ class SpectrumLearner(Learner):
         recipe, shape = self._recipe, self._shape
         longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
         phones = utterance.aligned(shape.begin, shape.end)
-        if recipe.delete_bos:
-            phones = np.asarray(delete_bos(phones.tolist(), shape.begin, shape.end))
         mel = utterance.mel[: shape.columns * longest]
         parts = [Piece(utterance.tokens[:longest], phones[:longest], mel)]
         if draw.random() >= recipe.without_prompt:
@@ -196,16 +190,14 @@ class SpectrumLearner(Learner):
             hidden = run_stack(
                 model.stack, model.inputs(inputs, keep), causal(steps, self._device)
             )[real].float()
-            noise = torch.randn(len(hidden), shape.values, device=self._device)
-            prediction = model.drawn(hidden, noise if recipe.latents else None)
+            mean, columns = (each.float() for each in model.columns(hidden))
         # The column before each one, within a step and from step to step.
         last = functional.pad(true.view(count, -1, shape.bands), (0, 0, 1, 0))[:, :-1]
-        missed = prediction.columns.float() - true[real]
+        missed = columns - true[real]
         return {
             "regression": missed.abs().mean() + missed.square().mean(),
-            "kl": divergence(prediction.mean.float(), prediction.log_variance.float(), true[real]),
-            "flux": flux(prediction.mean.float(), last.reshape_as(true)[real]),
-            "variance": prediction.columns.float().var() / true[real].var(),
+            "flux": flux(mean, last.reshape_as(true)[real]),
+            "variance": columns.var() / true[real].var(),
         }
 
     def _inputs(
@@ -237,8 +229,7 @@ class SpectrumLearner(Learner):
         def row(step: int, hidden: Tensor | None) -> Tensor:
             last = inputs.before[:, step]
             if hidden is not None:
-                noise = torch.randn_like(last) if self._recipe.latents else None
-                said = model.drawn(hidden, noise).columns
+                _, said = model.columns(hidden)
                 last = torch.where((step <= prompts)[:, None], last, said)
             heard.append(last)
             keep = model.prenet.keep_masks((len(last), 1), dropout, None)
@@ -252,11 +243,6 @@ class SpectrumLearner(Learner):
 
         run_steps(model.stack, inputs.tokens.shape[1], row)
         return inputs._replace(before=torch.stack(heard, dim=1))
-
-
-def divergence(mean: Tensor, log_variance: Tensor, true: Tensor) -> Tensor:
-    """KL of N(mean, variance) to N(true, 1), a value (MELLE, equation of its KL loss)."""
-    return 0.5 * (log_variance.exp() + (mean - true).square() - 1 - log_variance).mean()
 
 
 def flux(mean: Tensor, last: Tensor) -> Tensor:

@@ -4,27 +4,20 @@ Invariant: a pack's config.json decides the shape of every tensor.
 """
 
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts import phones
-from engine.tts.pack_files import read_config
+from engine.tts.pack_files import drop_settled, read_config
 from engine.tts.system.spectrum import SpectrumShape
+from engine.typed_values import build
 
 NAME: Final = "llmvox"
 TOKEN_RATE: Final = 25  # Hz; the paper's is 75
 ENTRY: Final = 128  # width of a token's vector
-VOCABULARY: Final = 260  # of units, phones or bytes
-
-
-class Units(Enum):
-    """What the network reads, one a step."""
-
-    PHONES = "phones"
-    BYTES = "bytes"  # the paper's
+VOCABULARY: Final = 260  # of units: phones; the published weights read bytes
 
 
 # Ids of units that are neither phones nor bytes.
@@ -39,7 +32,6 @@ class Shape:
 
     stack: TransformerConfig
     spectrum: SpectrumShape
-    units: Units = Units.PHONES
     prenet: Annotated[int, Range(1, 16_384)] = 128
     vocabulary: Annotated[int, Range(VOCABULARY, VOCABULARY)] = VOCABULARY
 
@@ -78,7 +70,12 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _check)
+    return read_config(file, PackConfig, _check, _made)
+
+
+def _made(entries: dict[str, Any]) -> PackConfig:
+    drop_settled(entries.get("shape"), units="phones")
+    return build(PackConfig, entries, defaults=False)
 
 
 def _check(config: PackConfig) -> None:

@@ -24,11 +24,11 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo
-from engine.tts.llmvox.config import NAME, Generation, Units, read_pack_config
+from engine.tts.llmvox.config import NAME, Generation, read_pack_config
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 from engine.tts.llmvox.place import Place
 from engine.tts.llmvox.session import Parts, ReplicaSession
-from engine.tts.llmvox.units import reader
+from engine.tts.llmvox.units import PhoneUnits
 from engine.tts.pack_files import (
     PHONES_FILE,
     SPECTRUM_FILE,
@@ -68,12 +68,7 @@ class OwnReplica:
         self._speaker = speaker[None]
         self._dice = dice
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
-        self._place = self._begin()
-
-    def _begin(self) -> Place | None:
-        """None for units that name no phones."""
-        shape = self._parts.model.shape
-        return Place(shape.spectrum) if shape.units is Units.PHONES else None
+        self._place = Place(parts.model.shape.spectrum)
 
     @property
     def length(self) -> int:
@@ -84,19 +79,15 @@ class OwnReplica:
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
         predicted = model.predict(model.step(x, self._parts.rotary, self._cache))
-        if place is None:
-            return predicted
         place.read(unit)
         return predicted._replace(tokens=place.held(predicted.tokens))
 
     def say(self, token: int, predicted: Predicted) -> int:
-        if self._place is not None:
-            return self._place.say(token)
-        return int(self.length == 1 or float(predicted.onset) > 0)
+        return self._place.say(token)
 
     def restart(self) -> None:
         self._cache.restart()
-        self._place = self._begin()
+        self._place = Place(self._parts.model.shape.spectrum)
 
 
 class LlmVoxSession(ReplicaSession):
@@ -119,7 +110,7 @@ class LlmVoxSession(ReplicaSession):
         super().__init__(
             Parts(
                 parts.generation,
-                reader(model.shape.units, parts.espeak, parts.table),
+                PhoneUnits(parts.espeak, parts.table),
                 (OwnReplica(parts, speaker, dice),),
                 self._heard,
                 model.no_token,

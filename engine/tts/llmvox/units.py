@@ -1,4 +1,4 @@
-"""Words as the units LLMVoX reads, one a step: phones, or bytes as in the paper.
+"""Words as the units LLMVoX reads, one a step: phones, or bytes as the published weights do.
 
 Invariant: units depend on the words alone, never on when they came.
 """
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.text.phonemes import Espeak, WordPhonemizer, split_mark
-from engine.tts.llmvox.config import WORD, Units
+from engine.tts.llmvox.config import WORD
 from engine.tts.phones import MARKS, PhoneTable
 
 LONGEST_WORD = 200  # bytes; longer is not a word
@@ -70,8 +70,3 @@ class ByteUnits:
     def finish(self) -> list[UnitWord]:
         """Nothing is ever held."""
         return []
-
-
-def reader(units: Units, espeak: Espeak, table: PhoneTable) -> UnitReader:
-    """The reader for a network that hears such units."""
-    return PhoneUnits(espeak, table) if units is Units.PHONES else ByteUnits()

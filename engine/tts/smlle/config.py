@@ -6,13 +6,14 @@ ours is smaller, the comment says so. Invariant: a pack's config.json decides ev
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.base import RateRange
-from engine.tts.pack_files import check_system, read_config
+from engine.tts.pack_files import check_system, drop_settled, read_config
 from engine.tts.system.spectrum import SpectrumShape
+from engine.typed_values import build
 
 NAME: Final = "smlle"
 STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
@@ -47,7 +48,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Generation:
-    """How a pack speaks. The switches are rows of the comparison."""
+    """How a pack speaks."""
 
     top_tokens: Annotated[int, Range(1, 4097)] = 15  # SMLLE, 3.3, where the blank is among them
     # of the tokens; the paper does not give one
@@ -56,8 +57,6 @@ class Generation:
     lengths: Annotated[float, Range(0, 1)] = 1.0
     # of the pre-net, also when speaking (SMLLE, 3.3)
     dropout: Annotated[float, Range(0, 0.99)] = 0.5
-    latents: bool = True  # False: their means, nothing is drawn (SMLLE, 2.2.2)
-    delete_bos: bool = True  # SMLLE, 2.2.1
     # of one phone, 1.2 s; then the next phone is forced (ours)
     most_tokens: Annotated[int, Range(1, 10_000)] = 30
     # phones in a row without a token; then one is forced (ours)
@@ -89,7 +88,12 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _check)
+    return read_config(file, PackConfig, _check, _made)
+
+
+def _made(entries: dict[str, Any]) -> PackConfig:
+    drop_settled(entries.get("generation"), latents=False, delete_bos=False)
+    return build(PackConfig, entries, defaults=False)
 
 
 def _check(config: PackConfig) -> None:

@@ -35,7 +35,7 @@ from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Prompt, Spectrum
 from engine.tts.system.word_places import WordPlaces
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
-_OTHER_DICE: Final = 1 << 32  # latents and dropout must not depend on how many decisions were drawn
+_OTHER_DICE: Final = 1 << 32  # dropout must not depend on how many decisions were drawn
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,13 @@ class _Passage:
         self.phonemizer = WordPhonemizer(parts.espeak)
         self.script = Script(shape, parts.table, first_word)
         self.decisions = Decisions(parts.transducer, parts.text_rotation, generation, decided)
-        self.aligned = Aligned(shape.begin, shape.end, generation.delete_bos)
+        self.aligned = Aligned(shape.end)
         self.columns = Columns(
             parts.spectrum,
             parts.spectrum_rotation,
             prompt,
             dice,
             dropout=generation.dropout,
-            latents=generation.latents,
         )
         self.place = -1  # of the unit read last
         self.waits = True  # a blank was drawn, so the next decision needs the next unit

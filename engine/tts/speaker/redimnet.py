@@ -326,10 +326,3 @@ def mel_filters(bands: int) -> Tensor:
     falling = distance[:, 2:] / steps[1:]
     rising = -distance[:, :-2] / steps[:-1]
     return torch.minimum(rising, falling).clamp(min=0)
-
-
-def random_speaker_encoder(seed: int) -> ReDimNet:
-    """Size M with random weights."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return ReDimNet(SpeakerConfig()).eval().requires_grad_(False)

@@ -2,9 +2,10 @@
 second network, and what makes LLMVoX's tokens heard.
 
     token + phone + pre-net(columns before) + speaker ─▶ causal stack ─▶ mean, variance
-    latent = mean + deviation x noise ─▶ latent + MLP(latent) = columns       (SMLLE, 2.2.2)
+    mean + MLP(mean) = columns       (SMLLE, 2.2.2)
 
-The paper does not say how the inputs are joined: here they are summed. Two columns a step, as in
+The paper draws around the mean, by the variance; here that did harm. It does not say how the inputs
+are joined: here they are summed. Two columns a step, as in
 MELLE with r = 2.
 Invariant: all randomness is passed in; with the same noise, many steps at once equal the same steps
 one by one.
@@ -26,7 +27,6 @@ from engine.settings.rules import Range
 from engine.tts.phones import VOCABULARY
 
 MLP_LAYERS: Final = 3  # MELLE, 4.2
-SMALLEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE = -8.0, 4.0
 STEP_SAMPLES: Final = 960  # a token and its columns of the spectrum, 40 ms at 24 kHz
 SPECIAL_PHONES: Final = 2  # after those of a pack's table: begin, end
 
@@ -44,7 +44,7 @@ class SpectrumShape:
     # of the spectrum a step; the paper has one a token, at 50 Hz both
     columns: Annotated[int, Range(2, 2)] = 2
     prenet: Annotated[int, Range(1, 16_384)] = 256
-    latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the latents
+    latent: Annotated[int, Range(1, 16_384)] = 256  # width inside the MLP behind the means
     speaker_width: Annotated[int, Range(1, 4096)] = 192
     # steps after the one that is said whose phones are known, 40 ms each (ours)
     ahead: Annotated[int, Range(0, 8)] = 0
@@ -65,14 +65,6 @@ class SpectrumShape:
     def phone_of(self, token: int) -> int:
         """The phone that a token names."""
         return token // (self.tokens // self.phones)
-
-
-class Latents(NamedTuple):
-    """The mean and log variance that columns [..., V] are drawn with, and the columns."""
-
-    mean: Tensor
-    log_variance: Tensor
-    columns: Tensor
 
 
 class Inputs(NamedTuple):
@@ -122,17 +114,15 @@ class Spectrum(nn.Module):
             rows = rows + phones(inputs.phones[:, later : later + steps])
         return rows
 
-    def drawn(self, hidden: Tensor, noise: Tensor | None) -> Latents:
-        """Hidden [..., D] and noise [..., V] from N(0, 1) -> columns; None = the mean itself."""
-        mean, log_variance = self.latents(hidden).chunk(2, dim=-1)
-        log_variance = log_variance.clamp(SMALLEST_LOG_VARIANCE, LARGEST_LOG_VARIANCE)
-        latent = mean if noise is None else mean + (log_variance / 2).exp() * noise
-        x = latent
+    def columns(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """Hidden [..., D] -> mean and columns, both [..., V]."""
+        mean, _ = self.latents(hidden).chunk(2, dim=-1)
+        x = mean
         for number, layer in enumerate(self.mlp):
             x = layer(x)
             if number < MLP_LAYERS - 1:
                 x = functional.relu(x)
-        return Latents(mean, log_variance, latent + x)
+        return mean, mean + x
 
 
 @dataclass(frozen=True)
@@ -157,15 +147,12 @@ class Columns:
         generator: torch.Generator,
         *,
         dropout: float,
-        latents: bool = False,
     ) -> None:
-        """`dropout`: share of the pre-net, also when speaking (SMLLE, 3.3); without `latents`,
-        their means are taken and nothing is drawn.
-        """
+        """`dropout`: share of the pre-net, also when speaking (SMLLE, 3.3)."""
         self._spectrum = spectrum
         self._table = table
         self._generator = generator
-        self._dropout, self._latents = dropout, latents
+        self._dropout = dropout
         self._speaker = prompt.speaker
         self._cache = prompt.cache.copy(prompt.cache.length)
         self._last = prompt.last
@@ -183,10 +170,7 @@ class Columns:
         rotation = self._table.slice(place, place + 1)
         hidden = spectrum.stack(spectrum.inputs(inputs, keep), rotation, self._cache)[:, 0]
         self._cache.advance(1)
-        noise = None
-        if self._latents:
-            noise = torch.randn(1, spectrum.shape.values, generator=self._generator)
-        self._last = spectrum.drawn(hidden, noise).columns
+        _, self._last = spectrum.columns(hidden)
         return spectrum.restored(self._last.view(spectrum.shape.columns, -1))
 
 

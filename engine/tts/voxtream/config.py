@@ -30,7 +30,7 @@ ROWS = 2  # of a batch: conditional and unconditional
 # Frames, 10 s, that a window holds at least behind a prompt: more than a voice may linger on the
 # prompt's last phone (see repeats_before_push), so that every passage speaks.
 LEAST_ROOM: Final = 125
-SPECIAL_CODES = 2  # of VoXtream2: prompt codes dropped (unconditional row), and padding
+SPECIAL_CODES = 2  # behind the real ones: prompt codes dropped (unconditional row), and padding
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,6 @@ class ModelConfig:
     # It must hold a prompt, of at most 251.
     audio_window: Annotated[int, Range(256, 10_000)] = 625
     phone_window: Annotated[int, Range(256, 10_000)] = 625
-    # behind the real ones; the last of them is padding
-    special_codes: Annotated[int, Range(1, 2)] = SPECIAL_CODES
 
     @property
     def width(self) -> int:
@@ -80,10 +78,10 @@ class ModelConfig:
 
     @property
     def codes(self) -> int:
-        """Real codes of one codebook. Of VoXtream2 this number itself stands for a prompt code
-        dropped in the unconditional row.
+        """Real codes of one codebook. The number itself stands for a prompt code dropped in the
+        unconditional row.
         """
-        return self.audio_vocabulary - self.special_codes
+        return self.audio_vocabulary - SPECIAL_CODES
 
     @property
     def pad(self) -> int:

@@ -14,22 +14,21 @@ import numpy.typing as npt
 import torch
 
 from engine.audio.clips.clip import Clip
-from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi, random_mimi
+from engine.codec.mimi import SAMPLE_RATE, Mimi, load_mimi
 from engine.nn.memory import return_freed_memory
 from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
-from engine.tts.phones import PhoneTable, own_table
+from engine.tts.phones import PhoneTable
 from engine.tts.pick import can_clone
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
-from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.system.voice_tensors import prompt_codes, real_numbers
-from engine.tts.voxtream.config import UNBOUNDED, VOXTREAM2_SHAPE, ModelConfig
-from engine.tts.voxtream.edition import TIMELESS, Edition
-from engine.tts.voxtream.files.checkpoint import PublishedFile, RandomWeights, Target, load_weights
+from engine.tts.voxtream.config import UNBOUNDED
+from engine.tts.voxtream.edition import Edition
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.files.place import VOXTREAM2
 from engine.tts.voxtream.files.published import WEIGHTS, espeak_of, read_published
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
@@ -40,8 +39,6 @@ from engine.tts.voxtream.rate import RateTarget
 from engine.tts.voxtream.session import ModelParts, VoxtreamSession
 
 log = logging.getLogger(__name__)
-
-RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
 
 
 class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
@@ -193,40 +190,6 @@ def _parts(
 ) -> ModelParts:
     generation = edition.generation
     return ModelParts(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
-
-
-def load_random(
-    seed: int = 0,
-    precision: Precision = Precision.INT8,
-    *,
-    config: ModelConfig = VOXTREAM2_SHAPE,
-    edition: Edition = TIMELESS,
-    target: Target | None = None,
-    mimi: Mimi | None = None,
-) -> VoxtreamSynthesiser:
-    """Full-size random weights, for measuring and developing: what is heard is noise."""
-    target = target or Target(torch.device("cpu"), torch.float32, threads=2)
-    weights = RandomWeights(config, seed)
-    model = load_weights(weights, config, edition.generation, precision, target)
-    codec = mimi or random_mimi(config.codebooks, seed, target.device)
-    codec.tune()
-    return_freed_memory()
-    parts = _parts(edition, model, codec, own_table(), Espeak())
-    voice = random_voice(config, seed)
-    return VoxtreamSynthesiser(parts, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
-
-
-def random_voice(config: ModelConfig, seed: int, frames: int = 62) -> Voice:
-    """A prompt of random codes."""
-    draw = np.random.default_rng(seed)
-    speaker = draw.standard_normal(config.speaker_width).astype(np.float32)
-    return replace(
-        Voice("random", RANDOM_NAME),
-        tensors={
-            "codes": draw.integers(0, 2048, (config.codebooks, frames)).astype(np.int16),
-            "speaker": speaker / np.linalg.norm(speaker),
-        },
-    )
 
 
 def encode(

@@ -25,11 +25,10 @@ from engine.settings import SpeechSettings
 from engine.tts.base import AudioFrame
 from engine.tts.phones import own_ids
 from engine.tts.registry import load
-from engine.tts.speaker.redimnet import random_speaker_encoder
 from engine.tts.voxtream import config
-from engine.tts.voxtream.files.checkpoint import RandomWeights
 from engine.tts.voxtream.files.loading import MIMI_FILE, SPEAKER_FILE
 from tests.engine.assets.hub import Hub, serving
+from tests.engine.tts.voxtream.random_weights import RandomWeights, random_speaker_encoder
 from tests.engine.tts.voxtream.small_model import SMALL, narrow_sections, small_mimi
 
 CONFIG = {

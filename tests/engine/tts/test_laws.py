@@ -16,7 +16,6 @@ from engine.nn.packed.quantise import Precision
 from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved, Step, TtsModel
-from engine.tts.llmvox.config import Units
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2_1
 from tests.engine.tts import laws
@@ -69,7 +68,7 @@ def shipped(name: str) -> TtsModel:
     return registry.load(SpeechSettings(engine=name), lambda text, fraction: None)
 
 
-BYTES = replace(llmvox.GENERATION, dropout=0.5, temperature=0.7)
+DRAWN = replace(llmvox.GENERATION, dropout=0.5, temperature=0.7)
 MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     "fake": (FakeTts, but(*laws.OF_REAL_SPEAKERS)),
     "espeak": (
@@ -92,18 +91,13 @@ MODELS: dict[str, tuple[Make, tuple[Law, ...]]] = {
     GRAPH: (partial(warmed, partial(voxtream2.small, graphs=True)), ALL),
     "voxtream": (partial(warmed, voxtream1.small), SYSTEM),
     "llmvox": (llmvox.small, SYSTEM),
-    "llmvox, bytes": (
-        partial(llmvox.small, BYTES, Units.BYTES),
-        (*TWO, laws.strange_words_do_no_harm),
-    ),
+    "llmvox, drawn": (partial(llmvox.small, DRAWN), TWO),
     "llmvox-published": (llmvox_published.small, SYSTEM),
     "speakstream": (speakstream.small, WITH_A_RATE),
     "speakstream, one word": (windowed(1, 1), TWO),
     "speakstream, four words": (windowed(4, 1), TWO),
     "speakstream, two at once": (windowed(4, 2), TWO),
     "smlle": (smlle.small, WITH_A_RATE),
-    "smlle, no mechanism": (switched(delete_bos=False), TWO),
-    "smlle, no latents": (switched(latents=False), TWO),
     "smlle, passages": (switched(passage_steps=20), TWO),
 }
 # Their sessions are those of the same code on another shape.

@@ -22,7 +22,6 @@ from engine.settings import Manner, Settings, SpeechSettings
 from engine.systems import find
 from engine.tts import packs, registry, voice_catalogue
 from engine.tts.llmvox import config as llmvox
-from engine.tts.llmvox.config import Units
 from engine.tts.pack_files import config_json
 from engine.tts.smlle import config as smlle
 from engine.tts.speakstream import config as speakstream
@@ -30,7 +29,7 @@ from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.files import pack as starter
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.voxtream1 import config as voxtream
-from tests.engine.tts.llmvox.small_model import shape, write_pack
+from tests.engine.tts.llmvox.small_model import SHAPE, write_pack
 from tests.engine.tts.smlle.small import SHAPE as SMLLE
 from tests.engine.tts.speakstream.small_model import SHAPE as SPEAKSTREAM
 from tests.engine.tts.voxtream.files.small_pack import SMALL as STARTER
@@ -41,7 +40,7 @@ VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
 SYSTEMS: dict[str, tuple[Any, Any]] = {
     "llmvox": (
         llmvox,
-        llmvox.PackConfig("mine", shape(Units.BYTES), llmvox.Generation()),
+        llmvox.PackConfig("mine", SHAPE, llmvox.Generation()),
     ),
     "smlle": (smlle, smlle.PackConfig("mine", SMLLE, smlle.Generation())),
     "speakstream": (

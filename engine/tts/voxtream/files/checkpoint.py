@@ -258,28 +258,6 @@ class PublishedFile:
                 ) from error
 
 
-class RandomWeights:
-    """Seeded random tensors under the published keys, for tests and measurements."""
-
-    def __init__(self, config: ModelConfig, seed: int) -> None:
-        self._shapes = published_shapes(config)
-        self._seed = seed
-
-    def take(self, key: str) -> Tensor:
-        """The same tensor for the same key and seed, in whatever order keys are taken."""
-        shape = self._shapes[key]
-        place = list(self._shapes).index(key)
-        generator = torch.Generator().manual_seed(self._seed * 100_003 + place)
-        if len(shape) == 1:
-            return 1 + 0.1 * torch.randn(shape, generator=generator)
-        scale = 1.0 if key.endswith("embeddings.weight") else shape[1] ** -0.5
-        return torch.randn(shape, generator=generator) * scale
-
-    def items(self) -> Iterator[tuple[str, Tensor]]:
-        """All keys and tensors, as a state dict would list them."""
-        return ((key, self.take(key)) for key in self._shapes)
-
-
 def _open_safetensors(file: Path) -> Any:
     from safetensors import SafetensorError, safe_open
 

@@ -1,8 +1,4 @@
-"""From the settings to a loaded VoXtream2: which device, which precision, which files.
-
-Invariant: random weights are loaded only when a developer asks for them by name in the environment,
-and then the model's name says so.
-"""
+"""From the settings to a loaded VoXtream2: which device, which precision, which files."""
 
 import os
 from contextlib import closing
@@ -27,14 +23,11 @@ from engine.tts.voxtream.files.pick import find_pick
 from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, own_folder, pack_folder
 from engine.tts.voxtream.files.published import WEIGHTS
 from engine.tts.voxtream.synthesiser import (
-    RANDOM_NAME,
     Files,
     VoxtreamSynthesiser,
     load_published,
-    load_random,
 )
 
-RANDOM_FLAG: Final = "RUBATO_RANDOM_WEIGHTS"  # developers only: "1" loads noise instead of a voice
 MIMI_FILE: Final = "tokenizer-e351c8d8-checkpoint125.safetensors"
 SPEAKER_FILE: Final = "M-vb2+vox2+cnc-ft_mix.pt"
 BFLOAT16_CAPABILITY: Final = (8, 0)
@@ -63,9 +56,6 @@ def _load(
     # What is left to torch beside the packed products is small: on two busy cores a second thread
     # made the codec cost 111 ms of CPU a frame instead of 21.
     torch.set_num_threads(place.threads if precision is Precision.FLOAT else 1)
-    if os.environ.get(RANDOM_FLAG) == "1":
-        progress(Translatable("Loading {name}", name=RANDOM_NAME), None)
-        return load_random(edition=edition, precision=precision, target=place)
     files = _files(edition.name)
     if missing := _missing(files):
         raise ModelError(

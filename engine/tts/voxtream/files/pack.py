@@ -19,7 +19,7 @@ from engine.nn.weights_file import check_number
 from engine.text.phonemes import Espeak
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
 from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
-from engine.tts.pack_files import named_voices, read_config
+from engine.tts.pack_files import drop_settled, named_voices, read_config
 from engine.tts.packs import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
 from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
@@ -74,16 +74,15 @@ def read_pack_config(file: Path) -> PackConfig:
 
 
 def _made(entries: dict[str, Any]) -> PackConfig:
-    """Packs from before VoXtream do not say how many special codes they have, older ones not all of
-    generation.
-    """
+    """Older packs do not say all of generation."""
     shape, rates = entries.get("shape"), entries.get("rates")
     if not isinstance(shape, dict) or not isinstance(rates, dict):
         raise WrongValue("it lacks shapes or rates")
+    drop_settled(shape, special_codes=SPECIAL_CODES)
     table = {float(n): build(RateTarget, row, "rates", defaults=False) for n, row in rates.items()}
     return PackConfig(
         entries.get("name", ""),
-        build(ModelConfig, {"special_codes": SPECIAL_CODES, **shape}, "shape", defaults=False),
+        build(ModelConfig, shape, "shape", defaults=False),
         build(Generation, entries.get("generation"), "generation"),
         dict(sorted(table.items())),
     )

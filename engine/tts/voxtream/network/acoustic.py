@@ -55,18 +55,6 @@ class AcousticSteps:
             draw.run()
         return self._found[..., 0].t().clone()
 
-    def logits(self, hidden: Tensor, codes: Tensor) -> Tensor:
-        """Guided logits [K - 1, V] of every codebook, the codes [K] before it given."""
-        rows = []
-        for step, head in enumerate(self._heads):
-            if step:
-                self._follow(step, codes[step].view(1, 1))
-            else:
-                self._open(hidden, codes[0].view(1, 1))
-            self._sequence.run(step)
-            rows.append(head.logits(self._sequence.hidden))
-        return torch.stack(rows)
-
     def _open(self, hidden: Tensor, semantic: Tensor) -> None:
         self._sequence.opening[:, 0] = hidden
         self._sequence.opening[:, 1] = self._embeddings[semantic[0]]
@@ -77,7 +65,7 @@ class AcousticSteps:
 
 
 class _Head:
-    """Logits of one codebook, both rows guided into one, and the best of them."""
+    """The best code of one codebook, both rows guided into one."""
 
     def __init__(self, weight: Tensor, guidance: float) -> None:
         graph = ProductGraph()
@@ -89,14 +77,10 @@ class _Head:
         graph.add("ArgMax", ["logits"], ["code"], axis=-1, keepdims=0)
         self._session = graph.compile(
             {"hidden": [None, weight.shape[1]]},
-            {"code": [None, 1], "logits": [None, 1, weight.shape[0]]},
+            {"code": [None, 1]},
             threads=1,
         )
 
     def bound(self, hidden: Tensor, code: Tensor) -> Bound:
         """From hidden [B, D] to the code [1, 1], where they lie."""
         return Bound(self._session, {"hidden": hidden}, {"code": code})
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        (logits,) = self._session.run(["logits"], {"hidden": hidden.numpy()})
-        return torch.from_numpy(logits[0, 0])

@@ -150,21 +150,6 @@ class VoxtreamModel(nn.Module):
             codes.append(self._best(self._depth_step(codebook, embedded, table, memory)))
         return torch.cat(codes, dim=1)
 
-    def acoustic_logits(
-        self, hidden: Tensor, codes: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
-    ) -> Tensor:
-        """Guided logits [K - 1, V of real codes] that acoustic_codes() chooses from, where the
-        codes [K] before each are given. `memory` starts again.
-        """
-        if isinstance(memory, AcousticSteps):
-            return memory.logits(hidden, codes)
-        memory.restart()
-        x, rows = torch.stack((hidden, self._embedded(0, codes[None, :1])), dim=1), []
-        for head in range(self.codebooks - 1):
-            rows.append(self._depth_step(head, x, table, memory))
-            x = self._embedded(head + 1, codes[None, head + 1, None])[:, None]
-        return torch.cat(rows)
-
     def _depth_step(self, head: int, x: Tensor, table: RotaryTable, cache: KvCache) -> Tensor:
         """[B, T, D] -> guided logits of codebook head + 1, [1, V of real codes]."""
         start, length = cache.length, x.shape[1]

@@ -7,17 +7,24 @@ Invariant: nothing here depends on a rate: the system has none.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from engine.settings.rules import Range
-from engine.tts.pack_files import check_system, read_config
-from engine.tts.voxtream.config import DURATION_TOKENS, LEAST_ROOM, NEVER, ModelConfig, check_shape
+from engine.tts.pack_files import check_system, drop_settled, read_config
+from engine.tts.voxtream.config import (
+    DURATION_TOKENS,
+    LEAST_ROOM,
+    NEVER,
+    SPECIAL_CODES,
+    ModelConfig,
+    check_shape,
+)
+from engine.typed_values import build
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.
 TOKENS: Final = DURATION_TOKENS[:4]
 MOVES_ON: Final = 2  # the first of them that leaves the last phone
-SPECIAL_CODES: Final = 1  # padding only; without guidance no second one is needed
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,12 @@ class PackConfig:
 
 def read_pack_config(file: Path) -> PackConfig:
     """ModelError when the file is missing, damaged, or describes what cannot be built."""
-    return read_config(file, PackConfig, _check)
+    return read_config(file, PackConfig, _check, _made)
+
+
+def _made(entries: dict[str, Any]) -> PackConfig:
+    drop_settled(entries.get("shape"), special_codes=SPECIAL_CODES)
+    return build(PackConfig, entries, defaults=False)
 
 
 def _check(config: PackConfig) -> None:

@@ -107,7 +107,7 @@ def test_the_transducer_learns(share):
     assert set(learner.validate()) == {"path", "lattice"}
 
 
-@pytest.mark.parametrize("changed", [{}, {"latents": False, "flux": 0.0}, {"delete_bos": False}])
+@pytest.mark.parametrize("changed", [{}, {"flux": 0.0}])
 def test_the_spectrum_learns(changed):
     learner, dice = spectrum_learner(**changed), random.Random(1)
     for group in learner.optimisers["spectrum"].param_groups:
@@ -117,12 +117,12 @@ def test_the_spectrum_learns(changed):
     assert learner.validate()["variance"] > 0
 
 
-def test_a_prompt_keeps_its_beginning_and_the_utterance_loses_it():
+def test_a_prompt_and_the_utterance_keep_their_beginnings():
     learner = spectrum_learner(without_prompt=0.0)
     lesson, *_ = learner._lessons(SIDES.training, random.Random(1))
     assert lesson.phones[:2].tolist() == [SHAPE.begin] * 2
-    assert SHAPE.begin not in lesson.phones[2:]
-    assert lesson.phones[-6:].tolist() == [SHAPE.end] * 6
+    start = lesson.prompt
+    assert lesson.phones[start : start + 2].tolist() == [SHAPE.begin] * 2
     assert len(lesson.tokens) == len(lesson.phones) - SPECTRUM.ahead == len(lesson.mel)
 
 
@@ -138,7 +138,7 @@ def test_what_is_heard_is_corrupted_and_what_is_said_is_not():
 
 
 def test_lessons_hear_what_a_session_would_say_and_true_prompts():
-    learner = spectrum_learner(dropout=0.0, latents=False, without_prompt=0.5)
+    learner = spectrum_learner(dropout=0.0, without_prompt=0.5)
     lessons = learner._lessons(SIDES.training, random.Random(1))
     prompts = torch.tensor([each.prompt for each in lessons])
     assert {each > 0 for each in prompts.tolist()} == {False, True}

@@ -14,7 +14,7 @@ from engine.text.phonemes import Espeak
 from engine.training.packing import save_weights
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.tts.llmvox.config import NAME, Generation, PackConfig, Shape, Units
+from engine.tts.llmvox.config import NAME, Generation, PackConfig, Shape
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, ModelParts
 from engine.tts.pack_files import (
@@ -39,14 +39,13 @@ _PHONES = len(own_ids()) + 2
 SPECTRUM = SpectrumShape(STACK, _PHONES, 2 * _PHONES, prenet=16, latent=16, ahead=2)
 
 
-def shape(units: Units = Units.PHONES) -> Shape:
-    return Shape(STACK, SPECTRUM, units, prenet=24)
+SHAPE = Shape(STACK, SPECTRUM, prenet=24)
 
 
-def random_network(units: Units = Units.PHONES, seed: int = 1) -> LlmVoxModel:
+def random_network(seed: int = 1) -> LlmVoxModel:
     """Weights that end a sentence now and then."""
     with seeded(seed):
-        return lively(LlmVoxModel(shape(units)))
+        return lively(LlmVoxModel(SHAPE))
 
 
 def random_spectrum(seed: int = 1) -> Spectrum:
@@ -56,7 +55,6 @@ def random_spectrum(seed: int = 1) -> Spectrum:
 
 def small(
     generation: Generation = GENERATION,
-    units: Units = Units.PHONES,
     seed: int = 1,
     vocoder: Waves | None = None,
 ) -> LlmVoxSynthesiser:
@@ -65,7 +63,7 @@ def small(
         speaker = SmallSpeaker(SmallSpeakerConfig(24, 16, SPEAKER_WIDTH)).eval()
     parts = ModelParts(
         generation,
-        random_network(units, seed),
+        random_network(seed),
         random_spectrum(seed),
         vocoder or Vocoder(decoder),
         own_table(),

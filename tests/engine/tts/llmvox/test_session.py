@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.errors import ModelError
 from engine.tts.base import Starved
-from engine.tts.llmvox.config import Generation, Units
+from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.place import Place
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, load
@@ -28,13 +28,12 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 
 def said(
     words: list[str],
-    units: Units = Units.PHONES,
     seed: int = 1,
     generation: Generation = GENERATION,
 ) -> Tensor:
     """The columns [2 T, bands] of all tokens a session says."""
     ears = Recorder()
-    say(small(generation, units, seed, ears), [words], seed=0)
+    say(small(generation, seed, ears), [words], seed=0)
     return torch.cat(ears.pieces)
 
 
@@ -58,10 +57,8 @@ def columns_of(
     return torch.cat(every)
 
 
-def units_of(words: list[str], units: Units) -> list[int]:
+def units_of(words: list[str]) -> list[int]:
     """The units of words, without the engine's reader."""
-    if units is Units.BYTES:
-        return [number for word in words for number in (*word.encode(), WORD)]
     ids = own_ids()
     return [
         number
@@ -85,13 +82,12 @@ def said_slowly(
         read = [*units, TEXT_END, *[NOTHING] * len(spoken)][: len(spoken) + 1]
         keep.append(kept(model.shape.prenet, generation.dropout, dice))
         logits = logits_of(model, read, spoken, keep, speaker)
-        if model.shape.units is Units.PHONES:
-            place = Place(model.shape.spectrum)
-            for unit, token in zip(read, [None, *spoken], strict=True):
-                if token is not None:
-                    place.say(token)
-                place.read(unit)
-            logits = place.held(logits)
+        place = Place(model.shape.spectrum)
+        for unit, token in zip(read, [None, *spoken], strict=True):
+            if token is not None:
+                place.say(token)
+            place.read(unit)
+        logits = place.held(logits)
         if len(spoken) < len(units):
             logits = logits[:-1]
         if repeats >= generation.most_repeats:
@@ -119,29 +115,28 @@ def logits_of(
     return weights["leave.weight"] @ at_once(model.stack, torch.stack(rows)[None])[0, -1]
 
 
-@pytest.mark.parametrize("units", Units)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(
     "generation", [GENERATION, replace(GENERATION, dropout=0.5, temperature=0.7)]
 )
-def test_a_session_says_what_the_slow_loop_says(units, seed, generation):
-    synthesiser = small(units=units, seed=seed)
+def test_a_session_says_what_the_slow_loop_says(seed, generation):
+    synthesiser = small(seed=seed)
     speaker = torch.from_numpy(synthesiser.voices()[0].tensors["speaker"])
     dice = torch.Generator().manual_seed(0)
     with torch.inference_mode():
         model = synthesiser.parts.model
         slowly = [
-            said_slowly(model, units_of(words, units), speaker, generation, dice)
+            said_slowly(model, units_of(words), speaker, generation, dice)
             for words in (FIRST, SECOND)
         ]
         expected = columns_of(synthesiser, slowly, generation)
-    assert torch.equal(said([*FIRST, *SECOND], units, seed, generation), expected)
+    assert torch.equal(said([*FIRST, *SECOND], seed, generation), expected)
 
 
 def test_an_open_sentence_is_heard_but_for_two_tokens_and_no_later_word_changes_it():
     ears = Recorder()
     model = small(replace(GENERATION, first_chunk=1), vocoder=ears)
-    known = len(units_of(["Seven", "boats"], Units.PHONES))
+    known = len(units_of(["Seven", "boats"]))
     with model.open(model.voices()[0], seed=0) as session:
         push(session, ("Seven", "boats"), ended=False)
         drain(session)

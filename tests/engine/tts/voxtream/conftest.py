@@ -3,7 +3,8 @@
 import pytest
 
 from engine.tts.base import Voice
-from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser, random_voice
+from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
+from tests.engine.tts.voxtream.random_weights import random_voice
 from tests.engine.tts.voxtream.small_model import SMALL, small
 
 

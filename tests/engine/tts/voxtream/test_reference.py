@@ -9,16 +9,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.codec.mimi import random_mimi
 from engine.nn.cache import KvCache
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import RotaryTable, causal_mask
 from engine.tts.phones import EOS, SILENCE
 from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE
-from engine.tts.voxtream.files.checkpoint import RandomWeights, Target, load_weights
+from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import PhoneRows, extend
+from tests.engine.tts.voxtream.random_weights import RandomWeights, random_mimi
 from tests.engine.tts.voxtream.small_model import SMALL, small_mimi
 from tests.parity import free_running
 from tests.parity.free_running import KEPT, OF_SIZE, SCENARIOS, Ours

@@ -23,8 +23,8 @@ from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.rate import RATE_TABLE
-from engine.tts.voxtream.synthesiser import random_voice
 from tests.engine.nn.stacks import with_codebooks
+from tests.engine.tts.voxtream.random_weights import random_voice
 
 
 @dataclass(frozen=True)

@@ -13,26 +13,15 @@ from engine.tts.voxtream.files import loading
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import _precision, load, target
 from engine.tts.voxtream.files.pick import FILE, Pick, find_pick, judge, keep
-from tests.engine.tts.voxtream.small_model import small
 
 
 @pytest.fixture(autouse=True)
 def nothing_fetched(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(loading, "data_folder", lambda: tmp_path)
-    monkeypatch.delenv(loading.RANDOM_FLAG, raising=False)
 
 
 def loaded(settings: SpeechSettings) -> TtsModel:
     return load(settings, lambda text, fraction: None)
-
-
-def test_random_weights_need_a_flag_and_say_what_they_are(monkeypatch):
-    monkeypatch.setenv(loading.RANDOM_FLAG, "1")
-    monkeypatch.setattr(loading, "load_random", lambda **options: small())
-    told: list[str] = []
-    model = load(SpeechSettings(engine="voxtream2"), lambda text, fraction: told.append(text))
-    assert "RANDOM" in told[0]
-    assert "RANDOM" in model.info.name
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch):

@@ -20,15 +20,11 @@ from engine.tts.phones import SPECIAL, SpecialPhones, own_table, read_table
 from engine.tts.speaker.recording import making
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.edition import EDITIONS
-from engine.tts.voxtream.files.checkpoint import (
-    PublishedFile,
-    RandomWeights,
-    load_weights,
-    published_shapes,
-)
+from engine.tts.voxtream.files.checkpoint import PublishedFile, load_weights, published_shapes
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import Published, espeak_of, read_published
 from engine.tts.voxtream.rate import RateTarget
+from tests.engine.tts.voxtream.random_weights import RandomWeights
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
 
 NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]

@@ -16,12 +16,13 @@ from engine.nn.packed.quantise import Precision
 from engine.tts.base import Voice
 from engine.tts.voxtream import synthesiser as synthesiser_file
 from engine.tts.voxtream.config import GENERATION
-from engine.tts.voxtream.files.checkpoint import RandomWeights, load_weights
+from engine.tts.voxtream.files.checkpoint import load_weights
 from engine.tts.voxtream.network.frames import GraphFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.tts.utterances import speak
+from tests.engine.tts.voxtream.random_weights import RandomWeights
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET, small, small_mimi
 
 WORDS = ["One", "buffer", "for", "every", "number,", "and", "nothing", "moves."]
@@ -105,7 +106,7 @@ class _Devices(TorchDispatchMode):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_on_cuda_an_utterance_is_captured_and_repeats():
     from engine.tts.voxtream.files.checkpoint import Target
-    from engine.tts.voxtream.synthesiser import load_random
+    from tests.engine.tts.voxtream.random_weights import load_random
 
     target = Target(torch.device("cuda"), torch.bfloat16, threads=1)
     model = load_random(1, precision=Precision.FLOAT, target=target)
@@ -133,24 +134,19 @@ def hidden(seed: int) -> torch.Tensor:
     return torch.randn(2, WIDE.width, generator=torch.Generator().manual_seed(seed))
 
 
-def logits(precision: Precision) -> torch.Tensor:
-    made = wide_model(precision)
-    codes = torch.tensor([7, 8, 9, 2047])
-    return made.acoustic_logits(hidden(1), codes, rotary_tables(made).depth, made.acoustic_memory())
-
-
-def test_packed_logits_follow_the_plain_ones():
-    found, expected = logits(Precision.INT8), logits(Precision.FLOAT)
-    assert found.shape == expected.shape == (3, WIDE.codes)
-    assert (found - expected).norm() / expected.norm() < 0.03
-
-
-@pytest.mark.parametrize("precision", [Precision.FLOAT, Precision.INT8], ids=["plain", "packed"])
-def test_every_code_is_the_best_given_those_before(precision):
-    made = wide_model(precision)
+@pytest.mark.parametrize(
+    ("precision", "loss"), [(Precision.FLOAT, 0.0), (Precision.INT8, 0.05)], ids=["plain", "packed"]
+)
+def test_every_code_is_the_best_given_those_before(precision, loss):
+    """By the logits of the plain model; packed products are off by some per cent."""
+    made, plain = wide_model(precision), wide_model(Precision.FLOAT)
     table, memory = rotary_tables(made).depth, made.acoustic_memory()
     for seed in (1, 2):
-        found = made.acoustic_codes(hidden(seed), torch.tensor([[5]]), table, memory)
-        codes = torch.cat((torch.tensor([5]), found[0]))
-        best = made.acoustic_logits(hidden(seed), codes, table, memory).argmax(-1)
-        assert best.tolist() == found[0].tolist()
+        start = hidden(seed)
+        found = made.acoustic_codes(start, torch.tensor([[5]]), table, memory)
+        depth, codes = plain.acoustic_memory(), [5, *found[0].tolist()]
+        x = torch.stack((start, plain._embedded(0, torch.tensor([[5]]))), dim=1)
+        for head, code in enumerate(codes[1:]):
+            logits = plain._depth_step(head, x, table, depth)[0]
+            assert logits.max() - logits[code] <= loss * logits.std()
+            x = plain._embedded(head + 1, torch.tensor([[code]]))[:, None]

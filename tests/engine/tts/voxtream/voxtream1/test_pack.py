@@ -16,10 +16,10 @@ from engine.tts import voices
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, config_json
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.voxtream.config import ModelConfig
-from engine.tts.voxtream.files.checkpoint import RandomWeights
 from engine.tts.voxtream.files.pack import read_pack_config
 from engine.tts.voxtream.voxtream1.config import FROZEN, TOKENS, Generation, PackConfig
 from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash, load_pack
+from tests.engine.tts.voxtream.random_weights import RandomWeights
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import TARGET, random_voice
 
 BUILT_IN = resource("starter")
