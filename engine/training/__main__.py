@@ -55,7 +55,6 @@ def _parser() -> argparse.ArgumentParser:
         default=os.cpu_count() or 1,
         help="processes of corpus, encode, draw, export and evaluate",
     )
-    parser.add_argument("--dask", default="", help="address of a Dask scheduler for the corpus")
     parser.add_argument(
         "--again", action="store_true", help="delete what a stage made and begin anew"
     )
@@ -80,7 +79,7 @@ def _run(options: argparse.Namespace, only: tuple[str, ...]) -> None:
     work = options.work or data_folder() / "training" / recipe.name
     if options.quick:
         recipe = replace(recipe, evaluate=replace(QUICK, whisper=recipe.evaluate.whisper))
-    run = Run(recipe, work, options.device, options.workers, options.dask, only)
+    run = Run(recipe, work, options.device, options.workers, only)
     own = tuple(SYSTEMS[recipe.system].stages)
     if options.stage not in {*own, "all"}:
         raise InvalidInput(
@@ -118,7 +117,7 @@ def _stage(name: str, run: Run, *, again: bool) -> None:
     if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")
         return
-    if again and os.environ.get("RANK", "0") == "0":
+    if again:
         run.discard(name)
     stage = SYSTEMS[run.recipe.system].stages[name]
     if stage.can_be_taken and run.recipe.begin_with:
@@ -131,9 +130,4 @@ def _stage(name: str, run: Run, *, again: bool) -> None:
 
 
 if __name__ == "__main__":
-    outcome = main()
-    if "WORLD_SIZE" in os.environ:
-        from engine.training.ranks import leave  # imports torch, which the corpus does without
-
-        leave(outcome)
-    sys.exit(outcome)
+    sys.exit(main())

@@ -23,7 +23,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.errors import Cancelled, ModelError
 from engine.nn.optimiser import AdamW
-from engine.training import checkpoints, ranks
+from engine.training import checkpoints
 from engine.training.recipe import Schedule
 from engine.training.run import Progress, Run, cancellable, fingerprint, write_json
 
@@ -57,7 +57,7 @@ class Learner(ABC):
     def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
         """All parts learn together; who needs more optimisers replaces them."""
         self.schedule, self._device = schedule, device
-        self._batch_size = max(1, schedule.batch // ranks.count())
+        self._batch_size = schedule.batch
         every = nn.ModuleList(parts.values()).to(device)
         self.parts = parts
         name = self.averaged if len(parts) == 1 else "making"
@@ -89,8 +89,8 @@ def train(
     run: Run, name: str, make: "Maker", device: torch.device, key: str = ""
 ) -> dict[str, Tensor]:
     """Train the learner that `make` returns until its schedule ends; return the averaged weights,
-    on the CPU. Of several processes the first one has the best weights, where they are asked for.
-    `key` = fingerprint of the recipe and of its training data, which a checkpoint carries.
+    on the CPU, or the best of them where they are asked for. `key` = fingerprint of the recipe and
+    of its training data, which a checkpoint carries.
 
     Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
     InvalidInput when there is a checkpoint with another key.
@@ -104,27 +104,25 @@ def train(
         mean = {key: value.clone() for key, value in averaged.state_dict().items()}
         before = checkpoints.load(file, learner.parts, learner.optimisers, mean, key)
         step, begun = before.step, time.monotonic() - before.seconds
-        share = _share(schedule, checkpoints.Reached(step, time.monotonic() - begun), device)
+        share = share_of(schedule, checkpoints.Reached(step, time.monotonic() - begun))
         progress = Progress(name, 1.0, share)
         while share < 1:
             losses = _step(run, learner, step, share)
             step += 1
             reached = checkpoints.Reached(step, time.monotonic() - begun)
-            share = _share(schedule, reached, device)
+            share = share_of(schedule, reached)
             kept = min(schedule.average, (step - 1) / (step + 9))
             _follow(mean, averaged, kept, learner.exact)
             if device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
-                seen = _seen(losses, learner.averaged, step, device)
-                if ranks.is_first():
-                    progress.report(share, f"step {step} {seen}")
-            stop = ranks.agree({"stop": _is_asked_to_stop(check)}, device)["stop"] > 0
-            if ranks.is_first():
-                _keep(file, reached, learner, mean, key, ends=stop or share >= 1)
+                seen = _seen(losses, learner.averaged, step)
+                progress.report(share, f"step {step} {seen}")
+            stop = _is_asked_to_stop(check)
+            _keep(file, reached, learner, mean, key, ends=stop or share >= 1)
             if stop:
                 raise Cancelled(
                     "The training was stopped.", hint="The same command goes on from here."
                 )
-        weights = load_file(folder / BEST) if schedule.best and ranks.is_first() else mean
+        weights = load_file(folder / BEST) if schedule.best else mean
         return {key: value.cpu() for key, value in weights.items()}
 
 
@@ -143,11 +141,9 @@ def train_and_save(
     """
     stage = file.parent.name
     key = fingerprint(run.key(stage), sorted(inputs.items()))
-    with ranks.joined(run.device) as device:
-        weights = train(run, stage, make, device, key)
-        if ranks.is_first():
-            save_file(kept(weights), file, shape)
-            run.finish(stage, inputs, **about)
+    weights = train(run, stage, make, torch.device(run.device), key)
+    save_file(kept(weights), file, shape)
+    run.finish(stage, inputs, **about)
 
 
 Maker = Callable[[torch.device], Learner]
@@ -192,7 +188,6 @@ def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) 
     ]
     optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
-    ranks.average(parameters)
     norm = nn.utils.clip_grad_norm_(parameters, clip)
     if optimiser.defaults["fused"]:
         # As torch's scaler of gradients tells it: the device itself decides, nobody waits for it.
@@ -223,9 +218,7 @@ def mean_losses(
 
 
 def _forget_codebooks(model: nn.Module) -> None:
-    """Drop the codebooks that moshi caches in eval mode. It would broadcast the cache too, but only
-    the process that validated has one, and that process would then use stale codebooks.
-    """
+    """Drop the codebooks that moshi caches in eval mode; training moves them."""
     for module in model.modules():
         if "_embedding" in module._buffers:
             module._buffers["_embedding"] = None
@@ -270,14 +263,8 @@ def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
     return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
 
 
-def _share(schedule: Schedule, reached: checkpoints.Reached, device: torch.device) -> float:
-    """How much is over, the same in all processes, whose clocks differ."""
-    share = share_of(schedule, reached)
-    return ranks.agree({"share": share}, device)["share"] if schedule.seconds else share
-
-
 def _step(run: Run, learner: Learner, step: int, share: float) -> Losses:
-    draw = random.Random(f"{run.recipe.seed} {learner.averaged} {step} {ranks.rank()}")
+    draw = random.Random(f"{run.recipe.seed} {learner.averaged} {step}")
     torch.manual_seed(draw.getrandbits(31))
     for each in learner.optimisers.values():
         for group in each.param_groups:
@@ -289,9 +276,9 @@ def _step(run: Run, learner: Learner, step: int, share: float) -> Losses:
         return learner.learn(StepContext(step, share, draw))
 
 
-def _seen(losses: Losses, name: str, step: int, device: torch.device) -> str:
+def _seen(losses: Losses, name: str, step: int) -> str:
     """The losses for people, after a look at whether they are numbers."""
-    values = ranks.agree({key: float(loss) for key, loss in losses.items()}, device)
+    values = {key: float(loss) for key, loss in losses.items()}
     if not all(map(math.isfinite, values.values())):
         raise ModelError(
             "The training of '{name}' left the numbers at step {step}: {losses}.",

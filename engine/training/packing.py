@@ -38,9 +38,8 @@ LISTENING: Final = {"speaker"}
 FIGURES_FILE: Final = "figures.md"  # in the folder of `evaluate`
 _READING: Final = """\
 Each cell holds the median over the voices, then the worst of them. *Words wrong* is the share of
-words that a speech recogniser got wrong: Whisper, or *bigram*, a pocketsphinx that knows which
-sentences may come. SPS are syllables per second. *Likeness* is 1 for the same speaker, by an
-encoder that took no part in the training.
+words that Whisper got wrong. SPS are syllables per second. *Likeness* is 1 for the same speaker,
+by an encoder that took no part in the training.
 """
 _LIMITS: Final = """\
 - English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a

@@ -44,7 +44,7 @@ class Schedule:
     """How long and how fast one network is trained: `steps` or `seconds`, whichever end first."""
 
     steps: int
-    batch: int  # over all processes
+    batch: int
     learning_rate: float
     warmup: int = 200
     seconds: float = 0.0  # on the machine that trains, 0 = by steps alone
@@ -256,14 +256,12 @@ class Evaluate:
     timed: int = 8  # sentences by the first voice whose frames are timed
     rates: tuple[float, ...] = (1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5)
     rate_sentences: int = 36  # at every rate
-    slider: bool = True  # while the rate changes, too
-    long_seconds: float = 600.0  # of text in one utterance
     clones: int = 24  # speakers
 
 
 QUICK: Evaluate = Evaluate(  # `evaluate --quick`: does everything work, is nothing far off
     sentences=4, naturalness=1, short_replies=4, timed=1, rates=(2.0, 4.0, 6.0), rate_sentences=4,
-    long_seconds=60.0, clones=3,
+    clones=3,
 )  # fmt: skip
 
 

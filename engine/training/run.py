@@ -36,7 +36,6 @@ class Run:
     folder: Path
     device: str = "cpu"
     workers: int = 1
-    dask: str = ""  # address of a Dask scheduler; "" = processes of this machine
     only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
 
     def stage(self, name: str) -> Path:

@@ -59,10 +59,8 @@ def do_tasks(
     workers: int,
     *,
     fresh: bool = False,
-    scheduler: str = "",
 ) -> None:
-    """Run the unfinished tasks, in order, in `workers` processes (1 = in this one), or on the Dask
-    cluster of a scheduler's address, whose machines share the folders.
+    """Run the unfinished tasks, in order, in `workers` processes (1 = in this one).
 
     `fresh`: even a single worker is a process of its own, which holds nothing else and can be ended
     during a task. Raises Cancelled on Ctrl-C; results of finished tasks stay.
@@ -72,10 +70,8 @@ def do_tasks(
     if not left:
         return
     with cancellable() as check:
-        if workers > 1 or fresh or scheduler:
-            with (
-                _cluster(scheduler) if scheduler else _processes(min(workers, len(left)))
-            ) as executor:
+        if workers > 1 or fresh:
+            with _processes(min(workers, len(left))) as executor:
                 _over(executor, folder, left, progress, check)
             return
         for count, task in enumerate(left, start=1):
@@ -140,14 +136,6 @@ def _processes(workers: int) -> Iterator[Executor]:
         os.environ.pop(SAFE_PATH)
         if before is not None:
             os.environ[SAFE_PATH] = before
-
-
-@contextmanager
-def _cluster(scheduler: str) -> Iterator[Executor]:
-    from distributed import Client  # needed only with a scheduler's address
-
-    with Client(scheduler) as client, client.get_executor(pure=False) as executor:
-        yield executor
 
 
 def _begin() -> None:

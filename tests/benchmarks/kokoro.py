@@ -94,7 +94,7 @@ def sentences(count: int) -> list[str]:
 
 def spoken(text: str, rate: float | None = None) -> Spoken:
     model, voice, _ = kokoro()
-    return say(model, voice, text, (rate,))
+    return say(model, voice, text, rate)
 
 
 def phoned(text: str, machine: session.Machine) -> tuple[PhonedWord, ...]:
@@ -353,7 +353,7 @@ def natural(size: Size) -> Figures:
         each = {
             "word by word": say(model, voice, text),
             "of whole sentences": whole,
-            **{f"at {asked:g} SPS": say(model, voice, text, (asked,)) for asked in (2.0, 6.0)},
+            **{f"at {asked:g} SPS": say(model, voice, text, asked) for asked in (2.0, 6.0)},
         }
         for name, said in each.items():
             heard = whisper.hear(said.pcm, said.sample_rate)
@@ -371,27 +371,20 @@ def natural(size: Size) -> Figures:
         )
 
 
-class _LongVoice:
-    """What judge_long asks of a voice."""
-
-    def speak(self, texts: Sequence[str], rates: tuple[float, ...]) -> list[Spoken]:
-        return [spoken(text, rates[0]) for text in texts]
-
-
 def long(size: Size) -> Figures:
-    from engine.training.evaluation.parts import judge_long
     from engine.training.evaluation.performance import syllables_of
+    from tests.engine.training.bigram import errors_by_minute
 
     draw, texts, syllables = random.Random("long"), list[str](), 0
     while syllables < LONG_S * RATES[3]:
         texts.append(grammar.test_sentence(draw))
         syllables += syllables_of(texts[-1])
-    found = judge_long(_LongVoice(), " ".join(texts), RATES[3])  # type: ignore[arg-type]
-    minutes = found["minutes"]
+    sentence = spoken(" ".join(texts), RATES[3])
+    minutes = errors_by_minute(sentence)
     more = 100 * (minutes[-1] - minutes[0])
     yield f"words wrong in minute {len(minutes)} less in the first", f"{more:+.1f} points"
     yield "words wrong by the minute, as pocketsphinx hears", ", ".join(f"{m:.1%}" for m in minutes)
-    yield "ended by itself", str(found["ended"])
+    yield "ended by itself", str(sentence.ended)
 
 
 # What the figures whose names begin so must be, and should be.

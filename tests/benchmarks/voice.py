@@ -37,7 +37,7 @@ def texts(count: int) -> Texts:
     while len(sentences) < count:
         sentences.add(grammar.test_sentence(draw))
     replies = sorted({grammar.short_reply(draw) for _ in range(10 * count)})
-    return Texts.known(sorted(sentences), replies)
+    return Texts(tuple(sorted(sentences)), tuple(replies))
 
 
 def main() -> None:

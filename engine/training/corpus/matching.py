@@ -6,7 +6,7 @@ it, as in VoXtream2, 4.1. Invariant: times never go back, and the match's cost s
 agree.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,35 +43,8 @@ def match(phones: Sequence[str], take: Sequence[Sound]) -> Match | None:
     return Match(starts, speech[-1].end, float(table[-1, -1]) / len(spelt))
 
 
-def longest_gap(phones: Sequence[str], transcript: Sequence[str]) -> int:
-    """The longest run of sounds that only one side has, meant but not heard or heard but not meant,
-    between two that both have. A replaced sound counts as one of each.
-    """
-    table = _costs(phones, transcript, _same_or_apart)
-    row, column = len(phones), len(transcript)
-    skipped, added, longest = 0, 0, 0
-    while row > 0 or column > 0:
-        here = table[row, column]
-        if column and np.isclose(here, table[row, column - 1] + GAP):
-            column, added = column - 1, added + 1
-        elif row and np.isclose(here, table[row - 1, column] + GAP):
-            row, skipped = row - 1, skipped + 1
-        else:
-            row, column, skipped, added = row - 1, column - 1, 0, 0
-        longest = max(longest, skipped, added)
-    return longest
-
-
-def _same_or_apart(one: str, other: str) -> float:
-    """Sounds that are often confused count as the same; all others cost more than two gaps."""
-    distance = sounds.distance(one, other)
-    return distance if distance < 1 else 3 * GAP
-
-
 def _costs(
-    left: Sequence[str],
-    right: Sequence[str],
-    distance: Callable[[str, str], float] = sounds.distance,
+    left: Sequence[str], right: Sequence[str]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Edit costs of all beginnings, [left + 1, right + 1]."""
     table = np.zeros((len(left) + 1, len(right) + 1))
@@ -80,7 +53,7 @@ def _costs(
     for row, one in enumerate(left, start=1):
         for column, other in enumerate(right, start=1):
             table[row, column] = min(
-                table[row - 1, column - 1] + distance(one, other),
+                table[row - 1, column - 1] + sounds.distance(one, other),
                 table[row - 1, column] + GAP,
                 table[row, column - 1] + GAP,
             )

@@ -40,7 +40,7 @@ def make(run: Run) -> None:
     ]
     for task in tasks:
         task.file(folder).unlink(missing_ok=True)
-    do_tasks("corpus", folder, tasks, run.workers, fresh=True, scheduler=run.dask)
+    do_tasks("corpus", folder, tasks, run.workers, fresh=True)
     hours = sum(shard.seconds for shard in read_shards(folder)) / 3600
     run.finish("corpus", {}, hours=round(hours, 3))
 

@@ -59,13 +59,13 @@ def clone(pack: str, corpus: str, speaker: int, texts: tuple[str, ...]) -> Resul
         voice = loaded(pack).encode_voice(pcm[:middle], SAMPLE_RATE)
     except UnreadableClip:
         return {}
-    said = [say(loaded(pack), voice, text, (OWN_RATE,)) for text in texts]
+    said = [say(loaded(pack), voice, text, OWN_RATE) for text in texts]
     return {"clone": _of_all(said), "other": _embedded(pcm[middle : 2 * middle], SAMPLE_RATE)}
 
 
 def named(voice: LiveVoice, texts: tuple[str, ...]) -> Result:
     """A task: the vector of a named voice's speech."""
-    return {"vector": _of_all(voice.speak(texts, (OWN_RATE,)))}
+    return {"vector": _of_all(voice.speak(texts, OWN_RATE))}
 
 
 def likeness(found: Sequence[Result]) -> Likeness | None:

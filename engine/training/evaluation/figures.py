@@ -9,15 +9,11 @@ from statistics import mean, median
 from typing import Final
 
 from engine.training.evaluation.cloning import Likeness
-from engine.training.evaluation.results import Judge, Result, errors, interval, settling
+from engine.training.evaluation.results import Result, errors, interval
 from engine.tts.delays import Timing, Trace, factor, timing, words_before_sound
 
 UNMEASURED: Final = "not measured"
 ALL: Final = "all voices"
-UP, DOWN = (2.0, 6.0), (6.0, 2.0)  # SPS before and after a change of the slider
-# Sounds in a row, as long as a short word; in good speech at most 3 are misheard (32 sentences of
-# flite).
-LOST_SOUNDS: Final = 5
 _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _percent: Final = "{:.1%}".format
 _milliseconds: Final = "{:.0f} ms".format
@@ -31,8 +27,6 @@ class Results:
     sentences: tuple[Result, ...] = ()
     replies: tuple[Result, ...] = ()
     rates: dict[float, tuple[Result, ...]] = field(default_factory=dict)
-    steps: dict[tuple[float, ...], tuple[Result, ...]] = field(default_factory=dict)
-    minutes: tuple[float, ...] = ()  # word error rate of each minute of a long text
     traces: tuple[Trace, ...] = ()
     likeness: Likeness | None = None
 
@@ -93,46 +87,29 @@ def table(results: Results) -> str:
 
 
 def details(results: Results) -> str:
-    """What a median hides, one line each: all voices, every one, every rate, every minute."""
+    """What a median hides, one line each: all voices, every one, every rate."""
     lists = {
         ALL: results.sentences,
         **by_voice(results.sentences),
         **{f"{rate:g} SPS": heard for rate, heard in results.rates.items()},
-        **{f"slider {a[0]:g} -> {a[-1]:g}": heard for a, heard in results.steps.items()},
         "replies": results.replies,
     }
     lines = [
-        f"- {name}: words wrong by {_by_judge(heard)}" for name, heard in lists.items() if heard
+        f"- {name}: words wrong {_with_interval(heard)}" for name, heard in lists.items() if heard
     ]
     rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
     if rates:
         lines.append(f"- asked and measured SPS: {rates}")
-    for step, heard in results.steps.items():
-        if settled := settling(heard):
-            measured = f"{settled.before:.1f} -> {settled.after:.1f}"
-            lines.append(f"- measured SPS, slider {step[0]:g} -> {step[-1]:g}: {measured}")
-    if results.minutes:
-        minutes = " ".join(_percent(share) for share in results.minutes)
-        lines.append(f"- words wrong in each minute of a long text: {minutes}")
     return "\n".join(lines) + "\n"
 
 
 # --------------------------------------------------------------------- printed
 
 
-def _by_judge(heard: Sequence[Result]) -> str:
-    """The error rate by each judge, with 95 % intervals."""
-    rows = [(judge, errors(heard, judge)) for judge in Judge]
-    return ", ".join(
-        f"{judge.value} {UNMEASURED}"
-        if share is None
-        else f"{judge.value} {_percent(share)} \u00b1 {100 * interval(heard, judge):.1f}"
-        for judge, share in rows
-    )
-
-
-def _seconds(value: float) -> str:
-    return "never" if value == float("inf") else f"{value:.1f} s"
+def _with_interval(heard: Sequence[Result]) -> str:
+    """The error rate with its 95 % interval."""
+    share = errors(heard)
+    return UNMEASURED if share is None else f"{_percent(share)} \u00b1 {100 * interval(heard):.1f}"
 
 
 def _yes(value: float) -> str:
@@ -150,28 +127,14 @@ def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
     return voices
 
 
-def _errors(heard: Sequence[Result], judge: Judge = Judge.BIGRAM) -> list[float | None]:
+def _errors(heard: Sequence[Result]) -> list[float | None]:
     """Word error rate of every voice."""
-    return [errors(person, judge) for person in by_voice(heard).values()]
+    return [errors(person) for person in by_voice(heard).values()]
 
 
-def _all_errors(heard: Sequence[Result]) -> list[float | None]:
-    """Word error rate of all voices together, as Whisper hears them."""
-    return [errors(heard)]
-
-
-def _wrong_at(
-    rate: float | tuple[float, float], judge: Judge | None = None
-) -> Callable[[Results], list[float | None]]:
-    """Word error rate at a rate or a change of it: of all voices together, as Whisper hears them,
-    or of every voice by another judge.
-    """
-
-    def of(results: Results) -> list[float | None]:
-        at_rate = results.rates.get(rate) if isinstance(rate, float) else results.steps.get(rate)
-        return _errors(at_rate or (), judge) if judge else _all_errors(at_rate or ())
-
-    return of
+def _wrong_at(rate: float) -> Callable[[Results], list[float | None]]:
+    """Word error rate at a rate, of all voices together."""
+    return lambda results: [errors(results.rates.get(rate, ()))]
 
 
 def _ended(results: Results) -> list[float]:
@@ -179,24 +142,10 @@ def _ended(results: Results) -> list[float]:
     return [mean(result.ended for result in person) for person in people]
 
 
-def _whole(results: Results) -> list[float]:
-    people = by_voice(results.sentences).values()
-    gaps = [[result.gap for result in person if result.gap is not None] for person in people]
-    return [mean(gap < LOST_SOUNDS for gap in own) for own in gaps if own]
-
-
 def _onsets(results: Results) -> list[float]:
     people = by_voice(results.sentences).values()
     gaps = [[gap for result in person for gap in result.onset_gaps] for person in people]
     return [1000 * median(own) for own in gaps if own]
-
-
-def _settled(step: tuple[float, float]) -> Callable[[Results], list[float]]:
-    def of(results: Results) -> list[float]:
-        settled = settling(results.steps.get(step, ()))
-        return [settled.seconds] if settled else []
-
-    return of
 
 
 def _rate(heard: Sequence[Result]) -> float:
@@ -239,16 +188,12 @@ _TIMES: Final[dict[str, tuple[Callable[[Timing], float], Callable[[float], str]]
 # DNSMOS: 0.2 below flite and festival, which spoke the built-in voice's corpus.
 FIGURES: Final = (
     Figure("words wrong, Whisper, every voice", "sentences", 0.07, _percent,
-           lambda r: _errors(r.sentences, Judge.WHISPER)),
+           lambda r: _errors(r.sentences)),
     Figure("words wrong, Whisper, all", "sentences", 0.05, _percent,
-           lambda r: _all_errors(r.sentences)),
-    Figure("words wrong, bigram", "sentences", 0.01, _percent, lambda r: _errors(r.sentences)),
+           lambda r: [errors(r.sentences)]),
     Figure("replies of 1 to 3 words, Whisper", "replies", 0.04, _percent,
-           lambda r: _all_errors(r.replies)),
-    Figure("replies of 1 to 3 words, bigram", "replies", 0.05, _percent,
-           lambda r: _errors(r.replies)),
+           lambda r: [errors(r.replies)]),
     Figure("ends by itself", "sentences", 0.99, _percent, _ended, least=True),
-    Figure("nothing skipped or repeated", "sentences", 0.99, _percent, _whole, least=True),
     Figure("word onsets, distance from an aligner's", "sentences", 80.0, _milliseconds, _onsets,
            median),
     Figure("DNSMOS P.808", "sentences", 3.37, _points,
@@ -261,24 +206,6 @@ FIGURES: Final = (
         Figure(f"words wrong at {rate:g} SPS, Whisper", "rates", limit, _percent, _wrong_at(rate))
         for rate, limit in ((1.5, 0.14), (2.0, 0.08), (6.0, 0.08), (6.5, 0.14))
     ),
-    *(
-        Figure(f"words wrong at {rate:g} SPS, bigram", "rates", 0.03, _percent,
-               _wrong_at(rate, Judge.BIGRAM))
-        for rate in UP
-    ),
-    *(
-        Figure(f"words wrong, slider {step[0]:g} -> {step[1]:g}, {judge.value}", "steps", limit,
-               _percent, _wrong_at(step, by))
-        for step in (UP, DOWN)
-        for judge, by, limit in ((Judge.WHISPER, None, 0.08), (Judge.BIGRAM, Judge.BIGRAM, 0.05))
-    ),
-    *(
-        Figure(f"slider {step[0]:g} -> {step[1]:g}, time to 90 % of the change", "steps", 2.0,
-               _seconds, _settled(step))
-        for step in (UP, DOWN)
-    ),
-    Figure("words wrong, last minute of a long text minus its first", "long", 0.02, _percent,
-           lambda r: [r.minutes[-1] - r.minutes[0]] if len(r.minutes) > 1 else []),
     Figure("clones, equal error rate", "cloning", 0.1, _percent,
            lambda r: [r.likeness.equal_error] if r.likeness else []),
     Figure("likeness of a clone to its speaker", "cloning", None, _points,

@@ -26,8 +26,7 @@ PAUSE_SECONDS: Final = 0.2
 class Spoken:
     """An utterance that was spoken.
 
-    `ended` = it ended by itself; onsets in seconds, one for each word; `switched` = seconds at
-    which the second of several rates was requested, None = there is only one.
+    `ended` = it ended by itself; onsets in seconds, one for each word.
     """
 
     text: str
@@ -36,7 +35,6 @@ class Spoken:
     ended: bool = True
     onsets: tuple[float, ...] = ()
     cpu_seconds: float = 0.0
-    switched: float | None = None
 
     @property
     def rate(self) -> float:
@@ -50,24 +48,15 @@ def syllables_of(text: str) -> int:
     return delays.syllables_of(text.split())
 
 
-def say(
-    model: TtsModel,
-    voice: Voice,
-    text: str,
-    rates: Sequence[float | None] = (None,),
-) -> Spoken:
-    """Speak a text; several rates apply to equal parts of its words (the last one to the end). An
-    utterance that becomes too long is cut off and counts as lost.
-    """
+def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Spoken:
+    """Speak a text. An utterance that becomes too long is cut off and counts as lost."""
     words, sample_rate = text.split(), model.info.sample_rate
-    slowest = min(rate or OWN_RATE for rate in rates)
-    limit = sample_rate * longest_s(words, slowest)
+    limit = sample_rate * longest_s(words, rate or OWN_RATE)
     made: list[Made] = []
     onsets: list[float] = []
     samples, ended = 0, True
-    switched: float | None = None
     with model.open(voice, seed=SEED) as session:
-        session.rate = rates[0]
+        session.rate = rate
         for each in speak(session, words):
             made.append(each)
             samples += len(each.frame.pcm)
@@ -75,10 +64,6 @@ def say(
             if samples >= limit:
                 ended = False
                 break
-            part = min(len(rates) - 1, len(onsets) * len(rates) // max(1, len(words)))
-            session.rate = rates[part]
-            if part and switched is None:
-                switched = samples / sample_rate
     return Spoken(
         text,
         np.concatenate([np.zeros(0 if made else 1, np.float32), *(m.frame.pcm for m in made)]),
@@ -86,16 +71,13 @@ def say(
         ended,
         tuple(onsets),
         sum(each.cpu_s for each in made),
-        switched,
     )
 
 
-def spoken_rate(
-    model: TtsModel, texts: Sequence[str], rates: Sequence[float | None] = (None,)
-) -> float:
+def spoken_rate(model: TtsModel, texts: Sequence[str], rate: float | None = None) -> float:
     """SPS of all texts together, the model's voices in turn."""
     voices = model.voices()
-    said = [say(model, voices[n % len(voices)], text, rates) for n, text in enumerate(texts)]
+    said = [say(model, voices[n % len(voices)], text, rate) for n, text in enumerate(texts)]
     seconds = sum(speech_seconds(each.pcm, each.sample_rate) for each in said)
     return sum(map(syllables_of, texts)) / max(seconds, 0.1)
 

@@ -1,39 +1,28 @@
-"""Who judges: Whisper base and pocketsphinx recognise the words, DNSMOS rates the sound.
+"""Who judges: Whisper base recognises the words, DNSMOS rates the sound.
 
 Whisper writes numbers in words (it must not use figures). Words that sound like what was meant
-count as right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone".
-pocketsphinx has a bigram of the test sentences, and so tells whether speech is intelligible when
-one knows what may come; another one hears sounds without words, and so tells whether anything was
-left out or said twice. DNSMOS (package speechmos, an extra of training) estimates how natural
+count as right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone". DNSMOS
+(package speechmos, an extra of training) estimates how natural
 speech sounds; without the package nothing is estimated. Invariant: a judge knows nothing of the
 voice; the same one judges everybody.
 """
 
 import re
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from itertools import pairwise
-from math import log10
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import jiwer
 import numpy as np
 import soxr
 
-from engine.asr.sphinx.searches import decode_whole
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import Spoken, at_pauses
-from engine.training.teachers import sounds
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
-DISCOUNT: Final = 0.5  # of bigram counts
-INSERTION: Final = 0.65  # word insertion probability: pocketsphinx's default
 BEAM: Final = 5
 LONGEST_S: Final = 15.0
 LONGEST_JOIN: Final = 5  # words that may be one word on the other side
@@ -41,102 +30,9 @@ _FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
 _NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
 
 
-class Recogniser:
-    """Words of known sentences, heard in speech."""
-
-    def __init__(self, sentences: Sequence[str]) -> None:
-        """`sentences` = what may be said, as a bigram."""
-        with tempfile.TemporaryDirectory(prefix="rubato-judge-") as folder:
-            file = Path(folder) / "sentences.arpa"
-            file.write_text(bigram(sentences), encoding="ascii")
-            dictionary = Path(folder) / "sentences.dict"
-            dictionary.write_text(pronunciations(sentences), encoding="utf-8")
-            self._decoder = _decoder(lm=str(file), dict=str(dictionary))
-
-    def knows(self, sentence: str) -> bool:
-        """Whether all its words are in the dictionary and in the sentences."""
-        return all(self._decoder.lookup_word(word) is not None for word in words(sentence))
-
-    def hear(self, pcm: Pcm, sample_rate: int) -> str:
-        """The words of one utterance."""
-        decode_whole(self._decoder, soxr.resample(pcm, sample_rate, RATE))
-        hypothesis = self._decoder.hyp()
-        return hypothesis.hypstr if hypothesis else ""
-
-
-class SoundRecogniser:
-    """Sounds heard in speech, without any words."""
-
-    def __init__(self) -> None:
-        from pocketsphinx import get_model_path  # loads the library
-
-        # Weights and beams from CMUSphinx's page on phoneme recognition.
-        model = Path(get_model_path()) / "en-us" / "en-us-phone.lm.bin"
-        self._decoder = _decoder(lm=None, allphone=str(model), lw=2.0, beam=1e-20, pbeam=1e-20)
-
-    def hear(self, pcm: Pcm, sample_rate: int) -> list[str]:
-        """Sounds (`teachers.sounds`), pauses left out."""
-        decode_whole(self._decoder, soxr.resample(pcm, sample_rate, RATE))
-        names = [segment.word.lower() for segment in self._decoder.seg() or ()]
-        heard = [sound for name in names for sound in sounds.ARPABET.get(name, ())]
-        return [sound for sound in heard if sound != sounds.PAUSE]
-
-
-def _decoder(**options: Any) -> Any:
-    from pocketsphinx import Decoder  # loads its acoustic model
-
-    return Decoder(samprate=RATE, loglevel="FATAL", wip=INSERTION, **options)
-
-
 def words(sentence: str) -> list[str]:
     """Lower-case words without marks."""
     return [word.strip(".,!?").lower() for word in sentence.split()]
-
-
-def word_error_rate(text: Sequence[str], transcript: Sequence[str]) -> float:
-    """Errors of all sentences divided by the number of words meant."""
-    truth = [" ".join(words(sentence)) for sentence in text]
-    return float(jiwer.wer(truth, list(transcript)))
-
-
-def word_errors(text: str, transcript: str) -> int:
-    """Words inserted, left out and replaced in one sentence."""
-    counts = jiwer.process_words(" ".join(words(text)), transcript)
-    return int(counts.substitutions + counts.deletions + counts.insertions)
-
-
-def bigram(sentences: Sequence[str]) -> str:
-    """An ARPA language model of sentences: bigrams with absolute discounting over unigrams."""
-    pairs: Counter[tuple[str, str]] = Counter()
-    singles: Counter[str] = Counter()
-    for sentence in sentences:
-        line = ["<s>", *words(sentence), "</s>"]
-        singles.update(line)
-        pairs.update(pairwise(line))
-    total = sum(count for word, count in singles.items() if word != "<s>")
-    followers: Counter[str] = Counter(first for first, _ in pairs)
-    lines = ["\\data\\", f"ngram 1={len(singles)}", f"ngram 2={len(pairs)}", "", "\\1-grams:"]
-    for word, count in sorted(singles.items()):
-        backing = DISCOUNT * followers[word] / count if followers[word] else 1.0
-        chance = -99.0 if word == "<s>" else log10(count / total)
-        lines.append(f"{chance:.4f} {word} {log10(backing):.4f}")
-    lines += ["", "\\2-grams:"]
-    for (first, second), count in sorted(pairs.items()):
-        lines.append(f"{log10((count - DISCOUNT) / singles[first]):.4f} {first} {second}")
-    return "\n".join([*lines, "", "\\end\\", ""])
-
-
-def pronunciations(sentences: Sequence[str]) -> str:
-    """The lines of pocketsphinx's dictionary for these words. With the whole dictionary, a language
-    model of few words takes ten seconds to load, because every word of the dictionary is looked up
-    in a table as small as that model.
-    """
-    from pocketsphinx import get_model_path  # loads the library
-
-    vocabulary = {word for sentence in sentences for word in words(sentence)}
-    whole = Path(get_model_path()) / "en-us" / "cmudict-en-us.dict"
-    lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(line for line in lines if line.split("(")[0].split()[0] in vocabulary)
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,9 @@ def evaluate_pack(run: Run) -> None:
     inputs = run.require("corpus", "export")
     folder, texts = run.stage("evaluate"), read_texts(run.stage("corpus"))
     voices, depends = voices_of(str(pack_folder(run))), pack_hashes(pack_folder(run))
-    known = Texts.known(texts.test, texts.short)
-    parts = Parts("", voices, known, run.recipe.evaluate, depends)
+    parts = Parts(
+        "", voices, Texts(tuple(texts.test), tuple(texts.short)), run.recipe.evaluate, depends
+    )
     clones = _clones(run, parts)
     every = (*parts.tasks, *clones)
     asked = chosen(every, run.only)

@@ -32,7 +32,6 @@ from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 FORMANT: Final = "espeak"
 _HEARD: Final = {".json", ".safetensors"}  # not the card, which is made from the figures
-Rates = tuple[float, ...]  # SPS; several divide an utterance into equal parts
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,10 @@ class LiveVoice:
     source: str
     name: str
 
-    def speak(self, texts: Sequence[str], rates: Rates) -> list[Spoken]:
-        """All texts, each one utterance."""
+    def speak(self, texts: Sequence[str], rate: float) -> list[Spoken]:
+        """All texts, each one utterance, at a rate in SPS."""
         model, voice = self.ready()
-        return [say(model, voice, text, rates) for text in texts]
+        return [say(model, voice, text, rate) for text in texts]
 
     def ready(self) -> tuple[TtsModel, Voice]:
         """The model, which stays loaded, and this voice of it, warm."""

@@ -129,7 +129,7 @@ def inverted(
 def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
     """A task: SPS of all texts together, spoken with one row as the whole table."""
     model = loaded_voxtream2(pack).with_rates({1.0: target})
-    return {"rate": spoken_rate(model, texts, (1.0,))}
+    return {"rate": spoken_rate(model, texts, 1.0)}
 
 
 def _texts(run: Run) -> tuple[str, ...]:

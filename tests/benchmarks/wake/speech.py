@@ -53,7 +53,7 @@ class Talker:
 
     def _spoken(self, text: str) -> tuple[Pcm, int] | None:
         if self.voice:
-            said = LiveVoice(str(STARTER), self.voice).speak([text], (self.rate,))[0]
+            said = LiveVoice(str(STARTER), self.voice).speak([text], self.rate)[0]
             return said.pcm, said.sample_rate
         planned = Plan(text, text, self.person, (self.rate,))
         (take,) = synthesisers.speak_all(self.person.base.synthesiser, planned.requests())

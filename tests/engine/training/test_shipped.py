@@ -13,11 +13,11 @@ import pytest
 
 from engine.systems import SYSTEMS
 from engine.training.evaluation.performance import Spoken, say
-from engine.training.evaluation.recognisers import Recogniser, word_error_rate
 from engine.training.evaluation.voices import LiveVoice, loaded
 from engine.training.run import file_hash
 from engine.tts import packs
 from engine.tts.delays import SEED, speak
+from tests.engine.training.bigram import Recogniser, word_error_rate
 from tests.engine.tts.llmvox.small_model import write_pack
 from tests.engine.tts.utterances import say as say_in_chunks
 
@@ -51,7 +51,7 @@ def test_it_is_understood_at_every_rate_and_ends_by_itself(rate, sentences, judg
     said = [
         spoken
         for number, name in enumerate(VOICES)
-        for spoken in LiveVoice(str(PACK), name).speak(sentences[number :: len(VOICES)], (rate,))
+        for spoken in LiveVoice(str(PACK), name).speak(sentences[number :: len(VOICES)], rate)
     ]
     heard = [judge.hear(spoken.pcm, spoken.sample_rate) for spoken in said]
     assert word_error_rate([spoken.text for spoken in said], heard) <= BOUNDS[rate]
@@ -85,9 +85,9 @@ def forgotten() -> Iterator[None]:
     loaded.cache_clear()
 
 
-def said_by(folder: Path, texts: tuple[str, ...] = SAID, rates: tuple = ()) -> list[Spoken]:
+def said_by(folder: Path, texts: tuple[str, ...] = SAID, rate: float | None = None) -> list[Spoken]:
     model = loaded(str(folder))
-    return [say(model, model.voices()[0], text, *rates) for text in texts]
+    return [say(model, model.voices()[0], text, rate) for text in texts]
 
 
 def words_wrong(judge: Recogniser, said: list[Spoken]) -> float:
@@ -156,7 +156,7 @@ def test_voxtream2_follows_a_rate_best():
     """By the errors of the slowest and a high rate, as shares: 0.3 of it, of the next 1.3."""
     errors = {
         name: sum(
-            abs(said_by(folder, SENTENCES[:1], ((asked,),))[0].rate / asked - 1)
+            abs(said_by(folder, SENTENCES[:1], asked)[0].rate / asked - 1)
             for asked in (2.0, 6.0)
         )
         for name, folder in FOLDERS.items()

@@ -200,11 +200,11 @@ def test_what_is_evaluated_is_printed_with_what_was_not_measured(whole, tmp_path
     run = Run(whole.recipe, tmp_path / "run")
     shutil.copytree(whole.folder, run.folder)
     command = ["evaluate", str(TINY), "--work", str(run.folder), "--workers", "1"]
-    assert main([*command, "--only", "replies"]) == 0
+    assert main([*command, "--only", "rates"]) == 0
     assert not run.is_done("evaluate")
     printed = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("|")] for line in printed.splitlines()]
     cells = {row[1]: row[3] for row in rows if len(row) > 3}
-    assert "%" in cells["replies of 1 to 3 words, bigram"]
-    assert cells["words wrong, bigram"] == "not measured"
+    assert "%" in cells["speaking rate, error"]
+    assert cells["ends by itself"] == "not measured"
     assert "not measured" in (pack_folder(run) / "CARD.md").read_text(encoding="utf-8")

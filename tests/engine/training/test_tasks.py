@@ -2,23 +2,18 @@
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.training import run as runs
 from engine.training.__main__ import main
 from engine.training.run import Progress, Run
 from engine.training.tasks import Place, Task, do_tasks, result
-from tests.engine.training.conftest import TINY, copied
+from tests.engine.training.conftest import TINY
 
 
 def counted(folder: str, number: int) -> dict[str, Any]:
@@ -89,19 +84,6 @@ def test_a_process_that_dies_is_named_and_imports_nothing_from_the_current_folde
     assert "PYTHONSAFEPATH" not in os.environ
 
 
-def test_a_cluster_of_dask_does_what_the_processes_do(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    tasks = squares(tmp_path, 2, 3)
-    cluster = distributed.LocalCluster(
-        "127.0.0.1:0", n_workers=1, processes=False, dashboard_address=None
-    )
-    with cluster:
-        address = cluster.scheduler_address
-        do_tasks("squares", tmp_path, tasks, workers=1, scheduler=address)
-    assert [result(task, tmp_path) for task in tasks] == [{"square": 4}, {"square": 9}]
-    assert marks(tmp_path) == 2
-
-
 # ---------------------------------------------------------------------------------------- runs
 
 
@@ -166,69 +148,3 @@ def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch
 def test_a_stage_asks_for_the_one_before_it(tiny, tmp_path):
     with pytest.raises(InvalidInput, match="'corpus' has not been finished"):
         Run(tiny, tmp_path).require("corpus")
-
-
-# --------------------------------------------------------------------- processes that train as one
-
-
-SCRIPT = """
-import torch
-from torch import nn
-from engine.training.ranks import agree, average, joined, leave, rank
-with joined("cpu") as device:
-    layer = nn.Linear(2, 1)
-    layer.weight.grad = torch.full((1, 2), float(rank()))
-    average(list(layer.parameters()))
-    assert torch.equal(layer.weight.grad, torch.full((1, 2), 0.5)), layer.weight.grad
-    assert torch.equal(layer.bias.grad, torch.zeros(1))
-    assert agree({"a": float(rank()), "b": 2.0}, device) == {"a": 0.5, "b": 2.0}
-leave(0)
-"""
-
-
-def together(*command: str) -> None:
-    """Run a command in two processes that know of each other, as torchrun starts them."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    shared = os.environ | {
-        "WORLD_SIZE": "2",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-        "OMP_NUM_THREADS": "1",
-    }
-    processes = [
-        subprocess.Popen(
-            [sys.executable, *command],
-            env=shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    try:
-        for process in processes:
-            _, errors = process.communicate(timeout=300)
-            assert process.returncode == 0, errors
-    finally:
-        for process in processes:
-            process.kill()
-            process.communicate()
-
-
-@pytest.mark.long
-def test_two_processes_hold_the_mean_of_their_gradients():
-    together("-c", SCRIPT)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("stage", ["codec", "voice"])
-def test_two_processes_train_a_stage_together(whole, tmp_path, stage):
-    before = {"codec": ("corpus",), "voice": ("corpus", "codec", "speaker", "encode")}[stage]
-    run = copied(whole, tmp_path, *before)
-    together("-m", "engine.training", stage, str(TINY), "--work", str(tmp_path))
-    assert run.is_done(stage)
-    made = load_file(run.stage(stage) / f"{stage}.safetensors")
-    alone = load_file(whole.stage(stage) / f"{stage}.safetensors")
-    assert made.keys() == alone.keys()
-    assert any(not torch.equal(made[key], alone[key]) for key in made)
-    assert all(torch.isfinite(value).all() for value in made.values())
