@@ -1,11 +1,9 @@
-"""A TCP server for Wyoming, Home Assistant's protocol: voice, ears, wake phrase and answers.
+"""A TCP server for Wyoming, Home Assistant's protocol: voice, ears and answers.
 
     client  synthesize; or synthesize-start, synthesize-chunk .., (synthesize,) synthesize-stop
     server  audio-start, audio-chunk .., audio-stop; and synthesize-stopped
     client  transcribe, audio-start, audio-chunk .., audio-stop
     server  transcript-start, transcript-chunk .., transcript, transcript-stop
-    client  detect, audio-start, audio-chunk .., (audio-stop)
-    server  detection, or not-detected behind audio-stop
     client  transcript {text, context: {conversation_id}}
     server  handled-start, handled-chunk .., handled, handled-stop; or not-handled
 
@@ -15,7 +13,7 @@ it holds from there on.
 
 The protocol knows no authentication, so whoever reaches the address is served, and its own reader
 takes whatever length a client announces. Invariant: no event is longer than the limits allow; each
-connection has its own speech, ears and wake phrase, and one utterance at a time; sound is thrown
+connection has its own speech and ears, and one utterance at a time; sound is thrown
 away unless it was asked for; nobody gets at a conversation without its id, and nothing of the
 window's is among them. A client that does not read in time is let go, and so is one that got an
 error, since neither Home Assistant nor its satellites go on behind one.
@@ -26,7 +24,7 @@ import logging
 import socket
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
@@ -34,7 +32,6 @@ from pydantic import Field
 from wyoming.event import Event, async_write_event
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
-from engine.asr.base import KeywordSpotter
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import (
     Busy,
@@ -47,20 +44,18 @@ from engine.errors import (
 from engine.llm.base import Message, Role, TextDelta
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.requests import Rate, Text, Wire, checked, read_object
-from engine.serve.models import ModelThread
 from engine.serve.service import SAMPLE_RATE, Service, Speech
 
 log = logging.getLogger(__name__)
 
 HEAD_BYTES: Final = 64 << 10
 MOST_CLIENTS: Final = 32
-MOST_LISTENING: Final = 8  # clients that listen for the phrase at once
 CONVERSATIONS: Final = 32
 MESSAGES: Final = 20  # of one
 LONGEST_S: Final = 120  # of sound
 _MOST_BYTES: Final = 1 << 20  # of an event's data, and of its sound
 _LONGEST_ID: Final = 200  # characters
-_ENGLISH: Final = ["en"]  # of the voices, the phrase and the skills
+_ENGLISH: Final = ["en"]  # of the voices and the skills
 _FORMAT: Final[Mapping[str, Any]] = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
 
 
@@ -81,20 +76,16 @@ class _Voice(Wire):
 
 
 class _Data(Wire):
-    """What events carry; which fields count depends on their type. `names`: of phrases; none = the
-    person's own, which is the only one that is ever heard. `timestamp` in ms of the client's.
-    """
+    """What events carry; which fields count depends on their type."""
 
     text: Text = ""
     text_format: Literal["text", "ssml"] = "text"  # both are read in the same way
     context: _Context = _Context()
     voice: _Voice = _Voice()
     language: Text = ""
-    names: list[str] = Field(default=[])
     rate: Annotated[int, Field(ge=4_000, le=192_000)] = EAR_RATE
     width: Literal[2, 4] = 2
     channels: Annotated[int, Field(ge=1, le=8)] = 1
-    timestamp: int | float | None = None
 
 
 @asynccontextmanager
@@ -110,7 +101,6 @@ async def wyoming_server(service: Service, listener: socket.socket) -> AsyncIter
         for visit in visits:
             visit.cancel()
         await asyncio.gather(*visits, return_exceptions=True)
-        home.wake.stop()
 
 
 class _Home:
@@ -122,9 +112,6 @@ class _Home:
         self.service = service
         self.conversations: OrderedDict[str, tuple[Message, ...]] = OrderedDict()
         self.clients: dict[_Client, asyncio.Task[None]] = {}
-        # Each client has a spotter of its own, and all belong to this thread. Not the ears' one: a
-        # transcript takes seconds.
-        self.wake: ModelThread[ExitStack] = ModelThread("wake phrase of the server", ExitStack)
 
     async def come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = _Client(self, reader, writer)
@@ -146,7 +133,7 @@ class _Client:
         self._streamed = False  # a text is being written
         self._speech: Speech | None = None  # None = nothing was spoken yet
         self._speaking: asyncio.Task[None] | None = None
-        self._listen("", _Data())
+        self._listen(None)
 
     async def run(self) -> None:
         """Take its events until it hangs up, and speak to it to the end. A fault is reported, and
@@ -214,12 +201,12 @@ class _Client:
                 await self._tell("pong", text=event.data.get("text"))
             case "transcript":
                 await self._answer(checked(_Data, event.data))
-            case "transcribe" | "detect":
-                self._listen(event.type, checked(_Data, event.data))
-            case "audio-chunk" if self._wanted:
-                await self._hear(checked(_Data, event.data), event.payload or b"")
-            case "audio-stop" if self._wanted:
-                await self._understand()
+            case "transcribe":
+                self._listen(checked(_Data, event.data))
+            case "audio-chunk" if self._asked:
+                self._hear(checked(_Data, event.data), event.payload or b"")
+            case "audio-stop" if self._asked:
+                await self._understand(self._asked)
             case kind if kind.startswith("synthesize"):
                 await self._speak(kind, checked(_Data, event.data))
             case _:
@@ -268,15 +255,13 @@ class _Client:
 
     # ------------------------------------------------------------------------------- ears
 
-    def _listen(self, wanted: str, asked: _Data) -> None:
-        """`wanted`: what the sound that follows is for: transcribe, detect, or (empty) nothing."""
-        self._wanted, self._asked = wanted, asked
+    def _listen(self, asked: _Data | None) -> None:
+        """Transcribe the sound that follows as asked; None = throw it away."""
+        self._asked = asked
         self._resampler: Resampler | None = None  # None = no sound came yet
         self._heard: list[Pcm] = []
-        self._spotter: KeywordSpotter | None = None  # None = no sound came for it yet
-        self.spotting = self._detected = False
 
-    async def _hear(self, chunk: _Data, payload: bytes) -> None:
+    def _hear(self, chunk: _Data, payload: bytes) -> None:
         if self._resampler is None:
             self._resampler = Resampler(chunk.rate, EAR_RATE)
         step = chunk.width * chunk.channels
@@ -284,47 +269,21 @@ class _Client:
         samples = np.frombuffer(whole, f"<i{chunk.width}").reshape(-1, chunk.channels)
         scale = np.float32(2 ** (8 * chunk.width - 1))
         pcm = self._resampler.push(samples.astype(np.float32).mean(axis=1) / scale)
-        if self._wanted == "detect":
-            await self._detect(pcm, chunk.timestamp)
-            return
         self._heard.append(pcm)
         if sum(map(len, self._heard)) > LONGEST_S * EAR_RATE:
             raise InvalidInput("Only {most} seconds are listened to.", most=LONGEST_S)
 
-    async def _detect(self, pcm: Pcm, timestamp: float | None) -> None:
-        phrase = self._service.settings.wake.phrase
-        if self._detected or phrase not in (self._asked.names or [phrase]):
-            return
-        self.spotting = True
-        if sum(client.spotting for client in self._home.clients) > MOST_LISTENING:
-            raise Busy("All {count} places are taken.", count=MOST_LISTENING)
-        self._detected = await self._home.wake.call(lambda nothing: self._spot(pcm))
-        if self._detected:
-            at_ms = None if timestamp is None else int(timestamp)
-            await self._tell("detection", name=phrase, timestamp=at_ms)
-
-    def _spot(self, pcm: Pcm) -> bool:
-        """On the thread of the wake phrase: whether it ended in these samples [S] at 16 kHz."""
-        if self._spotter is None:
-            self._spotter = self._service.factories.spotter(self._service.settings.wake)
-        return self._spotter.push(pcm) is not None
-
-    async def _understand(self) -> None:
+    async def _understand(self, asked: _Data) -> None:
         rest = self._resampler.end() if self._resampler else np.zeros(0, np.float32)
-        if self._wanted == "transcribe":
-            language = self._asked.language or self._service.settings.recogniser.language
-            pcm, text = np.concatenate([*self._heard, rest]), ""
-            await self._tell("transcript-start", language=language)
-            async for segment in self._service.ears.segments(pcm, self._asked.language):
-                text += segment.delta
-                await self._tell("transcript-chunk", text=segment.delta)
-            await self._tell("transcript", text=text, language=language)
-            await self._tell("transcript-stop")
-        else:
-            await self._detect(rest, None)
-            if not self._detected:
-                await self._tell("not-detected")
-        self._listen("", _Data())
+        language = asked.language or self._service.settings.recogniser.language
+        pcm, text = np.concatenate([*self._heard, rest]), ""
+        await self._tell("transcript-start", language=language)
+        async for segment in self._service.ears.segments(pcm, asked.language):
+            text += segment.delta
+            await self._tell("transcript-chunk", text=segment.delta)
+        await self._tell("transcript", text=text, language=language)
+        await self._tell("transcript-stop")
+        self._listen(None)
 
     # ---------------------------------------------------------------------------- answers
 
@@ -356,8 +315,7 @@ class _Client:
 
 
 async def _described(service: Service) -> dict[str, Any]:
-    """What this server can do: voices, ears, wake phrase and answers."""
-    phrase = service.settings.wake.phrase
+    """What this server can do: voices, ears and answers."""
     language = service.settings.recogniser.language
     heard = _ENGLISH if language in ("", "auto") else [language]
     voices = [
@@ -366,12 +324,10 @@ async def _described(service: Service) -> dict[str, Any]:
     ]
     ears = _about("rubato", "The recogniser of this computer", languages=heard)
     mind = _about("rubato", "Skills and language model", languages=heard)
-    wake = _about(phrase, "The wake phrase", languages=_ENGLISH, phrase=phrase)
     return {
         "tts": [_about("rubato", "Speaks", voices=voices, supports_synthesize_streaming=True)],
         "asr": [_about("rubato", "Hears", models=[ears], supports_transcript_streaming=True)],
         "handle": [_about("rubato", "Answers", models=[mind], supports_handled_streaming=True)],
-        "wake": [_about("rubato", "Listens for a phrase", models=[wake])],
     }
 
 
