@@ -129,7 +129,7 @@ class Effects:
         if kept and not asks_another_computer(settings.language_model):
             said = [each.text for each in log.history if each.role is Role.USER]
             title = log.began if subject(said) else None
-        return GetReady(log.history, self._paced, title)
+        return GetReady(log.history, title)
 
     def _answer(self, turn: int, said: Transcript) -> None:
         record = self._log.say(turn, said.text, said.confidence)

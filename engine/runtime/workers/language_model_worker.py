@@ -48,7 +48,6 @@ from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
 from engine.runtime.workers.worker import Actor
 from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
-from engine.text.stream.pace_tags import OFFER
 from engine.text.stream.paced import Growth, PacedText
 from engine.translatable import Translatable
 
@@ -66,7 +65,6 @@ class GetReady:
     """
 
     history: tuple[Message, ...]
-    paced: bool = True
     title: datetime | None = None
 
 
@@ -178,7 +176,7 @@ class LanguageModelWorker(Actor[Task]):
 
     def _use_leisure(self, model: LanguageModel, order: GetReady) -> Generator[float, None, None]:
         """Get ready for the next question; then find a title, and get ready again."""
-        history = _told(order.history, paced=order.paced)
+        history = order.history
         yield from (0.0 for _ in model.warm(history))
         if order.title is None or model.info.name == BUILT_IN:
             return
@@ -223,7 +221,7 @@ class LanguageModelWorker(Actor[Task]):
         self._thought = WholeCharacters()
         self._private = False
         if reply.text is None:
-            self._answer(reply, _told(reply.asked, paced=reply.paced))
+            self._answer(reply, reply.asked)
         else:
             self._pass_on(reply, iter((TextDelta(reply.text),)))
 
@@ -337,11 +335,6 @@ class LanguageModelWorker(Actor[Task]):
 def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
     model.adjust(settings)
     return model.info.detail
-
-
-def _told(history: tuple[Message, ...], *, paced: bool) -> tuple[Message, ...]:
-    """What the model is told of a history."""
-    return (Message(Role.SYSTEM, OFFER), *history) if paced else history
 
 
 def _with_fault(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:

@@ -1,2 +1,2 @@
-"""The stream of a reply's text: markdown and pace tags are removed, and deltas are cut into
+"""The stream of a reply's text: markdown is removed, and deltas are cut into
 words."""

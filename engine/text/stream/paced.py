@@ -1,15 +1,14 @@
 """The text of a reply while it arrives: what is shown of it, and the words the voice gets, each
 with its pace.
 
-Invariant: what is shown and what is spoken hold no tag, and the spans of the words count the
-characters that are shown; nothing depends on how the text was cut into deltas.
+Invariant: the spans of the words count the characters that are shown; nothing depends on how the
+text was cut into deltas.
 """
 
 from dataclasses import dataclass, replace
 
 from engine.characters import WholeCharacters
 from engine.text.speakable import Speakable
-from engine.text.stream.pace_tags import PaceTags, Passage
 from engine.text.stream.pacing import Pacing
 from engine.text.word import Word
 
@@ -26,9 +25,8 @@ class PacedText:
     """One per reply."""
 
     def __init__(self, *, pacing: bool) -> None:
-        """`pacing` False: every word has pace 1; tags are removed all the same."""
+        """`pacing` False: every word has pace 1."""
         self._characters = WholeCharacters()
-        self._tags = PaceTags()
         self._speakable = Speakable()
         self._pacing = Pacing() if pacing else None
 
@@ -39,21 +37,17 @@ class PacedText:
 
     def push(self, delta: str) -> Growth:
         """Take more of the text as the language model wrote it; any string is allowed."""
-        return self._grown(self._tags.push(self._characters.push(delta)))
+        return self._grown(self._characters.push(delta))
 
     def end(self) -> Growth:
         """What was still held back."""
-        rest = self._tags.push(self._characters.end())
-        grown = self._grown([*rest, *self._tags.end()])
+        grown = self._grown(self._characters.end())
         return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
 
-    def _grown(self, passages: list[Passage]) -> Growth:
-        words: list[Word] = []
-        for passage in passages:
-            if self._pacing:
-                self._pacing.grow(passage.text, passage.pace)
-            words += self._paced(self._speakable.push(passage.text))
-        return Growth("".join(passage.text for passage in passages), tuple(words))
+    def _grown(self, text: str) -> Growth:
+        if self._pacing:
+            self._pacing.grow(text)
+        return Growth(text, tuple(self._paced(self._speakable.push(text))))
 
     def _paced(self, words: list[Word]) -> list[Word]:
         pacing = self._pacing

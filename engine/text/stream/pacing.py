@@ -23,7 +23,6 @@ FIGURE: Final = 0.85  # other numbers, house numbers and the street behind them
 NAME: Final = 0.9  # at its first mention
 QUOTED: Final = 0.92
 ASIDE: Final = 1.12
-SLOWEST, QUICKEST = 0.7, 1.2  # including the factor of a pace tag
 
 _RETURN: Final = 0.6  # share of the way back to the normal rate that each word goes
 _CLOSE: Final = 0.03  # a remaining difference that nobody hears
@@ -64,8 +63,6 @@ class Pacing:
     def __init__(self) -> None:
         # From `_start` on; text that was judged is dropped. The text begins like a new line.
         self._text, self._start = "\n", -1
-        self._wishes: list[tuple[int, float]] = []  # (place, a tag's factor from there on)
-        self._length = 0
         self._span: tuple[int, int] | None = None  # of the word before; None = there is none
         self._own = 1.0  # that word's pace by its content alone, before smoothing
         self._eased = 1.0
@@ -76,30 +73,21 @@ class Pacing:
         # Words that may still follow in an open quotation or aside; 0 = none is open.
         self._left = dict.fromkeys(_SURROUNDINGS, 0)
 
-    def grow(self, text: str, wish: float = 1.0) -> None:
-        """Take more text; `wish` is the factor that the language model asks for (1 = none)."""
-        if not self._wishes or self._wishes[-1][1] != wish:
-            self._wishes.append((self._length, wish))
+    def grow(self, text: str) -> None:
+        """Take more text."""
         self._text += text
-        self._length += len(text)
 
     def pace(self, word: Word) -> float:
-        """The factor on the rate for the next word, from SLOWEST to QUICKEST."""
+        """The factor on the rate for the next word."""
         span = (word.start, word.end)
         if span != self._span:
             self._span = span
             self._own = self._judge(word)
-        target = min(max(self._own * self._wish(word.start), SLOWEST), QUICKEST)
         if word.text[-1] in ".?!":
             self._end_sentence()
-        gap = target - self._eased
-        self._eased = target if gap <= _CLOSE else self._eased + gap * _RETURN
+        gap = self._own - self._eased
+        self._eased = self._own if gap <= _CLOSE else self._eased + gap * _RETURN
         return round(self._eased, 3)
-
-    def _wish(self, place: int) -> float:
-        while len(self._wishes) > 1 and self._wishes[1][0] <= place:
-            del self._wishes[0]
-        return self._wishes[0][1] if self._wishes else 1.0
 
     def _judge(self, word: Word) -> float:
         """The pace of the token a word comes from, by its content and by the quotation or aside

@@ -22,7 +22,6 @@ from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, LanguageModelSettings, Settings
 from engine.text.speakable import LEFT_OUT
-from engine.text.stream.pace_tags import OFFER, PACES
 from tests.fakes import (
     WORD_SAMPLES,
     FakeLanguageModel,
@@ -137,24 +136,16 @@ def test_thinking_that_was_spoken_stops_when_that_comes_out_and_is_not_kept(*, c
         assert [m.text for m in model.histories[-1]] == ["hi", kept, "again"]
 
 
-def test_a_wish_for_a_pace_is_obeyed_but_neither_shown_nor_spoken_nor_remembered():
-    parts = FakeParts(
-        model=FakeLanguageModel("Take <pa", "ce slow>these", "</", "pace> pills, or 555-1234.")
-    )
-    said = "Take these pills, or 555-1234."
+def test_figures_are_said_slower_unless_pacing_is_off():
+    parts = FakeParts(model=FakeLanguageModel("Take these pills, or 555-1234."))
     with hosting(parts) as host:
         host.post(api.ChangeSetting("speech.rate", 4.0))
-        ended = host.ask("hi")
-        assert ended.reply == ended.heard == said
-        assert "pace" not in ended.spoken + "".join(delta.text for delta in host.of(api.ReplyDelta))
+        host.ask("hi")
         assert {event.target for event in host.of(api.RateMeasured)} >= {4.0, 3.0}  # by word
         host.post(api.ChangeSetting("speech.pacing", False))
-        assert host.ask("again").reply == said
-        assert "pace" not in repr(parts.model.histories[-1])
-        assert parts.model.instructions == [[OFFER], []]
+        host.ask("again")
         first, second = (session.paces for session in parts.voice.sessions)
-        assert first[:2] == [1.0, PACES["slow"]]
-        assert min(first[3:]) < 0.8  # figures
+        assert min(first[3:]) < 0.8
         assert set(second) == {1.0}
 
 

@@ -156,8 +156,7 @@ def test_voxtream2_follows_a_rate_best():
     """By the errors of the slowest and a high rate, as shares: 0.3 of it, of the next 1.3."""
     errors = {
         name: sum(
-            abs(said_by(folder, SENTENCES[:1], asked)[0].rate / asked - 1)
-            for asked in (2.0, 6.0)
+            abs(said_by(folder, SENTENCES[:1], asked)[0].rate / asked - 1) for asked in (2.0, 6.0)
         )
         for name, folder in FOLDERS.items()
         if loaded(str(folder)).info.rate_range
