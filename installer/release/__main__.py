@@ -68,15 +68,14 @@ def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> No
     for name in wrappers:
         print(f"{name}: building twice", flush=True)
         wrap(name, fresh)
-    listed = parts.parts()
-    write(fresh / "parts.cdx.json", parts.bill(number, listed))
-    write(fresh / "LICENCES.txt", parts.papers(listed))
+    write(fresh / "parts.cdx.json", parts.bill())
+    write(fresh / "LICENCES.txt", parts.papers())
     print("asking for known vulnerabilities", flush=True)
     write(fresh / "NOTES.md", notes(number, said, wrappers, audit.advisories()))
     write(fresh / SUMS, sums(fresh))
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
-    print(f"Rubato {number}: {folder}, {len(listed)} parts")
+    print(f"Rubato {number}: {folder}")
 
 
 def archive(folder: Path, name: str, system: str) -> None:
