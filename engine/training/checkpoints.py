@@ -1,19 +1,20 @@
-"""Everything a training run needs to continue, in one safetensors file.
+"""Everything a training run needs to continue, in one file.
 
 Invariant: a checkpoint is complete or absent, and a run continued from it gives the same result as
 one without a break (on one device and one thread).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
+from engine.translatable import Translatable
 
 
 @dataclass(frozen=True)
@@ -27,27 +28,61 @@ class Reached:
 def save(
     file: Path,
     reached: Reached,
-    parts: dict[str, nn.Module],
-    optimisers: dict[str, torch.optim.Optimizer],
-    mean: dict[str, Tensor],
+    parts: Mapping[str, nn.Module],
+    optimisers: Mapping[str, torch.optim.Optimizer],
+    mean: Mapping[str, Tensor],
     key: str = "",
 ) -> None:
     """Write weights, optimisers and averaged weights; `key` = fingerprint of the recipe and the
     corpus."""
-    tensors = {f"mean/{key}": value for key, value in mean.items()}
-    for name, part in parts.items():
-        tensors |= {f"part/{name}/{key}": value for key, value in part.state_dict().items()}
-    for name, optimiser in optimisers.items():
-        for number, state in optimiser.state_dict()["state"].items():
-            tensors |= {
-                f"optimiser/{name}/{number}/{key}": torch.as_tensor(value)
-                for key, value in state.items()
-            }
+    content = {
+        "key": key,
+        "step": reached.step,
+        "seconds": reached.seconds,
+        "parts": {name: part.state_dict() for name, part in parts.items()},
+        "optimisers": {name: each.state_dict() for name, each in optimisers.items()},
+        "mean": dict(mean),
+    }
     partial = file.with_suffix(".partial")
-    plain = {key: value.detach().cpu().contiguous().clone() for key, value in tensors.items()}
-    about = {"step": str(reached.step), "seconds": str(reached.seconds), "key": key}
-    save_file(plain, partial, about)
+    torch.save(content, partial)
     partial.replace(file)
+
+
+def load(
+    file: Path,
+    parts: Mapping[str, nn.Module],
+    optimisers: Mapping[str, torch.optim.Optimizer],
+    mean: Mapping[str, Tensor],
+    key: str = "",
+) -> Reached:
+    """Restore a checkpoint and return how far the training was when it was saved, 0 when there is
+    none. InvalidInput when it was saved with another `key`, ModelError when it cannot be read.
+    """
+    if not file.is_file():
+        return Reached(0)
+    hint = "Delete it to begin again."
+    found = read_pickle(file, Translatable("The checkpoint"), hint)
+    if found.get("key") != key:
+        raise InvalidInput(
+            "The checkpoint {file} was trained with another recipe or corpus.",
+            hint="Restore the recipe, or begin anew with --again.",
+            file=file,
+        )
+    try:
+        for name, part in parts.items():
+            part.load_state_dict(found["parts"][name])
+        for name, optimiser in optimisers.items():
+            optimiser.load_state_dict(found["optimisers"][name])
+        for name, value in mean.items():
+            value.copy_(found["mean"][name])
+        return Reached(found["step"], found["seconds"])
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise ModelError(
+            "The checkpoint {file} does not fit this recipe: {error}",
+            hint=hint,
+            file=file,
+            error=error,
+        ) from error
 
 
 def metadata(file: Path) -> dict[str, str]:
@@ -60,56 +95,3 @@ def metadata(file: Path) -> dict[str, str]:
             "{file} cannot be read: {error}.", hint="Make it again.", file=file, error=error
         ) from error
     return entries
-
-
-def load(
-    file: Path,
-    parts: dict[str, nn.Module],
-    optimisers: dict[str, torch.optim.Optimizer],
-    mean: dict[str, Tensor],
-    key: str = "",
-) -> Reached:
-    """Restore a checkpoint and return how far the training was when it was saved, 0 when there is
-    none. InvalidInput when it was saved with another `key`, ModelError when it cannot be read.
-    """
-    if not file.is_file():
-        return Reached(0)
-    if metadata(file).get("key") != key:
-        raise InvalidInput(
-            "The checkpoint {file} was trained with another recipe or corpus.",
-            hint="Restore the recipe, or begin anew with --again.",
-            file=file,
-        )
-    try:
-        with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
-            about = handle.metadata()
-            reached = Reached(int(about["step"]), float(about.get("seconds", 0)))
-            tensors = {key: handle.get_tensor(key) for key in handle.keys()}  # noqa: SIM118
-        for name, part in parts.items():
-            part.load_state_dict(_below(tensors, f"part/{name}/"))
-        for name, optimiser in optimisers.items():
-            _load_optimiser(optimiser, _below(tensors, f"optimiser/{name}/"))
-    except (OSError, SafetensorError, KeyError, ValueError, RuntimeError) as error:
-        raise ModelError(
-            "The checkpoint {file} does not fit this recipe: {error}",
-            hint="Delete it to begin again.",
-            file=file,
-            error=error,
-        ) from error
-    for key, value in _below(tensors, "mean/").items():
-        mean[key].copy_(value)
-    return reached
-
-
-def _below(tensors: dict[str, Tensor], start: str) -> dict[str, Tensor]:
-    return {key[len(start) :]: value for key, value in tensors.items() if key.startswith(start)}
-
-
-def _load_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    content = optimiser.state_dict()
-    state: dict[int, dict[str, Any]] = {}
-    for key, value in tensors.items():
-        number, name = key.split("/")
-        state.setdefault(int(number), {})[name] = value
-    content["state"] = state
-    optimiser.load_state_dict(content)

@@ -42,12 +42,16 @@ _Kind = TypeVar("_Kind")
 _Spoken = TypeVar("_Spoken", bound=Spoken)
 
 
+People = dict[int, tuple[_Kind, ...]]
+"""Utterances by speaker."""
+
+
 @dataclass(frozen=True)
 class Sides(Generic[_Kind]):
-    """Utterances by speaker: those to train on and those to validate with."""
+    """Those to train on and those to validate with."""
 
-    training: dict[int, tuple[_Kind, ...]]
-    validation: dict[int, tuple[_Kind, ...]]
+    training: People[_Kind]
+    validation: People[_Kind]
 
     @property
     def utterances(self) -> list[_Kind]:

@@ -96,7 +96,7 @@ def train(
     InvalidInput when there is a checkpoint with another key.
     """
     folder = run.stage(name)
-    file = folder / "checkpoint.safetensors"
+    file = folder / "checkpoint.pt"
     with cancellable() as check:
         torch.manual_seed(run.recipe.seed)
         learner = make(device)

@@ -17,8 +17,8 @@ from engine.tts.pack_files import AGAIN, read_object
 SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
 VOCABULARY = 125  # ids, the special ones included
-# American English as espeak-ng 1.52 spells it, most frequent first. Only for weights that bring no
-# table of their own (random ones): the published table's order is not known here.
+# American English as espeak-ng 1.52 spells it, most frequent first. For packs of our own: the
+# published table's order is not known here.
 _OWN = (
     "s t n k l d ɹ p ɪ m ə ˈɛ f b ˌɛ ɚ ˈɪ ˈiː ˈæ v ˌiː z ɡ ˈeɪ dʒ ɾ ˈɑː ŋ j ˈaɪ əl ᵻ ʃ ɐ ˌɪ "
     "ɛ oʊ i ˈɑːɹ w ˌeɪ ˈuː ˈoʊ tʃ ˈʌ ˌæ aɪ æ eɪ ˈɜː uː ˌuː h ˌaɪ ˌɑː ɑː ˌoʊ θ ˈɔːɹ iː ˌʌ ʌ "
@@ -77,11 +77,6 @@ def _nearer(phone: str) -> tuple[str, ...]:
     short = bare.replace(_LONG, "")
     older = phone.replace("ɔːɹ", "oːɹ")  # espeak-ng 1.51 still told "force" from "north"
     return (phone, older, bare, short, _STRESS[0] + bare, _STRESS[1] + bare, bare + _LONG)
-
-
-def own_table() -> PhoneTable:
-    """The table for weights without one."""
-    return PhoneTable(own_ids())
 
 
 def own_ids() -> dict[str, int]:

@@ -41,14 +41,14 @@ from engine.codec.mimi import FRAME_MS
 from engine.nn.packed.quantise import Precision
 from engine.tts.base import AudioFrame
 from engine.tts.voxtream.config import VOXTREAM2_SHAPE
-from engine.tts.voxtream.edition import EDITIONS, TIMELESS, Edition
+from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.benchmarks import llmvox_speed, voxtream_speed
 from tests.engine.tts.llmvox.published import small_model as small_llmvox
 from tests.engine.tts.voxtream import small_model
-from tests.engine.tts.voxtream.random_weights import load_random, random_mimi
+from tests.engine.tts.voxtream.random_weights import TIMELESS, load_random, random_mimi
 from tests.parity.free_running import OF_SIZE, SCENARIOS, Frame, Ours
 from tests.parity.reference import SoundingWeights
 

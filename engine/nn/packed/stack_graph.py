@@ -1,4 +1,4 @@
-"""Transformer stacks as one graph each: the attention they all share, and Llama's blocks.
+"""Transformer stacks as one graph each: Llama's blocks, and GPT-2's.
 
 Attention reads the past in place: scores for past and for new positions are computed separately and
 then joined, so no cache is copied. Invariant: a stack's graph writes nothing; the keys and values
@@ -64,13 +64,16 @@ class CompiledStack:
         return feeds
 
 
-class StackGraph(ProductGraph):
-    """The operations that blocks are built from. `hidden` is the name of the stack's last value so
+class LlamaGraph(ProductGraph):
+    """Blocks and last norm of transformer.py. `hidden` is the name of the stack's last value so
     far; `change` names what still has to be added to it, which the next norm does.
     """
 
+    NORM = "SimplifiedLayerNormalization"
+
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        self.constant("halves", np.array([config.hidden] * 2, dtype=np.int64))
         self._config = config
         self.hidden, self.change = "x", ""
         turned, width = config.heads + config.kv_heads, config.head_width
@@ -83,13 +86,27 @@ class StackGraph(ProductGraph):
         self.constant("spread", np.array([0, config.heads, -1, width], dtype=np.int64))
         self.constant("joined", np.array([0, 0, config.width], dtype=np.int64))
 
+    def fill(self, blocks: Iterable[Block], norm_scale: Tensor) -> None:
+        """All blocks, taken one at a time, and the norm behind the last."""
+        for number, block in enumerate(blocks):
+            self.block(number, block)
+        self.last_norm(norm_scale)
+
+    def block(self, layer: int, weights: Block) -> None:
+        """hidden -> hidden through one block."""
+        mark, attention = f"l{layer}.", weights.attention
+        normed = self._norm(mark + "normed", weights.attention_norm.scale)
+        self.change = self.attention(layer, normed, attention.qkv.weight, attention.output.weight)
+        ready = self._norm(mark + "ready", weights.mlp_norm.scale)
+        self.change = self._mlp(mark, ready, weights)
+
+    def last_norm(self, scale: Tensor) -> None:
+        self.hidden = self._norm("normed", scale)
+
     def finish(self, *, threads: int) -> CompiledStack:
         """The stack, giving `hidden` as its output."""
         config, batch = self._config, [None, None]
-        if self.change:
-            self.add("Add", [self.hidden, self.change], ["y"])
-        else:
-            self.add("Identity", [self.hidden], ["y"])
+        self.add("Identity", [self.hidden], ["y"])
         names = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
         self.add("Concat", names, ["stored"], axis=0)
         shapes = [[*batch, config.width], [*batch, None, config.head_width]]
@@ -103,17 +120,6 @@ class StackGraph(ProductGraph):
         self._project(layer, normed, qkv)
         self._attend(layer)
         return self.product(mark + "mixed", mark + "out", output)
-
-    def normed(self, y: str, kind: str, weights: list[str], epsilon: float) -> str:
-        """hidden + change, which becomes the new hidden, through a norm of this kind; returns y."""
-        if not self.change:
-            self.add(kind, [self.hidden, *weights], [y], axis=-1, epsilon=epsilon)
-            return y
-        outputs = [y, "", "", f"{y}.sum"]
-        inputs = [self.hidden, self.change, *weights]
-        self.contrib(f"Skip{kind}", inputs, outputs, epsilon=epsilon)
-        self.hidden, self.change = f"{y}.sum", ""
-        return y
 
     def _of(self, name: str, layer: int) -> str:
         """The name of a layer's input; here all layers share one."""
@@ -178,36 +184,16 @@ class StackGraph(ProductGraph):
         self.add("Transpose", [mark + "sum4"], [mark + "rows"], perm=[0, 2, 1, 3])
         self.add("Reshape", [mark + "rows", "joined"], [mark + "mixed"])
 
-
-class LlamaGraph(StackGraph):
-    """Blocks and last norm of transformer.py."""
-
-    NORM = "SimplifiedLayerNormalization"
-
-    def __init__(self, config: TransformerConfig) -> None:
-        super().__init__(config)
-        self.constant("halves", np.array([config.hidden] * 2, dtype=np.int64))
-
-    def fill(self, blocks: Iterable[Block], norm_scale: Tensor) -> None:
-        """All blocks, taken one at a time, and the norm behind the last."""
-        for number, block in enumerate(blocks):
-            self.block(number, block)
-        self.last_norm(norm_scale)
-
-    def block(self, layer: int, weights: Block) -> None:
-        """hidden -> hidden through one block."""
-        mark, attention = f"l{layer}.", weights.attention
-        normed = self._norm(mark + "normed", weights.attention_norm.scale)
-        self.change = self.attention(layer, normed, attention.qkv.weight, attention.output.weight)
-        ready = self._norm(mark + "ready", weights.mlp_norm.scale)
-        self.change = self._mlp(mark, ready, weights)
-
-    def last_norm(self, scale: Tensor) -> None:
-        self.hidden = self._norm("normed", scale)
-
     def _norm(self, y: str, scale: Tensor) -> str:
+        """hidden + change, which becomes the new hidden, through a norm; returns y."""
         weights = self.constant(f"{y}.scale", scale.detach().float().numpy())
-        return self.normed(y, self.NORM, [weights], NORM_EPS)
+        if not self.change:
+            self.add(self.NORM, [self.hidden, weights], [y], axis=-1, epsilon=NORM_EPS)
+            return y
+        inputs, outputs = [self.hidden, self.change, weights], [y, "", "", f"{y}.sum"]
+        self.contrib(f"Skip{self.NORM}", inputs, outputs, epsilon=NORM_EPS)
+        self.hidden, self.change = f"{y}.sum", ""
+        return y
 
     def _mlp(self, mark: str, ready: str, weights: Block) -> str:
         """ready [B, T, D] -> down [B, T, D]."""

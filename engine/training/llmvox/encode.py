@@ -24,8 +24,7 @@ from engine.codec.mel import MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training.codebook import FILE, TOKEN_SAMPLES, load_codebook, steps_of
 from engine.training.corpus.shards import Entry, Shard
-from engine.training.corpus.speakers import cast
-from engine.training.encoded import encode_shards, every
+from engine.training.encoded import encode_shards
 from engine.training.run import Run, read_json
 from engine.training.stacks import places
 from engine.training.voice.encode import phoned_words, speaker_vector
@@ -53,19 +52,6 @@ class Encoded:
     vector: npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Sides:
-    """Sentences to train on and to validate with, and those to train on by speaker."""
-
-    training: tuple[Encoded, ...]
-    validation: tuple[Encoded, ...]
-
-    @property
-    def people(self) -> dict[int, tuple[Encoded, ...]]:
-        numbers = {each.speaker for each in self.training}
-        return {n: tuple(each for each in self.training if each.speaker == n) for n in numbers}
-
-
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
     inputs, codebook = run.require("corpus", "codebook", "speaker"), run.stage("codebook")
@@ -73,17 +59,6 @@ def encode_corpus(run: Run) -> None:
     files = (codebook / FILE, codebook / PHONES_FILE, speaker)
     encode_shards(run, "encode", _Work, files)
     run.finish("encode", inputs)
-
-
-def read_encoded(run: Run) -> Sides:
-    """All sentences of speakers that are trained on."""
-    left_out = {person.number for person in cast(run.recipe) if person.held_out}
-    sentences = every(run.stage("encode"), Encoded)
-    kept = [each for each in sentences if each.speaker not in left_out]
-    step = max(2, round(1 / max(1e-6, run.recipe.corpus.validation_share)))
-    validation = tuple(kept[::step])
-    training = tuple(each for n, each in enumerate(kept) if n % step)
-    return Sides(training or validation, validation)
 
 
 class _Work:

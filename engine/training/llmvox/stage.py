@@ -16,7 +16,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import packing
-from engine.training.llmvox.encode import Encoded, Sides, read_encoded, spliced
+from engine.training.encoded import People, Sides, read_sides
+from engine.training.llmvox.encode import Encoded, spliced
 from engine.training.loop import (
     LENGTHS,
     Learner,
@@ -68,8 +69,8 @@ class Batch:
 
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
-    inputs, sides = run.require("encode"), read_encoded(run)
-    seconds = sum(len(each.tokens) for each in sides.training) / TOKEN_RATE
+    inputs, sides = run.require("encode"), read_sides(run, "encode", Encoded)
+    seconds = sum(len(each.tokens) for each in sides.utterances) / TOKEN_RATE
     train_and_save(
         run,
         run.stage("voice") / "voice.safetensors",
@@ -136,8 +137,10 @@ class LlmVoxLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: LlmVox, shape: Shape, sides: Sides, device: torch.device) -> None:
-        self._recipe, self._sides, self._people = recipe, sides, sides.people
+    def __init__(
+        self, recipe: LlmVox, shape: Shape, sides: Sides[Encoded], device: torch.device
+    ) -> None:
+        self._recipe, self._sides = recipe, sides
         self._model = fresh_model(shape)
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
@@ -161,12 +164,13 @@ class LlmVoxLearner(Learner):
         batch = self._batch(self._sides.validation, draw, self._recipe.longest_seconds)
         return self._losses(batch)
 
-    def _batch(self, side: tuple[Encoded, ...], draw: random.Random, seconds: float) -> Batch:
+    def _batch(self, people: People[Encoded], draw: random.Random, seconds: float) -> Batch:
         """Sentences of at most so many seconds; only the shortest one where all are longer."""
         shortest = self._recipe.shortest_seconds * TOKEN_RATE
+        side = [each for person in people.values() for each in person]
         fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
-        if side is self._sides.training and self._recipe.spliced:
+        if people is self._sides.training and self._recipe.spliced:
             fitting = self._spliced(fitting, draw, seconds)
         sentences = of_like_length(fitting, lambda each: len(each.tokens), draw, self._batch_size)
         return on_device(collated(sentences, self._model.no_token), self._device)
@@ -178,7 +182,7 @@ class LlmVoxLearner(Learner):
         chosen = draw.choices(fitting, k=LENGTHS * self._batch_size)
         for place, each in enumerate(chosen):
             if draw.random() < self._recipe.spliced:
-                made = spliced(self._people[each.speaker], draw)
+                made = spliced(self._sides.training[each.speaker], draw)
                 if len(made.units) < len(made.tokens) <= seconds * TOKEN_RATE:
                     chosen[place] = made
         return chosen
@@ -226,5 +230,10 @@ def export_pack(run: Run) -> None:
         **packing.own_speaker(run),
     }
     packing.export_pack(
-        run, files, config, read_encoded(run).people, synthesiser.load, phones="codebook"
+        run,
+        files,
+        config,
+        read_sides(run, "encode", Encoded).training,
+        synthesiser.load,
+        phones="codebook",
     )

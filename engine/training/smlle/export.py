@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.training.corpus import grammar
+from engine.training.encoded import read_sides
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import (
     finish,
@@ -25,7 +26,7 @@ from engine.training.packing import (
 )
 from engine.training.run import Run
 from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
-from engine.training.smlle.utterances import Encoded, own_rate, read_tokens
+from engine.training.smlle.utterances import Encoded, own_rate
 from engine.training.voice.rate_table import enough
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
@@ -46,7 +47,7 @@ def export_pack(run: Run) -> None:
     inputs = run.require("corpus", "tokens", "speaker", *_FILES)
     folder, shape = fresh_folder(run), shape_of(run)
     write_networks(run, _FILES | own_speaker(run))
-    sides = read_tokens(run)
+    sides = read_sides(run, "tokens", Encoded)
     rate = own_rate(sides.utterances)
     config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
     write_tables(run, config, "codebook")

@@ -22,6 +22,7 @@ from engine.codec.vocoder import VocoderConfig
 from engine.training import recipe as recipes
 from engine.training.codebook import Ints
 from engine.training.codec.vocoder import LEAD, train_vocoder
+from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import (
     Learner,
     Losses,
@@ -38,7 +39,7 @@ from engine.training.smlle.transducer import (
     read_draws,
     spectrum_shape_of,
 )
-from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
+from engine.training.smlle.utterances import Encoded
 from engine.training.stacks import causal, first_weights, run_stack, run_steps
 from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
@@ -71,7 +72,7 @@ def train_spectrum(run: Run) -> None:
     """Train and write spectrum.safetensors (the averaged weights)."""
     recipe = run.recipe.spectrum
     inputs = run.require("tokens", *(("transducer",) if recipe.drawn else ()))
-    sides = read_tokens(run)
+    sides = read_sides(run, "tokens", Encoded)
     shape = spectrum_shape_of(run)
     draws = read_draws(run) if recipe.drawn else None
     train_and_save(
@@ -92,7 +93,7 @@ class SpectrumLearner(Learner):
         self,
         recipe: recipes.Spectrum,
         shape: SpectrumShape,
-        sides: Sides,
+        sides: Sides[Encoded],
         device: torch.device,
         draws: Draws | None = None,
     ) -> None:
@@ -125,7 +126,9 @@ class SpectrumLearner(Learner):
         own = self._losses(lessons, lessons, own=True)["regression"]
         return {**self._losses(lessons, lessons), "own": own}
 
-    def _lessons(self, side: Side, draw: random.Random, drawn: float = 0.0) -> list[Lesson]:
+    def _lessons(
+        self, side: People[Encoded], draw: random.Random, drawn: float = 0.0
+    ) -> list[Lesson]:
         everybody = [each for person in side.values() for each in person]
         utterances = of_like_length(everybody, lambda each: each.steps, draw, self._batch_size)
         if self._draws is not None:
@@ -250,7 +253,7 @@ def flux(mean: Tensor, last: Tensor) -> Tensor:
     return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
 
 
-def _measure(model: Spectrum, sides: Sides) -> None:
+def _measure(model: Spectrum, sides: Sides[Encoded]) -> None:
     """Set the scale of the columns by the corpus."""
     every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])

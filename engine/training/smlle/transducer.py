@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from engine.training import recipe as recipes
 from engine.training.codebook import count_of
+from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import (
     Learner,
     Losses,
@@ -30,7 +31,7 @@ from engine.training.loop import (
 )
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.utterances import Encoded, Side, Sides, read_tokens
+from engine.training.smlle.utterances import Encoded
 from engine.training.stacks import causal, first_weights, run_stack, stack_config
 from engine.tts.pack_files import PHONES_FILE
 from engine.tts.smlle.config import Shape
@@ -44,7 +45,7 @@ STEPS_PER_SECOND: Final = 25
 def train_transducer(run: Run) -> None:
     """Train and write transducer.safetensors (the averaged weights)."""
     inputs = run.require("tokens")
-    sides = read_tokens(run)
+    sides = read_sides(run, "tokens", Encoded)
     shape = shape_of(run)
     recipe = run.recipe.transducer
     train_and_save(
@@ -86,7 +87,7 @@ class TransducerLearner(Learner):
     averaged = "transducer"
 
     def __init__(
-        self, recipe: recipes.Transducer, shape: Shape, sides: Sides, device: torch.device
+        self, recipe: recipes.Transducer, shape: Shape, sides: Sides[Encoded], device: torch.device
     ) -> None:
         self._recipe = recipe
         self._shape = shape
@@ -110,7 +111,7 @@ class TransducerLearner(Learner):
             "lattice": self._loss(lessons, self._recipe.reach),
         }
 
-    def _lessons(self, side: Side, draw: random.Random) -> Sequence[Encoded]:
+    def _lessons(self, side: People[Encoded], draw: random.Random) -> Sequence[Encoded]:
         longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
         everybody = [each for person in side.values() for each in person]
         short = [each for each in everybody if each.steps <= longest]  # paragraphs are longer

@@ -55,10 +55,6 @@ class Encoded:
         return self.units(begin, end)[self.spoken_by]
 
 
-Side = dict[int, tuple[Encoded, ...]]  # utterances by speaker
-Sides = encoded.Sides[Encoded]
-
-
 def encode_tokens(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
     inputs = run.require("corpus", "codebook", "speaker")
@@ -100,11 +96,6 @@ class _Encoder:
             speaker_vector(self._speaker, pcm),
             entry.syllables,
         )
-
-
-def read_tokens(run: Run) -> Sides:
-    """All encoded utterances of a run. InvalidInput when there are none to train on."""
-    return encoded.read_sides(run, "tokens", Encoded)
 
 
 def own_rate(utterances: Sequence[Encoded]) -> float:

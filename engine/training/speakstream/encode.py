@@ -73,10 +73,6 @@ class Scale:
         return Levels(self.lowest, self.highest)
 
 
-People = dict[int, tuple[Encoded, ...]]  # utterances by speaker
-Sides = encoded.Sides[Encoded]
-
-
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
     inputs = run.require("corpus", "speaker")
@@ -86,11 +82,6 @@ def encode_corpus(run: Run) -> None:
     scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
     write_json(folder / ABOUT, asdict(scale))
     run.finish("encode", inputs, **asdict(scale))
-
-
-def read_encoded(run: Run) -> Sides:
-    """All encoded utterances of speakers that are trained on. InvalidInput when there are none."""
-    return encoded.read_sides(run, "encode", Encoded)
 
 
 def read_scale(run: Run) -> Scale:

@@ -16,6 +16,7 @@ from engine.codec.mel import BANDS, COLUMN, LEVELS, MelSpectrum
 from engine.codec.vocoder import VocoderConfig
 from engine.training import packing
 from engine.training.codec.vocoder import LEAD, train_vocoder
+from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import (
     Learner,
     Losses,
@@ -31,13 +32,10 @@ from engine.training.speakstream.encode import (
     Batch,
     Encoded,
     Lesson,
-    People,
     Scale,
-    Sides,
     collated,
     corrupted,
     lesson,
-    read_encoded,
     read_scale,
 )
 from engine.training.stacks import (
@@ -56,7 +54,7 @@ from engine.tts.speakstream.model import SpeakStreamModel
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights)."""
     inputs = run.require("encode")
-    sides, scale = read_encoded(run), read_scale(run)
+    sides, scale = read_sides(run, "encode", Encoded), read_scale(run)
     positions = sum(each.positions for each in sides.utterances)
     train_and_save(
         run,
@@ -112,7 +110,9 @@ class SpeakStreamLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: Recipe, sides: Sides, scale: Scale, device: torch.device) -> None:
+    def __init__(
+        self, recipe: Recipe, sides: Sides[Encoded], scale: Scale, device: torch.device
+    ) -> None:
         self._recipe = recipe.speakstream
         self._sides, self._levels = sides, scale.levels
         self._lessons: dict[tuple[int, int], Lesson] = {}  # by the utterance's id() and window
@@ -129,7 +129,7 @@ class SpeakStreamLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._batch(self._sides.validation, draw))
 
-    def _batch(self, people: People, draw: random.Random) -> Batch:
+    def _batch(self, people: People[Encoded], draw: random.Random) -> Batch:
         """Utterances of at most so many seconds; only the shortest one where all are longer."""
         recipe = self._recipe
         every = [each for person in people.values() for each in person]
@@ -195,4 +195,5 @@ def export_pack(run: Run) -> None:
     shape = shape_of(own, run.recipe.speaker.width)
     config = PackConfig(export.name, shape, generation, scale.levels)
     files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE} | packing.own_speaker(run)
-    packing.export_pack(run, files, config, read_encoded(run).training, synthesiser.load)
+    people = read_sides(run, "encode", Encoded).training
+    packing.export_pack(run, files, config, people, synthesiser.load)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import recipe as recipes
-from engine.training.encoded import Sides, read_sides
+from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import Learner, Losses, StepContext, in_bf16, on_device, train_and_save
 from engine.training.recipe import Recipe
 from engine.training.run import Run
@@ -29,14 +29,7 @@ from engine.training.voice.model import (
     phone_rows,
     temporal_hidden,
 )
-from engine.training.voice.utterances import (
-    Encoded,
-    Lesson,
-    People,
-    person_of,
-    sequence,
-    stretch,
-)
+from engine.training.voice.utterances import Encoded, Lesson, person_of, sequence, stretch
 from engine.tts.phones import BOS, UNKNOWN
 from engine.tts.voxtream.config import Generation, ModelConfig
 
@@ -95,7 +88,7 @@ class VoiceLearner(Learner):
         batch = self._batch(self._sides.validation, draw, long=False)
         return self._losses(batch, self._recipe.look_ahead)
 
-    def _batch(self, people: People, draw: random.Random, *, long: bool) -> Batch:
+    def _batch(self, people: People[Encoded], draw: random.Random, *, long: bool) -> Batch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)

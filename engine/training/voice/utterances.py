@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from engine.training.encoded import People
 from engine.training.voice.frames import CLOSING_FRAMES, Ints, spans
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
 
@@ -64,10 +65,7 @@ class Lesson:
     speaker: npt.NDArray[np.float32]
 
 
-People = dict[int, tuple[Encoded, ...]]  # utterances by speaker
-
-
-def person_of(people: People, draw: random.Random) -> tuple[Encoded, ...]:
+def person_of(people: People[Encoded], draw: random.Random) -> tuple[Encoded, ...]:
     """The utterances of a random speaker, weighted by how much they said."""
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]

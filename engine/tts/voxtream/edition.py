@@ -45,8 +45,6 @@ def _eased(rates: Mapping[float, RateTarget], scale: float) -> Mapping[float, Ra
     }
 
 
-# Samples do not depend on when words came: for what compares them.
-TIMELESS: Final = Edition(VOXTREAM2, GENERATION, RATE_TABLE)
 _GENERATION: Final = replace(
     GENERATION, look_ahead=VOXTREAM2_SHAPE.look_ahead, passage_frames=PASSAGE_FRAMES
 )

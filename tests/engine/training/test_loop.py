@@ -151,7 +151,7 @@ def test_a_checkpoint_of_another_recipe_is_refused_and_kept(tiny, tmp_path, monk
 def test_a_checkpoint_of_another_shape_is_refused(tiny, tmp_path):
     run = Run(tiny, tmp_path)
     checkpoints.save(
-        run.stage("walker") / "checkpoint.safetensors",
+        run.stage("walker") / "checkpoint.pt",
         checkpoints.Reached(1),
         {"walker": nn.Linear(2, 1, bias=False)},
         {},

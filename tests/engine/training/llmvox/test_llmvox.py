@@ -11,7 +11,8 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.llmvox.encode import Encoded, read_encoded, spliced
+from engine.training.encoded import read_sides
+from engine.training.llmvox.encode import Encoded, spliced
 from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted, shape_of
 from engine.training.run import Run
 from tests.engine.training.conftest import by_heart, last
@@ -69,7 +70,7 @@ def whole(run_of) -> Run:
 
 @pytest.mark.long
 def test_every_token_says_a_unit_of_its_own_word(whole):
-    sentences = read_encoded(whole).training
+    sentences = read_sides(whole, "encode", Encoded).utterances
     assert sentences
     for each in sentences:
         first = each.onsets[0]
@@ -87,7 +88,7 @@ def test_every_token_says_a_unit_of_its_own_word(whole):
 def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole, guided):
     torch.manual_seed(1)
     recipe = replace(whole.recipe.llmvox, guided=guided)
-    learner = LlmVoxLearner(recipe, shape_of(whole), read_encoded(whole), CPU)
+    learner = LlmVoxLearner(recipe, shape_of(whole), read_sides(whole, "encode", Encoded), CPU)
     before = learner.validate()["on units"] if guided else 0.0
     losses = by_heart(learner, "voice")
     if guided:

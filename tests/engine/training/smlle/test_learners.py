@@ -16,6 +16,7 @@ from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
 from engine.training import recipe as recipes
 from engine.training.codec.speech import read_speech
+from engine.training.encoded import Sides, read_sides
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
 from engine.training.packing import pack_folder
@@ -24,7 +25,7 @@ from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.spectrum import SpectrumLearner
 from engine.training.smlle.transducer import Draws, TransducerLearner, padded
-from engine.training.smlle.utterances import Encoded, Sides, own_rate, read_tokens
+from engine.training.smlle.utterances import Encoded, own_rate
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
@@ -226,7 +227,9 @@ def test_a_clip_becomes_a_voice_of_the_pack(loaded, run):
 
 @pytest.mark.long
 def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
-    everybody = [each for person in read_tokens(run).training.values() for each in person]
+    everybody = [
+        each for person in read_sides(run, "tokens", Encoded).training.values() for each in person
+    ]
     assert everybody
     for each in everybody:
         assert len(each.mel) == 2 * each.steps == 2 * len(each.spoken_by)

@@ -9,6 +9,7 @@ import torch
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
+from engine.training.encoded import read_sides
 from engine.training.run import Run
 from engine.training.speakstream.encode import (
     NOTHING,
@@ -16,17 +17,16 @@ from engine.training.speakstream.encode import (
     collated,
     corrupted,
     lesson,
-    read_encoded,
     read_scale,
 )
 from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
 from engine.training.stacks import places
-from engine.tts.phones import own_table
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.script import Script
 from tests.engine.text.cases import phoned
 from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts.speakstream.small_model import SHAPE
+from tests.engine.tts.voxtream.random_weights import own_table
 
 LEVELS = Levels(-6.0, 2.0)
 CPU = torch.device("cpu")
@@ -126,7 +126,7 @@ def whole(run_of) -> Run:
 
 @pytest.mark.long
 def test_encoded_words_are_those_that_were_spoken(whole):
-    people = read_encoded(whole).training
+    people = read_sides(whole, "encode", Encoded).training
     assert people
     for utterance in (each for person in people.values() for each in person):
         assert len(utterance.starts) == len(utterance.words) + 1
@@ -148,7 +148,9 @@ def test_encoded_words_are_those_that_were_spoken(whole):
 @pytest.mark.long
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
-    learner = SpeakStreamLearner(whole.recipe, read_encoded(whole), read_scale(whole), CPU)
+    learner = SpeakStreamLearner(
+        whole.recipe, read_sides(whole, "encode", Encoded), read_scale(whole), CPU
+    )
     losses = by_heart(learner, "voice")
     assert last(losses, "levels") < 0.8
     assert last(losses, "end") < 0.6

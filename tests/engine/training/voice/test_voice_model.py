@@ -19,7 +19,7 @@ from engine.training.voice.model import (
 )
 from engine.training.voice.stage import collated, corrupted, dropped
 from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence, stretch
-from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids, own_table
+from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -27,6 +27,7 @@ from engine.tts.voxtream.network.phones import extend
 from engine.tts.voxtream.prompt import prepare, rotary_tables
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.voxtream1 import prompt as prompts
+from tests.engine.tts.voxtream.random_weights import own_table
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 PHONES = ("h", "ə", "l", "ˈoʊ", "w", "ˈɜː", "l", "d")

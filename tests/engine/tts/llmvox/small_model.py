@@ -25,11 +25,12 @@ from engine.tts.pack_files import (
     config_json,
 )
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
-from engine.tts.phones import MARKS, own_ids, own_table
+from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.system.spectrum import Spectrum, SpectrumShape
 from engine.tts.system.synthesiser import VectorVoices
 from tests.engine.nn.stacks import CPU, lively, seeded
+from tests.engine.tts.voxtream.random_weights import own_table
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
 GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)

@@ -10,13 +10,14 @@ from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
-from engine.tts.phones import own_ids, own_table
+from engine.tts.phones import own_ids
 from engine.tts.smlle.config import Generation, Shape
 from engine.tts.smlle.session import ModelParts
 from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.system.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
 from tests.engine.nn.stacks import CPU, lively, seeded
+from tests.engine.tts.voxtream.random_weights import own_table
 
 _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
 SPECTRUM = SpectrumShape(

@@ -4,7 +4,6 @@ from engine.codec.mel import BANDS, Levels
 from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
-from engine.tts.phones import own_table
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.speakstream.config import NAME, Generation, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
@@ -13,6 +12,7 @@ from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
 from engine.tts.system.synthesiser import VectorVoices
 from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.llmvox.small_model import random_voice
+from tests.engine.tts.voxtream.random_weights import own_table
 
 SHAPE = Shape(
     TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24

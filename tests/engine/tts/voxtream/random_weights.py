@@ -12,16 +12,25 @@ from engine.codec.mimi import Mimi
 from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
-from engine.tts.phones import own_table
+from engine.tts.phones import PhoneTable, own_ids
 from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
-from engine.tts.voxtream.config import VOXTREAM2_SHAPE, ModelConfig
-from engine.tts.voxtream.edition import TIMELESS, Edition
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, ModelConfig
+from engine.tts.voxtream.edition import Edition
 from engine.tts.voxtream.files.checkpoint import Target, load_weights, published_shapes
+from engine.tts.voxtream.files.place import VOXTREAM2
+from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.session import ModelParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 CPU = torch.device("cpu")
+# Samples do not depend on when words came: for what compares them.
+TIMELESS = Edition(VOXTREAM2, GENERATION, RATE_TABLE)
 RANDOM_NAME = "voxtream2 with RANDOM weights (noise, not speech)"
+
+
+def own_table() -> PhoneTable:
+    """The table for weights without one."""
+    return PhoneTable(own_ids())
 
 
 class RandomWeights:

@@ -9,10 +9,10 @@ from engine.codec.mimi import Mimi
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.tts.voxtream.config import ModelConfig
-from engine.tts.voxtream.edition import TIMELESS, Edition
+from engine.tts.voxtream.edition import Edition
 from engine.tts.voxtream.files.checkpoint import Target
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.voxtream.random_weights import load_random, random_mimi
+from tests.engine.tts.voxtream.random_weights import TIMELESS, load_random, random_mimi
 
 CPU = torch.device("cpu")
 TARGET = Target(CPU, torch.float32, threads=1)

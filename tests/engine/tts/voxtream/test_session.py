@@ -15,7 +15,7 @@ from engine.codec.mimi import NOTHING, Mimi, MimiStream
 from engine.errors import InvalidInput
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved
-from engine.tts.phones import EOS, SILENCE, own_table
+from engine.tts.phones import EOS, SILENCE
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import NEVER
 from engine.tts.voxtream.edition import EDITIONS
@@ -35,6 +35,7 @@ from tests.engine.tts.utterances import (
     say,
     speak,
 )
+from tests.engine.tts.voxtream.random_weights import own_table
 from tests.engine.tts.voxtream.small_model import SMALL, small
 from tests.engine.tts.voxtream.voxtream1 import small_voxtream1
 

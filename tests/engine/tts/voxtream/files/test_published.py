@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.stored_weights import in_int8
-from engine.tts.phones import SPECIAL, SpecialPhones, own_table, read_table
+from engine.tts.phones import SPECIAL, SpecialPhones, read_table
 from engine.tts.speaker.recording import making
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.edition import EDITIONS
@@ -24,7 +24,7 @@ from engine.tts.voxtream.files.checkpoint import PublishedFile, load_weights, pu
 from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.files.published import Published, espeak_of, read_published
 from engine.tts.voxtream.rate import RateTarget
-from tests.engine.tts.voxtream.random_weights import RandomWeights
+from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
 
 NEW, OLD = EDITIONS[VOXTREAM2_1], EDITIONS[VOXTREAM2]

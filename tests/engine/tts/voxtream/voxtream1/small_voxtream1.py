@@ -8,13 +8,12 @@ from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
-from engine.tts.phones import own_table
 from engine.tts.voxtream.config import GENERATION, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.voxtream1.config import NAME, TOKENS, Generation
 from engine.tts.voxtream.voxtream1.session import ModelParts
 from engine.tts.voxtream.voxtream1.synthesiser import VoxtreamSynthesiser
-from tests.engine.tts.voxtream.random_weights import RandomWeights
+from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.small_model import small_mimi
 
 TARGET = Target(torch.device("cpu"), torch.float32, threads=1)

@@ -11,7 +11,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.tts.phones import own_table
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.voxtream1.config import Generation
@@ -19,7 +18,7 @@ from engine.tts.voxtream.voxtream1.script import Cursor
 from tests.engine.nn.stacks import at_once
 from tests.engine.text.cases import phoned
 from tests.engine.tts.utterances import say
-from tests.engine.tts.voxtream.random_weights import RandomWeights
+from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import SEED, SMALL, small
 
 # No word that is held until the next one is known.
