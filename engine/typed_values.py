@@ -151,3 +151,12 @@ def _has_default(field: Any) -> bool:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:60] + "…"
+
+
+def drop_settled(table: Any, **settled: object) -> None:
+    """Remove keys that older files have and that can have one value only. ValueError for another
+    value.
+    """
+    for key, value in settled.items():
+        if isinstance(table, dict) and table.pop(key, value) != value:
+            raise ValueError(f"'{key}' can only be {value!r}")

@@ -6,17 +6,15 @@ either every tensor fits that shape or a ModelError names the one that does not.
 """
 
 from dataclasses import dataclass
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import torch
-from torch import nn
 
 from engine.codec.mimi import SAMPLE_RATE, Mimi
 from engine.codec.products import ENCODING
-from engine.codec.small_parts import SpectralDecoder, SpectralEncoder
+from engine.codec.small_parts import SpectralEncoder
 from engine.codec.source import SourceDecoder
 from engine.errors import ModelError
 from engine.nn.weights_file import load_network, read_shape
@@ -28,19 +26,11 @@ LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles 
 AGAIN: Final = Translatable("Install the program again.")
 
 
-class Decoder(Enum):
-    """How samples are made from latents."""
-
-    ISTFT = "istft"  # spectra from ConvNeXt blocks, like Vocos
-    SOURCE = "source"  # pulses and noise behind filters
-
-
 @dataclass(frozen=True)
 class SmallCodecConfig:
     """Shape of one small codec: `blocks` ConvNeXt blocks on each side, `layers` in each
     transformer."""
 
-    decoder: Decoder
     codebooks: Annotated[int, Range(1, 32)]
     codes: Annotated[int, Range(1, 2048)]
     width: Annotated[int, Range(1, 2048)]
@@ -73,7 +63,7 @@ def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no typ
     kind = partial(TextAwareMimi, phones=config.phones) if config.phones else MimiModel
     model = kind(
         SpectralEncoder(width, config.blocks),
-        _decoder(config),
+        SourceDecoder(width, config.decoder_blocks or config.blocks),
         quantiser,
         channels=1,
         sample_rate=SAMPLE_RATE,
@@ -110,16 +100,11 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 def read_config(text: str, file: Path) -> SmallCodecConfig:
     """The shape a file carries. ModelError when it is missing or not one of ours."""
     try:
-        return read_shape(SmallCodecConfig, text)
+        return read_shape(SmallCodecConfig, text, settled={"decoder": "source"})
     except ValueError as error:
         raise ModelError(
             "{file} is no codec of this program: {error}.", hint=AGAIN, file=file, error=error
         ) from error
-
-
-def _decoder(config: SmallCodecConfig) -> nn.Module:
-    kind = SpectralDecoder if config.decoder is Decoder.ISTFT else SourceDecoder
-    return kind(config.width, config.decoder_blocks or config.blocks)
 
 
 def _transformer(width: int, layers: int) -> dict[str, Any]:

@@ -1,9 +1,7 @@
-"""Encoder and decoder of the small codec; they work on spectra instead of samples.
+"""The encoder of the small codec, and what its decoder is made of.
 
     samples ─▶ log spectra, 50 columns a second ─▶ ConvNeXt ─▶ 25 Hz latents
-    25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ magnitude, phase ─▶ inverse FFT, overlap-add ─▶ samples
-
-`source.py` has another decoder on the same columns.
+    25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ columns, of which `source.py` makes samples
 
 Invariant: everything is causal, and streaming piece by piece equals the whole at once.
 """
@@ -134,27 +132,6 @@ class Columns(StreamingContainer):
             x = block(x)
         out: Tensor = self.norm(x.transpose(1, 2))
         return out
-
-
-class SpectralDecoder(Columns):
-    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T]; see Columns for other entries."""
-
-    def __init__(
-        self, width: int, blocks: int, entry: int | None = None, factor: int = UPSAMPLING
-    ) -> None:
-        super().__init__(width, blocks, entry, factor)
-        self.leave = nn.Linear(width, WINDOW + 2)
-        window = torch.hann_window(WINDOW)
-        # Hann windows a quarter apart add up to a constant when squared.
-        power = window.square().view(-1, HOP).sum(0).repeat(WINDOW // HOP)
-        self.overlap = OverlapAdd(window / power)
-
-    def forward(self, latents: Tensor) -> Tensor:
-        out = self.leave(self.columns(latents)).float()  # [B, T, WINDOW + 2] at 100 Hz
-        logs, phases = out.chunk(2, dim=-1)
-        magnitudes = logs.clamp(max=LARGEST_LOG).exp()
-        spectra = torch.polar(magnitudes, phases)
-        return cast(Tensor, self.overlap(torch.fft.irfft(spectra, WINDOW)))
 
 
 class OverlapAdd(StreamingModule[_Past]):

@@ -19,7 +19,7 @@ from engine.nn import stored_weights
 from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.translatable import Translatable
-from engine.typed_values import build, json_object
+from engine.typed_values import build, drop_settled, json_object
 
 SHAPE_KEY: Final = "config"
 _DRAWS: Final = frozenset(
@@ -34,13 +34,21 @@ def shape_metadata(shape: Any) -> dict[str, str]:
     return {SHAPE_KEY: json.dumps(asdict(shape), default=lambda member: member.value)}
 
 
-def read_shape(kind: type[_Shape], text: str, *, ignore_unknown: bool = False) -> _Shape:
-    """The shape a file carries, each size within its Range. ValueError when it is missing or cannot
-    be built.
+def read_shape(
+    kind: type[_Shape],
+    text: str,
+    *,
+    ignore_unknown: bool = False,
+    settled: Mapping[str, object] | None = None,
+) -> _Shape:
+    """The shape a file carries, each size within its Range; `settled`: see drop_settled().
+    ValueError when it is missing or cannot be built.
     """
     if not text:
         raise ValueError("it does not say its shape")
-    shape = build(kind, json_object(text), ignore_unknown=ignore_unknown)
+    table = json_object(text)
+    drop_settled(table, **(settled or {}))
+    shape = build(kind, table, ignore_unknown=ignore_unknown)
     check_numbers(shape)
     return shape
 

@@ -65,7 +65,7 @@ UNTRAINED: Schedule = Schedule(steps=0, batch=1, learning_rate=0.0)  # of what a
 @dataclass(frozen=True)
 class Codec:
     """The small codec, 24 kHz and 12.5 frames a second, and its codes, which are learnt with a
-    decoder of spectra (ISTFT)."""
+    decoder of spectra."""
 
     schedule: Schedule = UNTRAINED
     codebooks: int = 8

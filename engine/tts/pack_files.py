@@ -68,15 +68,6 @@ def read_config(
     return config
 
 
-def drop_settled(table: Any, **settled: object) -> None:
-    """Remove keys that older packs have and that can have one value only. ValueError for another
-    value.
-    """
-    for key, value in settled.items():
-        if isinstance(table, dict) and table.pop(key, value) != value:
-            raise ValueError(f"'{key}' can only be {value!r}")
-
-
 def config_json(config: Any) -> str:
     """The text of config.json."""
     return json.dumps(asdict(config), indent=1, default=lambda member: member.value)

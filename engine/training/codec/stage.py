@@ -7,14 +7,21 @@ shipped.
 
 import random
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from engine.codec.mimi import FRAME_SAMPLES
-from engine.codec.small import Decoder, SmallCodecConfig, build
-from engine.codec.small_parts import quantised
+from engine.codec.small import SmallCodecConfig, build
+from engine.codec.small_parts import (
+    HOP,
+    LARGEST_LOG,
+    WINDOW,
+    Columns,
+    OverlapAdd,
+    quantised,
+)
 from engine.nn.weights_file import shape_metadata
 from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
@@ -27,9 +34,9 @@ CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
 def config_of(recipe: recipes.Codec) -> SmallCodecConfig:
-    """The shape a recipe asks for, with the decoder that the codes are learnt with."""
+    """The shape a recipe asks for."""
     return SmallCodecConfig(
-        Decoder.ISTFT, recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
+        recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
     )
 
 
@@ -38,7 +45,6 @@ def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
     own = recipe.decoder
     return replace(
         config_of(recipe.codec),
-        decoder=Decoder.SOURCE,
         decoder_blocks=own.blocks,
         decoder_layers=own.layers,
         phones=VOCABULARY if own.phones else 0,
@@ -46,16 +52,38 @@ def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
 
 
 def train_codec(run: Run) -> None:
-    """Train and write codec.safetensors."""
+    """Train and write codec.safetensors; its decoder has not learnt to speak yet."""
     inputs, recipe = run.require("corpus"), run.recipe.codec
-    speech = read_speech(run, recipe.hours)
+    speech, config = read_speech(run, recipe.hours), config_of(recipe)
     train_and_save(
         run,
         run.stage("codec") / "codec.safetensors",
         lambda device: CodecLearner(recipe, speech, device),
         inputs,
-        shape=shape_metadata(config_of(recipe)),
+        shape=shape_metadata(config),
+        kept=lambda weights: alike(build(config).state_dict(), weights),
     )
+
+
+class SpectralDecoder(Columns):
+    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T] by magnitudes and phases: the decoder
+    that the codes are learnt with, and that does not ship.
+    """
+
+    def __init__(self, width: int, blocks: int) -> None:
+        super().__init__(width, blocks)
+        self.leave = nn.Linear(width, WINDOW + 2)
+        window = torch.hann_window(WINDOW)
+        # Hann windows a quarter apart add up to a constant when squared.
+        power = window.square().view(-1, HOP).sum(0).repeat(WINDOW // HOP)
+        self.overlap = OverlapAdd(window / power)
+
+    def forward(self, latents: Tensor) -> Tensor:
+        out = self.leave(self.columns(latents)).float()  # [B, T, WINDOW + 2] at 100 Hz
+        logs, phases = out.chunk(2, dim=-1)
+        magnitudes = logs.clamp(max=LARGEST_LOG).exp()
+        spectra = torch.polar(magnitudes, phases)
+        return cast(Tensor, self.overlap(torch.fft.irfft(spectra, WINDOW)))
 
 
 class CodecLearner(Learner):
@@ -69,6 +97,7 @@ class CodecLearner(Learner):
         self._recipe = recipe
         self._speech = speech
         self._model = build(config_of(recipe))
+        self._model.decoder = SpectralDecoder(recipe.width, recipe.blocks)
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
         super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts import phones
-from engine.tts.pack_files import drop_settled, read_config
+from engine.tts.pack_files import read_config
 from engine.tts.system.spectrum import SpectrumShape
-from engine.typed_values import build
+from engine.typed_values import build, drop_settled
 
 NAME: Final = "llmvox"
 TOKEN_RATE: Final = 25  # Hz; the paper's is 75

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final
 from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.base import RateRange
-from engine.tts.pack_files import check_system, drop_settled, read_config
+from engine.tts.pack_files import check_system, read_config
 from engine.tts.system.spectrum import SpectrumShape
-from engine.typed_values import build
+from engine.typed_values import build, drop_settled
 
 NAME: Final = "smlle"
 STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms

@@ -19,7 +19,7 @@ from engine.nn.weights_file import check_number
 from engine.text.phonemes import Espeak
 from engine.tts.pack_files import PHONES_FILE as PHONES_FILE
 from engine.tts.pack_files import VOICE_FILE as VOICE_FILE
-from engine.tts.pack_files import drop_settled, named_voices, read_config
+from engine.tts.pack_files import named_voices, read_config
 from engine.tts.packs import CODEC_FILE as CODEC_FILE  # names of a pack's files
 from engine.tts.packs import CONFIG_FILE as CONFIG_FILE
 from engine.tts.packs import SPEAKER_FILE as SPEAKER_FILE
@@ -38,7 +38,7 @@ from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_wei
 from engine.tts.voxtream.rate import RATE, RateTarget
 from engine.tts.voxtream.session import ModelParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
-from engine.typed_values import WrongValue, build
+from engine.typed_values import WrongValue, build, drop_settled
 
 
 @dataclass(frozen=True)

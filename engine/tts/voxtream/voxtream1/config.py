@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from engine.settings.rules import Range
-from engine.tts.pack_files import check_system, drop_settled, read_config
+from engine.tts.pack_files import check_system, read_config
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
     LEAST_ROOM,
@@ -19,7 +19,7 @@ from engine.tts.voxtream.config import (
     ModelConfig,
     check_shape,
 )
-from engine.typed_values import build
+from engine.typed_values import build, drop_settled
 
 NAME: Final = "voxtream"
 # Stay or move on by one phone; one or two phones a frame (VoXtream, 2). VoXtream2 can skip one.

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.codec import small
-from engine.codec.small import Decoder, SmallCodecConfig
+from engine.codec.small import SmallCodecConfig
 from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import shape_metadata
 from engine.training.export import published_tensors
@@ -37,7 +37,7 @@ class PackShape:
 _STACK = TransformerConfig(layers=1, width=64, heads=2, kv_heads=1, hidden=64)
 SMALL = PackShape(
     ModelConfig(_STACK, _STACK, _STACK, audio_vocabulary=34, codebooks=4, speaker_width=192),
-    SmallCodecConfig(Decoder.ISTFT, codebooks=4, codes=32, width=32, blocks=1, layers=1),
+    SmallCodecConfig(codebooks=4, codes=32, width=32, blocks=1, layers=1),
     SmallSpeakerConfig(bands=24, channels=16, width=192),
 )
 

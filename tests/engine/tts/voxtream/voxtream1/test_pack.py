@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.codec.small import Decoder, SmallCodecConfig, build
+from engine.codec.small import SmallCodecConfig, build
 from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.weights_file import shape_metadata
@@ -35,7 +35,7 @@ def shape() -> ModelConfig:
 
 @pytest.fixture
 def pack(tmp_path, shape) -> Path:
-    codec = SmallCodecConfig(Decoder.SOURCE, 8, 512, 32, 1, 1)
+    codec = SmallCodecConfig(8, 512, 32, 1, 1)
     save_file(build(codec).state_dict(), tmp_path / CODEC_FILE, shape_metadata(codec))
     own = {k: v for k, v in RandomWeights(shape, 1).items() if not k.startswith(FROZEN)}
     (tmp_path / VOICES_FOLDER).mkdir()
