@@ -1,2 +1,2 @@
-"""The parts that neural models are made of: Llama blocks, sampling, packed low-bit products, CUDA
+"""The parts that neural models are made of: Llama blocks, sampling, packed 8-bit products, CUDA
 graphs."""

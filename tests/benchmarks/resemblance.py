@@ -128,7 +128,7 @@ def find(
     theirs = judged(_read(clip.with_name(clip.name.replace(".fit.", ".held."))))
     likest = max(stock, key=lambda name: float(stock[name] @ theirs))
     voice = voices.load(Path(path))
-    said = [say(model, voice, text, (rate,)) for text in SENTENCES]
+    said = [say(model, voice, text, rate) for text in SENTENCES]
     for number, spoken in enumerate(said, start=1):
         soundfile.write(out / f"{clip.name.split('.')[0]}-{number}.flac", spoken.pcm, SAMPLE_RATE)
     learnt = float(_mean([judged(spoken.pcm) for spoken in said]) @ theirs)

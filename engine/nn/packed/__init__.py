@@ -1,1 +1,1 @@
-"""Transformer stacks with low-bit weights for the CPU, as ONNX Runtime graphs."""
+"""Transformer stacks with 8-bit weights for the CPU, as ONNX Runtime graphs."""
