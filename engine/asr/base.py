@@ -1,7 +1,7 @@
-"""The seam every recogniser stands behind: one Recognition per user utterance.
+"""The protocol of every recogniser: one Recognition per utterance of the user.
 
-Invariant: audio is mono float32 at 16 kHz. A Recognition is used from one thread. Nothing is said
-about silence: an utterance without words is a Transcript with empty text.
+Audio is mono float32 at 16 kHz. A Recognition is used from one thread. Silence is not an error: an
+utterance without words is a Transcript with empty text.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from engine.settings import RecogniserSettings
 
-SAMPLE_RATE = 16_000  # Hz; what Silero, Whisper and pocketsphinx are made for
+SAMPLE_RATE = 16_000  # Hz; the rate of the models of Silero, Whisper and pocketsphinx
 
 
 @dataclass(frozen=True)
 class RecogniserInfo:
-    """`name` is the kind ('sphinx', 'whisper'), `detail` the model in words for the status line."""
+    """Kind of recogniser (`name`: 'sphinx' or 'whisper') and its model for the status line."""
 
     name: str
     detail: str
@@ -26,56 +26,56 @@ class RecogniserInfo:
 
 @dataclass(frozen=True)
 class Transcript:
-    """Final text of one utterance; `confidence` 0..1 is how sure the recogniser is, comparable
-    within one kind.
+    """Final text of one utterance. `confidence` is between 0 and 1; compare it only between
+    transcripts of the same recogniser.
     """
 
     text: str
     confidence: float
     recogniser: str
-    language: str = ""  # a code, where the recogniser told it; empty = as in the settings
+    language: str = ""  # the code that the recogniser detected; empty = as in the settings
 
 
 class Recognition(Protocol):
-    """One utterance while it is being heard."""
+    """Recognition of one utterance, which may still be going on."""
 
     def push(self, pcm: npt.NDArray[np.float32]) -> None:
-        """Append samples [S] at 16 kHz; may decode, so it can take as long as the audio lasts."""
+        """Append samples [S] at 16 kHz. May decode, so it can take as long as the audio lasts."""
         ...
 
     def partial(self) -> str:
-        """Best text so far; empty when there is none. May be revised by later calls."""
+        """Return the best text so far, empty if there is none. Later calls may revise it."""
         ...
 
     def peek(self) -> str:
-        """As partial(), but at once and less certain: to decide whether to fall silent, not for the
-        screen.
+        """Return the text so far at once, less reliable than partial(). It decides whether the
+        assistant falls silent; it is not shown.
         """
         ...
 
     def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """What finish() would say now; more audio may follow. `wanted` is asked on the way: None
-        when it turned false. RecogniserError as finish().
+        """Return the transcript that finish() would return now; more audio may follow. None as soon
+        as `wanted`, polled on the way, turns false. RecogniserError as in finish().
         """
         ...
 
     def overlapping(self) -> Transcript:
-        """As interim(), for what a person said while the assistant spoke. That is often one of a
+        """As interim(), for speech during a reply of the assistant. Such speech is often one of a
         few words (engine/text/interaction.py), which a recogniser may expect.
         """
         ...
 
     def finish(self) -> Transcript:
-        """No more audio: decode the rest. RecogniserError when this utterance cannot be decoded."""
+        """Decode the rest; no more audio follows. RecogniserError if that fails."""
         ...
 
     def close(self) -> None:
-        """Throw the utterance away; allowed at any moment, also after finish()."""
+        """Discard the utterance. Allowed at any time, also after finish()."""
         ...
 
 
 class Recogniser(Protocol):
-    """A loaded model; opens one Recognition at a time."""
+    """A loaded model. Opens one Recognition at a time."""
 
     @property
     def info(self) -> RecogniserInfo: ...
@@ -83,8 +83,8 @@ class Recogniser(Protocol):
     def open(self) -> Recognition: ...
 
     def adjust(self, settings: RecogniserSettings) -> None:
-        """Recognise from the next Recognition on as these settings say, which name what is loaded:
-        in their language. ModelError when it does not know that one; nothing changes then.
+        """Apply settings of the loaded model from the next Recognition: the language may differ.
+        ModelError if the model does not support it; nothing changes then.
         """
         ...
 
@@ -92,14 +92,14 @@ class Recogniser(Protocol):
 
 
 class KeywordSpotter(Protocol):
-    """Listens for the wake phrase; owned by one thread. What is found depends on the samples since
-    the last reset alone, never on how they were cut into blocks by more than a block's length.
+    """Detector of the wake phrase; owned by one thread. Detections depend only on the samples since
+    the last reset. The division into blocks shifts them by at most one block.
     """
 
     def push(self, pcm: npt.NDArray[np.float32]) -> int | None:
-        """More samples [S] at 16 kHz. How many samples ago the phrase ended, None = not heard."""
+        """Search samples [S] at 16 kHz. Return how many samples ago the phrase ended, or None."""
         ...
 
     def reset(self) -> None:
-        """Forget what was heard."""
+        """Forget all samples."""
         ...

@@ -1,14 +1,13 @@
-"""Whether the words so far are a whole request, or leave something open.
+"""Estimate whether the words so far are a complete request.
 
-Some words leave no doubt: a skill's sentence that can or cannot end here, a conjunction, the
-opening of a clause, a number that is dictated. For all others three witnesses are weighed: how
-often English sentences end after the last two words (the trigram model that comes with
-pocketsphinx), how many words were said, and whether a skill has an answer. The weights are a
-logistic regression on 166 sentences and beginnings of sentences, as the built-in recogniser heard
-four synthetic voices say them; on sentences left out it separates complete from incomplete ones
-with an area under the curve of 0.87 (the earlier rules: 0.66). Two more were tried and dropped: the
-recogniser's confidence added nothing, and the fall of pitch at a comma and at a stop did not differ
-in synthetic voices. Invariant: words in, a judgement out; nothing is remembered.
+Some endings are certain: a skill's sentence that can or cannot end here, a conjunction, the start
+of a clause, a dictated number. For all others three features are weighed: the probability that an
+English sentence ends after the last two words (the trigram model of pocketsphinx), the number of
+words, and whether a skill has an answer. The weights are a logistic regression on 166 complete and
+incomplete sentences of four synthetic voices, as transcribed by the built-in recogniser. On
+held-out sentences the area under the curve is 0.87 (earlier rules: 0.66). Two more features were
+dropped: the recogniser's confidence added nothing, and in synthetic voices the pitch falls equally
+at a comma and at a full stop.
 """
 
 import math
@@ -16,29 +15,30 @@ import re
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from engine.asr.phrase_model import learned
+from engine.asr.phrase_model import learn_phrases
 from engine.asr.sphinx.english import trigrams
 
-OPEN_BELOW = 0.5  # probability that it is whole
-WHOLE_ABOVE = 0.8  # one in thirty beginnings of sentences is above it
-MANY_WORDS = 8  # beyond that the number says no more
-LEAST_CHANCE = -6.0  # natural logarithm; likewise
-# What a skill answers may end in a number, after which other sentences go on; but not with "the".
+OPEN_BELOW = 0.5  # probability that the request is complete
+WHOLE_ABOVE = 0.8  # one in thirty incomplete sentences is above it
+MANY_WORDS = 8  # more words do not raise the probability further
+LEAST_CHANCE = -6.0  # natural logarithm; lower values are treated as this one
+# An answerable sentence may end in a number that other sentences continue, but not in "the".
 OPEN_BELOW_UNDERSTOOD = -4.5
-LONGEST_CLAUSE = 7  # words after which "if", "when" and the like have had their main clause
+# words; longer sentences with "if", "when" or the like contain their main clause
+LONGEST_CLAUSE = 7
 
 FILLERS = frozenset(("um", "uh", "er", "erm", "uhm", "hm", "hmm", "mm"))
-# Words nobody ends a sentence with, however seldom the model has met the one before.
+# Sentences do not end with these words, even where the trigram model lacks the context.
 JOINERS = frozenset(("and", "but", "or", "because", "if", "the", "a", "an", "my", "your"))
-# What stands alone, though the model of whole sentences does not expect it.
+# Complete alone, although the model of full sentences gives them a low probability.
 ALONE = frozenset(("yes", "no", "stop", "wait", "hello", "hi", "thanks", "okay", "help", "louder"))
 _OPENERS = frozenset(("if", "when", "because", "although", "while", "since", "unless", "before"))
 _OPENERS_OF_PLACE = frozenset(("in", "on", "at", "by", "for", "with", "after", "and", "but", "so"))
 _ASKED = frozenset(("is", "are", "was", "were", "do", "does", "did", "will", "can", "should"))
 _PLEASE = "please"
-# Answers that are all that is said, though the model expects more.
+# Complete answers, although the model expects more words.
 _ANSWERS = (("yes", _PLEASE), ("no", "thanks"), ("no", "thank", "you"), ("that", "is", "all"))
-# After which the request itself follows: "could you please", "I would like to know".
+# The request itself follows these: "could you please", "I would like to know".
 _PREFACES = (
     *(("could", "you"), ("can", "you"), ("would", "you"), ("will", "you"), ("tell", "me")),
     *(("to", "know"), ("to", "ask"), ("you", "please"), ("rubato", "please"), ("me", "know")),
@@ -46,7 +46,7 @@ _PREFACES = (
 _MARKERS = frozenset(("so", "well", "now", "please", "hey", "and", "then", "actually"))
 _QUESTIONS = frozenset(("what", "who", "how", "when", "where", "which", "why"))
 _WORD = re.compile(r"[a-z']+")
-# Words to repeat are announced, or a number is dictated: people pause between its groups.
+# Announced text to repeat, or a dictated number: people pause between its groups.
 _ANNOUNCED = re.compile(
     r"\b(?:after me|the following(?: (?:words?|text|sentence|phrase|numbers?))?)[\s.,:!\u2026-]*$",
     re.I,
@@ -61,16 +61,16 @@ _NUMBER_AT_END = re.compile(
 
 
 class Completeness(Enum):
-    """How likely more follows, from the likeliest."""
+    """Probability that more words follow, highest first."""
 
-    OPEN = "open"  # something must follow
+    OPEN = "open"  # more words must follow
     UNSURE = "unsure"
-    WHOLE = "whole"  # it can stand, and may go on
-    SETTLED = "settled"  # no known request goes on from here
+    WHOLE = "whole"  # complete, but more words may follow
+    SETTLED = "settled"  # complete; no known request continues it
 
 
 class Judge:
-    """Judges English text."""
+    """Completeness estimator for English text."""
 
     def __init__(
         self,
@@ -78,15 +78,16 @@ class Judge:
         understands: Callable[[str], bool],
         chance_of_end: Callable[[Sequence[str]], float],
     ) -> None:
-        """`phrases` are what people say to the skills, `understands` whether a skill answers;
-        `chance_of_end` gives the natural logarithm of the chance that a sentence ends there.
+        """`phrases` are sentences for the skills; `understands` tests whether a skill answers a
+        text. `chance_of_end` gives the natural logarithm of the probability that a sentence ends
+        there.
         """
-        self._phrases = learned(tuple(phrases))
+        self._phrases = learn_phrases(tuple(phrases))
         self._understands = understands
         self._chance_of_end = chance_of_end
 
     def judge(self, text: str) -> Completeness:
-        """How complete a transcript is; without words UNSURE."""
+        """Return how complete a transcript is; UNSURE if it contains no words."""
         words = _WORD.findall(text.lower())
         if _ANNOUNCED.search(text) or (_DICTATES.search(text) and _NUMBER_AT_END.search(text)):
             return Completeness.OPEN
@@ -97,7 +98,7 @@ class Judge:
         if tuple(words) in _ANSWERS:
             return Completeness.WHOLE
         polite = words[-1] == _PLEASE and tuple(words[-2:]) not in _PREFACES
-        if polite and self._understands(text):  # a skill's request: people stop there
+        if polite and self._understands(text):  # a skill's request: people stop after "please"
             return Completeness.SETTLED
         if _is_preface(words):
             return Completeness.OPEN
@@ -123,20 +124,20 @@ class Judge:
 
 
 def _probability(chance: float, words: int, *, understood: bool) -> float:
-    """That so many words are a whole sentence, of which `chance` is as chance_of_end() tells."""
-    told = 0.65 * max(chance, LEAST_CHANCE) + 4.1 * math.log(min(words, MANY_WORDS))
-    return 1.0 / (1.0 + math.exp(5.8 - told - 3.2 * understood))
+    """Return the probability that so long a sentence with this chance_of_end() is complete."""
+    score = 0.65 * max(chance, LEAST_CHANCE) + 4.1 * math.log(min(words, MANY_WORDS))
+    return 1.0 / (1.0 + math.exp(5.8 - score - 3.2 * understood))
 
 
 def _is_preface(words: Sequence[str]) -> bool:
-    """Whether nothing was asked yet."""
+    """Return whether the request itself has not begun yet."""
     alone = len(words) == 1 and words[0] in _QUESTIONS
     only_begun = words[-1] in _MARKERS and all(word in _MARKERS | ALONE for word in words)
     return alone or only_begun or (len(words) <= LONGEST_CLAUSE and tuple(words[-2:]) in _PREFACES)
 
 
 def _opens_clause(words: Sequence[str]) -> bool:
-    """Whether the main clause is still to come, by the first words: "if I leave at five"."""
+    """Return whether the main clause must still follow, as in "if I leave at five"."""
     if len(words) > LONGEST_CLAUSE:
         return False
     if words[0] in _OPENERS:
@@ -145,13 +146,13 @@ def _opens_clause(words: Sequence[str]) -> bool:
 
 
 def chance_of_end() -> Callable[[Sequence[str]], float]:
-    """The trigram model that comes with pocketsphinx, read when it is asked for the first time."""
+    """Return a function for Judge; it loads the trigram model at its first call."""
     import pocketsphinx
 
     logarithms = pocketsphinx.LogMath()
 
     def chance(words: Sequence[str]) -> float:
-        # The model wants the newest word first.
+        # The model expects the newest word first.
         newest = reversed(["<s>", *words][-2:])
         return float(logarithms.log_to_ln(trigrams().prob(["</s>", *newest])))
 

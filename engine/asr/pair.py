@@ -1,8 +1,7 @@
-"""Whisper, with the built-in recogniser beside it for a quick first look at short commands.
+"""Whisper, with the built-in recogniser beside it for quick transcripts of short commands.
 
-Invariant: the screen shows one recogniser's text of an utterance. The quick one's words are shown
-only where the other has shown none, or words that sound the same; until then they only help to
-decide.
+Invariant: the screen shows the text of one recogniser per utterance. PocketSphinx's words are shown
+only if Whisper has shown none, or words that sound the same; until then they only help to decide.
 """
 
 import re
@@ -19,79 +18,82 @@ from engine.audio.pcm import Pcm
 from engine.settings import RecogniserSettings
 
 ENGLISH = ("", "en")
-QUICK_SAMPLES = 5 * SAMPLE_RATE  # few skills' sentences are longer
-FIRST_SAMPLES = 3 * SAMPLE_RATE // 2  # a look of Whisper's would only delay a shorter utterance
-# Least share of letters in common of sentences that may be the same: "what man is that" and "what
-# month is it" have 0.69, an open question and what the skills' model makes of it up to 0.33.
+QUICK_SAMPLES = 5 * SAMPLE_RATE  # few sentences for skills are longer
+# decoding less with Whisper would only delay a short utterance
+FIRST_SAMPLES = 3 * SAMPLE_RATE // 2
+# Minimum share of common letters of two texts that may be the same sentence. "what man is that" and
+# "what month is it" share 0.69; an open question and its decoding as a phrase at most 0.33.
 ALIKE = 0.65
 _WORD = re.compile(r"[a-z']+")
 _NUMBER = re.compile(r"\d{1,9}")
 
 
 class PairedRecogniser:
-    """Both loaded; opens one Recognition at a time."""
+    """Both loaded recognisers. Opens one Recognition at a time."""
 
-    def __init__(self, careful: WhisperRecogniser, quick: SphinxRecogniser, language: str) -> None:
-        """Both belong to it from now on; the quick one listens where English is spoken."""
-        self._careful = careful
-        self._quick = quick
+    def __init__(self, whisper: WhisperRecogniser, sphinx: SphinxRecogniser, language: str) -> None:
+        """Takes ownership of both. PocketSphinx is used only for English."""
+        self._whisper = whisper
+        self._sphinx = sphinx
         self._language = language
 
     @property
     def info(self) -> RecogniserInfo:
-        info = self._careful.info
+        info = self._whisper.info
         return RecogniserInfo(info.name, f"{info.detail}; PocketSphinx for short commands")
 
     def open(self) -> "PairedRecognition":
-        quick = self._quick.open() if self._language in ENGLISH else None
-        return PairedRecognition(self._careful.open(), quick)
+        sphinx = self._sphinx.open() if self._language in ENGLISH else None
+        return PairedRecognition(self._whisper.open(), sphinx)
 
     def adjust(self, settings: RecogniserSettings) -> None:
-        """As Whisper does it, whose languages are the more."""
-        self._careful.adjust(settings)
+        """As Whisper, which supports more languages."""
+        self._whisper.adjust(settings)
         self._language = settings.language
 
     def close(self) -> None:
-        self._careful.close()
-        self._quick.close()
+        self._whisper.close()
+        self._sphinx.close()
 
 
 class PairedRecognition:
-    """One utterance, heard by both while it is short."""
+    """One utterance; PocketSphinx decodes it too while it is short."""
 
-    def __init__(self, careful: WhisperRecognition, quick: SphinxRecognition | None) -> None:
-        self._careful = careful
-        self._quick = quick  # None: not in this language, or too long for a command
+    def __init__(self, whisper: WhisperRecognition, sphinx: SphinxRecognition | None) -> None:
+        self._whisper = whisper
+        self._sphinx = sphinx  # None: another language, or longer than a command
         self._samples = 0
 
     def push(self, pcm: Pcm) -> None:
-        """To both; the quick one is let go once the utterance is no command."""
+        """Append samples; close PocketSphinx once the utterance is too long for a command."""
         self._samples += len(pcm)
-        if self._quick is not None and self._samples > QUICK_SAMPLES:
-            self._quick.close()
-            self._quick = None
-        if self._quick is not None:
-            self._quick.push(pcm)
-        self._careful.push(pcm)
+        if self._sphinx is not None and self._samples > QUICK_SAMPLES:
+            self._sphinx.close()
+            self._sphinx = None
+        if self._sphinx is not None:
+            self._sphinx.push(pcm)
+        self._whisper.push(pcm)
 
     def peek(self) -> str:
-        """What the quick one hears, as long as it listens."""
-        return self._quick.peek() if self._quick else self._careful.peek()
+        """Return PocketSphinx's text while it is open, otherwise Whisper's."""
+        return self._sphinx.peek() if self._sphinx else self._whisper.peek()
 
     def partial(self) -> str:
-        """Whisper's text so far."""
-        return self._careful.partial() if self._samples >= FIRST_SAMPLES else ""
+        """Return Whisper's text so far."""
+        return self._whisper.partial() if self._samples >= FIRST_SAMPLES else ""
 
     def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """A command that the quick one is sure of, else what Whisper hears."""
-        command = self._quick.command(wanted) if self._quick else None
-        return self._agreed(command) or self._expected(self._careful.interim(wanted), wanted)
+        """Return a command that PocketSphinx is certain of, otherwise Whisper's text."""
+        command = self._sphinx.command(wanted) if self._sphinx else None
+        return self._agreed(command) or self._expected(self._whisper.interim(wanted), wanted)
 
     def overlapping(self) -> Transcript:
-        """A halt, a nod or a command of which the quick one is sure, else what Whisper hears."""
-        interjection = self._quick.interjection() if self._quick else None
-        command = interjection or (self._quick.command(lambda: True) if self._quick else None)
-        return self._agreed(command) or self._careful.overlapping()
+        """Return a halt, nod or command that PocketSphinx is certain of, otherwise Whisper's
+        text.
+        """
+        interjection = self._sphinx.interjection() if self._sphinx else None
+        command = interjection or (self._sphinx.command(lambda: True) if self._sphinx else None)
+        return self._agreed(command) or self._whisper.overlapping()
 
     def finish(self) -> Transcript:
         """As interim(); RecogniserError when a model fails."""
@@ -101,38 +103,38 @@ class PairedRecognition:
         return transcript
 
     def close(self) -> None:
-        self._careful.close()
-        if self._quick is not None:
-            self._quick.close()
+        self._whisper.close()
+        if self._sphinx is not None:
+            self._sphinx.close()
 
     def _agreed(self, command: Transcript | None) -> Transcript | None:
-        """The command, unless something else was on screen."""
-        shown = self._careful.peek()
+        """Return the command, unless different words are on the screen."""
+        shown = self._whisper.peek()
         if command is None or (shown and _words(shown) != _words(command.text)):
             return None
         return command
 
     def _expected(
-        self, careful: Transcript | None, wanted: Callable[[], bool]
+        self, whisper: Transcript | None, wanted: Callable[[], bool]
     ) -> Transcript | None:
-        """What Whisper heard; where that is no sentence of a skill, and the quick one heard one
-        that sounds the same, that one.
+        """Return Whisper's transcript, or a skill's sentence instead: if Whisper's is not one, and
+        PocketSphinx decoded one that sounds the same.
         """
-        if careful is None or self._quick is None or careful.language not in ENGLISH:
-            return careful
-        words = _words(careful.text)
-        if self._quick.expects(words) or not _begins_alike(words, _words(self._quick.peek())):
-            return careful
-        phrase = self._quick.phrase(wanted)
+        if whisper is None or self._sphinx is None or whisper.language not in ENGLISH:
+            return whisper
+        words = _words(whisper.text)
+        if self._sphinx.expects(words) or not _begins_alike(words, _words(self._sphinx.peek())):
+            return whisper
+        phrase = self._sphinx.phrase(wanted)
         if phrase is None:
             return None
         phrase_words = _words(phrase.text)
-        alike = self._quick.expects(phrase_words) and _alike("".join(words), "".join(phrase_words))
-        return replace(careful, text=phrase.text) if alike else careful
+        alike = self._sphinx.expects(phrase_words) and _alike("".join(words), "".join(phrase_words))
+        return replace(whisper, text=phrase.text) if alike else whisper
 
 
 def _begins_alike(words: Sequence[str], beginning: Sequence[str]) -> bool:
-    """Whether the first half of `words`, or more, sounds the same."""
+    """Return whether `beginning` has half of the letters or more, and sounds like the start."""
     whole, start = "".join(words), "".join(beginning)
     return 2 * len(start) >= len(whole) and _alike(whole[: len(start)], start)
 
@@ -142,6 +144,6 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Lower-case words, figures in words."""
+    """Return the lower-case words, with numbers spelt out."""
     spelt = _NUMBER.sub(lambda found: f" {num2words(int(found[0]))} ", text.lower())
     return _WORD.findall(spelt.replace("%", " percent").replace("-", " "))

@@ -1,8 +1,8 @@
-"""A small language model of the sentences people say to the built-in skills.
+"""A small language model of the sentences that people say to the built-in skills.
 
 Trigrams with absolute discounting and back-off (Jurafsky and Martin, Speech and Language
-Processing, chapter 3), written in the ARPA format that pocketsphinx reads. Invariant: the
-probabilities of what may follow a history sum to one.
+Processing, chapter 3), written in the ARPA format of pocketsphinx. Invariant: for each history, the
+probabilities of the next word sum to one.
 """
 
 import math
@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 ORDER = 3
-DISCOUNT = 0.7  # counts taken off for the unseen: 0.3 to 0.8 differ by less than 1 % of words
+DISCOUNT = 0.7  # taken off each count for unseen words: 0.3 to 0.8 differ by less than 1 % of words
 START, END = "<s>", "</s>"
 IMPOSSIBLE = -99.0  # log10: the start is never predicted
 MAX_PHRASES = 20_000
@@ -25,15 +25,15 @@ _PHRASE = re.compile(r"[a-z']+( [a-z']+)*")
 
 
 class PhraseModel:
-    """Trigram model of phrases; `words` are those it can say."""
+    """Trigram model of phrases; `words` is its vocabulary."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
-        """Learn lower-case sentences of letters, apostrophes and single spaces; others are left
-        out, and so is what exceeds MAX_PHRASES or MAX_WORDS.
+        """Learn lower-case sentences of letters, apostrophes and single spaces. Other sentences,
+        and everything above MAX_PHRASES or MAX_WORDS, are ignored.
         """
         learnt = list(islice(filter(usable, phrases), MAX_PHRASES))
         self.size = len(learnt)
-        # followers[history][word] = how often; history has 0, 1 or 2 words
+        # followers[history][word] = count; a history has 0, 1 or 2 words
         self._followers: dict[History, dict[str, int]] = {(): {}}
         for gram, count in _grams(learnt).items():
             history, word = gram[:-1], gram[-1]
@@ -43,12 +43,12 @@ class PhraseModel:
         self.words = tuple(sorted(set(self._followers[()]) - {END}))
 
     def unseen(self, words: Iterable[str]) -> int:
-        """How many steps from word to word, start and end included, no phrase ever made."""
+        """Count the word transitions, including start and end, that occur in no phrase."""
         sentence = [START, *words, END]
         return sum(not self._seen(sentence, place) for place in range(1, len(sentence)))
 
     def likely_start(self, words: Sequence[str], *, unseen: int) -> int:
-        """How many of the first words can be said with at most `unseen` such steps."""
+        """Return how many of the first words contain at most `unseen` such transitions."""
         sentence = [START, *words]
         for place in range(1, len(sentence)):
             unseen -= not self._seen(sentence, place)
@@ -57,12 +57,12 @@ class PhraseModel:
         return len(words)
 
     def goes_on(self, words: Sequence[str]) -> bool:
-        """Whether some phrase has another word after the last two of these."""
+        """Return whether a phrase continues after the last two of these words."""
         history = tuple([START, *words][-(ORDER - 1) :])
         return any(word != END for word in self._followers.get(history, ()))
 
     def log10(self, word: str, history: History) -> float:
-        """log10 of the probability that `word` follows `history` (at most two words)."""
+        """Return log10 of the probability that `word` follows `history` (at most two words)."""
         followers = self._followers.get(history)
         if followers is None:
             return self.log10(word, history[1:])
@@ -77,26 +77,26 @@ class PhraseModel:
         file.write_text("\n".join(self._lines()) + "\n", encoding="ascii")
 
     def _seen(self, sentence: Sequence[str], place: int) -> bool:
-        """Whether a phrase has this word after the two before it."""
+        """Return whether a phrase has this word after the two words before it."""
         history = tuple(sentence[max(0, place - ORDER + 1) : place])
         return sentence[place] in self._followers.get(history, ())
 
     def _probability(self, word: str, history: History) -> float:
-        """Of a word that did follow this history."""
+        """Return the probability of a word that did follow this history."""
         return (self._followers[history][word] - self._taken(history)) / self._totals[history]
 
     def _taken(self, history: History) -> float:
-        """What is taken off each count for words unseen after `history`, where there are any."""
+        """Return the discount of each count after `history`; 0 if every word was seen there."""
         complete = len(self._followers[history]) == len(self._followers[()])
         return 0.0 if complete else DISCOUNT
 
     def _back_off(self, history: History) -> float:
-        """log10 of the factor for words that never followed `history`."""
+        """Return log10 of the factor for words that never followed `history`."""
         followers = self._followers[history]
         free = self._taken(history) * len(followers) / self._totals[history]
         if free == 0.0:
             return IMPOSSIBLE
-        shorter = history[1:]  # what follows a history follows its end
+        shorter = history[1:]  # every follower of a history also follows its shorter end
         counts = self._followers[shorter]
         taken = self._taken(shorter)
         seen = sum(counts[word] - taken for word in followers) / self._totals[shorter]
@@ -127,7 +127,7 @@ class PhraseModel:
 
 
 def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
-    """How often there is each run of 1 to ORDER words, also from one phrase into the next."""
+    """Count each run of 1 to ORDER words, including runs across phrases."""
     words = [word for phrase in phrases for word in (START, *phrase.split(), END)]
     grams: Counter[tuple[str, ...]] = Counter()
     for order in range(1, ORDER + 1):
@@ -136,13 +136,13 @@ def _grams(phrases: Iterable[str]) -> Counter[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
-def learned(phrases: tuple[str, ...]) -> PhraseModel:
-    """The model of these phrases, made once (0.1 s) for the recogniser and the judge of what it
-    hears; asking changes nothing in it.
+def learn_phrases(phrases: tuple[str, ...]) -> PhraseModel:
+    """Return the model of these phrases, cached (0.1 s) for the recogniser and the completeness
+    estimator. It is not modified after that.
     """
     return PhraseModel(phrases)
 
 
 def usable(phrase: str) -> bool:
-    """Whether a phrase is plain enough to learn."""
+    """Return whether a phrase has the required form."""
     return bool(_PHRASE.fullmatch(phrase)) and phrase.count(" ") < MAX_WORDS

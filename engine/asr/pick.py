@@ -1,8 +1,8 @@
-"""What the recogniser 'auto' is on this machine: the best Whisper that was fetched and is quick
-enough, else the built-in one.
+"""Choose the recogniser for the setting 'auto': the best fetched Whisper that is quick enough on
+this machine, otherwise the built-in recogniser.
 
-Invariant: a file that is no measurement counts as none, and what was fetched is used until it is
-measured. Imports no recogniser.
+A damaged measurement file counts as missing. A fetched model is used until it has been measured.
+This module imports no recogniser.
 """
 
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ BUILT_IN: Final = "sphinx"  # needs no download
 WHISPER: Final = "whisper"
 ASSET: Final = "whisper-base"
 TINY: Final = "whisper-tiny"
-TITLES: Final = {ASSET: "Whisper base", TINY: "Whisper tiny"}  # fewest words wrong first
+TITLES: Final = {ASSET: "Whisper base", TINY: "Whisper tiny"}  # fewest wrong words first
 SPHINX_LANGUAGES: Final = ("", "auto", "en")
-# From the end of speech to its transcript. A person waits, but is understood: Whisper base gets
-# 11 % of their words wrong, the built-in recogniser a third.
+# From the end of speech to its transcript. Accuracy is worth the wait: Whisper base gets 11 % of
+# the words wrong, the built-in recogniser a third.
 SLOWEST_MS: Final = 2000.0
 FILE: Final = "recogniser.json"
 
@@ -39,8 +39,8 @@ ENGLISH_ONLY: Final = Translatable("The built-in recogniser understands English 
 
 @dataclass(frozen=True)
 class Pick:
-    """What 'auto' is, the built-in recogniser or a Whisper by its asset, and why in one sentence or
-    two. `slow` are the Whispers that were measured and take too long.
+    """The choice for 'auto' (the built-in recogniser, or the asset of a Whisper model) and its
+    reason in one or two sentences. `slow` lists the Whisper models that were measured as too slow.
     """
 
     recogniser: str
@@ -48,7 +48,7 @@ class Pick:
     slow: tuple[str, ...] = ()
 
     def measurement_of(self, asset: str) -> str:
-        """The sentence about one Whisper; empty where it was not measured."""
+        """Return the sentence about one Whisper model; empty if it was not measured."""
         reason = self.reason
         sentences = reason.values.values() if isinstance(reason, Translatable) else ()
         for sentence in sentences:
@@ -58,7 +58,7 @@ class Pick:
 
 
 def judge(base_ms: float | None, tiny_ms: float | None = None) -> Pick:
-    """By what each Whisper takes from the end of speech to the transcript; None = not measured."""
+    """Choose by the times from the end of speech to the transcript; None = not measured."""
     times = {ASSET: base_ms, TINY: tiny_ms}
     took = {name: ms for name, ms in times.items() if ms is not None}
     slow = tuple(name for name, ms in took.items() if ms > SLOWEST_MS)
@@ -78,17 +78,17 @@ def _reason(name: str, ms: float) -> Translatable:
 
 
 def keep(pick: Pick, folder: Path) -> None:
-    """Write the pick into the data folder. SettingsError when it cannot be written."""
+    """Write the pick to the data folder. SettingsError if it cannot be written."""
     write_pick(pick, folder / FILE, what="recogniser", setting="recogniser.engine")
 
 
 def find_pick(folder: Path) -> Pick | None:
-    """What the measurements say of this machine; None when there are none."""
+    """Return the pick that the measurements on this machine gave; None if there are none."""
     return read_pick(Pick, folder / FILE)
 
 
 def check_language(language: str) -> None:
-    """ModelError when the built-in recogniser does not understand it."""
+    """ModelError if the built-in recogniser does not support this language."""
     if language not in SPHINX_LANGUAGES:
         raise ModelError(
             "The built-in recogniser understands English only, not '{language}'.",
@@ -98,20 +98,20 @@ def check_language(language: str) -> None:
 
 
 def choose(settings: RecogniserSettings) -> Pick:
-    """What 'auto' is here for the language of these settings."""
+    """Return the choice for 'auto' on this machine for the language of these settings."""
     here, measured = fetched(), find_pick(data_folder())
     if not here:
         return Pick(BUILT_IN, NOT_FETCHED)
     if settings.language not in SPHINX_LANGUAGES:
-        return Pick(next(iter(here)), ENGLISH_ONLY)  # slow ears are better than none
+        return Pick(next(iter(here)), ENGLISH_ONLY)  # slow recognition is better than none
     known = measured or Pick(BUILT_IN, UNMEASURED)
     quick = next((name for name in here if name not in known.slow), BUILT_IN)
     return replace(known, recogniser=quick)
 
 
 def resolve(settings: RecogniserSettings) -> RecogniserSettings:
-    """The settings with 'auto' replaced by what it is here, and Whisper without a folder by the
-    best that was fetched, if one was.
+    """Replace 'auto' by the choice for this machine, and fill in the best fetched folder for a
+    Whisper without one.
     """
     here = fetched()
     if settings.engine == AUTO:
@@ -125,12 +125,12 @@ def resolve(settings: RecogniserSettings) -> RecogniserSettings:
 
 
 def why(settings: RecogniserSettings) -> str:
-    """Why the recogniser is what it is; empty where the person chose it by name."""
+    """Return the reason of the automatic choice; empty if the user chose by name."""
     return choose(settings).reason if settings.engine == AUTO else ""
 
 
 def fetched() -> dict[str, Path]:
-    """The folders of the Whispers that were fetched whole, by their assets, the best first."""
+    """Return the folders of the completely fetched Whisper models by asset, the best first."""
     store = Store(data_folder() / "models")
     found = {name: store.whole(name) for name in TITLES}
     return {name: folder for name, folder in found.items() if folder is not None}

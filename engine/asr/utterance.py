@@ -1,6 +1,6 @@
-"""The audio of one utterance while it is being heard, with Silero's opinion of every 32 ms of it.
+"""The audio of one utterance, with Silero's speech probability of every 32 ms.
 
-Both recognisers decode kept audio again, and neither may see silence nor an endless utterance.
+Both recognisers decode stored audio again, and can handle neither silence nor an endless utterance.
 Invariant: samples and probabilities stay aligned; a clip that is cut off begins and ends on a
 window.
 """
@@ -14,24 +14,24 @@ from engine.asr.base import SAMPLE_RATE
 from engine.audio.pcm import Pcm
 from engine.audio.vad import WINDOW, Vad, speech_stretches
 
-KEEP_WINDOWS = SAMPLE_RATE // 2 // WINDOW  # no cut in the last half second: it is still being said
+KEEP_WINDOWS = SAMPLE_RATE // 2 // WINDOW  # the last half second is not cut: it may still change
 
 PAUSING_WINDOWS = 3
-SENTENCE_PAUSE_MS = 400  # the shortest pause that a sentence may end with
-PAUSING_BELOW = 0.35  # probability of speech: as where a stretch of speech ends
+SENTENCE_PAUSE_MS = 400  # the shortest pause that can end a sentence
+PAUSING_BELOW = 0.35  # speech probability; the same limit as for the end of a stretch of speech
 
 
 @dataclass(frozen=True)
 class Clip:
-    """Samples [S] at 16 kHz and the speech probability of each whole window of 512."""
+    """Samples [S] at 16 kHz and the speech probability of each complete window of 512."""
 
     pcm: Pcm
     probabilities: tuple[float, ...]
-    in_speech: bool = False  # cut off where the pause is too short to end a sentence
+    in_speech: bool = False  # cut off in a pause too short to end a sentence
 
     def spoken(self, *, pause_ms: int, margin_ms: int) -> Pcm:
-        """The stretches with speech, joined: pauses longer than `pause_ms` go, `margin_ms` of
-        silence stays around each. Empty when nobody spoke.
+        """Join the stretches with speech: remove pauses longer than `pause_ms`, but keep
+        `margin_ms` of silence around each stretch. Empty if there is no speech.
         """
         stretches = speech_stretches(
             self.probabilities, len(self.pcm), pause_ms=pause_ms, margin_ms=margin_ms
@@ -41,10 +41,10 @@ class Clip:
 
 
 class UtteranceAudio:
-    """Grows by push(), shrinks by take(); never much longer than `limit_s` when both are used."""
+    """Grows by push(), shrinks by take_head(); never much longer than `limit_s` with both."""
 
     def __init__(self, vad: Vad, *, limit_s: int, cut_s: int) -> None:
-        """`vad` is reset and belongs to this utterance; a head is cut in the last `cut_s` of
+        """Resets `vad`, which then belongs to this utterance. A head is cut in the last `cut_s` of
         `limit_s` seconds.
         """
         vad.reset()
@@ -55,7 +55,7 @@ class UtteranceAudio:
         self._probabilities: list[float] = []
 
     def push(self, pcm: Pcm) -> Pcm:
-        """Keep samples [S]; returns them as kept: clipped to -1..1, broken ones as silence."""
+        """Append samples [S]; return them as stored: clipped to -1..1, invalid ones as silence."""
         clean = np.clip(np.nan_to_num(pcm, nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
         clean = clean.astype(np.float32, copy=False)
         self._probabilities += self._vad.push(clean)
@@ -64,20 +64,20 @@ class UtteranceAudio:
 
     @property
     def full(self) -> bool:
-        """More than the limit is kept: take the head."""
+        """True if the audio exceeds the limit, so that take_head() must be called."""
         return len(self._probabilities) >= self._limit_windows
 
     @property
     def pausing(self) -> bool:
-        """Nobody speaks just now."""
+        """True if the last windows contain no speech."""
         return max(self._probabilities[-PAUSING_WINDOWS:], default=0.0) < PAUSING_BELOW
 
     def clip(self) -> Clip:
-        """All that is kept."""
+        """Return all stored audio."""
         return Clip(self._pcm, tuple(self._probabilities))
 
     def take_head(self) -> Clip:
-        """Cut off the head of a full utterance where speech is least likely, and return it."""
+        """Cut off and return the head of a full utterance, where speech is least likely."""
         last = self._limit_windows - KEEP_WINDOWS
         first = last - self._cut_windows
         cut = first + int(np.argmin(self._probabilities[first:last])) + 1
@@ -88,7 +88,7 @@ class UtteranceAudio:
         return head
 
     def _pause_ms(self, at: int) -> int:
-        """Length of the pause around the window `at`, in ms; 0 if that window holds speech."""
+        """Return the length of the pause around a window, in ms; 0 if it contains speech."""
         silent = [each < PAUSING_BELOW for each in self._probabilities]
         if not silent[at]:
             return 0

@@ -1,1 +1,1 @@
-"""pocketsphinx, which comes with its model, made to expect what the skills understand."""
+"""pocketsphinx with its own model, and a language model of the skills' sentences."""

@@ -1,11 +1,11 @@
-"""Which of two hearings to believe, and how much: arithmetic on what the searches report.
+"""Choose between the hypotheses of the searches, and compute confidences.
 
-The weights are logistic regressions on 348 skill sentences and 208 others, spoken by five synthetic
-voices (clean, quiet, in a simulated room, in noise at 15 dB). On the same set the finished
-recogniser pressed 4 % of the other sentences into phrases (none of the clean ones), gave 4 % of the
-skill sentences to the open model, and of what had a confidence up to 0.2, 0.4, 0.6, 0.8 and 1.0
-there were 14, 36, 65, 74 and 93 % right, word for word. Invariant: confidence grows with every
-posterior and falls with every step from word to word that no phrase makes.
+The weights are logistic regressions on 348 skill sentences and 208 others of five synthetic voices
+(clean, quiet, in a simulated room, in noise at 15 dB). On the same set the finished recogniser
+turned 4 % of the other sentences into phrases (none of the clean ones) and decoded 4 % of the skill
+sentences with the open model. Of the transcripts with a confidence up to 0.2, 0.4, 0.6, 0.8 and
+1.0, 14, 36, 65, 74 and 93 % were right word for word. Invariant: confidence grows with every
+posterior and falls with every transition between words that occurs in no phrase.
 """
 
 import math
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 from engine.text.interaction import HALTS, NODS
 
-MOST_UNSEEN = 4  # more such steps say no more
-MOST_MARGIN = 2.0  # likewise
-SURE = 0.4  # at least so likely right: not decoded again
-HALT = 0.3  # at least so likely a halt, where nothing is lost by stopping for a moment too many
-NOD = 0.6  # at least so likely a nod: a sentence taken for one would go unanswered
-PHRASE = 0.6  # at least so likely a phrase, once the open model was heard too
+MOST_UNSEEN = 4  # unseen transitions; more of them do not lower the confidence further
+MOST_MARGIN = 2.0  # likewise for the score margin
+SURE = 0.4  # minimum probability to accept a phrase without decoding again
+HALT = 0.3  # minimum probability of a halt: a wrong one costs only a short pause
+NOD = 0.6  # minimum probability of a nod: a sentence mistaken for one is not answered
+PHRASE = 0.6  # minimum probability of a phrase after the open model has decoded too
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What one search found.
+    """Result of one search.
 
-    `posteriors` 0..1 go with `words`; `unseen` counts steps between words that no phrase makes;
-    `score` is the natural logarithm of the search's score per frame of 10 ms.
+    `posteriors` (0..1) belong to `words`. `unseen` counts transitions between words that occur in
+    no phrase. `score` is the natural logarithm of the search's score per frame of 10 ms.
     """
 
     words: tuple[str, ...] = ()
@@ -46,14 +46,14 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Guess:
-    """The text to believe and how likely all of it is right, 0..1; nothing heard is 0."""
+    """The accepted text and the probability, 0..1, that all of it is right; 0 for empty text."""
 
     text: str
     confidence: float
 
 
 def sure(phrase: Hypothesis) -> Guess | None:
-    """The phrase model's hearing if it needs no second opinion; None when it does."""
+    """Return the phrase model's hypothesis if it needs no second opinion, otherwise None."""
     unseen = min(phrase.unseen, MOST_UNSEEN)
     right = _chance(-0.48, (3.83, phrase.least), (-0.71, unseen))
     if right < SURE or unseen == MOST_UNSEEN:
@@ -62,12 +62,13 @@ def sure(phrase: Hypothesis) -> Guess | None:
 
 
 def overlapping(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
-    """What was said into a reply if it was to halt it or to go along, by the hearing that knows
-    those alone, against the phrase model's; None when it was something else. The weights are
-    of four voices who said 16 halts, 23 nods and 24 other things in a few words, in noise: 52 of 64
-    halts were taken for what they are and 68 of 92 nods; 2 nods and 13 of 96 others for halts, 1
-    halt and 9 others for nods. With eight voices that had no part in it: 54 of 64 halts, 44 of 76
-    nods; 6 of 64 others for halts, 3 halts and 8 others for nods.
+    """Return a halt or a nod during a reply, or None for other speech. `short` is the hypothesis of
+    the search that knows only halts and nods, `phrase` that of the phrase model.
+
+    The weights come from four voices with 16 halts, 23 nods and 24 other short utterances in noise.
+    Recognised: 52 of 64 halts and 68 of 92 nods. Mistaken for halts: 2 nods and 13 of 96 others;
+    mistaken for nods: 1 halt and 9 others. With eight other voices: 54 of 64 halts, 44 of 76 nods;
+    6 of 64 others taken for halts, 3 halts and 8 others for nods.
     """
     text = " ".join(short.words)
     margin = max(-MOST_MARGIN, min(MOST_MARGIN, short.score - phrase.score))
@@ -81,8 +82,8 @@ def overlapping(short: Hypothesis, phrase: Hypothesis) -> Guess | None:
 
 
 def choose(phrase: Hypothesis | None, free: Hypothesis) -> Guess:
-    """The likelier of the phrase model's hearing (None when there is no such model) and the open
-    model's.
+    """Return the likelier hypothesis of the phrase model (None: there is no such model) and the
+    open model.
     """
     if phrase is not None and free.words:
         unseen = min(phrase.unseen, MOST_UNSEEN)
@@ -97,5 +98,5 @@ def choose(phrase: Hypothesis | None, free: Hypothesis) -> Guess:
 
 
 def _chance(constant: float, *terms: tuple[float, float]) -> float:
-    """Logistic of constant + sum of weight * value."""
+    """Return the logistic of constant + sum of weight * value."""
     return 1.0 / (1.0 + math.exp(-constant - sum(weight * value for weight, value in terms)))

@@ -1,9 +1,9 @@
-"""Two pocketsphinx decoders: one knows the words of the skills' phrases and of overlapping speech,
-the other all of English.
+"""Two pocketsphinx decoders: one for the words of the skills' phrases and of interjections during a
+reply, one for all of English.
 
-The first has a quick search for the text so far, a careful one, and one for what people say into a
-reply. With a dictionary of some hundred words it takes 12 MB; the other takes 90. Invariant: what a
-clip is decoded to depends on the clip alone, but for the mean that its search begins with.
+The first has a quick search for the text so far, a thorough one, and one for interjections. With a
+dictionary of some hundred words it takes 12 MB; the other takes 90. Invariant: the decoded text
+depends only on the clip and on the mean that its search starts with.
 """
 
 import tempfile
@@ -21,23 +21,23 @@ from engine.audio.pcm import Pcm
 from engine.text.interaction import HALTS, NODS
 
 PAUSE_MS = 1500
-MARGIN_MS = 300  # of silence around speech: the search wants to hear it begin
-OVERLAP_S = 1.7  # of speech with those margins: longer ones are sentences
-COMMAND = 0.95  # at least so likely a phrase, to be believed without a better recogniser's opinion
-STRAY_STEPS = 1  # of the text so far: more are other talk pressed into the skills' words
+MARGIN_MS = 300  # of silence around speech: the search needs to hear the beginning
+OVERLAP_S = 1.7  # of speech with those margins; longer speech is a sentence
+COMMAND = 0.95  # minimum probability to accept a phrase without a better recogniser's opinion
+STRAY_STEPS = 1  # unseen transitions in the text so far; more indicate other speech
 STREAMING, PHRASES, OPEN, OVERLAPS = "streaming", "phrases", "open", "overlaps"
 
 
 class SphinxDecoder:
-    """Both decoders, and the mean that the next utterance begins with."""
+    """Both decoders, and the start mean of the next utterance."""
 
     def __init__(self, phrases: PhraseModel, *, any_english: bool = True) -> None:
-        """Without `any_english`, where there are phrases, decode() is not allowed. ModelError when
+        """Without `any_english`, and with phrases, decode() is not allowed. ModelError if
         pocketsphinx or its model is missing.
         """
         self.phrases = phrases
         self._any_english = any_english or not phrases.size
-        self._open: Searches | None = None  # None = not loaded, or not to be
+        self._open: Searches | None = None  # None = not loaded (yet)
         self._phrase_searches = _phrase_searches(phrases) if phrases.size else self._any
         self._mean = self._phrase_searches.usual_mean  # of the last utterance with words
 
@@ -48,11 +48,11 @@ class SphinxDecoder:
         self._phrase_searches.start(STREAMING, self._mean)
 
     def feed(self, pcm: Pcm) -> None:
-        """More samples [S] for the streaming pass. RecogniserError when pocketsphinx fails."""
+        """Append samples [S] to the streaming pass. RecogniserError if pocketsphinx fails."""
         self._phrase_searches.feed(pcm)
 
     def text(self) -> str:
-        """The streaming pass so far; words that no phrase explains are an ellipsis."""
+        """Return the streaming pass's text; words outside all phrases become an ellipsis."""
         words = self._phrase_searches.words()
         if not self.phrases.size:
             return " ".join(words)
@@ -64,9 +64,7 @@ class SphinxDecoder:
         self._phrase_searches.end()
 
     def decode(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
-        """What was said in a clip, by whichever language model is the likelier. None: given up, as
-        it was no longer `wanted`.
-        """
+        """Decode a clip with the likelier language model. None if `wanted` turned false."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(speech) == 0:
             return Guess("", 0.0)
@@ -86,7 +84,7 @@ class SphinxDecoder:
         return None if free is None else self._remember(mean, choose(phrase, free))
 
     def decode_overlapping(self, clip: Clip) -> Guess | None:
-        """What was said into a reply if it is a halt or a nod, as what is short often is."""
+        """Return a halt or a nod, as short speech during a reply often is one; otherwise None."""
         speech = self._short(clip)
         if speech is None:
             return None
@@ -98,14 +96,14 @@ class SphinxDecoder:
         return overlapping(short, phrase)
 
     def decode_command(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
-        """A short phrase, if its model is even surer of it than decode() needs."""
+        """Return a short phrase if its probability reaches COMMAND, above the limit of decode()."""
         speech = self._short(clip)
         phrase = None if speech is None else self._phrase(speech, wanted)
         certain = sure(phrase) if phrase is not None and phrase.words else None
         return certain if certain is not None and certain.confidence >= COMMAND else None
 
     def decode_phrase(self, clip: Clip, wanted: Callable[[], bool] = always) -> Guess | None:
-        """What the phrases' model makes of a clip; None: given up, as it was no longer `wanted`."""
+        """Return the phrase model's best text of a clip. None if `wanted` turned false."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(speech) == 0:
             return Guess("", 0.0)
@@ -118,19 +116,19 @@ class SphinxDecoder:
 
     @property
     def _any(self) -> Searches:
-        assert self._any_english, "made for all of English"
+        assert self._any_english, "loaded with any_english"
         return self._load_english()
 
     def _load_english(self) -> Searches:
-        """Load it once somebody begins to speak, which takes half a second: at the start it would
-        take a tenth of the time, and 90 MB for nothing.
+        """Load when speech begins; that takes half a second. Loading at start would take a tenth of
+        the start time, and 90 MB that may never be used.
         """
         if self._open is None:
             self._open = _any_english(streaming=not self.phrases.size)
         return self._open
 
     def _short(self, clip: Clip) -> Pcm | None:
-        """What was spoken, if it was hardly more than a word or two."""
+        """Return the speech if it is hardly longer than a word or two, otherwise None."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         short = 0 < len(speech) <= OVERLAP_S * SAMPLE_RATE and self.phrases.size
         return speech if short else None
@@ -143,7 +141,7 @@ class SphinxDecoder:
     def _search(
         self, decoder: Searches, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]
     ) -> Hypothesis | None:
-        """One search over samples [S]; None when it was given up."""
+        """Run one search over samples [S]; None if `wanted` turned false."""
         found = decoder.search(name, mean, pcm, wanted)
         if found is None or not found.words:
             return found
@@ -151,11 +149,11 @@ class SphinxDecoder:
 
 
 def transitions() -> list[tuple[int, int, float, str]]:
-    """What people say while somebody else speaks (engine/text/interaction.py), as a grammar from
-    state 0 to state 1: (state, next state, probability, word). All texts are equally likely.
+    """Return the interjections during a reply (engine/text/interaction.py) as a grammar from state
+    0 to state 1: (state, next state, probability, word). All texts are equally likely.
 
-    A recogniser made for sentences seldom gets a lone word right, and is much better when it
-    chooses among few (decision.overlapping).
+    A recogniser for sentences seldom gets a lone word right; choosing among few works much better
+    (decision.overlapping).
     """
     texts = [text.split() for text in (*HALTS, *NODS)]
     steps: list[tuple[int, int, float, str]] = []
@@ -171,7 +169,7 @@ def transitions() -> list[tuple[int, int, float, str]]:
 
 
 def _phrase_searches(phrases: PhraseModel) -> Searches:
-    """A decoder of the words in phrases and overlapping speech."""
+    """Return a decoder of the words in phrases and interjections."""
     with tempfile.TemporaryDirectory() as folder:
         dictionary, model = Path(folder, "phrases.dict"), Path(folder, "phrases.lm")
         overlaps = [word for *_, word in transitions()]
@@ -181,12 +179,12 @@ def _phrase_searches(phrases: PhraseModel) -> Searches:
         searches.add_file(PHRASES, model)
         searches.be_quick()
         searches.add_file(STREAMING, model)
-        searches.add_grammar(OVERLAPS, transitions())  # one of few words needs no second pass
+        searches.add_grammar(OVERLAPS, transitions())  # few words need no second pass
     return searches
 
 
 def _any_english(*, streaming: bool) -> Searches:
-    """A decoder of every word; with `streaming` also for the text so far."""
+    """Return a decoder of every word; with `streaming` also for the text so far."""
     with tempfile.TemporaryDirectory() as folder:
         dictionary = Path(folder, "english.dict")
         write_known(dictionary)

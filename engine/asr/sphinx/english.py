@@ -1,6 +1,6 @@
-"""The English that comes with pocketsphinx: a trigram model and a pronouncing dictionary.
+"""The English models of pocketsphinx: a trigram model and a pronouncing dictionary.
 
-Invariant: the trigram model is in memory once, whoever asks; the dictionary never stays there.
+The trigram model is loaded once and shared; the dictionary is never kept in memory.
 """
 
 import math
@@ -18,17 +18,17 @@ from engine.native_paths import native_path
 UNKNOWN = -20.0  # natural logarithm
 
 _NO_WORD = "<none>"
-_MOST_SOUNDS = 8  # of one word; four where counted
-_EVENNESS = 0.6  # 1 = words are drawn as often as they are said, 0 = all alike
+_MOST_SOUNDS = 8  # of one word; the dictionary has at most four
+_EVENNESS = 0.6  # 1 = draw words as often as people say them, 0 = all equally often
 
 
 @cache
 def trigrams() -> Any:
-    """The model, of 31 MB and read in 70 ms: a pocketsphinx.NGramModel, weighted for a search.
-    ModelError when it is not there.
+    """Load the model (31 MB, 70 ms): a pocketsphinx.NGramModel, weighted for a search. ModelError
+    if it is missing.
     """
     try:
-        import pocketsphinx  # brings its models along: only when they are wanted
+        import pocketsphinx  # imports its models: only when needed
 
         path = native_path(pocketsphinx.get_model_path("en-us/en-us.lm.bin"))
         return pocketsphinx.NGramModel(pocketsphinx.Config(), pocketsphinx.LogMath(), path)
@@ -37,8 +37,8 @@ def trigrams() -> Any:
 
 
 def write_dictionary(words: Iterable[str], file: Path) -> None:
-    """Write how these lower-case words sound; one without letters is left out. ModelError when the
-    dictionary is not there.
+    """Write the pronunciations of these lower-case words; words without letters are left out.
+    ModelError if the dictionary is missing.
     """
     entries = _entries()
 
@@ -54,8 +54,8 @@ def write_dictionary(words: Iterable[str], file: Path) -> None:
 
 
 def pronunciations(words: Iterable[str]) -> dict[str, str]:
-    """How those of the lower-case words sound that the dictionary has. ModelError when it is not
-    there.
+    """Return the pronunciations of the lower-case words that the dictionary has. ModelError if it
+    is missing.
     """
     entries = _entries()
     known = {word: _sounds(word, entries) for word in words}
@@ -63,8 +63,8 @@ def pronunciations(words: Iterable[str]) -> dict[str, str]:
 
 
 def log_chance(words: Sequence[str]) -> float:
-    """Natural logarithm of how likely these words begin at a word of English talk; a word that the
-    trigram model lacks is as unlikely as any (UNKNOWN). ModelError when the model is not there.
+    """Return the natural logarithm of the probability that these words begin at a word of English
+    speech. A word outside the trigram model counts as UNKNOWN. ModelError if the model is missing.
     """
     import pocketsphinx
 
@@ -77,8 +77,9 @@ def log_chance(words: Sequence[str]) -> float:
 
 @cache
 def common_words() -> dict[str, float]:
-    """Words of letters, and how often to draw them: rare ones more often than they are said, as the
-    commonest few are half of all talk. ModelError when dictionary or trigram model are not there.
+    """Return words of letters with weights for drawing them. Rare words get more weight than their
+    frequency, as the few most common ones are half of all speech. ModelError if the dictionary or
+    the trigram model is missing.
     """
     model = trigrams()
     unknown = model.prob([_NO_WORD])
@@ -92,7 +93,7 @@ def common_words() -> dict[str, float]:
 
 
 def incomplete(error: Exception) -> ModelError:
-    """The ModelError for a pocketsphinx, or a part of its model, that does not load."""
+    """Return the ModelError for a pocketsphinx, or a part of its model, that does not load."""
     return ModelError(
         "The built-in recogniser does not load: {error}",
         hint="The package pocketsphinx or its model en-us is missing; install Rubato again.",
@@ -101,8 +102,8 @@ def incomplete(error: Exception) -> ModelError:
 
 
 def write_known(file: Path) -> None:
-    """Write how all words sound that the trigram model has: pocketsphinx looks for no others, and
-    without them takes 12 MB less. ModelError when model or dictionary are not there.
+    """Write the pronunciations of all words of the trigram model. pocketsphinx looks for no others,
+    and needs 12 MB less without them. ModelError if the model or the dictionary is missing.
     """
     model = trigrams()
     unknown = model.prob([_NO_WORD])
@@ -111,7 +112,7 @@ def write_known(file: Path) -> None:
 
 
 def _entries() -> list[str]:
-    """A line for each pronunciation of 126,000 words, in the words' order."""
+    """Return a line for each pronunciation of 126,000 words, sorted by word."""
     try:
         from pocketsphinx import get_model_path
 
@@ -122,13 +123,13 @@ def _entries() -> list[str]:
 
 
 def _word(entry: str) -> str:
-    """Without the phones and the number of its pronunciation."""
+    """Return the word of an entry, without phones and variant number."""
     return entry.partition(" ")[0].partition("(")[0]
 
 
 def _sounds(word: str, entries: list[str]) -> list[str]:
-    """The word's phones, once or more often; empty when it has no entry. Looked up where it lies: a
-    table of all words would take 0.15 s and 36 MB for some hundred of them.
+    """Return the pronunciations of a word; empty if it has no entry. A bisection of the lines: a
+    table of all words would take 0.15 s and 36 MB for some hundred look-ups.
     """
     first = bisect_left(entries, word, key=_word)
     next_ones = entries[first : first + _MOST_SOUNDS]

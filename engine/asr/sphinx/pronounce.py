@@ -1,19 +1,19 @@
-"""How words sound that the pronouncing dictionary lacks: units, British spellings, the product.
+"""Pronounce words that the dictionary lacks: units, British spellings, the name of the product.
 
-A word is taken apart into parts the dictionary has (kilo + joules, nano + meters); what cannot be
-taken apart is read letter by letter, which is right for regular words only. Invariant: every phone
-is one of the acoustic model's 39 (CMU set).
+A word is split into parts that the dictionary has (kilo + joules, nano + meters). Any other word is
+read letter by letter, which is right for regular words only. Invariant: every phone is one of the
+acoustic model's 39 (CMU set).
 """
 
 from collections.abc import Callable, Mapping
 
 Lookup = Callable[[str], str | None]
-"""A word to its phones, separated by spaces; None when the dictionary lacks it."""
+"""A word to its phones, separated by spaces; None if the dictionary lacks it."""
 
 KNOWN = {
     "rubato": "R UW B AA T OW",
     "spelt": "S P EH L T",
-    # What people say into a reply (engine/text/interaction.py).
+    # Interjections during a reply (engine/text/interaction.py).
     "mhm": "M HH M",
     "hm": "HH M",
     "hum": "HH AH M",
@@ -40,7 +40,7 @@ PREFIXES = {
 }
 RESPELT = (("tre", "ter"), ("tres", "ters"), ("gramme", "gram"), ("grammes", "grams"),
            ("iser", "izer"), ("ise", "ize"), ("our", "or"))  # fmt: skip
-LEAST_PART = 3  # letters: shorter parts are accidents
+LEAST_PART = 3  # letters; shorter matches are accidental
 HISSING = {"S", "Z", "SH", "ZH", "CH", "JH"}
 VOICELESS = {"P", "T", "K", "F", "TH"}
 LETTERS = {
@@ -55,12 +55,12 @@ LETTERS = {
 
 
 def pronounce(word: str, lookup: Lookup) -> str | None:
-    """Phones of a lower-case word; None when it has no letters to read."""
+    """Return the phones of a lower-case word; None if no letter can be read."""
     return _composed(word, lookup) or in_pieces(word, LETTERS) or None
 
 
 def _composed(word: str, lookup: Lookup) -> str | None:
-    """Phones from the dictionary, as a whole, respelt, in the plural or in two parts."""
+    """Return phones from the dictionary: of the word, respelt, as a plural or in two parts."""
     return (
         KNOWN.get(word)
         or lookup(word)
@@ -89,7 +89,7 @@ def _plural(word: str, lookup: Lookup) -> str | None:
 
 
 def _in_parts(word: str, lookup: Lookup) -> str | None:
-    """The longest head the dictionary (or PREFIXES) has, whose tail it has too."""
+    """Split off the longest head that the dictionary (or PREFIXES) has, if it has the tail too."""
     for cut in range(len(word) - LEAST_PART, 1, -1):
         head = PREFIXES.get(word[:cut]) or (lookup(word[:cut]) if cut >= LEAST_PART else None)
         tail = lookup(word[cut:])
@@ -99,7 +99,7 @@ def _in_parts(word: str, lookup: Lookup) -> str | None:
 
 
 def in_pieces(text: str, table: Mapping[str, str]) -> str:
-    """What the longest pieces of a text are in a table; what is not in it is passed over."""
+    """Translate a text with a table, longest keys first; skip characters that have no key."""
     found: list[str] = []
     place, longest = 0, max(map(len, table))
     while place < len(text):

@@ -1,8 +1,8 @@
-"""PocketSphinx: the recogniser that works when nothing was downloaded.
+"""PocketSphinx, the recogniser that works without a download.
 
-Its open language model mishears one word in three of real speech, so an utterance is first decoded
-with a model of the sentences the built-in skills understand, and with the open one only when that
-is unsure. Invariant: what is final depends on the utterance alone; the streaming pass, whose
+Its open language model gets one word in three of real speech wrong. So an utterance is first
+decoded with a model of the built-in skills' sentences, and with the open model only if that result
+is unsure. Invariant: the final text depends on the utterance alone. The streaming pass, whose
 spectral mean is a guess, gives only the text so far.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.asr.base import RecogniserInfo, Transcript
-from engine.asr.phrase_model import learned
+from engine.asr.phrase_model import learn_phrases
 from engine.asr.pick import check_language
 from engine.asr.sphinx.decision import Guess
 from engine.asr.sphinx.decoder import SphinxDecoder
@@ -21,19 +21,19 @@ from engine.audio.vad import Vad
 from engine.settings import RecogniserSettings
 
 NAME = "sphinx"
-LIMIT_S = 12  # a longer utterance is settled piece by piece
+LIMIT_S = 12  # a longer utterance is decoded piece by piece
 CUT_S = 3
 
 
 class SphinxRecogniser:
-    """A loaded decoder with the skills' language model beside the open one."""
+    """A loaded decoder with the skills' language model and the open one."""
 
     def __init__(self, phrases: Sequence[str], *, any_english: bool = True) -> None:
         """Load in about a second; without usable phrases only the open model is used. Without
-        `any_english` a Recognition knows only interjection(), command() and the text so far, with
-        a seventh of the memory. ModelError when pocketsphinx or its model is missing.
+        `any_english` a Recognition supports only interjection(), command() and the text so far, in
+        a seventh of the memory. ModelError if pocketsphinx or its model is missing.
         """
-        self._decoder = SphinxDecoder(learned(tuple(phrases)), any_english=any_english)
+        self._decoder = SphinxDecoder(learn_phrases(tuple(phrases)), any_english=any_english)
         self._vad = Vad()
         self._recognition: SphinxRecognition | None = None
 
@@ -43,13 +43,13 @@ class SphinxRecogniser:
         return RecogniserInfo(NAME, f"PocketSphinx, English; expects {size} phrases")
 
     def open(self) -> "SphinxRecognition":
-        """The next utterance; one still open is thrown away."""
+        """Open the next utterance; one that is still open is discarded."""
         self.close()
         self._recognition = SphinxRecognition(self._decoder, self._vad)
         return self._recognition
 
     def adjust(self, settings: RecogniserSettings) -> None:
-        """ModelError for any other language than English."""
+        """ModelError for any language except English."""
         check_language(settings.language)
 
     def close(self) -> None:
@@ -59,18 +59,18 @@ class SphinxRecogniser:
 
 
 class SphinxRecognition:
-    """One utterance: a streaming pass for the text so far, and the audio for the final ones."""
+    """One utterance: a streaming pass for the text so far, and the audio for the final passes."""
 
     def __init__(self, decoder: SphinxDecoder, vad: Vad) -> None:
         self._decoder = decoder
         self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled: list[Guess] = []
-        self._decoded = ""  # what was said before the streaming pass began
+        self._decoded = ""  # text of the audio before the streaming pass began
         self._open = False
         self._begin()
 
     def push(self, pcm: Pcm) -> None:
-        """Search samples [S] with the skills' model; a long utterance is settled on the way."""
+        """Search samples [S] with the skills' model; decode the head of a long utterance."""
         clean = self._audio.push(pcm)
         self._decoder.feed(clean)
         while self._audio.full:
@@ -81,45 +81,45 @@ class SphinxRecognition:
             self._decoder.feed(self._audio.clip().pcm)
 
     def partial(self) -> str:
-        """Best text so far: the last interim transcript, and from there on the skills' model."""
+        """Return the last interim transcript, continued by the streaming pass."""
         return " ".join(filter(None, [*(piece.text for piece in self._settled), self._now()]))
 
     def peek(self) -> str:
-        """The same: there is nothing quicker."""
+        """Return partial(), which is already the quickest."""
         return self.partial()
 
     def expects(self, words: Sequence[str]) -> bool:
-        """Whether the skills' sentences make all of these steps from word to word."""
+        """Return whether all transitions between these words occur in the skills' sentences."""
         return bool(words) and self._decoder.phrases.unseen(words) == 0
 
     def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """Decode all of it, carefully. The streaming pass starts again with what follows: one
-        decoder does one thing at a time.
+        """Decode the complete audio with the thorough search. The streaming pass restarts with the
+        next samples, as a decoder runs one search at a time.
         """
         return self._interim(lambda clip: self._decoder.decode(clip, wanted))
 
     def overlapping(self) -> Transcript:
-        """As interim(); a short one is compared with the few words that people say then."""
+        """As interim(); a short utterance is first matched with the interjections."""
         transcript = self.interjection() or self.interim(lambda: True)
         assert transcript is not None, "wanted to the end"
         return transcript
 
     def interjection(self) -> Transcript | None:
-        """A halt or a nod if it was surely one, see engine/text/interaction.py."""
+        """Return a halt or a nod if it was certainly one, see engine/text/interaction.py."""
         return self._interim(self._decoder.decode_overlapping)
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """A short sentence of a skill if it was surely one, and is `wanted` still."""
+        """Return a short sentence of a skill if it was certainly one and is still `wanted`."""
         return self._interim(lambda clip: self._decoder.decode_command(clip, wanted))
 
     def phrase(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """The likeliest sentence of the skills' words, however unlikely; None when no longer
-        `wanted`.
+        """Return the likeliest sentence in the skills' words, however unlikely. None if `wanted`
+        turned false.
         """
         return self._interim(lambda clip: self._decoder.decode_phrase(clip, wanted))
 
     def finish(self) -> Transcript:
-        """Decode all of it, carefully; RecogniserError when pocketsphinx fails."""
+        """Decode the complete audio thoroughly. RecogniserError if pocketsphinx fails."""
         self.close()
         last = self._decoder.decode(self._audio.clip()) or Guess("", 0.0)
         return _joined([*self._settled, last])
@@ -133,7 +133,7 @@ class SphinxRecognition:
         return None if last is None else _joined([*self._settled, last])
 
     def close(self) -> None:
-        """End the streaming pass, if it runs."""
+        """End the streaming pass if it is running."""
         if self._open:
             self._open = False
             self._decoder.end()
@@ -148,7 +148,7 @@ class SphinxRecognition:
 
 
 def _joined(pieces: Sequence[Guess]) -> Transcript:
-    """Consecutive pieces of one utterance as one; confidence is the mean over words."""
+    """Join consecutive pieces of one utterance; the confidence is the mean over words."""
     pieces = [piece for piece in pieces if piece.text]
     if not pieces:
         return Transcript("", 0.0, NAME)

@@ -1,6 +1,6 @@
-"""One pocketsphinx decoder: an acoustic model, a dictionary and searches by name.
+"""One pocketsphinx decoder: an acoustic model, a dictionary and named searches.
 
-Invariant: pocketsphinx holds Python's lock while it searches, so audio goes in by slices of 100 ms.
+pocketsphinx holds Python's lock while it searches, so audio is passed in slices of 100 ms.
 """
 
 import re
@@ -18,56 +18,56 @@ from engine.errors import RecogniserError
 from engine.native_paths import native_path
 
 SLICE = SAMPLE_RATE // 10 * 2  # bytes of 16-bit samples
-MAX_STATES = 5000  # of the search per frame: no worse on clean speech, bounds the time on noise
-SCORE_SHIFT = 1024  # pocketsphinx keeps the logarithm of a search's score divided by this
+MAX_STATES = 5000  # of the search per frame: no worse on clean speech, limits the time on noise
+SCORE_SHIFT = 1024  # pocketsphinx divides the logarithm of a search's score by this
 MEAN = "mean"  # the search that only measures the spectral mean
-ANY_WORD = "a"  # that one expects
+ANY_WORD = "a"  # the word that MEAN expects
 
 _VARIANT = re.compile(r"\(\d+\)$")  # "a(2)": the second pronunciation of "a"
 
 
 def always() -> bool:
-    """The work is always wanted."""
+    """Return True; for work that is never cancelled."""
     return True
 
 
 class Searches:
-    """One thing at a time: start(), feed(), end(); or search() for all of it at once."""
+    """Searches, one at a time: start(), feed() and end(), or search() for all at once."""
 
     def __init__(self, dictionary: Path | None = None) -> None:
-        """With the dictionary of this file, which has ANY_WORD; None = the whole one. ModelError
-        when pocketsphinx or its model is missing.
+        """Load the dictionary of this file, which contains ANY_WORD; None = the complete one.
+        ModelError if pocketsphinx or its model is missing.
         """
         self._sphinx = _new_sphinx(dictionary)
         self.add_grammar(MEAN, [(0, 1, 1.0, ANY_WORD)])
         self.usual_mean = str(self._sphinx.get_cmn())
 
     def add_grammar(self, name: str, transitions: list[tuple[int, int, float, str]]) -> None:
-        """From state 0 to state 1."""
+        """Add a search for a grammar from state 0 to state 1."""
         self._sphinx.add_fsg(name, self._sphinx.create_fsg(name, 0, 1, transitions))
 
     def add_file(self, name: str, file: Path) -> None:
-        """A language model as ARPA text."""
+        """Add a search with a language model in ARPA format."""
         self._sphinx.add_lm_file(name, native_path(file))
 
     def add_model(self, name: str, model: Any) -> None:
-        """A language model that is in memory already."""
+        """Add a search with a loaded language model."""
         self._sphinx.add_lm(name, model)
 
     def be_quick(self) -> None:
-        """Searches added from now on have no second pass. It improves only what is final, and takes
-        a third of the time, all of it at the end of speech.
+        """Omit the second pass of searches added from now on. It improves only the final text, and
+        takes a third of the time, all of it at the end of speech.
         """
         self._sphinx.config["fwdflat"] = self._sphinx.config["bestpath"] = False
 
     def start(self, search: str, mean: str) -> None:
-        """Begin to listen, with this spectral mean."""
+        """Start a search with this cepstral mean."""
         self._sphinx.activate_search(search)
         self._sphinx.set_cmn(mean)
         self._sphinx.start_utt()
 
     def feed(self, pcm: Pcm, wanted: Callable[[], bool] = always) -> bool:
-        """More samples [S]; False when they were not `wanted` to the end. RecogniserError when
+        """Append samples [S]; return False if `wanted` turned false on the way. RecogniserError if
         pocketsphinx fails.
         """
         samples = sixteen_bit(pcm)
@@ -81,7 +81,7 @@ class Searches:
         return True
 
     def words(self) -> list[str]:
-        """So far."""
+        """Return the words so far."""
         hypothesis = self._sphinx.hyp()
         return [] if hypothesis is None else str(hypothesis.hypstr).split()
 
@@ -89,14 +89,14 @@ class Searches:
         self._sphinx.end_utt()
 
     def mean(self, pcm: Pcm, before: str) -> str:
-        """The cepstral mean of the whole utterance: subtracted, it takes away room and microphone.
-        `before` it was that of another. RecogniserError when pocketsphinx fails.
+        """Return the cepstral mean of a complete utterance; `before` is the mean of an earlier one.
+        Subtracting it removes room and microphone. RecogniserError if pocketsphinx fails.
 
-        In a simulated room it halves the errors of the mean guessed while streaming. A search for
-        one word carries it, at a hundredth of the time of a real one.
+        In a simulated room it halves the errors compared with the streaming estimate. A search for
+        one word computes it, in a hundredth of the time of a real search.
         """
-        # Forget the noise of the last utterance. What this pass learns of this one's noise stays
-        # for the next: wrong words fell from 15 to 9 % (clean) and from 19 to 12 % (room).
+        # Forget the noise of the last utterance. This pass's noise estimate stays for the next
+        # search: wrong words fell from 15 to 9 % (clean) and from 19 to 12 % (room).
         try:
             self._sphinx.reinit_feat()
             self.start(MEAN, before)
@@ -110,7 +110,7 @@ class Searches:
     def search(
         self, name: str, mean: str, pcm: Pcm, wanted: Callable[[], bool]
     ) -> Hypothesis | None:
-        """One search over samples [S]; None when it was given up. RecogniserError as of feed()."""
+        """Search samples [S]. None if `wanted` turned false; RecogniserError as in feed()."""
         try:
             self.start(name, mean)
             complete = self.feed(pcm, wanted)
@@ -130,7 +130,7 @@ class Searches:
 
 
 def failure(error: RuntimeError) -> RecogniserError:
-    """The RecogniserError for an error of pocketsphinx."""
+    """Return the RecogniserError for an error of pocketsphinx."""
     return RecogniserError(
         "PocketSphinx could not decode this utterance: {error}", hint="Say it again.", error=error
     )
@@ -153,12 +153,12 @@ def _new_sphinx(dictionary: Path | None) -> Any:
 
 
 def decode_whole(sphinx: Any, pcm: Pcm) -> None:
-    """Have a pocketsphinx.Decoder search one whole utterance of samples [S]. RuntimeError."""
+    """Search a complete utterance [S] with a pocketsphinx.Decoder. RuntimeError if it fails."""
     sphinx.start_utt()
     sphinx.process_raw(sixteen_bit(pcm), full_utt=True)
     sphinx.end_utt()
 
 
 def sixteen_bit(pcm: Pcm) -> bytes:
-    """Samples as pocketsphinx takes them; resampled ones may exceed full scale."""
+    """Convert samples to 16-bit bytes; clip, as resampling may exceed full scale."""
     return (np.clip(pcm, -1, 1) * 32767.0).astype("<i2").tobytes()

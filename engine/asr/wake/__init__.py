@@ -1,1 +1,1 @@
-"""Being called by name: whether a phrase will do, and finding it in what the microphone hears."""
+"""Wake phrases: check whether they are suitable, train a detector, detect them."""

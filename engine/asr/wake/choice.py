@@ -1,4 +1,4 @@
-"""Which way to find a phrase is used: the one it was taught for, else any phrase as it is typed."""
+"""Choose the trained spotter if this machine has one, otherwise a search for the typed phrase."""
 
 from pathlib import Path
 
@@ -11,25 +11,25 @@ from engine.asr.wake.trained_spotter import TrainedSpotter, load
 from engine.settings import WakeSettings
 from engine.settings_file import data_folder
 
-# Of the search that proposes: nearly all calls, and 300 other places in an hour of talk.
+# Of the proposing search: nearly all calls, and 300 false proposals in an hour of talk.
 SLACK, BEAM = 1e-24, 1e-100
 
 
 def spotter(settings: WakeSettings) -> KeywordSpotter:
-    """What listens for the phrase of these settings. InvalidInput for one that will not do,
-    ModelError where a part of it is missing.
+    """Return the spotter for the phrase of these settings. InvalidInput for an unsuitable phrase,
+    ModelError if a part is missing.
     """
     phrase = normal(settings.phrase)
-    return unexamined(phrase, examine(phrase))
+    return make_spotter(phrase, examine(phrase))
 
 
 def is_taught(phrase: str) -> bool:
-    """Whether this machine was taught a phrase, however that is written."""
+    """Return whether this machine has a trained detector for a phrase, however it is written."""
     return head_file(normal(phrase)).is_file()
 
 
-def unexamined(phrase: str, sounds: Sounds) -> KeywordSpotter:
-    """What listens for a normal phrase, also one that will not do. ModelError as above."""
+def make_spotter(phrase: str, sounds: Sounds) -> KeywordSpotter:
+    """Return the spotter for a normalised phrase, suitable or not. ModelError as above."""
     if is_taught(phrase):
         proposing = Keyphrase(phrase, sounds, slack=SLACK, beam=BEAM)
         return TrainedSpotter(load(head_file(phrase)), Embedding(folder()), proposing)
@@ -37,10 +37,10 @@ def unexamined(phrase: str, sounds: Sounds) -> KeywordSpotter:
 
 
 def folder() -> Path:
-    """Where what was taught is kept."""
+    """Return the folder of the trained detectors."""
     return data_folder() / "wake"
 
 
 def head_file(phrase: str) -> Path:
-    """Where what was taught of a normal phrase is kept."""
+    """Return the detector file of a normalised phrase."""
     return folder() / f"{phrase}.safetensors"

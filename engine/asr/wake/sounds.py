@@ -1,9 +1,9 @@
-"""How the words of a wake phrase sound, also those that no dictionary has.
+"""Pronunciations of the words of a wake phrase, also of words outside the dictionary.
 
 Invariant: every phone is one of the acoustic model's 39 (CMU set).
 """
 
-# ruff: noqa: RUF001  IPA letters look like others on purpose
+# ruff: noqa: RUF001 IPA letters look like others on purpose
 
 from collections.abc import Sequence
 
@@ -12,9 +12,9 @@ from engine.asr.sphinx.pronounce import in_pieces
 from engine.text.phonemes import Espeak
 
 Sounds = dict[str, str]
-"""Word to its phones, separated by spaces."""
+"""Words to phones, separated by spaces."""
 
-# What the phonemizer's American English is made of. Longer symbols go first.
+# Symbols of the phonemizer's American English. Longer ones have priority.
 _CMU = {
     "tʃ": "CH", "dʒ": "JH", "aɪ": "AY", "aʊ": "AW", "eɪ": "EY", "oʊ": "OW", "ɔɪ": "OY",
     "əl": "AH L", "ɔːɹ": "AO R", "oːɹ": "AO R", "ɑːɹ": "AA R", "ɪɹ": "IH R", "ɛɹ": "EH R",
@@ -32,8 +32,8 @@ VOWELS = frozenset(
 
 
 def sounds(words: Sequence[str]) -> Sounds:
-    """How lower-case words sound: by the dictionary, else by the phonemizer; a word without a
-    sound has no phones. ModelError when either is not there.
+    """Return the pronunciations of lower-case words from the dictionary, otherwise from the
+    phonemizer. A silent word has no phones. ModelError if either is missing.
     """
     found = pronunciations(words)
     unknown = [word for word in words if word not in found]

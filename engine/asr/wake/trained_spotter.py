@@ -1,6 +1,6 @@
-"""The wake phrase found by a small network that was taught it on this machine (training.py).
+"""Find the wake phrase with a small network that was trained on this machine (training.py).
 
-Invariant: a head that was kept listens for one phrase, the one it is kept under.
+Invariant: a stored head detects one phrase, that of its file name.
 """
 
 from dataclasses import asdict, dataclass
@@ -18,14 +18,14 @@ from engine.audio.base import Pcm
 from engine.errors import ModelError
 
 Weights = npt.NDArray[np.float32]
-TOGETHER = 12  # hops in which both must find the phrase
+TOGETHER = 12  # hops in which search and head must both find the phrase
 _NEVER: Weights = np.array([-np.inf], np.float32)
 
 
 @dataclass(frozen=True)
 class Head:
-    """What sees the phrase in a window: two layers over vectors less `mean` [WIDTH], divided by
-    `spread` [WIDTH]. `first` [HOPS * WIDTH, D], `first_bias`, `scale`, `shift` and `second` [D],
+    """Classifier of a window: two layers over normalised vectors. Shapes: `mean` and `spread`
+    [WIDTH], `first` [HOPS * WIDTH, D], `first_bias`, `scale`, `shift` and `second` [D],
     `second_bias` [].
     """
 
@@ -39,7 +39,7 @@ class Head:
     second_bias: Weights
 
     def scores(self, windows: Windows) -> Weights:
-        """Of each window [N]: above 0 the phrase has just ended."""
+        """Return a score for each window [N]: above 0 the phrase has just ended."""
         flat = ((windows - self.mean) / self.spread).reshape(len(windows), HOPS * WIDTH)
         hidden = flat @ self.first + self.first_bias
         hidden = (hidden - hidden.mean(1, keepdims=True)) / hidden.std(1, keepdims=True)
@@ -47,35 +47,36 @@ class Head:
         return scores + self.second_bias
 
     def save(self, file: Path) -> None:
-        """OSError when the disk refuses."""
+        """Write the head to a file. OSError if that fails."""
         file.parent.mkdir(parents=True, exist_ok=True)
         arrays = {name: np.ascontiguousarray(array) for name, array in asdict(self).items()}
         replace_file(file, safetensors.save(arrays))
 
 
 def load(file: Path) -> Head:
-    """ModelError for what is no head."""
+    """Load a head. ModelError if the file is not a detector head."""
     try:
         return Head(**safetensors.load(file.read_bytes()))
     except (OSError, SafetensorError, TypeError) as error:
         raise ModelError(
-            "What was taught of the wake phrase cannot be read: {error}",
+            "The detector of the wake phrase cannot be read: {error}",
             hint="Teach the phrase again.",
             error=error,
         ) from error
 
 
 class TrainedSpotter:
-    """A KeywordSpotter: the head confirms what a keyphrase search with little to go by proposes.
-    Each alone would have to be strict, and miss calls that both take for the phrase."""
+    """A KeywordSpotter: the head confirms the proposals of a lenient keyphrase search. Each alone
+    would have to be strict, and miss calls that both together find.
+    """
 
     def __init__(self, head: Head, embedding: Embedding, keyphrase: KeywordSpotter) -> None:
         self._head = head
         self._embedding = embedding
         self._keyphrase = keyphrase
-        self._last = _NEVER  # the score before
-        self._proposed = TOGETHER * HOP  # samples since the phrase ended by the search
-        self._confirmed = TOGETHER  # hops since the head was last sure
+        self._last = _NEVER  # score of the previous window
+        self._proposed = TOGETHER * HOP  # samples since the end of the last proposal
+        self._confirmed = TOGETHER  # hops since the head last confirmed
 
     def push(self, pcm: Pcm) -> int | None:
         for end in range(HOP, len(pcm) + HOP, HOP):
@@ -85,10 +86,10 @@ class TrainedSpotter:
         return None
 
     def _push(self, pcm: Pcm) -> int | None:
-        """At most a hop."""
+        """Search at most one hop."""
         scores = np.append(self._last, self._head.scores(self._embedding.push(pcm)))
         self._last = scores[-1:]
-        # One hop alone confirms nothing: the mean of two must be above 0.
+        # One hop is not enough: the mean of two must be above 0.
         over = np.flatnonzero(scores[1:] + scores[:-1] > 0)
         hops = len(scores) - 1
         self._confirmed = hops - 1 - int(over[-1]) if len(over) else self._confirmed + hops

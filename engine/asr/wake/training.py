@@ -1,8 +1,8 @@
-"""Teaches a head its phrase: the program's own voices call, and talk of other things.
+"""Train a detector head for a phrase: the built-in voices say the phrase, and other talk.
 
-What other talk is made of: words drawn by how common they are, and among them parts of the phrase.
-Invariant: what is learnt depends on the phrase, the voices and what they say alone; a recording is
-embedded the way the spotter hears it, from a quiet room on.
+Other talk consists of words drawn by frequency, with parts of the phrase among them. Invariant: the
+head depends only on the phrase and the voices' audio. Recordings are embedded as the spotter embeds
+audio, after a quiet room.
 """
 
 import random
@@ -20,26 +20,26 @@ from engine.asr.wake.trained_spotter import Head, Weights
 from engine.audio.base import Pcm
 
 Say = Callable[[str, float], Pcm]
-"""One person's voice: a text at a rate (SPS), as samples at 16 kHz."""
+"""One speaker: a text and a rate (SPS) to samples at 16 kHz."""
 
 RATES = (3.2, 4.0, 4.8, 5.6)  # SPS, of the calls
-# A voice again as others with a longer or shorter one.
+# Each voice is resampled to further speakers with a longer or shorter vocal tract.
 THROATS = (0.84, 0.9, 0.95, 1.0, 1.06, 1.12)
-CALL_ROOMS, TALK_ROOMS = 4, 2  # each recording is heard in
-BESIDE = 40  # other talk of each voice, in sentences; with 24, twice the false wakes in noise
-WORDS = (4, 18)  # of each
+CALL_ROOMS, TALK_ROOMS = 4, 2  # simulated rooms per recording
+BESIDE = 40  # sentences of other talk per voice; with 24, twice the false wakes in noise
+WORDS = (4, 18)  # per sentence
 SNR_DB = (5.0, 35.0)
 LEVEL_DB = (-32.0, -14.0)  # of full scale, rms
-BEFORE_S, AFTER_S = (0.2, 1.4), 0.3  # around a recording
-RIGHT = (0, 4)  # hops from the end of a call, in which the phrase has just been said
-UNSURE = 4  # hops before them, of which nothing is taught
-UNITS, STEPS, RENEWED = 64, 1500, 300  # of the network; after so many the hardest are looked up
+BEFORE_S, AFTER_S = (0.2, 1.4), 0.3  # silence around a recording
+RIGHT = (0, 4)  # hops after the end of a call that count as detections
+UNSURE = 4  # hops before them that are not used
+UNITS, STEPS, RENEWED = 64, 1500, 300  # of the network; steps between searches for hard windows
 HARDEST = 1500
-CALLS, TALK = 64, 192  # windows a step
-PART = 4096  # windows looked up at once
-LISTENING = 0.93  # of the time; the rest goes into the network
-# By which a score must exceed even odds: with the search's proposals that left no false wake in
-# 0.6 h of other voices' talk (10 in noise 10 dB below it), and 96 % of their calls, in noise too.
+CALLS, TALK = 64, 192  # windows per step
+PART = 4096  # windows scored at once
+LISTENING = 0.93  # share of the progress for making recordings; the rest is for the network
+# Subtracted from the scores. With the search's proposals it left no false wake in 0.6 h of other
+# voices' talk (10 in noise at 10 dB below it), and found 96 % of their calls, also in noise.
 MARGIN = 1.0
 
 
@@ -49,34 +49,34 @@ def teach(
     embedding: Embedding,
     step: Callable[[float], None] = lambda share: None,
 ) -> Head:
-    """A head for a normal phrase. `step` is told the share that is done, 0..1, and may raise to
-    cancel. ModelError when a part of the recogniser is missing.
+    """Train a head for a normalised phrase. `step` is called with the finished share, 0..1, and may
+    raise to cancel. ModelError if a part of the recogniser is missing.
     """
     draw = random.Random(phrase)
-    heard = _Heard([], [], [])
+    heard = _TrainingWindows([], [], [])
     texts = len(voices) * (len(RATES) + BESIDE)
     done = 0
     for say in voices:
         for rate in RATES:
             call = say(f"{phrase}.", rate)
             for throat in THROATS * CALL_ROOMS:
-                heard.add(*_in_a_room(_by(throat, call), embedding, draw), is_call=True)
+                heard.add(*_in_room(_change_throat(throat, call), embedding, draw), is_call=True)
             done += 1
             step(LISTENING * done / texts)
         for text in other_talk(phrase, BESIDE, draw):
             pcm = say(text, draw.uniform(RATES[0], RATES[-1]))
-            # As with the calls, or what a throat does to a voice would be taken for the phrase.
+            # As with the calls, or the effect of resampling would be taken for the phrase.
             for throat in draw.sample(THROATS, TALK_ROOMS):
-                heard.add(*_in_a_room(_by(throat, pcm), embedding, draw), is_call=False)
+                heard.add(*_in_room(_change_throat(throat, pcm), embedding, draw), is_call=False)
             done += 1
             step(LISTENING * done / texts)
-    return _fitted(heard)
+    return _train(heard)
 
 
 @dataclass(frozen=True)
-class _Heard:
-    """Vectors, each [N, WIDTH] of a recording; a window is HOPS of them, known by its first among
-    all. Their windows themselves would be sixteen times as much.
+class _TrainingWindows:
+    """Vectors [N, WIDTH] of each recording. A window is HOPS vectors, identified by the first one's
+    index among all. Storing the windows would take sixteen times the memory.
     """
 
     vectors: list[Weights]
@@ -84,7 +84,7 @@ class _Heard:
     wrong: list[range]
 
     def add(self, windows: Windows, end: int, *, is_call: bool) -> None:
-        """A recording, and which of its windows is the last with speech."""
+        """Add a recording; `end` is the index of its last window with speech."""
         first = sum(map(len, self.vectors))
         self.vectors.append(np.concatenate((windows[0], windows[1:, -1])))
         last = len(windows)
@@ -95,7 +95,7 @@ class _Heard:
 
 
 def other_talk(phrase: str, count: int, draw: random.Random) -> Iterator[str]:
-    """Sentences that are not the phrase, every other one with a part of it."""
+    """Yield sentences that are not the phrase; every other one contains a part of it."""
     common = common_words()
     words, weights = tuple(common), tuple(common.values())
     own = phrase.split()
@@ -109,13 +109,13 @@ def other_talk(phrase: str, count: int, draw: random.Random) -> Iterator[str]:
         yield " ".join(said) + "."
 
 
-def _by(throat: float, pcm: Pcm) -> Pcm:
+def _change_throat(throat: float, pcm: Pcm) -> Pcm:
     other: Pcm = soxr.resample(pcm, SAMPLE_RATE, SAMPLE_RATE / throat).astype(np.float32)
     return other
 
 
-def _in_a_room(pcm: Pcm, embedding: Embedding, draw: random.Random) -> tuple[Windows, int]:
-    """The windows of a recording in some room, and which of them is the last with speech."""
+def _in_room(pcm: Pcm, embedding: Embedding, draw: random.Random) -> tuple[Windows, int]:
+    """Return a recording's windows in a simulated room, and the last window with speech."""
     loud = np.flatnonzero(np.abs(pcm) > 0.02 * np.max(np.abs(pcm), initial=1e-9))
     pcm = pcm[loud[0] : loud[-1] + 1] if len(loud) else pcm
     before = int(draw.uniform(*BEFORE_S) * SAMPLE_RATE)
@@ -128,7 +128,7 @@ def _in_a_room(pcm: Pcm, embedding: Embedding, draw: random.Random) -> tuple[Win
 
 
 def _noise(count: int, draw: random.Random) -> Pcm:
-    """Steady, falling 3 to 6 dB an octave as in rooms; rms 1."""
+    """Return steady noise that falls 3 to 6 dB per octave as in rooms; rms 1."""
     numbers = np.random.default_rng(draw.getrandbits(32))
     spectrum = np.fft.rfft(numbers.normal(size=count))
     spectrum /= np.maximum(np.arange(len(spectrum)), count * 100 / SAMPLE_RATE) ** draw.uniform(
@@ -138,8 +138,8 @@ def _noise(count: int, draw: random.Random) -> Pcm:
     return (noise / np.std(noise)).astype(np.float32)
 
 
-def _fitted(heard: _Heard) -> Head:
-    """A network fitted to what was heard."""
+def _train(heard: _TrainingWindows) -> Head:
+    """Train the network on the collected windows."""
     import torch
 
     from engine.nn.optimiser import AdamW

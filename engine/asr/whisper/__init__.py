@@ -1,1 +1,1 @@
-"""Whisper, and how much of what it writes to believe."""
+"""Whisper, and a confidence check of its output."""

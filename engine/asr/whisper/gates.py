@@ -1,8 +1,8 @@
-"""What of Whisper's output to believe: Whisper writes fluent sentences about silence and noise.
+"""Accept or reject Whisper's output, as Whisper writes fluent sentences about silence and noise.
 
-Three gates on how sure the model was (the thresholds of the Whisper reference decoder) and one on
-how much can be said in the time somebody spoke; no list of forbidden phrases. Invariant: pure
-functions of numbers, so every gate is tested without a model.
+Three gates check the model's certainty (thresholds of the Whisper reference decoder), one the
+amount of text for the duration of speech. There is no list of forbidden phrases. The gates are pure
+functions of numbers, so each is tested without a model.
 """
 
 import math
@@ -13,42 +13,43 @@ from itertools import pairwise
 from typing import Protocol
 
 _STOP_AT_END = re.compile(r"(?<!\b[A-Z])(?<!\b[DMS][rst])(?<!\bMrs)(?:[.\u2026]+|-)$")
-_CAPITAL = re.compile(r"(?!I\b)[A-Z][a-z]*\b(?!['\u2019]?[A-Z])|A\b")  # "I", "NASA" keep theirs
+_CAPITAL = re.compile(r"(?!I\b)[A-Z][a-z]*\b(?!['\u2019]?[A-Z])|A\b")  # not "I" or "NASA"
 
 
 class Segment(Protocol):
-    """What faster-whisper says of one piece of text."""
+    """A piece of text with its figures from faster-whisper."""
 
     @property
     def text(self) -> str: ...
     @property
     def avg_logprob(self) -> float:
-        """Mean natural logarithm of the probability of its tokens."""
+        """Mean natural logarithm of the token probabilities."""
         ...
 
     @property
     def no_speech_prob(self) -> float: ...
     @property
     def compression_ratio(self) -> float:
-        """Length over compressed length: high when the text repeats itself."""
+        """Length over compressed length: high for repetitive text."""
         ...
 
 
 @dataclass(frozen=True)
 class Gates:
-    """Limits beyond which text is not believed."""
+    """Limits beyond which text is rejected."""
 
-    no_speech: float = 0.6  # with a log probability below `silent_logprob`: nobody spoke
+    no_speech: float = 0.6  # with a log probability below `silent_logprob`: no speech
     silent_logprob: float = -0.6  # stricter than the reference's -1, where silence is suspected
     logprob: float = -1.0
     compression: float = 2.4
-    letters_per_second: float = 35.0  # twice a fast speaker; "thank you for watching" in a cough
-    letters_free: int = 10  # so that a short word is never too much
+    # twice a fast speaker; not "thank you for watching" for a cough
+    letters_per_second: float = 35.0
+    letters_free: int = 10  # so that a short word always passes
 
 
 @dataclass(frozen=True)
 class Belief:
-    """Text that passed and how sure the model was of it, 0..1; empty text has confidence 0."""
+    """The accepted text and the model's certainty, 0..1; 0 for empty text."""
 
     text: str
     confidence: float
@@ -57,9 +58,8 @@ class Belief:
 
 
 def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Belief:
-    """The text of the segments that pass, for audio in which somebody spoke for `speech_s`.
-
-    A segment that fails counts as confidence 0 in the mean over letters.
+    """Join the segments that pass, for audio with `speech_s` seconds of speech. A rejected segment
+    counts as confidence 0 in the mean over letters.
     """
     credible: list[str] = []
     letters, sure = 0, 0.0
@@ -79,7 +79,7 @@ def believe(segments: Iterable[Segment], *, speech_s: float, gates: Gates) -> Be
 
 def join(pieces: Iterable[Belief], *, lowers: bool = True) -> Belief:
     """Join consecutive pieces of one utterance; the confidence is the mean over letters. `lowers`:
-    words inside a sentence of this language begin with small letters.
+    in this language, words inside a sentence begin with small letters.
     """
     credible = [piece for piece in pieces if piece.text]
     if not credible:

@@ -1,7 +1,7 @@
-"""From a folder on disk to a Whisper model in memory, on the best device that really works.
+"""Load a Whisper model from a folder, on the best device that works.
 
-Invariant: nothing is ever fetched: the folder is complete or a ModelError names what is missing.
-A GPU is used only after it has encoded once; otherwise the CPU takes over and `detail` says why.
+Nothing is downloaded: if the folder is incomplete, a ModelError names the missing files. A GPU is
+used only after one successful encoding; otherwise the CPU is used and `detail` says why.
 """
 
 import logging
@@ -21,17 +21,18 @@ from engine.translatable import Translatable
 
 _log = logging.getLogger(__name__)
 
-REQUIRED = ("model.bin", "config.json", "tokenizer.json")  # without the last it asks the network
+REQUIRED = ("model.bin", "config.json", "tokenizer.json")  # without the last, it asks the network
 VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
-FOREIGN_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # a model nobody converted yet
-DETECT = ("", "auto")  # settings that leave the language to the model
-GPU_TYPES = ("int8_float16", "float16", "int8")  # first supported wins: leaves memory for the voice
+FOREIGN_WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # a model that is not converted yet
+DETECT = ("", "auto")  # settings that let the model detect the language
+# first supported wins: small types leave memory for the voice
+GPU_TYPES = ("int8_float16", "float16", "int8")
 CPU_TYPES = ("int8", "int8_float32", "float32")
-MAX_THREADS = 4  # more do not help one utterance, and the window needs cores too
-# In frames of 10 ms; a window of less than 10 s loses words and is no quicker.
+MAX_THREADS = 4  # more do not speed up one utterance, and the window needs cores too
+# Frames of 10 ms. A window of less than 10 s loses words and is not faster.
 WINDOWS = (1000, 2000, 3000)
 FRAME = SAMPLE_RATE // 100  # samples
-SILENCE = 100  # frames at least, behind what was said
+SILENCE = 100  # minimum number of silent frames after the speech
 HINT_FOLDER = Translatable(
     "Choose a folder with a Whisper model converted for CTranslate2 (model.bin, "
     "config.json, tokenizer.json, vocabulary.json) in the settings, or use the "
@@ -50,9 +51,9 @@ class LoadedWhisper:
 
 
 def load_model(folder: str, language: str) -> LoadedWhisper:
-    """Load a CTranslate2 Whisper folder; ModelError names the folder, the fault and the remedy."""
+    """Load a CTranslate2 Whisper folder. ModelError names the folder, the fault and the remedy."""
     path = checked_folder(folder)
-    # 1.2 s and 54 MB of imports, wanted only once a folder is there.
+    # 1.2 s and 54 MB of imports, so only once the folder is complete.
     import ctranslate2
 
     notes: list[str] = []
@@ -66,13 +67,13 @@ def load_model(folder: str, language: str) -> LoadedWhisper:
 
 
 def in_language(loaded: LoadedWhisper, language: str, folder: str) -> LoadedWhisper:
-    """The same model for another language; ModelError when it has not learnt that one."""
+    """Return the same model for another language. ModelError if the model does not support it."""
     path = Path(folder).expanduser()
     return replace(loaded, language=_checked_language(loaded.model, language, path))
 
 
 def checked_folder(folder: str) -> Path:
-    """The folder, if every file of a model is there and not empty; ModelError otherwise."""
+    """Return the folder if every model file exists and is not empty; otherwise ModelError."""
     if not folder.strip():
         raise ModelError("No folder is chosen for the Whisper model.", hint=HINT_FOLDER)
     path = Path(folder).expanduser()
@@ -114,7 +115,7 @@ def _empty(file: Path) -> bool:
 
 
 def _on_gpu(path: Path, notes: list[str]) -> Any:
-    """A model that has encoded once on the GPU, or None and a note."""
+    """Return a model that has encoded once on the GPU, or None and add a note."""
     try:
         model = _load(path, "cuda", GPU_TYPES)
         # Missing CUDA libraries show at the first encoding, not while loading.
@@ -129,7 +130,7 @@ def _on_gpu(path: Path, notes: list[str]) -> Any:
 def _on_cpu(path: Path) -> Any:
     try:
         return _load(path, "cpu", CPU_TYPES)
-    except Exception as error:  # readers of four file formats raise without a common name
+    except Exception as error:  # the readers of four file formats have no common error class
         raise ModelError(
             "The Whisper model in {path} does not load: {error}",
             hint=HINT_AGAIN,
@@ -156,10 +157,10 @@ def _load(path: Path, device: str, wanted: tuple[str, ...]) -> Any:
     return model
 
 
-def filled(pcm: Pcm) -> Pcm:
-    """Samples [S] with silence behind them, up to the end of a window. faster-whisper leaves the
-    rest of a window at a loudness that Whisper was never taught: of 80 sentences in a room 22 % of
-    the words were wrong so, and 8 came to nothing; with silence 18 %, and 1.
+def pad_to_window(pcm: Pcm) -> Pcm:
+    """Pad samples [S] with silence to the end of a window. faster-whisper pads at a loudness that
+    Whisper was not trained on: of 80 sentences in a room, 22 % of the words were wrong and 8 were
+    empty; with silence 18 %, and 1.
     """
     frames = -(-len(pcm) // FRAME) + SILENCE
     window = next((window for window in WINDOWS if frames <= window), WINDOWS[-1])
@@ -167,8 +168,8 @@ def filled(pcm: Pcm) -> Pcm:
 
 
 def _encode(encode: Callable[[Any], Any], features: Any) -> Any:
-    """Encode mel bands [M, T] that were filled up to 30 s, or the window that holds them: with 10 s
-    a quarter of the time (0.26), and of 80 sentences 16 % of the words wrong in both.
+    """Encode mel bands [M, T], padded to 30 s, in the smallest window that holds them. A window of
+    10 s takes a quarter (0.26) of the time; 16 % of the words of 80 sentences are wrong in both.
     """
     window = next(window for window in WINDOWS if not features[..., window:].any())
     return encode(features[..., :window])
@@ -179,7 +180,7 @@ def _check_mels(model: Any, path: Path) -> None:
     filters = len(model.feature_extractor.mel_filters)
     if filters != bins:
         raise ModelError(
-            "The Whisper model in {path} wants {wanted} mel bands, its "
+            "The Whisper model in {path} needs {wanted} mel bands, its "
             "preprocessor_config.json gives {given}.",
             hint="Copy preprocessor_config.json from the original model into the folder.",
             path=path,
@@ -202,7 +203,7 @@ def _checked_language(model: Any, language: str, path: Path) -> str | None:
             language=language,
         )
     raise ModelError(
-        "Whisper knows no language '{language}'.",
+        "Whisper does not support the language '{language}'.",
         hint="Use a code such as en, de or fr, or 'auto' to let the model decide.",
         language=language,
     )

@@ -1,8 +1,8 @@
-"""Whisper through faster-whisper: the accurate recogniser, for a person who fetched a model.
+"""Whisper through faster-whisper: the accurate recogniser, for people who fetched a model.
 
-Whisper cannot stream, so the text so far comes from decoding the kept audio again and again, and
-from finished pieces of long utterances. Invariant: the model is never run on audio in which Silero
-heard nobody, and never on more than 30 s at once; what fails the gates is not said.
+Whisper cannot stream, so the text so far comes from decoding the stored audio repeatedly, and from
+finished pieces of long utterances. Invariant: the model never decodes audio in which Silero found
+no speech, and never more than 30 s at once. Text that fails the gates is dropped.
 """
 
 import time
@@ -13,18 +13,18 @@ from typing import Any
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
 from engine.asr.utterance import Clip, UtteranceAudio
 from engine.asr.whisper.gates import Belief, Gates, believe, join
-from engine.asr.whisper.model import LoadedWhisper, filled, in_language, load_model
+from engine.asr.whisper.model import LoadedWhisper, in_language, load_model, pad_to_window
 from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
 from engine.settings import RecogniserSettings
 
 NAME = "whisper"
-PARTIAL_SAMPLES = 700 * SAMPLE_RATE // 1000  # new audio that makes another look worth while
-LIMIT_S = 25  # Whisper sees 30 s at once; the rest is margin
+PARTIAL_SAMPLES = 700 * SAMPLE_RATE // 1000  # new audio before the text so far is decoded again
+LIMIT_S = 25  # Whisper's window is 30 s; the rest is margin
 CUT_S = 5
 PAUSE_MS = 1000  # longer pauses are cut out: Whisper invents text for them
-MARGIN_MS = 200  # of silence kept around speech
+MARGIN_MS = 200  # silence left around speech
 FINAL_BEAMS = 5
 QUICK_BEAMS = 1
 
@@ -32,7 +32,7 @@ Clock = Callable[[], float]
 
 
 def load_whisper(settings: RecogniserSettings) -> "WhisperRecogniser":
-    """Load the CTranslate2 model folder `settings.model`; ModelError when that cannot be done."""
+    """Load the CTranslate2 model folder `settings.model`. ModelError if that fails."""
     return WhisperRecogniser(load_model(settings.model, settings.language))
 
 
@@ -46,7 +46,7 @@ class WhisperRecogniser:
         gates: Gates | None = None,
         clock: Clock = time.perf_counter,
     ) -> None:
-        """`gates` None = the usual ones; `clock` in seconds paces the text so far."""
+        """`gates` None = the defaults; `clock` (seconds) paces the decoding of the text so far."""
         self._decoder = _Decoder(loaded, gates if gates is not None else Gates())
         self._detail = loaded.detail
         self._vad = Vad()
@@ -60,26 +60,26 @@ class WhisperRecogniser:
         return WhisperRecognition(self._decoder, self._vad, self._clock)
 
     def adjust(self, settings: RecogniserSettings) -> None:
-        """Decode in this language from the next Recognition on; ModelError if the model has not
-        learnt it.
+        """Decode in the settings' language from the next Recognition. ModelError if the model does
+        not support it.
         """
         loaded = in_language(self._decoder.loaded, settings.language, settings.model)
         self._decoder = replace(self._decoder, loaded=loaded)
 
     def close(self) -> None:
-        """Give the model's memory back; no Recognition may be used afterwards."""
+        """Free the model's memory; no Recognition may be used afterwards."""
         self._decoder.unload()
 
 
 @dataclass(frozen=True)
 class _Decoder:
-    """The model, the person's language and the gates: samples in, believed text out."""
+    """The model, the user's language and the gates: samples in, accepted text out."""
 
     loaded: LoadedWhisper
     gates: Gates
 
     def decode(self, clip: Clip, *, beams: int) -> Belief:
-        """Text of at most 30 s in which somebody may have spoken."""
+        """Decode at most 30 s of audio."""
         speech = clip.spoken(pause_ms=PAUSE_MS, margin_ms=MARGIN_MS)
         if len(speech) == 0:
             return Belief("", 0.0)
@@ -91,18 +91,18 @@ class _Decoder:
         self.loaded.model.model.unload_model()
 
     def _segments(self, pcm: Pcm, beams: int) -> tuple[list[Any], str]:
-        """What was said, and its language where that was left to the model."""
+        """Transcribe samples; return the segments, and the language if the model detected it."""
         try:
             segments, info = self.loaded.model.transcribe(
-                filled(pcm),
+                pad_to_window(pcm),
                 language=self.loaded.language,
                 beam_size=beams,
-                # Decoding again at higher temperatures is random and up to six times as slow;
-                # what fails at 0 is dropped by the gates instead.
+                # Decoding again at higher temperatures is random and up to six times as slow; the
+                # gates drop text that fails at 0 instead.
                 temperature=0.0,
-                condition_on_previous_text=False,  # or one invented sentence breeds the next
+                condition_on_previous_text=False,  # or one invented sentence causes the next
                 without_timestamps=True,
-                no_speech_threshold=None,  # the gates judge, with the numbers in hand
+                no_speech_threshold=None,  # the gates check these figures
                 log_prob_threshold=None,
                 compression_ratio_threshold=None,
             )
@@ -116,7 +116,7 @@ class _Decoder:
 
 
 class WhisperRecognition:
-    """One utterance: the audio not yet settled, and the text of what is."""
+    """One utterance: the audio not yet decoded finally, and the text of the finished pieces."""
 
     def __init__(self, decoder: _Decoder, vad: Vad, clock: Clock) -> None:
         self._decoder = decoder
@@ -125,11 +125,11 @@ class WhisperRecognition:
         self._audio = UtteranceAudio(vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled: list[Belief] = []
         self._partial = ""
-        self._fresh = 0  # samples since the last look
-        self._due = PARTIAL_SAMPLES  # so many fresh samples make the next look due
+        self._fresh = 0  # samples since the text so far was decoded
+        self._due = PARTIAL_SAMPLES  # fresh samples that trigger the next decoding
 
     def push(self, pcm: Pcm) -> None:
-        """Keep samples [S]; decodes only when an utterance outgrows Whisper's window."""
+        """Append samples [S]; decodes only if the utterance exceeds Whisper's window."""
         self._fresh += len(self._audio.push(pcm))
         while self._audio.full:
             head = self._audio.take_head()
@@ -137,42 +137,43 @@ class WhisperRecognition:
             self._settled.append(replace(belief, goes_on=head.in_speech))
 
     def partial(self) -> str:
-        """Best text so far, decoded again after 0.7 s if decoding keeps up with speech."""
-        # In a pause an interim transcript is wanted next, and would have to wait for the look.
+        """Return the best text so far, decoded again after 0.7 s if decoding keeps up."""
+        # In a pause an interim transcript comes next, and would have to wait for this decoding.
         if self._fresh >= self._due and not self._audio.pausing:
             began = self._clock()
             self._partial = self._belief(QUICK_BEAMS).text
             took_samples = int((self._clock() - began) * SAMPLE_RATE)
             self._fresh = 0
-            # At most half of the time goes into looks, so the end of speech is never far behind.
+            # At most half of the time is spent on the text so far, so the end of speech is never
+            # delayed long.
             self._due = max(PARTIAL_SAMPLES, 2 * took_samples)
         return self._partial
 
     def peek(self) -> str:
-        """The last text so far: every look takes long."""
+        """Return the last text so far, as every decoding takes long."""
         return self._partial
 
     def interim(self, wanted: Callable[[], bool]) -> Transcript | None:
-        """Decode what is kept with full care; the model cannot be stopped on the way."""
+        """Decode the stored audio with all beams; the model cannot be stopped on the way."""
         if not wanted():
             return None
         transcript = self.overlapping()
         return transcript if wanted() else None
 
     def overlapping(self) -> Transcript:
-        """As interim(): a model that knows any word needs no list of them."""
+        """As interim(): a model of all words needs no list of interjections."""
         belief = self._belief(FINAL_BEAMS)
         self._partial, self._fresh = belief.text, 0
         return _transcript(belief)
 
     def finish(self) -> Transcript:
-        """Decode the rest with full care; RecogniserError when the model fails."""
+        """Decode the rest with all beams. RecogniserError if the model fails."""
         belief = self._belief(FINAL_BEAMS)
         self.close()
         return _transcript(belief)
 
     def close(self) -> None:
-        """Throw the utterance away; what follows would be a new one."""
+        """Discard the utterance; the next samples begin a new one."""
         self._audio = UtteranceAudio(self._vad, limit_s=LIMIT_S, cut_s=CUT_S)
         self._settled = []
         self._partial = ""

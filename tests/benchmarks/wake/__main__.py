@@ -33,7 +33,7 @@ import numpy as np
 from platformdirs import user_cache_path
 
 from engine.asr.base import KeywordSpotter
-from engine.asr.wake.choice import unexamined
+from engine.asr.wake.choice import make_spotter
 from engine.asr.wake.phrase import normal
 from engine.asr.wake.sounds import sounds
 from engine.audio.base import Pcm
@@ -78,7 +78,7 @@ def _noise(below_db: float) -> Pcm:
 
 def listening(phrase: str) -> KeywordSpotter:
     """Also for a phrase that the settings would refuse."""
-    return unexamined(normal(phrase), sounds(normal(phrase).split()))
+    return make_spotter(normal(phrase), sounds(normal(phrase).split()))
 
 
 def wakes(spotter: KeywordSpotter, pcm: Pcm) -> bool:

@@ -106,7 +106,7 @@ def test_a_head_is_kept_as_it_was_and_what_is_none_refused(tmp_path, content):
     file.write_bytes(content)
     with pytest.raises(ModelError, match="cannot be read"):
         load(file)
-    with pytest.raises(ModelError, match="does not load"):
+    with pytest.raises(ModelError, match="cannot be loaded"):
         Embedding(tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_a_phrase_that_was_taught_is_not_left_to_pocketsphinx(tmp_path, monkeypa
     settings = WakeSettings(on=True, phrase="Hey, Rubato!")
     assert isinstance(spotter(settings), Keyphrase)
     head().save(head_file("hey rubato"))
-    with pytest.raises(ModelError, match="does not load"):  # the networks are missing
+    with pytest.raises(ModelError, match="cannot be loaded"):  # the networks are missing
         spotter(settings)
 
 

@@ -135,7 +135,7 @@ def test_the_language_changes_without_loading(multilingual_folder):
     recogniser.adjust(RecogniserSettings("whisper", str(multilingual_folder), "fr"))
     languages = [each._decoder.loaded.language for each in (before, recogniser.open())]
     assert languages == ["de", "fr"]
-    with pytest.raises(ModelError, match="knows no language 'xx'"):
+    with pytest.raises(ModelError, match="does not support the language 'xx'"):
         recogniser.adjust(RecogniserSettings("whisper", str(multilingual_folder), "xx"))
     assert recogniser.open()._decoder.loaded.language == "fr"
     recogniser.close()
@@ -209,9 +209,11 @@ def test_the_least_window_that_holds_an_utterance_is_encoded_once(whisper_folder
         model._encode, lambda features: encoded.append(features) or encode(features)
     )
     noise = np.random.default_rng(1).normal(0, 0.1, int(seconds * SAMPLE_RATE))
-    list(loaded.transcribe(model.filled(noise.astype(np.float32)), language="en")[0])
+    list(loaded.transcribe(model.pad_to_window(noise.astype(np.float32)), language="en")[0])
     assert [features.shape[-1] for features in encoded] == [frames]
-    mel = loaded.feature_extractor(model.filled(np.ones(int(seconds * SAMPLE_RATE), np.float32)))
+    mel = loaded.feature_extractor(
+        model.pad_to_window(np.ones(int(seconds * SAMPLE_RATE), np.float32))
+    )
     assert mel.shape[-1] == frames
     assert np.all(mel[:, int(100 * seconds) + 101 : frames] == mel.min())  # the rest is silence
 
