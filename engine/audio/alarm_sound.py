@@ -1,4 +1,4 @@
-"""The sound of an alarm, made in code: two notes in turn, which rise in level.
+"""The synthesised sound of an alarm: two alternating notes that grow louder.
 
 Invariant: no sample is above the limiter's limit, and every note begins and ends in silence. The
 notes are low and rich in overtones, which wakes sleepers better than a high pure tone.
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from engine.audio.limiter import LIMIT, Limiter
 from engine.audio.pcm import Pcm
 
-RISE_S: Final = 10.0  # until it is as loud as it gets
+RISE_S: Final = 10.0  # until it reaches its full level
 _QUIETEST: Final = 0.08  # -22 dB
 _NOTES_HZ: Final = (784.0, 523.0) * 8
 _NOTE_S, _EDGE_S = 0.1, 0.008
@@ -21,7 +21,7 @@ BURST_S: Final = len(_NOTES_HZ) * _NOTE_S
 
 
 def burst(after_s: float, sample_rate: int) -> Pcm:
-    """BURST_S of the alarm that began to ring `after_s` seconds ago."""
+    """Return BURST_S of an alarm that began to ring `after_s` seconds ago."""
     count = round(_NOTE_S * sample_rate)
     at = np.arange(count) / sample_rate
     edge = np.clip(np.minimum(at, at[::-1]) / _EDGE_S, 0.0, 1.0)

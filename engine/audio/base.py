@@ -1,8 +1,8 @@
-"""What the runtime needs of a microphone and a loudspeaker, be they PortAudio's, files or fakes.
+"""The interfaces of a microphone and a loudspeaker, for PortAudio, files and fakes.
 
 Invariant: samples are mono float32 at the device's own rate. One thread reads a microphone, one
 thread writes a loudspeaker; the device's callback only copies and counts. `samples_played` counts
-real audio only: silence given to the device in an underrun or between utterances is not "heard".
+real audio only, not the silence of an underrun or between utterances.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from typing import Protocol
 
 from engine.audio.pcm import Pcm as Pcm
 
-HISTORY_S = 0.25  # how long a loudspeaker remembers what it played
+HISTORY_S = 0.25  # length of played samples that a loudspeaker keeps for the echo canceller
 
 
 @dataclass(frozen=True)
 class Played:
-    """What left a loudspeaker's ring since somebody last asked, as loud as it was played.
+    """Samples that left a loudspeaker's ring since the last request, at the level they were played.
 
-    `more` says whether the ring still holds samples: without it, silence follows `pcm`.
+    `more` is true if the ring still holds samples; otherwise silence follows `pcm`.
     """
 
     pcm: Pcm
@@ -26,7 +26,7 @@ class Played:
 
 
 class Microphone(Protocol):
-    """A source of samples, running from construction to close()."""
+    """A source of samples that runs from construction to close()."""
 
     @property
     def name(self) -> str: ...
@@ -36,22 +36,18 @@ class Microphone(Protocol):
 
     @property
     def joins_midway(self) -> bool:
-        """Whether somebody may have been speaking already when it was opened."""
+        """Return whether the user may have been speaking already when it was opened."""
         ...
 
     def read(self) -> Pcm:
-        """All samples that arrived since the last read; may be none. DeviceError once the device is
-        gone.
-        """
+        """Return all samples since the last read, maybe none. DeviceError if the device is gone."""
         ...
 
     def close(self) -> None: ...
 
 
 class Loudspeaker(Protocol):
-    """A sink of samples, running from construction to close(); plays silence while nothing is
-    written.
-    """
+    """A sink of samples that runs from construction to close(). Without input it plays silence."""
 
     @property
     def name(self) -> str: ...
@@ -61,14 +57,14 @@ class Loudspeaker(Protocol):
 
     @property
     def samples_written(self) -> int:
-        """Samples taken by write() since construction, less those that were cut: the position of
-        the next one to be written. Whatever is written now is heard when samples_played gets here.
+        """Samples accepted by write() since construction, without those that were cut: the position
+        of the next sample. A sample written now is heard when samples_played reaches this number.
         """
         ...
 
     @property
     def samples_played(self) -> int:
-        """Real audio samples that left the ring since construction (cut ones are never counted)."""
+        """Real audio samples that left the ring since construction, without those that were cut."""
         ...
 
     @property
@@ -78,36 +74,36 @@ class Loudspeaker(Protocol):
 
     @property
     def latency_s(self) -> float:
-        """Time from leaving the ring to the air, as the device reports it."""
+        """Time from leaving the ring to the air, as reported by the device."""
         ...
 
     gain: float
-    """0..1, ramped over 10 ms when changed."""
+    """0..1; a change is ramped over 10 ms."""
 
     def write(self, pcm: Pcm) -> int:
-        """Queue samples; returns how many were taken. DeviceError once the device is gone: an
-        empty write asks just that, while nothing is left to be written.
+        """Queue samples and return how many were accepted. DeviceError if the device is gone; write
+        nothing to check for that.
         """
         ...
 
     def take_played(self) -> Played:
-        """The samples that left the ring since the last call, gain and fades included; for one
-        reader, the echo canceller. Of more than HISTORY_S the oldest are lost.
+        """Return the samples that left the ring since the last call, with gain and fades. For one
+        reader, the echo canceller. At most the last HISTORY_S are kept.
         """
         ...
 
     def expect_more(self, flag: bool) -> None:
-        """Say whether running empty now is an underrun (mid-utterance) or just the end."""
+        """Declare whether an empty ring is an underrun (inside an utterance) or simply the end."""
         ...
 
     def take_back(self, samples: int) -> int:
-        """Take the last `samples` back without a fade, because others follow at once; returns how
-        many: not those that the device is about to play, nor any before a silence.
+        """Remove the last `samples` without a fade, because others follow at once. Return how many
+        were removed: samples about to be played, or before a silence, stay.
         """
         ...
 
     def cut(self, *, fade_ms: int = 10) -> None:
-        """Fade out from the sample being played now and drop the rest of the ring."""
+        """Fade out from the sample that is being played and drop the rest of the ring."""
         ...
 
     def close(self) -> None: ...

@@ -11,8 +11,8 @@ import numpy as np
 from engine.audio.pcm import Pcm
 
 LIMIT: Final = 10 ** (-1 / 20)  # -1 dB full scale
-_RECOVERY_DB: Final = 40.0  # a second, behind a sample that was too loud
-_REMEMBERED_S: Final = 10  # beyond what any session takes back
+_RECOVERY_DB: Final = 40.0  # per second, after a sample that was too loud
+_REMEMBERED_S: Final = 10  # longer than any session rewinds
 
 
 class Limiter:

@@ -1,8 +1,8 @@
-"""How loud a recording is to an ear (ITU-R BS.1770-4), and the same recording at another loudness.
+"""Loudness of a recording (ITU-R BS.1770-4), and the same recording at another loudness.
 
-Weighted with the filters of pyloudnorm (MIT), which VoXtream2.1's prompts were measured with: at
+Uses the filter parameters of pyloudnorm (MIT), with which VoXtream2.1's prompts were measured. At
 48 kHz they stay within 0.1 dB of the recommendation's own coefficients, and they fit every rate.
-Invariant: only the gain changes.
+Only the gain is changed.
 """
 
 from typing import Final
@@ -12,17 +12,17 @@ import numpy.typing as npt
 
 from engine.audio.pcm import Pcm
 
-BLOCK_S, STEP_S = 0.4, 0.1  # of a gating block, and between two
-# Blocks below the first or, of the rest, the second, are out.
+BLOCK_S, STEP_S = 0.4, 0.1  # length of a gating block, and step to the next
+# Blocks below the first and, of the rest, below the second are ignored.
 QUIET_LUFS, RELATIVE_LU = -70.0, -10.0
-_SHELF, _PASS = (4.0, 0.5**0.5, 1500.0), (0.5, 38.0)  # gain (dB), Q, Hz: an ear's; Q, Hz: no rumble
-_TAIL_S: Final = 1.0  # the filters have long died away after that
+_SHELF, _PASS = (4.0, 0.5**0.5, 1500.0), (0.5, 38.0)  # ear: gain (dB), Q, Hz; rumble filter: Q, Hz
+_TAIL_S: Final = 1.0  # the filters have decayed after that
 _Curve = npt.NDArray[np.complex128]
 
 
 def loudness(pcm: Pcm, sample_rate: int) -> float:
-    """Of one channel, in LUFS; -inf for silence, or for less than a block of it."""
-    powers = _block_powers(_weighted(pcm, sample_rate), sample_rate)
+    """Return the loudness of one channel, in LUFS; -inf for silence or less than a block."""
+    powers = _block_powers(_apply_filters(pcm, sample_rate), sample_rate)
     heard = powers[_lufs(powers) >= QUIET_LUFS]
     if not len(heard):
         return float("-inf")
@@ -31,8 +31,8 @@ def loudness(pcm: Pcm, sample_rate: int) -> float:
 
 
 def brought_to(pcm: Pcm, sample_rate: int, target: float) -> Pcm:
-    """The recording at `target` LUFS, or quieter where its peak would be beyond full scale; where
-    it has no loudness, as it is.
+    """Return the recording at `target` LUFS, or quieter if its peak would exceed full scale;
+    unchanged if it has no loudness.
     """
     found = loudness(pcm, sample_rate)
     if not np.isfinite(found):
@@ -48,7 +48,7 @@ def _lufs(power: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _block_powers(weighted: npt.NDArray[np.float64], sample_rate: int) -> npt.NDArray[np.float64]:
-    """Mean square of every block, the last of which may be a little shorter."""
+    """Return the mean square of every block; the last one may be a little shorter."""
     seconds = len(weighted) / sample_rate
     if seconds < BLOCK_S:
         return np.zeros(0)
@@ -62,8 +62,8 @@ def _block_powers(weighted: npt.NDArray[np.float64], sample_rate: int) -> npt.ND
     return powers
 
 
-def _weighted(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
-    """Through both filters, in the frequency domain: numpy has no recursive ones."""
+def _apply_filters(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
+    """Apply both filters, in the frequency domain: numpy has no recursive ones."""
     size = 1 << (len(pcm) + int(_TAIL_S * sample_rate) - 1).bit_length()
     turn = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     curve = _shelf(turn, sample_rate) * _high_pass(turn, sample_rate)
@@ -73,7 +73,7 @@ def _weighted(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
 
 
 def _shelf(turn: _Curve, sample_rate: int) -> _Curve:
-    """The high shelf of the Audio EQ Cookbook (R. Bristow-Johnson), at e^-iw."""
+    """Return the high shelf of the Audio EQ Cookbook (R. Bristow-Johnson), at e^-iw."""
     gain_db, q, hz = _SHELF
     a, w = 10 ** (gain_db / 40), 2 * np.pi * hz / sample_rate
     cos, wide = np.cos(w), np.sqrt(a) * np.sin(w) / q
@@ -83,7 +83,7 @@ def _shelf(turn: _Curve, sample_rate: int) -> _Curve:
 
 
 def _high_pass(turn: _Curve, sample_rate: int) -> _Curve:
-    """The high pass of the same."""
+    """Return the high pass of the same cookbook."""
     q, hz = _PASS
     w = 2 * np.pi * hz / sample_rate
     cos, alpha = np.cos(w), np.sin(w) / (2 * q)

@@ -1,8 +1,7 @@
-"""Arithmetic on samples that every part of the audio path needs: resampling in a stream, levels,
-ramps.
+"""Arithmetic on samples for all of the audio path: stream resampling, levels, ramps.
 
-Invariant: a Resampler gives the same samples however its input is chunked, and as many as the
-whole input is worth once end() was called.
+Invariant: a Resampler's output does not depend on how its input is chunked, and is complete after
+end().
 """
 
 import math
@@ -14,15 +13,15 @@ import soxr
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 
 SYNTHETIC = "Synthetic speech, made by Rubato"  # the comment in files of speech
-SILENCE_DB = -120.0  # what level_db says of digital silence
+SILENCE_DB = -120.0  # level_db of digital silence
 _EMPTY = np.zeros(0, dtype=np.float32)
 
 
 class Resampler:
-    """One stream of samples from one rate to another (Hz); passes through when they are equal.
+    """One stream of samples from one rate to another (Hz); unchanged if they are equal.
 
-    soxr's HQ filter holds back 21 ms at 48 -> 16 kHz and 32 ms at 24 -> 48 kHz (measured with
-    10 ms chunks); the held samples come with later pushes or with end().
+    soxr's HQ filter holds back 21 ms at 48 -> 16 kHz and 32 ms at 24 -> 48 kHz (measured with 10 ms
+    chunks). Later pushes or end() return the held samples.
     """
 
     def __init__(self, from_rate: int, to_rate: int) -> None:
@@ -34,7 +33,7 @@ class Resampler:
         self._ended = False
 
     def push(self, pcm: Pcm) -> Pcm:
-        """Give samples, take those that are ready, maybe none. Not after end()."""
+        """Append samples and return those that are ready, maybe none. Not after end()."""
         if self._ended:
             raise ValueError("the stream has ended; a new one needs a new Resampler")
         if self._stream is None:
@@ -42,7 +41,7 @@ class Resampler:
         return self._chunk(pcm, last=False)
 
     def end(self) -> Pcm:
-        """The samples still held back."""
+        """Return the samples still held back."""
         if self._ended or self._stream is None:
             self._ended = True
             return _EMPTY
@@ -56,7 +55,7 @@ class Resampler:
 
 
 def level_db(pcm: Pcm) -> float:
-    """Root-mean-square level in dB full scale, SILENCE_DB..0 (a full-scale square wave is 0)."""
+    """Return the root-mean-square level in dB of full scale (a full-scale square wave is 0)."""
     if pcm.size == 0:
         return SILENCE_DB
     power = float(np.mean(np.square(pcm, dtype=np.float64)))
@@ -66,7 +65,7 @@ def level_db(pcm: Pcm) -> float:
 
 
 def ramp(start: float, stop: float, samples: int) -> Pcm:
-    """A gain that moves in a straight line and has arrived at `stop` in its last sample.  # [S]"""
+    """Return a gain [S] that moves in a straight line and reaches `stop` in its last sample."""
     steps = np.arange(1, samples + 1, dtype=np.float32)
     line: Pcm = start + (stop - start) / max(1, samples) * steps
     return line.astype(np.float32)

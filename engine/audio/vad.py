@@ -1,8 +1,8 @@
-"""Who speaks when: Silero's speech probabilities and the rule that makes utterances of them.
+"""Voice activity: Silero's speech probabilities, and the rule that turns them into utterances.
 
-The network (Silero VAD v6, MIT, the file faster-whisper carries) and the rule are apart: the rule
-is pure, so it is tested without audio. Invariant: results depend on the samples alone, never on how
-they were cut into blocks; every position is a count of 16 kHz samples since the last reset.
+The network (Silero VAD v6, MIT, from faster-whisper) and the rule are separate, so the rule is
+tested without audio. Invariant: results depend on the samples alone, never on their division into
+blocks; every position counts 16 kHz samples since the last reset.
 """
 
 import importlib.util
@@ -19,12 +19,12 @@ from engine.errors import InvalidInput, ModelError
 
 SAMPLE_RATE = 16_000  # Hz; the network's own rate
 WINDOW = 512  # samples per probability: 32 ms
-CONTEXT = 64  # samples of the previous window the network sees again
+CONTEXT = 64  # samples of the previous window that the network needs again
 STATE_WIDTH = 128  # its LSTM
 WINDOW_MS = WINDOW * 1000 // SAMPLE_RATE
-# The network's state drifts while it hears no voice: after a minute and a half of what a canceller
-# leaves of a reply it did not know the first word for one. So it starts again after so many windows
-# (5 s) of less than this probability; that also bounds a call's memory.
+# The network's state drifts without voice: after a minute and a half of a canceller's residual it
+# did not recognise the first word. So it is reset after this many windows (5 s) below this
+# probability; that also limits the memory of a call.
 FORGET_WINDOWS = 156
 _VOICELESS = 0.2
 
@@ -33,22 +33,21 @@ class Vad:
     """Silero VAD as a stream: samples in, one speech probability 0..1 per 512 samples out."""
 
     def __init__(self) -> None:
-        """Load the network (about 2 MB, one thread), which all instances share. ModelError when it
-        is not installed.
+        """Load the network (about 2 MB, one thread), which all instances share. ModelError if it is
+        not installed.
         """
         self._session = _load_session(_network_file())
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything heard: the next sample is sample 0."""
-        self._begin_anew()
+        """Forget all samples: the next one is sample 0."""
+        self._reset_state()
         self._context = np.zeros(CONTEXT, np.float32)
         self._rest = np.zeros(0, np.float32)
 
     def push(self, pcm: Pcm) -> list[float]:
-        """Probabilities of the windows that samples [S] at 16 kHz complete; the rest is kept.
-
-        Samples that are not numbers count as silence: one broken block must not poison the state.
+        """Append samples [S] at 16 kHz; return the probabilities of completed windows. The rest is
+        kept. Not-a-number counts as silence, so one broken block cannot poison the state.
         """
         if pcm.ndim != 1:
             raise InvalidInput(
@@ -65,13 +64,13 @@ class Vad:
             probabilities += self._run(windows[first : first + FORGET_WINDOWS - self._voiceless])
         return probabilities
 
-    def _begin_anew(self) -> None:
+    def _reset_state(self) -> None:
         self._h = np.zeros((1, 1, STATE_WIDTH), np.float32)
         self._c = np.zeros((1, 1, STATE_WIDTH), np.float32)
         self._voiceless = 0  # windows in a row
 
     def _run(self, windows: Pcm) -> list[float]:
-        """One call of the network on windows [N, 512]; its state moves on by N windows."""
+        """Run the network on windows [N, 512]; its state advances by N windows."""
         tails = windows[:, -CONTEXT:]
         context = np.concatenate([self._context[None], tails[:-1]])  # [N, 64]
         self._context = tails[-1].copy()
@@ -85,16 +84,16 @@ class Vad:
         for probability in probabilities:
             self._voiceless = self._voiceless + 1 if probability < _VOICELESS else 0
         if self._voiceless == FORGET_WINDOWS:
-            self._begin_anew()
+            self._reset_state()
         return probabilities
 
 
-# Each at `sample`; `at` is the same moment in seconds, where a clock runs beside the samples.
+# `sample` is the position; `at` the same moment in seconds, if a clock runs with the samples.
 
 
 @dataclass(frozen=True)
 class SpeechStarted:
-    """Speech began; known only after the shortest speech has passed."""
+    """Speech began; reported once the shortest speech has passed."""
 
     sample: int
     at: float = 0.0
@@ -102,7 +101,7 @@ class SpeechStarted:
 
 @dataclass(frozen=True)
 class SpeechEnded:
-    """Speech ended; known only after the end silence has passed."""
+    """Speech ended; reported once the end silence has passed."""
 
     sample: int
     at: float = 0.0
@@ -110,7 +109,7 @@ class SpeechEnded:
 
 @dataclass(frozen=True)
 class SpeechPaused:
-    """Speech fell silent, for long enough that it may be over."""
+    """Speech paused, long enough that it may be over."""
 
     sample: int
     at: float = 0.0
@@ -118,7 +117,7 @@ class SpeechPaused:
 
 @dataclass(frozen=True)
 class SpeechResumed:
-    """Speech goes on after a pause that was told."""
+    """Speech continues after a reported pause."""
 
     sample: int
     at: float = 0.0
@@ -128,13 +127,12 @@ SpeechEvent = SpeechStarted | SpeechPaused | SpeechResumed | SpeechEnded
 
 
 class Endpointer:
-    """Speech probabilities in, starts and ends of speech out; pure arithmetic on window counts.
+    """Turn speech probabilities into starts and ends of speech, by arithmetic on window counts.
 
     Speech starts with `minimum_speech_ms` of windows at or above `threshold` (windows between the
-    two thresholds neither count nor break), and ends when `end_silence_ms` pass without a window
-    at or above `release`. With `pause_ms` the silences that last so long, but do not end speech
-    yet, are told too, and that speech goes on after them. The times and `threshold` may be changed
-    at any moment.
+    two thresholds neither count nor interrupt), and ends after `end_silence_ms` without a window at
+    or above `release`. With `pause_ms`, shorter silences of at least that length are reported too,
+    and the speech after them. The times and `threshold` may be changed at any time.
     """
 
     def __init__(
@@ -154,27 +152,27 @@ class Endpointer:
             )
         self.end_silence_ms = end_silence_ms
         self.minimum_speech_ms = minimum_speech_ms
-        self.pause_ms = pause_ms  # None = pauses are not told
+        self.pause_ms = pause_ms  # None = pauses are not reported
         self.threshold = threshold
         self._release = release
         self.reset()
 
     def reset(self) -> None:
-        """Back to silence; the next window is the first."""
-        self._windows = 0  # seen so far
+        """Return to silence; the next window is the first."""
+        self._windows = 0  # processed so far
         self._speaking = False
-        self._first: int | None = None  # first window of a start not yet certain; None = no start
+        self._first: int | None = None  # first window of an uncertain start; None = no start
         self._voiced = 0  # windows at or above threshold since then
         self._silent_from: int | None = None  # None = the last window was speech
-        self._paused = False  # that silence was told as a pause
+        self._paused = False  # that silence was reported as a pause
 
     @property
     def speaking(self) -> bool:
-        """Between SpeechStarted and SpeechEnded."""
+        """Whether speech has started and not ended."""
         return self._speaking
 
     def push(self, probabilities: Iterable[float]) -> list[SpeechEvent]:
-        """Judge the next windows; events come in order."""
+        """Process the next windows; return events in order."""
         events: list[SpeechEvent] = []
         for probability in probabilities:
             event = self._ending(probability) if self._speaking else self._beginning(probability)
@@ -184,7 +182,7 @@ class Endpointer:
         return events
 
     def finish(self) -> SpeechEnded | None:
-        """The audio is over: the end of speech still open, or None when nobody was speaking."""
+        """End the audio: return the end of speech that is still open, or None."""
         if not self._speaking:
             return None
         end = self._windows if self._silent_from is None else self._silent_from
@@ -227,16 +225,16 @@ class Endpointer:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Samples [start, end) of a clip in which somebody speaks."""
+    """Samples [start, end) of a clip that contain speech."""
 
     start: int
     end: int
 
 
 def find_speech(pcm: Pcm, *, vad: Vad | None = None) -> tuple[Stretch, ...]:
-    """Where a clip [S] at 16 kHz holds speech: stretches in order, apart, each within the clip.
+    """Return the stretches of speech in a clip [S] at 16 kHz: in order, separate, within the clip.
 
-    `vad` saves loading one; it is reset before and after.
+    Passing `vad` saves loading one; it is reset before and after.
     """
     network = vad if vad is not None else Vad()
     network.reset()
@@ -249,9 +247,9 @@ def find_speech(pcm: Pcm, *, vad: Vad | None = None) -> tuple[Stretch, ...]:
 def speech_stretches(
     probabilities: Iterable[float], samples: int, *, pause_ms: int = 300, margin_ms: int = 64
 ) -> tuple[Stretch, ...]:
-    """The stretches of speech in a clip of `samples` whose windows have these probabilities.
+    """Return the stretches of speech in a clip of `samples` whose windows have these probabilities.
 
-    Pauses shorter than `pause_ms` stay inside a stretch; every stretch is widened by `margin_ms` on
+    Pauses shorter than `pause_ms` stay inside a stretch. Every stretch is widened by `margin_ms` on
     both sides, because weak consonants sit at the edges.
     """
     endpointer = Endpointer(end_silence_ms=pause_ms)
@@ -270,7 +268,7 @@ def speech_stretches(
 
 
 def _network_file() -> Path:
-    """The ONNX file inside faster-whisper, found without importing it (that takes a second)."""
+    """Find the ONNX file inside faster-whisper without importing it (that takes a second)."""
     spec = importlib.util.find_spec("faster_whisper")
     folders = list(spec.submodule_search_locations or []) if spec is not None else []
     for folder in folders:
@@ -286,7 +284,7 @@ def _network_file() -> Path:
 
 @cache
 def _load_session(file: Path) -> Any:
-    # onnxruntime costs 30 MB and a tenth of a second: only when somebody listens.
+    # onnxruntime costs 30 MB and a tenth of a second: only if the user listens.
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -298,7 +296,7 @@ def _load_session(file: Path) -> Any:
         return onnxruntime.InferenceSession(
             str(file), sess_options=options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # onnxruntime's errors share no name
+    except Exception as error:  # onnxruntime's errors share no base class
         raise ModelError(
             "The speech detector's network {file} does not load: {error}",
             hint="The file is broken; install Rubato again.",

@@ -65,11 +65,11 @@ class RoomLoudspeaker(TapedLoudspeaker):
         self._devices = devices
         self._tape = tape
 
-    def _look(self) -> None:
+    def _advance(self) -> None:
         self._devices.catch_up()
 
     def write(self, pcm: Pcm) -> int:
-        self._look()
+        self._advance()
         return self._tape.write(pcm)
 
     def close(self) -> None:

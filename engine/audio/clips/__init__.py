@@ -1,1 +1,1 @@
-"""Sound in files: recordings that are read, and recordings that are made."""
+"""Sound files: reading and checking recordings, and making new ones."""

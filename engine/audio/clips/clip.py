@@ -1,9 +1,9 @@
-"""Audio files: read into mono samples, and judged as a recording that could define a voice.
+"""Read audio files as mono samples, and check whether they can define a voice.
 
-Invariant: a file is decoded in a process of its own (decode.py), with limits on what it reads, on
-its memory and its time, so whatever a file claims costs at most that, and a crash of a decoder is
-one more fault of the file. On Windows and macOS, which limit no process's memory, the time alone is
-bounded. A file that cannot be used raises UnreadableClip with what to do, never a library's error.
+Invariant: a file is decoded in a separate process (decode.py) with limits on input, memory and
+time, so no file can cost more, and a crash of a decoder is an ordinary fault of the file. Windows
+and macOS cannot limit a process's memory; there only the time is limited. An unusable file raises
+UnreadableClip with a remedy, never a library's error.
 """
 
 import hashlib
@@ -29,31 +29,31 @@ from engine.errors import Cancelled, UnreadableClip
 from engine.translatable import Translatable
 
 _FORMATS_HINT = Translatable("Use a WAV, FLAC, OGG, Opus, MP3 or M4A file.")
-LONGEST_S = 30.0  # for a child to decode; ten minutes of MP3 take 2 s of a slow core
-_POLL_S = 0.05  # how soon a cancelled child ends
+LONGEST_S = 30.0  # time limit for decoding; ten minutes of MP3 take 2 s of a slow core
+_POLL_S = 0.05  # poll interval, so a cancelled child ends this soon
 
-# Judging a prompt.
+# Limits for checking a prompt.
 _LOOKED_AT_S = 60.0
 _LONGEST_S = 600.0
 _SHORTEST_S = 1.0
 _ENOUGH_S = 3.0  # VoXtream2 was trained with prompts of 3 to 10 s
 _SILENT_DB = -55.0
 _CLIPPING = 0.999
-_OFFSET = 0.001  # of full scale: no fault of a microphone below it can be heard or measured
+_OFFSET = 0.001  # of full scale: a smaller offset can be neither heard nor measured
 _CLIPPED_SHARE = 0.001
-_BEST_S = 8.0  # of a part that is proposed instead of the whole
+_BEST_S = 8.0  # length of a part that is suggested instead of the complete recording
 _HOP_S = 0.5
 _FRAME_S = 0.02
 _NOISE_PERCENTILE = 10
 _SPEECH_PERCENTILE = 90
-POOR_SNR_DB = 20.0  # below that a voice made of the clip is noisy
+POOR_SNR_DB = 20.0  # below that, a voice made from the clip is noisy
 _HOPELESS_SNR_DB = 6.0
 
 
 @dataclass(frozen=True)
 class Clip:
-    """Samples of a file at its own rate (Hz). `file_s`: the length in the header of the
-    file, in seconds; None if there is none.
+    """Samples of a file at its own rate (Hz). `file_s` is the length in the file's header, in
+    seconds; None if the header has none.
     """
 
     pcm: Pcm
@@ -74,13 +74,13 @@ class Clip:
 
 @dataclass(frozen=True)
 class ClipReport:
-    """What a recording is like, from its first minute.
+    """Properties of a recording, measured in its first minute.
 
-    `seconds` is the whole length where the file tells it. `level_db` is the root-mean-square
+    `seconds` is the complete length if the file states it. `level_db` is the root-mean-square
     level, `noise_db` the level of the quietest tenth of its 20 ms frames (in speech these are the
-    pauses; music and steady noise have none, so they look noisy). `clipped` is the share of
-    samples at full scale. `advice` is empty when there is nothing to improve; `better`: start and
-    length (s) of a part that would do better, None = there is none.
+    pauses; music and steady noise have none, so they look noisy). `clipped` is the share of samples
+    at full scale. `advice` is empty if nothing needs improvement. `better` is start and length (s)
+    of a better part, None = there is none.
     """
 
     seconds: float
@@ -107,7 +107,7 @@ def read_clip(
     start_s: float = 0.0,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Clip:
-    """At most `max_seconds` of a file from `start_s` on, all channels mixed to one.
+    """Read at most `max_seconds` of a file from `start_s`, all channels mixed to one.
     UnreadableClip, Cancelled.
     """
     return _decode(path, (start_s, max_seconds), cancelled).clip
@@ -120,8 +120,8 @@ def inspect(
     start_s: float = 0.0,
     seconds: float | None = None,
 ) -> ClipReport:
-    """Judge a recording as a prompt, or `seconds` of it from `start_s` on. UnreadableClip when it
-    has no samples; Cancelled soon after `cancelled` says so.
+    """Check a recording, or `seconds` of it from `start_s`, as a prompt. UnreadableClip if it has
+    no samples; Cancelled soon after `cancelled` returns True.
     """
     part = (start_s, min(seconds or _LOOKED_AT_S, _LOOKED_AT_S))
     decoded = _decode(path, part, cancelled)
@@ -135,8 +135,8 @@ def inspect(
 
 
 def judge(clip: Clip, seconds: float | None = None, *, coarse: bool = False) -> ClipReport:
-    """Judge samples as a prompt. `seconds`: how long the whole recording is; `coarse`: its file has
-    few bits a sample.
+    """Check samples as a prompt. `seconds`: length of the complete recording; `coarse`: its file
+    has few bits per sample.
     """
     seconds = clip.seconds if seconds is None else seconds
     level, frames_db = level_db(clip.pcm), _frame_levels_db(clip)
@@ -149,22 +149,22 @@ def judge(clip: Clip, seconds: float | None = None, *, coarse: bool = False) -> 
 
 
 def better_part(clip: Clip, start_s: float, *, fault: bool) -> tuple[float, float] | None:
-    """Start and length (s) of the best part of a recording, if a part is better than the whole:
-    with nothing to improve, or at least without a fault. None when no part is better.
+    """Return start and length (s) of the best part of a recording, if a part is better than all of
+    it: nothing to improve or, if `fault`, at least no fault. None if no part is better.
     """
     window = int(_BEST_S * clip.sample_rate)
     hop = int(_HOP_S * clip.sample_rate)
     starts = range(0, max(0, len(clip.pcm) - window) + 1, hop)
     parts = [(start, Clip(clip.pcm[start : start + window], clip.sample_rate)) for start in starts]
-    good = [(start, snr_db(part)) for start, part in parts if _serves(part, fault=fault)]
+    good = [(start, snr_db(part)) for start, part in parts if _is_better(part, fault=fault)]
     if not good:
         return None
     best = max(good, key=lambda pair: pair[1])[0]
     return round(start_s + best / clip.sample_rate, 1), _BEST_S
 
 
-def _serves(part: Clip, *, fault: bool) -> bool:
-    """Whether a part has no fault, and nothing to improve where the whole has no fault either."""
+def _is_better(part: Clip, *, fault: bool) -> bool:
+    """Return whether a part has no fault and, unless the complete clip has one, needs no advice."""
     level, stands_out_db = level_db(part.pcm), snr_db(part)
     clipped = float(np.mean(np.abs(part.pcm) >= _CLIPPING))
     if part.seconds < _BEST_S or _fault(part.seconds, level, stands_out_db, coarse=False):
@@ -173,13 +173,13 @@ def _serves(part: Clip, *, fault: bool) -> bool:
 
 
 def printable(name: str) -> str:
-    """A file's name as text that can be shown and saved, whatever bytes it is made of."""
+    """Return a file's name as text that can be shown and saved, whatever its bytes."""
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
 def snr_db(clip: Clip) -> float:
-    """How far speech stands above the pauses: the loudest tenth of 20 ms frames over the quietest,
-    with steady noise 5 to 6 dB more than the mean of speech over noise (measured).
+    """Return how far speech stands above pauses: the loudest tenth of 20 ms frames over the
+    quietest. With steady noise that is 5 to 6 dB more than speech over noise (measured).
     """
     frames_db = _frame_levels_db(clip)
     quiet, loud = np.percentile(frames_db, (_NOISE_PERCENTILE, _SPEECH_PERCENTILE))
@@ -187,7 +187,7 @@ def snr_db(clip: Clip) -> float:
 
 
 def _fault(seconds: float, level: float, snr_db: float, *, coarse: bool) -> str:
-    """Why a recording cannot define a voice; empty when it can."""
+    """Return why a recording cannot define a voice; empty if it can."""
     if seconds < _SHORTEST_S:
         return Translatable(
             "It is only {seconds} s long. Record at least {enough} s of speech.",
@@ -213,7 +213,7 @@ def _fault(seconds: float, level: float, snr_db: float, *, coarse: bool) -> str:
 
 
 def _advice(seconds: float, snr_db: float, clipped: float) -> str:
-    """What would make a usable recording better; empty when nothing."""
+    """Return how a usable recording could be improved; empty if it needs no improvement."""
     if clipped > _CLIPPED_SHARE:
         return Translatable(
             "It is distorted: the recording level was too high. Record it again, quieter."
@@ -239,15 +239,15 @@ def _frame_levels_db(clip: Clip) -> npt.NDArray[np.float64]:
 
 
 def _decode(path: Path, part: tuple[float, float], cancelled: Callable[[], bool]) -> _Decoded:
-    """`part`: where it begins and how long it is, in seconds."""
+    """Decode a `part` of a file: its start and length in seconds."""
     _check_is_file(path)
     try:
         with path.open("rb") as file, tempfile.TemporaryFile() as samples:
             status = _run(path, file, samples, part, cancelled)
             samples.seek(0)
             return _read(path, samples, part[1], status)
-    except OSError as error:  # no right to read it, no room for the samples
-        raise _unopened(path, error) from error
+    except OSError as error:  # no permission to read it, no space for the samples
+        raise _open_error(path, error) from error
 
 
 def _run(
@@ -257,9 +257,9 @@ def _run(
     part: tuple[float, float],
     cancelled: Callable[[], bool],
 ) -> int:
-    """The child's exit status. It gets the open file, so no name has to be passed on."""
+    """Run the child; return its exit status. It inherits the open file, so it needs no name."""
     command = [sys.executable, "-I", decode.__file__, str(part[1]), str(part[0])]
-    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each takes memory
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread takes memory
     give_up_at = time.monotonic() + LONGEST_S
     with subprocess.Popen(
         command,
@@ -269,7 +269,7 @@ def _run(
         env=os.environ | one_thread,
     ) as child:
         try:
-            while _runs(child):
+            while _has_stream(child):
                 if cancelled():
                     raise Cancelled("Reading '{name}' was cancelled.", name=path.name)
                 if time.monotonic() > give_up_at:
@@ -283,7 +283,7 @@ def _run(
     return child.returncode
 
 
-def _runs(child: "subprocess.Popen[bytes]") -> bool:
+def _has_stream(child: "subprocess.Popen[bytes]") -> bool:
     try:
         child.wait(_POLL_S)
     except subprocess.TimeoutExpired:
@@ -292,7 +292,7 @@ def _runs(child: "subprocess.Popen[bytes]") -> bool:
 
 
 def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _Decoded:
-    """What the child left, or the fault its status tells."""
+    """Return the child's samples, or raise the fault of its exit status."""
     line = samples.readline(1_000)
     header = json.loads(line) if line.endswith(b"\n") else {}
     if status:
@@ -304,13 +304,13 @@ def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _D
         raise UnreadableClip(
             "The file '{name}' contains no sound.", hint=_FORMATS_HINT, name=path.name
         )
-    clip = Clip(_levelled(pcm[:most]), sample_rate, header["seconds"])
+    clip = Clip(_normalise(pcm[:most]), sample_rate, header["seconds"])
     return _Decoded(clip, header["coarse"])
 
 
-def _levelled(pcm: Pcm) -> Pcm:
-    """Without a constant offset, which hides speech, and within full scale, which float samples may
-    exceed. What reached full scale still does, so that a distorted recording is known as one.
+def _normalise(pcm: Pcm) -> Pcm:
+    """Remove a constant offset, which hides speech, and scale to full scale, which float samples
+    may exceed. Samples that reached full scale still do, so a distorted recording is recognised.
     """
     offset = pcm.mean(dtype=np.float64)
     centred: Pcm = (pcm - offset).astype(np.float32) if abs(offset) > _OFFSET else pcm.copy()
@@ -344,7 +344,7 @@ def _unreadable(name: str, status: int, header: dict[str, float]) -> UnreadableC
                 hint="Export it again from the program that made it.",
                 name=name,
             )
-        case _:  # damaged, or it killed its reader
+        case _:  # damaged, or it crashed the child
             return UnreadableClip(
                 "The file '{name}' is damaged.",
                 hint="Export it again, or choose another file.",
@@ -356,7 +356,7 @@ def _check_is_file(path: Path) -> None:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise _unopened(path, error) from error
+        raise _open_error(path, error) from error
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableClip(
             "'{name}' is a folder."
@@ -369,7 +369,7 @@ def _check_is_file(path: Path) -> None:
         raise UnreadableClip("The file '{name}' is empty.", hint="Record it again.", name=path.name)
 
 
-def _unopened(path: Path, error: Exception) -> UnreadableClip:
+def _open_error(path: Path, error: Exception) -> UnreadableClip:
     return UnreadableClip(
         "The file '{name}' cannot be opened ({error}).",
         hint="Choose another file.",

@@ -1,19 +1,19 @@
-"""A file of sound decoded in a process of its own, which clip.py starts.
+"""Decode a sound file in a separate process, which clip.py starts.
 
     python decode.py SECONDS START < FILE > SAMPLES
 
-Out come one line of JSON about the file (Header) and its samples, mixed to one channel, native
-float32, as large as they are: those of SECONDS from START (seconds) on and one more where the file
-goes on. Where the channels cancel each other, the loudest is taken instead. The exit status is a
+The output is one line of JSON about the file (Source without its blocks), then samples mixed to one
+channel, native float32, at their original level: SECONDS from START (seconds), and one more if the
+file goes on. If the channels cancel each other, the loudest is used instead. The exit status is a
 Fault, or 0.
 
-Invariant: reads at most OPENING_BYTES to find out what the file is, then at most READ_BYTES; the
-process has limits on memory and processor time where the system knows such limits. It imports
-nothing of the program, so that it starts quickly.
+Invariant: reads at most OPENING_BYTES to identify the file, then at most READ_BYTES. The process
+has limits on memory and processor time if the system supports them. It imports nothing of the
+program, so it starts quickly.
 
-soundfile reads WAV, FLAC, OGG, Opus, MP3 and more; what it does not know (M4A, MP4, WebM) goes to
-PyAV with a list of allowed containers, because FFmpeg would otherwise follow play lists to other
-files and addresses.
+soundfile reads WAV, FLAC, OGG, Opus, MP3 and more. PyAV reads other formats (M4A, MP4, WebM) with a
+list of allowed containers, because FFmpeg would otherwise follow play lists to other files and
+addresses.
 """
 
 import io
@@ -29,24 +29,25 @@ import numpy as np
 import numpy.typing as npt
 import soundfile
 
-OPENING_BYTES = 64 << 20  # the tables of a film are much less, wherever in it they are
+OPENING_BYTES = 64 << 20  # a film's tables are much smaller, wherever in the file they are
 READ_BYTES = 512 << 20  # a minute of sound in a film of the best quality is less
 MEMORY_BYTES = 1 << 30  # address space; the libraries alone take a third of it
 PROCESSOR_S = 60
 _CONTAINERS = "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w64,aiff,avi,mpegts"
-_LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside is a broken header
+_LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside: a broken header
 _MOST_CHANNELS = 32
 _BLOCK_SAMPLES = 1 << 18
-_UNKNOWN = 2**63 - 1  # soundfile's length of a file whose header has none
+_UNKNOWN = 2**63 - 1  # soundfile's length if the header has none
 _COARSE = ("PCM_U8", "PCM_S8")
-_BURIED = 0.1  # of the power of the loudest channel: the mixture has lost it
+_BURIED = 0.1  # of the power of the loudest channel: with less, the mixture has lost it
 
 Block = npt.NDArray[np.float32]  # [S, channels]
 
 
 class Fault(IntEnum):
-    """The exit status: why a file gave no samples, or not all. A file whose decoder died in another
-    way is damaged or asks for more than it may have."""
+    """Exit status: why a file gave no samples, or not all. Any other status means that the file is
+    damaged or exceeds the limits.
+    """
 
     NOT_SOUND = 10
     NO_TRACK = 11
@@ -62,14 +63,14 @@ class FaultError(Exception):
 
 
 class BoundedFile(io.RawIOBase):
-    """A file that seems to end once `left` bytes were read of it."""
+    """A file that appears to end after `left` more bytes."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()
         self._file = file
         self.left = OPENING_BYTES
 
-    def readinto(self, buffer: Any) -> int:  # Any: whatever memory the library lends
+    def readinto(self, buffer: Any) -> int:  # Any: the library's buffer type
         view = memoryview(buffer).cast("B")[: self.left]
         data = self._file.read(len(view))
         view[: len(data)] = data
@@ -90,12 +91,12 @@ class BoundedFile(io.RawIOBase):
 
 
 def limits_memory() -> bool:
-    """Whether the system can limit memory: Windows cannot, and macOS ignores the limit."""
+    """Return whether the system can limit memory: Windows cannot, and macOS ignores the limit."""
     return sys.platform not in {"win32", "darwin"}
 
 
 def limit() -> None:
-    """Let this process take no more memory and processor time than MEMORY_BYTES, PROCESSOR_S."""
+    """Limit this process to MEMORY_BYTES and PROCESSOR_S."""
     if not limits_memory():
         return
     import resource
@@ -107,7 +108,7 @@ def limit() -> None:
 
 @dataclass(frozen=True)
 class Source:
-    """An opened file. `seconds` None: it does not say how long it is."""
+    """An opened file. `seconds` is None if its length is unknown."""
 
     sample_rate: int
     channels: int
@@ -118,7 +119,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Mixture:
-    """`instead`: the channel to take because the others all but cancel or bury it; None = the
+    """Mono samples. `instead`: the channel to use because the others cancel or bury it; None = the
     mixture is good.
     """
 
@@ -127,9 +128,9 @@ class Mixture:
 
 
 def decode(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float = 0.0) -> None:
-    """See the module; FaultError."""
+    """Decode as described in the module's docstring. FaultError."""
     with _opened(file) as source:
-        _tell(out, source)
+        _write_header(out, source)
         first, count = (int(each * source.sample_rate) for each in (start_s, seconds))
         mixture = mix(source.blocks, first, max(1, count) + 1)
     if mixture.instead is not None:
@@ -139,9 +140,9 @@ def decode(file: BinaryIO, seconds: float, out: BinaryIO, start_s: float = 0.0) 
 
 
 def mix(blocks: Iterator[Block], first: int, most: int, channel: int | None = None) -> Mixture:
-    """At most `most` samples from `first` on: the mean of all channels, or one channel."""
+    """Return at most `most` samples from `first`: the mean of all channels, or one channel."""
     parts: list[npt.NDArray[np.float32]] = []
-    sums = powers = np.zeros(1)  # [channels], and the mixture's as the last
+    sums = powers = np.zeros(1)  # [channels] and, last, the mixture
     left = most
     for block in blocks:
         kept = block[first:][:left]
@@ -163,8 +164,8 @@ def mix(blocks: Iterator[Block], first: int, most: int, channel: int | None = No
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[Source]:
-    """Open a file with soundfile, or with PyAV if it was written to a pipe: soundfile takes such a
-    WAV for empty, and cannot read such a FLAC, which has no length.
+    """Open a file with soundfile, or with PyAV if it was written to a pipe: soundfile treats such a
+    WAV as empty, and cannot read such a FLAC, which has no length.
     """
     file.seek(0)
     bounded = BoundedFile(file)
@@ -199,7 +200,7 @@ def _soundfile_blocks(sound: Any) -> Iterator[Block]:
 
 @contextmanager
 def _opened_with_av(file: BinaryIO) -> Iterator[Source]:
-    import av  # here: most files never need it
+    import av  # imported here, as most files do not need it
 
     bounded = BoundedFile(file)
     try:
@@ -212,7 +213,7 @@ def _opened_with_av(file: BinaryIO) -> Iterator[Source]:
             raise FaultError(Fault.NO_TRACK)
         stream = container.streams.audio[0]
         codec = stream.codec_context
-        if codec is None:  # of a kind that FFmpeg cannot decode
+        if codec is None:  # FFmpeg cannot decode this codec
             raise FaultError(Fault.NOT_SOUND)
         length = None if container.duration is None else container.duration / av.time_base
         coarse = codec.name.upper() in _COARSE
@@ -232,8 +233,8 @@ def _av_blocks(container: Any) -> Iterator[Block]:
         raise FaultError(Fault.DAMAGED) from error
 
 
-def _tell(out: BinaryIO, source: Source) -> None:
-    """The line of JSON."""
+def _write_header(out: BinaryIO, source: Source) -> None:
+    """Write the line of JSON."""
     rate, channels = source.sample_rate, source.channels
     header = {"sample_rate": rate, "channels": channels, "seconds": source.seconds}
     out.write(json.dumps({**header, "coarse": source.coarse}).encode() + b"\n")
@@ -244,7 +245,7 @@ def _tell(out: BinaryIO, source: Source) -> None:
 def main() -> int:
     limit()
     try:
-        with open(0, "rb", buffering=0) as file, open(1, "wb") as out:  # descriptors
+        with open(0, "rb", buffering=0) as file, open(1, "wb") as out:  # file descriptors
             decode(file, float(sys.argv[1]), out, float(sys.argv[2]))
     except FaultError as error:
         return error.fault

@@ -1,7 +1,7 @@
-"""A clip taken with the microphone, to make a voice of.
+"""A clip recorded with the microphone, from which a voice is made.
 
-Invariant: nobody else may read its file, and there is one at most: a new take deletes what an
-earlier one, or a program that was killed, has left in the folder.
+Invariant: only the user may read its file, and at most one exists: a new take deletes the files of
+an earlier one, or of a program that was killed.
 """
 
 from contextlib import suppress
@@ -14,11 +14,11 @@ from engine.errors import DeviceError, InvalidInput
 from engine.translatable import Translatable
 
 NAME: Final = "My voice.wav"
-LONGEST_S: Final = 30.0  # a voice is made of at most 20 s of speech
+LONGEST_S: Final = 30.0  # a voice uses at most 20 s of speech
 
 
 class Take:
-    """Grows by add() until close(). InvalidInput when the folder cannot be made."""
+    """A recording that grows until close(). InvalidInput if the folder cannot be created."""
 
     def __init__(self, folder: Path) -> None:
         forget(folder)
@@ -32,10 +32,10 @@ class Take:
                 error=error.strerror,
             ) from error
         self._path = folder / NAME
-        self._file: WaveFile | None = None  # None = nothing was heard yet
+        self._file: WaveFile | None = None  # None = no samples yet
         self._rate = 0  # Hz of the microphone
         self._samples = 0
-        self.ended_by = ""  # why it cannot go on; empty while it can
+        self.ended_by = ""  # why it stopped; empty while it records
 
     @property
     def seconds(self) -> float:
@@ -58,13 +58,13 @@ class Take:
         self._samples += len(heard)
         if self._file.fault:
             reason = self._file.fault.strerror or self._file.fault
-            self.ended_by = Translatable("It could not be recorded on: {reason}.", reason=reason)
+            self.ended_by = Translatable("The recording stopped: {reason}.", reason=reason)
         elif self.seconds >= LONGEST_S:
             seconds = f"{LONGEST_S:.0f}"
             self.ended_by = Translatable("{seconds} seconds are enough.", seconds=seconds)
 
     def close(self) -> Path | None:
-        """The file; None where nothing was heard, or it could not be written."""
+        """Return the file; None if there were no samples, or it could not be written."""
         if self._file is None:
             return None
         self._file.close()
@@ -72,7 +72,7 @@ class Take:
 
 
 def forget(folder: Path) -> None:
-    """Delete what was taken."""
+    """Delete all takes in the folder."""
     for path in (*folder.glob("*.wav"), *folder.glob(".*.part")):
         with suppress(OSError):
             path.unlink()

@@ -1,8 +1,8 @@
 """A WAV file that grows while it is recorded.
 
-Invariant: after every append the file on disk is a whole WAV of what was appended, under a
-temporary name until it is closed; so a crash loses its name and nothing else. It is new, its
-temporary name cannot be foreseen, and nobody else may read it.
+Invariant: after every append the file on disk is a complete WAV under a temporary name until it is
+closed, so a crash loses only its name. The file is new, its temporary name cannot be predicted, and
+only the user may read it.
 """
 
 import os
@@ -17,9 +17,8 @@ from engine.errors import DeviceError
 
 
 class WaveFile:
-    """A 16-bit WAV that grows. A fault is kept, and ends the writing.
-
-    DeviceError when it cannot be created.
+    """A 16-bit WAV that grows. A fault is stored in `fault`, and ends the writing. DeviceError if
+    it cannot be created.
     """
 
     def __init__(self, path: Path, sample_rate: int) -> None:
@@ -42,7 +41,7 @@ class WaveFile:
         self._wave.setframerate(sample_rate)
 
     def append(self, pcm: Pcm) -> None:
-        """Write samples [S]; after a fault nothing."""
+        """Write samples [S]; does nothing after a fault."""
         if self.fault:
             return
         whole = np.round(np.clip(pcm, -1, 1) * 32767).astype("<i2")
@@ -53,7 +52,7 @@ class WaveFile:
             self.fault = error
 
     def close(self) -> None:
-        """Give the file its name; after a fault delete it. Never raises."""
+        """Rename the file, or delete it after a fault. Never raises."""
         try:
             with self._stream:
                 self._wave.close()

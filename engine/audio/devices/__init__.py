@@ -1,1 +1,1 @@
-"""Microphones and loudspeakers: the machine's own, and files that stand for them."""
+"""Microphones and loudspeakers of the machine, and files that replace them."""

@@ -1,8 +1,8 @@
-"""A microphone that speaks a recording and a loudspeaker that writes one, for tests, `demo` and
+"""A microphone that plays a recording and a loudspeaker that makes one, for tests, `demo` and
 `converse` with files.
 
-Invariant: samples move only as the clock moves, whoever asks and however often; so the same calls
-at the same times give the same samples, and a device stepped by hand is exact to the sample.
+Invariant: samples advance only with the clock, however often they are requested. So the same calls
+at the same times give the same samples, and a manually stepped device is exact to the sample.
 """
 
 import threading
@@ -22,17 +22,17 @@ from engine.errors import DeviceError
 
 _LONGEST_QUESTION_S = 600.0
 _CAPACITY_S = 1.0
-_BLOCK_S = 0.01  # what a real device would take at once: how close to now an edit can come
+_BLOCK_S = 0.01  # block size of a real device: an edit cannot be closer to now
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 Clock = Callable[[], float]  # seconds since some moment; never goes back
 
 
 class FileMicrophone:
-    """See Microphone: a file, or samples in memory, heard once, then `tail_s` of silence.
+    """See Microphone: plays a file, or samples in memory, once, then `tail_s` of silence.
 
-    Time starts at the first read(), so that nothing is said while models still load.
-    UnreadableClip when the file cannot be read.
+    Time starts at the first read(), so nothing is spoken while models load. UnreadableClip if the
+    file cannot be read.
     """
 
     joins_midway = False
@@ -48,7 +48,7 @@ class FileMicrophone:
         tail = np.zeros(int(tail_s * clip.sample_rate), dtype=np.float32)
         self._pcm: Pcm = np.concatenate([clip.pcm, tail])
         self._clock = clock
-        self._started_at: float | None = None  # None: nobody has listened yet
+        self._started_at: float | None = None  # None: not read yet
         self._delivered = 0
         self._closed = False
 
@@ -82,10 +82,10 @@ class FileMicrophone:
 
 
 class FileLoudspeaker(TapedLoudspeaker):
-    """See Loudspeaker: what would be heard is written to a 16-bit WAV, silence included.
+    """See Loudspeaker: writes its output, including silence, to a 16-bit WAV.
 
-    The file has a temporary name until close(), and a header that fits after every write. With
-    `path` None nothing is written and `recorded()` has the samples.
+    The file has a temporary name until close(), and a valid header after every write. With `path`
+    None nothing is written, and recorded() returns the samples.
     """
 
     latency_s = 0.0
@@ -104,12 +104,12 @@ class FileLoudspeaker(TapedLoudspeaker):
         )
         self._clock = clock
         self._started_at = clock()
-        self._passed = 0  # samples of time, heard or silent
+        self._passed = 0  # samples of elapsed time, sound or silence
         self._parts: list[Pcm] = []
         self._file = WaveFile(path, sample_rate) if path else None
         self._keep: Callable[[Pcm], None] = self._file.append if self._file else self._parts.append
         self._closed = False
-        self._lock = threading.Lock()  # any thread that looks moves the ring on
+        self._lock = threading.Lock()  # every thread that reads the state advances the ring
 
     @property
     def name(self) -> str:
@@ -120,8 +120,8 @@ class FileLoudspeaker(TapedLoudspeaker):
         return self._sample_rate
 
     def write(self, pcm: Pcm) -> int:
-        """See Loudspeaker. DeviceError when the file cannot be written (a full disk)."""
-        self._look()
+        """See Loudspeaker. DeviceError if the file cannot be written (a full disk)."""
+        self._advance()
         if self._closed:
             return 0
         if self._file and self._file.fault:
@@ -139,20 +139,20 @@ class FileLoudspeaker(TapedLoudspeaker):
         return self._file.fault if self._file else None
 
     def recorded(self) -> Pcm:
-        """What was played so far, silence included; empty when it goes to a file."""
-        self._look()
+        """Return the samples played so far, including silence; empty if they go to a file."""
+        self._advance()
         return np.concatenate([_EMPTY, *self._parts])
 
     def close(self) -> None:
-        """Complete the file under its own name. Never raises; a fault was told by write()."""
-        self._look()
+        """Complete the file and give it its name. Never raises; write() reports a fault."""
+        self._advance()
         with self._lock:
             if not self._closed and self._file:
                 self._file.close()
             self._closed = True
 
-    def _look(self) -> None:
-        """What the callback of a device does, for all the time that passed since the last look."""
+    def _advance(self) -> None:
+        """Do the work of a device's callback for the time since the last call."""
         with self._lock:
             if self._closed:
                 return
@@ -166,5 +166,5 @@ class FileLoudspeaker(TapedLoudspeaker):
 
 
 def _due(seconds: float, sample_rate: int) -> int:
-    """Whole samples in a time; the millionth keeps 0.1 + 0.2 from losing one."""
+    """Return the number of complete samples; without the millionth, 0.1 + 0.2 would lose one."""
     return int(seconds * sample_rate + 1e-6)

@@ -1,16 +1,16 @@
-"""Lists the devices, and notices that one was plugged in or pulled out while the program runs.
+"""List the devices, and notice devices that are plugged in or pulled out while the program runs.
 
-Invariant: poll() never waits and costs microseconds; the list is made by a child process, because
-PortAudio cannot look again while a stream is open in this one.
+poll() never waits and costs microseconds. A child process makes the list, because PortAudio cannot
+update its list while a stream is open in this process.
 
-What it can see, honestly:
-- Linux: the kernel's sound nodes (/dev/snd) and the sound server's socket are looked at on every
-  poll, 17 us in all; only when they change is a child started (0.4 s of processor time). Devices
-  that exist only inside PipeWire or PulseAudio (Bluetooth, network) are none of PortAudio's: it
-  sees one device 'default', and the server itself moves the sound elsewhere. Not reported.
-- Windows and macOS have nothing as cheap that Python can reach without a dependency: a child is
-  started once a minute (under 1 % of a core), so a new device may take that long to appear. A
-  device that is *in use* and goes away is noticed by its stream. Not tried on either system.
+Limits:
+- Linux: each poll checks the kernel's sound nodes (/dev/snd) and the sound server's socket, 17 us
+  in all; a child is started only when they change (0.4 s of processor time). Devices that exist
+  only inside PipeWire or PulseAudio (Bluetooth, network) are not reported: PortAudio sees one
+  device 'default', and the server itself moves the sound elsewhere.
+- Windows and macOS have no check as cheap that Python can reach without a dependency. A child is
+  started once a minute (under 1 % of a core), so a new device may take that long to appear. The
+  loss of a device *in use* is noticed by its stream. Not tried on either system.
 """
 
 import json
@@ -35,7 +35,8 @@ _LONGEST_LIST = 1 << 20  # bytes
 class DeviceWatch:
     """Call poll() about once a second, from one thread; close() when done.
 
-    `fingerprint` is anything that changes when devices do; `enumerate_devices` starts the child.
+    `fingerprint` returns a value that changes when devices do; `enumerate_devices` starts the
+    child.
     """
 
     def __init__(
@@ -45,18 +46,16 @@ class DeviceWatch:
     ) -> None:
         self._fingerprint = fingerprint or _default_fingerprint()
         self._enumerate = enumerate_devices or Enumeration
-        self._seen: object = None  # nothing yet: the first poll looks at what there is
+        self._seen: object = None  # nothing yet, so the first poll lists the devices
         self._running: Enumeration | None = None
         self._last: Devices | None = None
 
     def poll(self) -> Devices | None:
-        """The list of what there is at first, and a new one when something was plugged or
-        unplugged since; else None.
-        """
+        """Return the devices at first, and again after each change; otherwise None."""
         fingerprint = self._fingerprint()
         if fingerprint != self._seen:
             self._seen = fingerprint
-            self._stop()  # what it lists may already be out of date
+            self._stop()  # its list may already be out of date
             self._running = self._enumerate()
         if self._running is None or not self._running.done():
             return None
@@ -77,7 +76,7 @@ class DeviceWatch:
 
 
 class Enumeration:
-    """One look at the devices by a short-lived child process."""
+    """One list of the devices, made by a short-lived child process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         root = str(Path(__file__).parents[3])
@@ -88,19 +87,19 @@ class Enumeration:
             [sys.executable, "-P", "-c", _CHILD],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # sound drivers talk a lot
+            stderr=subprocess.DEVNULL,  # sound drivers print a lot
             env={**os.environ, "PYTHONPATH": path},
         )
 
     def done(self) -> bool:
-        """Whether result() is ready; a child that hangs in a driver is ended."""
+        """Return whether result() is ready; kill a child that hangs in a driver."""
         if self._clock() - self._started_at > _CHILD_TIMEOUT_S:
             self._child.kill()
             self._child.wait()
         return self._child.poll() is not None
 
     def result(self) -> Devices | None:
-        """The list, or None when the child could not make one."""
+        """Return the list, or None if the child could not make one."""
         assert self._child.stdout is not None
         with self._child.stdout as stdout:
             text = stdout.read(_LONGEST_LIST)
@@ -123,7 +122,7 @@ def _default_fingerprint() -> Callable[[], object]:
 
 
 def _linux_fingerprint() -> object:
-    """The sound nodes of the kernel and whether a sound server is there to be asked."""
+    """Return the sound nodes of the kernel and the socket of the sound server."""
     try:
         nodes = tuple(sorted(os.listdir("/dev/snd")))  # noqa: PTH208  half the cost of iterdir
     except OSError:
@@ -132,6 +131,6 @@ def _linux_fingerprint() -> object:
     if (address := os.environ.get("PULSE_SERVER", "")).startswith("unix:"):
         socket = address.removeprefix("unix:")
     try:
-        return nodes, os.stat(socket).st_ino  # noqa: PTH116  as above; a restarted one has a new one
+        return nodes, os.stat(socket).st_ino  # noqa: PTH116  as above; a restart changes it
     except OSError:
         return nodes, 0

@@ -1,7 +1,7 @@
-"""A loudspeaker behind PortAudio: we write a tape, a C callback plays it.
+"""A PortAudio loudspeaker: the program writes a tape, a C callback plays it.
 
-Invariant: nothing here runs in the callback. It stops reading when the tape runs out and is told
-to start again when there is more, so every method that looks at the tape also tends the callback.
+Nothing here runs in the callback. It stops when the tape is empty and must be restarted when there
+is more, so every method that reads the tape also checks the callback.
 """
 
 import importlib
@@ -21,11 +21,11 @@ from engine.translatable import Translatable
 
 _CAPACITY_S = 1.0
 _LONGEST_LATENCY_S = 2.0  # Bluetooth takes 0.1 to 0.5 s
-_BEAT_S = 0.1  # how often the callback is asked for a sign of life
+_BEAT_S = 0.1  # interval of requests that show whether the callback runs
 
 
 class _CallbackRing:
-    """rtmixer's ring as a Store: its memory lies in a numpy array that we can still edit."""
+    """rtmixer's ring as a Store: its memory is a numpy array that can still be edited."""
 
     def __init__(self, sample_rate: int, channels: int) -> None:
         size = power_of_two(int(sample_rate * (_CAPACITY_S + HISTORY_S)))
@@ -67,33 +67,33 @@ class PortAudioLoudspeaker(TapedLoudspeaker, DeviceStream):
         return self._latency_s
 
     def write(self, pcm: Pcm) -> int:
-        """See Loudspeaker. After close(): takes nothing."""
-        self._look()
+        """See Loudspeaker. After close() it accepts nothing."""
+        self._advance()
         if self._closed:
             return 0
         if self._gone:
             raise self._fault()
         count = self._tape.write(pcm)
-        self._look()
+        self._advance()
         return count
 
     def _begin(self, stream: Any) -> None:
-        # Drivers may report anything, so it is limited; max() also makes 0 of not-a-number.
+        # Drivers may report any number, so it is limited; max() also turns not-a-number into 0.
         self._latency_s = min(max(0.0, float(stream.latency)), _LONGEST_LATENCY_S)
         self._action: Any = None  # the callback's reading of the tape
-        self._beat: Any = None  # a request the callback has not answered yet
+        self._beat: Any = None  # a request that the callback has not answered yet
         self._beats = 0
         self._beat_at = 0.0
 
-    def _look(self) -> None:
-        """Keep the callback playing, and notice when it no longer runs."""
+    def _advance(self) -> None:
+        """Keep the callback playing, and notice if it no longer runs."""
         with self._lock:
-            if not self._runs:
+            if not self._has_stream:
                 return
             running = self._stream.actions
             if self._beat is not None and self._beat not in running:
                 self._beat, self._beats = None, self._beats + 1
-            if not self._lives(self._beats):
+            if not self._is_running(self._beats):
                 return
             if self._store.unread and self._action not in running:
                 self._action = self._stream.play_ringbuffer(self._store.ring)

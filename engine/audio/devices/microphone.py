@@ -1,6 +1,6 @@
-"""A microphone behind PortAudio: a C callback fills a ring, we empty it.
+"""A PortAudio microphone: a C callback fills a ring, the program empties it.
 
-Invariant: nothing here runs in the callback; it only copies into memory that was allocated before.
+Nothing here runs in the callback, which only copies into preallocated memory.
 """
 
 import importlib
@@ -14,7 +14,7 @@ from engine.audio.devices.stream import DeviceStream
 from engine.audio.pcm import Pcm
 from engine.translatable import Translatable
 
-_CAPACITY_S = 8.0  # how late a reader may be before samples are lost: while a library is loaded
+_CAPACITY_S = 8.0  # delay of the reader before samples are lost: a library may be loading
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
@@ -41,11 +41,11 @@ class PortAudioMicrophone(DeviceStream):
 
     @property
     def overruns(self) -> int:
-        """How often samples were lost because nobody read in time."""
+        """How often samples were lost because they were read too late."""
         return self._overruns
 
     def read(self) -> Pcm:
-        """See Microphone. After close(): nothing."""
+        """See Microphone. After close() it returns nothing."""
         with self._lock:
             if self._closed:
                 return _EMPTY
@@ -63,8 +63,8 @@ class PortAudioMicrophone(DeviceStream):
         self._action = stream.record_ringbuffer(self._ring)
 
     def _tend(self) -> None:
-        """Notice that the device has gone, and record on after the ring was full."""
-        if not self._runs or not self._lives(self._arrived + self._ring.read_available):
+        """Notice that the device is gone, and continue recording after the ring was full."""
+        if not self._has_stream or not self._is_running(self._arrived + self._ring.read_available):
             return
         if self._action not in self._stream.actions:
             self._overruns += 1

@@ -1,21 +1,21 @@
-"""The machine's own microphones and loudspeakers, through PortAudio (sounddevice and rtmixer).
+"""The machine's microphones and loudspeakers, through PortAudio (sounddevice and rtmixer).
 
-Invariant: PortAudio is opened, closed and initialised by one thread at a time, under _HOST.lock; it
-is loaded when first needed, never at import, because initialising it asks every sound driver.
+Invariant: PortAudio is opened, closed and initialised by one thread at a time, under _HOST.lock. It
+is loaded when first needed, never at import, because its initialisation queries every sound driver.
 
-PortAudio freezes its list of devices when it is initialised. refresh() therefore closes the open
-streams, initialises again and opens them again under the same Microphone and Loudspeaker objects,
-whose samples wait meanwhile: a short gap, and what was just plugged in can be opened. Opening a
-device that the old list does not have does so by itself, at most every few seconds.
+PortAudio fixes its list of devices when it is initialised. So refresh() closes the open streams,
+initialises again and reopens them under the same Microphone and Loudspeaker objects. Their samples
+wait meanwhile: there is a short gap, and then new devices can be opened. Opening a device that is
+not on the old list does this automatically, at most every few seconds.
 
 The callback is rtmixer's, in C. Measured in tests/benchmarks/callback_soak.py: while another thread
 kept the interpreter lock for 0.1 s at a time, a Python callback lost 2.8 s of 40, the C callback
-nothing; with four busy Python threads it was 13.9 s against 1.3 to 5 s, and nothing once
-sys.setswitchinterval(0.001) let the writer keep up. What the C callback is about to play can still
-be changed, so a cut or a lower gain does not wait for the ring to drain (tape.py).
+nothing. With four busy Python threads it was 13.9 s against 1.3 to 5 s, and nothing once
+sys.setswitchinterval(0.001) let the writer keep up. The samples that the C callback plays next can
+still be changed, so a cut or a lower gain does not wait for the ring to drain (tape.py).
 
-Devices are opened at their own rate. ALSA names 44.1 kHz for devices that merely accept it, so
-48 kHz, what sound servers run at and a whole multiple of most speech rates, is tried first there.
+Devices are opened at their own rate. ALSA reports 44.1 kHz for devices that merely accept it. So 48
+kHz is tried first there: sound servers run at it, and it is a multiple of most speech rates.
 """
 
 import importlib
@@ -36,12 +36,12 @@ from engine.errors import DeviceError
 from engine.translatable import Translatable
 
 _BLOCKS_PER_S = 100  # 10 ms blocks
-_LATENCY_S = 0.04  # asked of the device; 20 and 80 ms lost as little or as much in the soak
+_LATENCY_S = 0.04  # requested from the device; 20 and 80 ms lost the same in the soak
 _SERVER_RATE = 48_000
-_LOOK_AGAIN_S = 5.0  # a caller that keeps asking for a missing device must not chop up the sound
+_LOOK_AGAIN_S = 5.0  # repeated requests for a missing device must not interrupt the sound
 _Device = TypeVar("_Device", PortAudioMicrophone, PortAudioLoudspeaker)
 
-# ALSA lists converters beside devices; opening one of these as a device makes no sense.
+# ALSA lists converters as devices; opening one of these makes no sense.
 _NOT_DEVICES = re.compile(
     r"lavrate|samplerate|speex(rate)?|v?(up|down)mix|jack|oss|a52|null|arcam_av|d(mix|snoop)"
     r"|front|rear|center_lfe|side|surround\d\d|iec958|spdif|hdmi|modem|phoneline"
@@ -58,10 +58,10 @@ class Devices:
 
 @dataclass(frozen=True)
 class _Direction:
-    """What differs between recording and playing."""
+    """Differences between recording and playing."""
 
     noun: Translatable
-    none: Translatable  # said where there is no such device
+    none: Translatable  # message if there is no such device
     stream: str  # rtmixer's class
     check: str  # sounddevice's function
     channels: str  # key in PortAudio's description of a device
@@ -82,20 +82,19 @@ _OUT = _Direction(
 
 @dataclass
 class _Host:
-    """What is ours of the one PortAudio there is in a process."""
+    """This module's state of PortAudio, which exists once per process."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     open: list[DeviceStream] = field(default_factory=list)
-    looked_at: float = -_LOOK_AGAIN_S  # time.monotonic() when opening last asked for a new list
+    looked_at: float = -_LOOK_AGAIN_S  # time.monotonic() when opening last caused a new list
 
 
 _HOST = _Host()
 
 
 def devices() -> Devices:
-    """What can be opened, as of PortAudio's start or the last refresh().
-
-    DeviceError when PortAudio itself is missing.
+    """Return the devices as of PortAudio's start or the last refresh(). DeviceError if PortAudio is
+    missing.
     """
     with _portaudio() as library:
         return Devices(tuple(sorted(_named(library, _IN))), tuple(sorted(_named(library, _OUT))))
@@ -104,8 +103,8 @@ def devices() -> Devices:
 def refresh() -> None:
     """Make PortAudio look for devices again; open ones have a gap of about 0.1 s.
 
-    One that cannot be opened again is gone, as its read() or write() will say. DeviceError when a
-    device once went and kept PortAudio waiting (time_limit.py).
+    A device that cannot be reopened is gone, as its read() or write() reports. DeviceError if a
+    device once blocked PortAudio (time_limit.py).
     """
     with _portaudio() as library:
         _initialise_again(library)
@@ -114,7 +113,7 @@ def refresh() -> None:
 def open_microphone(name: str = "") -> PortAudioMicrophone:
     """Start recording from the device called `name` (empty: the system's default).
 
-    DeviceError when there is none of that name, none at all, or it refuses to open.
+    DeviceError if there is none of that name, none at all, or it refuses to open.
     """
     return _opened(PortAudioMicrophone, name, _IN)
 
@@ -122,7 +121,7 @@ def open_microphone(name: str = "") -> PortAudioMicrophone:
 def open_loudspeaker(name: str = "") -> PortAudioLoudspeaker:
     """Start playing silence on the device called `name` (empty: the system's default).
 
-    DeviceError when there is none of that name, none at all, or it refuses to open.
+    DeviceError if there is none of that name, none at all, or it refuses to open.
     """
     return _opened(PortAudioLoudspeaker, name, _OUT)
 
@@ -145,7 +144,7 @@ def _close(device: DeviceStream) -> None:
 
 @contextmanager
 def _portaudio() -> Iterator[Any]:
-    """The sounddevice module, held by this thread alone."""
+    """Yield the sounddevice module, locked for this thread."""
     with _HOST.lock:
         try:
             library = importlib.import_module("sounddevice")
@@ -168,7 +167,7 @@ def _initialise_again(library: Any) -> None:
     if not stuck:
         for device in _HOST.open:
             device.suspend()
-        stuck = any_left_behind()  # one just now
+        stuck = any_left_behind()  # the suspension may have added one
         if not stuck:
             library._terminate()  # there is no public way (PortAudio #750)
             library._initialize()
@@ -176,12 +175,12 @@ def _initialise_again(library: Any) -> None:
             device.resume()
     if stuck:
         raise DeviceError(
-            "The sound system cannot be asked for new devices any more.", hint="Start Rubato again."
+            "The sound system cannot list new devices any more.", hint="Start Rubato again."
         )
 
 
 def _open(library: Any, name: str, direction: _Direction) -> Any:
-    """A started stream, with a fresh list of devices when the old one does not lead to it."""
+    """Return a started stream; update the list of devices if the old one fails."""
     try:
         return _start(library, name, direction)
     except DeviceError:
@@ -194,11 +193,11 @@ def _open(library: Any, name: str, direction: _Direction) -> Any:
 
 
 def _start(library: Any, name: str, direction: _Direction) -> Any:
-    """A started stream from the list as it is."""
+    """Return a started stream of a device on the current list."""
     device = _find(library, name, direction)
     most = min(2, device[direction.channels])
-    # Playing: two channels where there are two; on some hosts a mono stream is heard on the left
-    # only. Recording: one, mixed down as the host sees fit; some raw devices refuse that.
+    # Playing: two channels if possible; on some hosts a mono stream is heard only on the left.
+    # Recording: one channel, mixed by the host; some raw devices refuse that.
     counts = (most,) if direction is _OUT else tuple(dict.fromkeys((1, most)))
     rtmixer = importlib.import_module("rtmixer")
     fault: Exception | None = None
@@ -215,7 +214,7 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
             within_limit(stream.start)
         except TimeoutError:
             raise DeviceError(
-                "{noun} '{name}' has gone.",
+                "{noun} '{name}' was disconnected.",
                 hint="Choose another one. To use one that you connect from now on, start "
                 "Rubato again.",
                 noun=direction.noun,
@@ -236,7 +235,7 @@ def _start(library: Any, name: str, direction: _Direction) -> Any:
 
 
 def _named(library: Any, direction: _Direction) -> dict[str, dict[str, Any]]:
-    """Descriptions of devices by the names shown to the person, which are unique."""
+    """Return device descriptions by the unique names that are shown to the user."""
     apis = library.query_hostapis()
     descriptions = [
         {**device, "host": apis[device["hostapi"]]["name"]}

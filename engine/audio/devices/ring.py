@@ -1,6 +1,6 @@
 """A ring of samples between one writer and one consumer that must never wait.
 
-Invariant: the writer alone moves `_written`, the consumer alone moves `_read`; both are plain
+Invariant: only the writer changes `_written`, only the consumer changes `_read`. Both are plain
 integers that only grow, so neither side needs a lock. Memory is allocated once.
 """
 
@@ -26,11 +26,11 @@ class Ring:
         return self._written - self._read
 
     def publish(self, samples: int) -> None:
-        """Writer: the next `samples` places of `memory` are filled; the consumer may have them."""
+        """Writer: release the next `samples` of `memory`, which are filled, to the consumer."""
         self._written += samples
 
     def read_into(self, out: Samples) -> int:
-        """Consumer: copy up to len(out) samples; returns how many. The rest of `out` is left."""
+        """Consumer: copy up to len(out) samples; return how many. The rest of `out` is kept."""
         size = len(self.memory)
         samples = min(len(out), self.unread)
         start = self._read % size
@@ -42,5 +42,5 @@ class Ring:
 
 
 def power_of_two(samples: int) -> int:
-    """The smallest power of two that is not below `samples`."""
+    """Return the smallest power of two that is not below `samples`."""
     return 1 << (samples - 1).bit_length()

@@ -1,6 +1,6 @@
-"""Stands in where there is no loudspeaker.
+"""The substitute for a missing loudspeaker.
 
-Invariant: what is written is over at once, so nobody waits for it.
+Samples count as played as soon as they are written, so nothing waits for them.
 """
 
 import numpy as np
@@ -31,14 +31,14 @@ class SilentLoudspeaker:
         return len(pcm)
 
     def take_played(self) -> Played:
-        """Nothing that a microphone could hear."""
+        """Return no samples: a microphone could hear nothing."""
         return Played(np.zeros(0, np.float32), SAMPLE_RATE, more=False)
 
     def expect_more(self, flag: bool) -> None:
         """Silence cannot run dry."""
 
     def take_back(self, samples: int) -> int:
-        """All was played at once."""
+        """Remove nothing, as all samples were played at once."""
         return 0
 
     def cut(self, *, fade_ms: int = 10) -> None:

@@ -1,7 +1,7 @@
-"""The states of one device's stream: running, suspended, dead, opened again, closed.
+"""The states of one device's stream: running, suspended, dead, reopened, closed.
 
-Invariant: a stream is touched under the lock by one thread at a time, and one that was given back
-or has gone is never touched again.
+Invariant: a stream is used under the lock by one thread at a time, and never after it was released
+or is gone.
 """
 
 import threading
@@ -16,18 +16,19 @@ from engine.errors import DeviceError
 from engine.translatable import Translatable
 
 LIMIT_S = 0.7  # a live device calls every 10 to 40 ms; with the poll gaps this is under a second
-# Until it has lived for a while: opening can take over half a second under load, and on a machine
-# that is busy starting everything else the first calls come in fits (2 of 20 starts).
+# Limit until the stream has run for a while: opening can take over half a second under load, and on
+# a machine that is still starting other programs the first calls are irregular (2 of 20 starts).
 _START_LIMIT_S = 3.0
 _SETTLED_S = 5.0
 _LONGEST_LOOK_S = 0.2
 
 
 class DeviceStream(ABC):
-    """A microphone or loudspeaker of PortAudio, as far as both are alike. Made by portaudio.py.
+    """The common part of PortAudio's microphones and loudspeakers. Made by portaudio.py.
 
     `stream` is a started stream of rtmixer; `reopen` makes another one of the same device, or
-    DeviceError; `release` ends this one. suspend() and resume() are for portaudio.refresh() alone.
+    raises DeviceError; `release` ends this one. Only portaudio.refresh() calls suspend() and
+    resume().
     """
 
     noun: ClassVar[Translatable]
@@ -46,7 +47,7 @@ class DeviceStream(ABC):
         self._channels = int(stream.channels)
         self._gone = False
         self._closed = False
-        # close() and refresh() may come from other threads, and rtmixer's queue has one writer.
+        # close() and refresh() may run in other threads, and rtmixer's queue has one writer.
         self._lock = threading.Lock()
         self._stream: Any = None  # None after suspend(), and when closed
 
@@ -65,16 +66,16 @@ class DeviceStream(ABC):
             self._release(self)
 
     def suspend(self) -> None:
-        """Give the stream back; what was recorded can be read, what was not played stays."""
+        """Close the stream; recorded samples can still be read, unplayed ones stay."""
         with self._lock:
             if self._stream is not None:
-                with suppress(TimeoutError):  # left behind, and not to be closed
+                with suppress(TimeoutError):  # abandoned, and not to be closed
                     within_limit(self._stream.abort)
                     self._stream.close()
                 self._stream = None
 
     def resume(self) -> None:
-        """Go on after suspend(); gone when the device cannot be opened as before."""
+        """Continue after suspend(); the device is gone if it cannot be reopened as before."""
         with self._lock:
             if self._gone or self._closed:
                 return
@@ -90,29 +91,29 @@ class DeviceStream(ABC):
                 self._gone = True
 
     def _attach(self, stream: Any) -> None:
-        """Go on with this stream."""
+        """Continue with this stream."""
         self._stream = stream
         self._liveness = Liveness()
         self._begin(stream)
 
     @abstractmethod
     def _begin(self, stream: Any) -> None:
-        """Tell a stream just attached what to do."""
+        """Give a newly attached stream its work."""
 
     @property
-    def _runs(self) -> bool:
-        """Whether there is a stream, as far as this object knows; under the lock."""
+    def _has_stream(self) -> bool:
+        """Whether there is a stream that is not known to be gone; under the lock."""
         return self._stream is not None and not self._gone
 
-    def _lives(self, count: int) -> bool:
-        """Whether a stream that runs still does; `count` grows while it does; under the lock."""
+    def _is_running(self, count: int) -> bool:
+        """Return whether a running stream still is, as `count` grows meanwhile; under the lock."""
         self._gone = not self._stream.active or self._liveness.stalled(count)
         return not self._gone
 
     def _fault(self) -> DeviceError:
-        """What the owner is told once the device has gone."""
+        """Return the error for the owner of a lost device."""
         return DeviceError(
-            "{noun} '{name}' has gone.",
+            "{noun} '{name}' was disconnected.",
             hint="Connect it again or choose another one.",
             noun=self.noun,
             name=self._name,
@@ -120,11 +121,11 @@ class DeviceStream(ABC):
 
 
 class Liveness:
-    """Tells a device that stopped, about which the driver says nothing, from one that is merely
-    slow: watches a count that grows while it lives.
+    """Distinguishes a device that stopped, which drivers do not report, from a slow one, by a count
+    that grows while it runs.
 
-    Invariant: only time during which somebody kept looking counts. A machine that was suspended or
-    a program that was stopped for a minute comes back to a device that has had no chance to move.
+    Invariant: only time with regular checks counts. After a suspended machine or a stopped program
+    the device has had no chance to move.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -134,7 +135,7 @@ class Liveness:
         self._still_s = self._lived_s = 0.0
 
     def stalled(self, count: int) -> bool:
-        """Whether `count` stood still too long. Look at least five times a second."""
+        """Return whether `count` stood still too long. Call it at least five times a second."""
         now = self._clock()
         watched_s, self._at = min(now - self._at, _LONGEST_LOOK_S), now
         if count != self._count:

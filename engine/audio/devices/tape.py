@@ -1,16 +1,16 @@
-"""What a loudspeaker is about to play, as its writer sees it: samples already handed to the
-consumer can still be made quieter, faded out or dropped, because they lie in memory that is ours
-until the consumer reads them.
+"""The samples that a loudspeaker plays next, as its writer sees them. Samples that were handed over
+can still be made quieter, faded out or dropped, as the memory is writable until the consumer reads
+it.
 
 Invariant: the consumer (a C callback, or a file device stepped by a clock) only copies and counts.
-Everything clever happens on this side, ahead of the consumer by at least `margin` samples. What
-was handed over stays so: a cut, or samples taken back, leave silence in its place, and what comes
-next is written into that silence.
+All edits happen on the writer's side, ahead of the consumer by at least `margin` samples. The
+consumer's end never moves back: a cut, or samples taken back, leave silence, and the next samples
+are written into that silence.
 
-Positions count samples since construction. `_end` is where real audio ends, `_published` where
-the consumer will stop: between them lies silence left by a cut. Numpy gives up the interpreter
-lock for work on more than 500 samples and may get it back tens of milliseconds later under load;
-the edits below therefore go in pieces of _PIECE samples, earliest first.
+Positions count samples since construction. `_end` is where real audio ends, `_published` where the
+consumer will stop; silence left by a cut lies between them. Numpy releases the interpreter lock for
+work on more than 500 samples and may get it back tens of milliseconds later under load. So the
+edits below go in pieces of _PIECE samples, earliest first.
 """
 
 import threading
@@ -25,7 +25,7 @@ from engine.audio.pcm import Pcm, ramp
 
 _PIECE = 480
 _NOTHING: Pcm = np.zeros(0, dtype=np.float32)
-_RAMP_MS = 10  # the seam promises this for gain; shorter ones click
+_RAMP_MS = 10  # required by Loudspeaker.gain; shorter ramps click
 
 
 class Store(Protocol):
@@ -42,8 +42,8 @@ class Store(Protocol):
 class Tape:
     """The writer's side of a loudspeaker. Any thread may call it; the consumer never does.
 
-    `margin` is how many samples the consumer may take while an edit is made (one device block).
-    `history` samples of the store are left to what was played last.
+    `margin` is the number of samples that the consumer may take during an edit (one device block).
+    The last `history` played samples are kept.
     """
 
     def __init__(self, store: Store, *, sample_rate: int, margin: int, history: int = 0) -> None:
@@ -52,7 +52,7 @@ class Tape:
         self._history = history
         self._room = self._size - history
         self._dry: Pcm = np.zeros(self._size, dtype=np.float32)  # [size] before gain
-        self._taken = 0  # where take_played() goes on
+        self._taken = 0  # position of the next take_played()
         self._margin = margin
         self._sample_rate = sample_rate
         self._published = 0
@@ -62,29 +62,29 @@ class Tape:
         self._gain_from, self._gain_to = 1.0, 1.0
         self._ramp_start, self._ramp_samples = 0, 0
         self._expecting = False
-        self._excused = 0  # running empty at this position is no underrun (or is counted)
+        self._excused = 0  # an empty tape here is no underrun (or was counted)
         self._underruns = 0
-        # Between threads that write, change the gain and cut; the consumer never sees it.
+        # Between threads that write, change the gain and cut; the consumer never uses it.
         self._lock = threading.Lock()
 
     @property
     def writable(self) -> int:
-        """Samples write() would take now."""
+        """Number of samples that write() would accept now."""
         with self._lock:
             return self._room - (self._start() - self._position())
 
     @property
     def samples_written(self) -> int:
-        """Real samples on the tape since construction, less those that were cut."""
+        """Real samples on the tape since construction, without those that were cut."""
         with self._lock:
             return self._end - self._silence
 
     @property
     def samples_played(self) -> int:
-        """Real samples the consumer took."""
+        """Real samples that the consumer took."""
         with self._lock:
             position = min(self._position(), self._end)
-            # A silence that was passed needs no looking at again.
+            # Silences before the position are not needed any more.
             while self._silences and self._silences[0][1] <= position:
                 self._silences.pop(0)
             ahead = sum(stop - max(start, position) for start, stop in self._silences)
@@ -112,7 +112,7 @@ class Tape:
             self._render(start, self._end)
 
     def write(self, pcm: Pcm) -> int:
-        """Append samples; returns how many were taken."""
+        """Append samples; return how many were accepted."""
         with self._lock:
             self._count_underrun()
             start = self._start()
@@ -144,21 +144,22 @@ class Tape:
             return Played(np.concatenate([_NOTHING, *pieces]), self._sample_rate, more)
 
     def expect_more(self, flag: bool) -> None:
-        """Say whether running empty is an underrun from now on."""
+        """Declare whether an empty tape is an underrun from now on."""
         with self._lock:
             self._count_underrun()
             self._expecting = flag
             self._excused = self._end
 
     def take_back(self, samples: int) -> int:
-        """See Loudspeaker: the last samples become silence, into which the next are written."""
+        """See Loudspeaker: turn the last samples into silence, into which the next are written."""
         with self._lock:
             self._count_underrun()
             silent_until = self._silences[-1][1] if self._silences else 0
             fixed = max(self._position() + self._margin, silent_until)
             old_end, self._end = self._end, min(self._end, max(self._end - samples, fixed))
             if self._end < old_end:
-                self._excused = min(self._excused, self._end - 1)  # who runs dry here, runs dry
+                # running empty here is an underrun
+                self._excused = min(self._excused, self._end - 1)
                 self._silence_out(self._end, old_end)
             return old_end - self._end
 
@@ -169,9 +170,10 @@ class Tape:
             fade = min(self._sample_rate * fade_ms // 1000, self._end - position)
             if fade <= 0:
                 return
-            # With less left than margin and fade, the fade takes what is left: late beats a click.
+            # If fewer samples are left than margin and fade, fade what is left: late is better than
+            # a click.
             start = max(position, min(position + self._margin, self._end - fade))
-            if self._gain_to == 0.0:  # or the next gain would revive what the fade is to end
+            if self._gain_to == 0.0:  # or the next gain would revive samples that the fade ends
                 fade = max(0, min(fade, self._ramp_start + self._ramp_samples - start))
             old_end = self._end
             self._end = start + fade
@@ -185,11 +187,11 @@ class Tape:
         return self._published - self._store.unread
 
     def _start(self) -> int:
-        """Where the next sample goes: after the last one, or into the silence behind a cut."""
+        """Return where the next sample goes: after the last one, or into the silence of a cut."""
         return min(self._published, max(self._end, self._position() + self._margin))
 
     def _drop_silences(self) -> None:
-        """Forget what a cut back to _end took away of the closed silences."""
+        """Shorten the closed silences to a cut back to _end."""
         while self._silences and self._silences[-1][1] > self._end:
             start, stop = self._silences.pop()
             self._silence -= stop - max(start, self._end)
@@ -216,7 +218,7 @@ class Tape:
         self._dry[: len(pcm) - first] = pcm[first:]
 
     def _render(self, start: int, stop: int) -> None:
-        """Copy dry samples to the consumer's memory with the gain they are to have."""
+        """Copy dry samples to the consumer's memory, with gain."""
         for offset, samples, position in self._pieces(start, stop):
             dry = self._dry[offset : offset + samples]
             wet = dry * self._envelope(position, samples)
@@ -236,7 +238,7 @@ class Tape:
         return line.astype(np.float32)
 
     def _pieces(self, start: int, stop: int) -> list[tuple[int, int, int]]:
-        """(offset in memory, samples, position) of pieces that neither wrap nor are too long."""
+        """Split into pieces that neither wrap nor are too long: offset, samples, position."""
         pieces = []
         while start < stop:
             offset = start % self._size
@@ -247,13 +249,13 @@ class Tape:
 
 
 class TapedLoudspeaker(ABC):
-    """The part of Loudspeaker that its tape answers, be it of a device or a file."""
+    """The part of Loudspeaker that a tape implements, for devices and files."""
 
     _tape: Tape
 
     @abstractmethod
-    def _look(self) -> None:
-        """Called before every look at the tape: lets the player of the tape do its work."""
+    def _advance(self) -> None:
+        """Let the player of the tape work; called before every access to the tape."""
 
     @property
     def samples_written(self) -> int:
@@ -261,12 +263,12 @@ class TapedLoudspeaker(ABC):
 
     @property
     def samples_played(self) -> int:
-        self._look()
+        self._advance()
         return self._tape.samples_played
 
     @property
     def underruns(self) -> int:
-        self._look()
+        self._advance()
         return self._tape.underruns
 
     @property
@@ -275,21 +277,21 @@ class TapedLoudspeaker(ABC):
 
     @gain.setter
     def gain(self, gain: float) -> None:
-        self._look()
+        self._advance()
         self._tape.set_gain(gain)
 
     def take_played(self) -> Played:
-        self._look()
+        self._advance()
         return self._tape.take_played()
 
     def expect_more(self, flag: bool) -> None:
-        self._look()
+        self._advance()
         self._tape.expect_more(flag)
 
     def take_back(self, samples: int) -> int:
-        self._look()
+        self._advance()
         return self._tape.take_back(samples)
 
     def cut(self, *, fade_ms: int = 10) -> None:
-        self._look()
+        self._advance()
         self._tape.cut(fade_ms)

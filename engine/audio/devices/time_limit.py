@@ -1,15 +1,15 @@
-"""Calls of PortAudio that may never return, and what is left behind when one does not.
+"""Time limit for calls of PortAudio that may never return.
 
-Invariant: a stream that was left behind is never touched again, and PortAudio is not terminated.
+Invariant: an abandoned stream is never used again, and PortAudio is not terminated.
 
-On ALSA a device that goes at the wrong moment can take a call with it, for ever:
-- between the opening and the start: PortAudio's own thread ends without a word and keeps a lock for
-  which Pa_StartStream waits (PortAudio #535, in every release up to 19.7). Whoever then aborts or
-  closes that stream, or terminates PortAudio, as sounddevice does when the program ends, brings the
-  process down: an assertion on the lock.
-- while its samples are fetched: that thread goes round and round, printing an error each time, and
-  Pa_AbortStream waits for it (PortAudio #1037, mended after 19.7). One core stays busy until the
-  program is started again.
+On ALSA, a device that disappears at the wrong moment can block a call for ever:
+- between the opening and the start: PortAudio's own thread ends silently and keeps a lock for which
+  Pa_StartStream waits (PortAudio #535, in every release up to 19.7). Aborting or closing that
+  stream, or terminating PortAudio as sounddevice does at exit, then crashes the process: an
+  assertion on the lock.
+- while its samples are fetched: that thread loops, printing an error each time, and Pa_AbortStream
+  waits for it (PortAudio #1037, mended after 19.7). One core stays busy until the program restarts.
+
 Other streams can be opened and closed as before. Both happen when a sound server crashes or a card
 is pulled out under load; tests/engine/audio/devices/test_time_limit.py makes the first.
 """
@@ -30,15 +30,15 @@ _left_behind: list[object] = []  # kept, or their memory would be freed under th
 
 
 def any_left_behind() -> bool:
-    """Whether PortAudio can no longer be terminated, and no fresh list of devices be had."""
+    """Return whether PortAudio can no longer be terminated, nor its list of devices updated."""
     return bool(_left_behind)
 
 
 def within_limit(call: Callable[[], object]) -> None:
-    """call(), which is a method of a stream, for 5 s at most. For one thread at a time.
+    """Call a method of a stream, for 5 s at most. For one thread at a time.
 
-    TimeoutError when it takes longer: the stream is left behind. What the call raises comes as it
-    is. Where there is no ALSA the call is simply made.
+    TimeoutError if it takes longer: the stream is abandoned. Errors of the call are passed on.
+    Without ALSA there is no limit.
     """
     if not sys.platform.startswith("linux"):
         call()
@@ -48,10 +48,10 @@ def within_limit(call: Callable[[], object]) -> None:
     def run() -> None:
         try:
             outcome.set_result(call())
-        except Exception as error:  # noqa: BLE001  it is raised where it is waited for
+        except Exception as error:  # noqa: BLE001  raised by the waiting thread
             outcome.set_exception(error)
 
-    # The interpreter could not end if it joined a thread that waits for ever.
+    # A daemon: the interpreter could not exit if it joined a thread that waits for ever.
     threading.Thread(target=run, name="call of PortAudio", daemon=True).start()
     try:
         outcome.result(_LIMIT_S)
@@ -64,7 +64,7 @@ def within_limit(call: Callable[[], object]) -> None:
 
 
 def _silence_libraries() -> None:
-    """Nothing more to standard error from libraries: an error printed in a loop fills disks."""
+    """Stop all output of libraries to standard error: an error printed in a loop fills disks."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)

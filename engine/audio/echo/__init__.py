@@ -1,1 +1,1 @@
-"""What the loudspeaker plays, taken out of what the microphone hears."""
+"""Echo cancellation: remove the loudspeaker's sound from the microphone's."""

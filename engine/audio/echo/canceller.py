@@ -1,8 +1,8 @@
-"""Takes what the loudspeaker plays out of what the microphone hears: a filter, then WebRTC.
+"""Remove the loudspeaker's sound from the microphone's: an adaptive filter, then WebRTC.
 
-Invariant: a canceller is given what was played and what was heard in step, 10 ms of each at a time,
-and gives back 10 ms. livekit carries WebRTC's audio processing (an optional package); without it
-nothing is cancelled, and `cancels` says so. Measured in tests/benchmarks/barge_in.py.
+Invariant: a canceller gets the played and the recorded signal in step, 10 ms of each at a time, and
+returns 10 ms. livekit (an optional package) contains WebRTC's audio processing; without it nothing
+is cancelled, and `cancels` is false. Measured in tests/benchmarks/barge_in.py.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from engine.audio.echo.adaptive import BLOCK, AdaptiveFilter
 from engine.audio.echo.double_talk import DoubleTalk
 
 SAMPLE_RATE = 16_000  # Hz
-FRAME = BLOCK  # samples: 10 ms, the only size the processing takes
+FRAME = BLOCK  # samples: 10 ms, the only block size of the processing
 _FULL_SCALE = 32767.0
 
 
 class EchoCanceller(Protocol):
-    """Works on one pair of streams; used from one thread."""
+    """Canceller for one pair of streams; used from one thread."""
 
     @property
     def cancels(self) -> bool:
@@ -30,12 +30,12 @@ class EchoCanceller(Protocol):
 
     @property
     def improves(self) -> bool:
-        """Whether the microphone is changed even when nothing was played (noise, level)."""
+        """Whether the microphone's signal is changed even if nothing was played (noise, level)."""
         ...
 
     @property
     def double_talk(self) -> bool:
-        """Whether the frames processed last held more than the echo of what was played."""
+        """Whether the last frames contained more than the echo of the played signal."""
         ...
 
     def reset(self) -> None:
@@ -43,16 +43,16 @@ class EchoCanceller(Protocol):
         ...
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
-        """What the person said, of FRAME samples heard while FRAME samples were played.
+        """Return the user's speech in FRAME microphone samples, given FRAME samples played then.
 
-        `delay_ms` is how much later than in `played` a sound is in `heard`; 0 when not known.
+        `delay_ms` is how much later a sound is in `heard` than in `played`; 0 if unknown.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What to do to the microphone's samples: remove the echo, remove noise, even out the level."""
+    """Processing of the microphone's samples: remove echo, remove noise, even out the level."""
 
     echo: bool = True
     noise: bool = False
@@ -60,31 +60,31 @@ class Cleaning:
 
 
 class Passthrough:
-    """The microphone as it is."""
+    """The unchanged microphone."""
 
     cancels = False
     improves = False
     double_talk = False
 
     def reset(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing: there is no state."""
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
         return heard
 
 
 class WebRtcCanceller:
-    """An adaptive filter, then livekit's AudioProcessingModule on what it leaves, told what the
-    filter took away: 0.3 ms of one core for 10 ms of sound (measured here).
+    """An adaptive filter, then livekit's AudioProcessingModule on its residual, with the removed
+    echo as reference: 0.3 ms of one core for 10 ms of sound (measured here).
 
-    By itself, WebRTC's canceller mutes the person while both sound: with the echo 6 dB above the
-    person, a voice detector found 38 % of their speech in its output, and 4 of 30 sentences not at
-    all; behind the filter 71 % and all of them, of 82 % in what they said. The filter by itself
-    leaves echoes that the detector takes for a person. The output is about 8 ms late.
+    WebRTC's canceller alone mutes the user while both sound. With the echo 6 dB above the user, a
+    voice detector found 38 % of the speech in its output, and missed 4 of 30 sentences. After the
+    filter it finds 71 % and all sentences; in the clean speech 82 %. The filter alone leaves echoes
+    that the detector takes for speech. The output is about 8 ms late.
     """
 
     def __init__(self, cleaning: Cleaning) -> None:
-        # A moment and 20 MB: only when somebody listens while something is played.
+        # The import takes a moment and 20 MB, so only if the user listens during playback.
         from livekit.rtc.apm import AudioProcessingModule
         from livekit.rtc.audio_frame import AudioFrame
 
@@ -99,7 +99,7 @@ class WebRtcCanceller:
         return self._double_talk.heard
 
     def reset(self) -> None:
-        """A new one learns a room within half a second; an old one unlearns its room in ten."""
+        """Create a new module: it learns a room in half a second; an old one unlearns it in ten."""
         self._filter = AdaptiveFilter()
         self._double_talk = DoubleTalk()
         self._processing: Any = self._module(
@@ -111,31 +111,31 @@ class WebRtcCanceller:
 
     def process(self, heard: Pcm, played: Pcm, delay_ms: int) -> Pcm:
         if not self.cancels:
-            return self._processed(heard)
+            return self._run_module(heard)
         split = self._filter.push(heard, played)
         self._double_talk.push(split)
-        self._processing.process_reverse_stream(self._made(split.echo))
-        self._processing.set_stream_delay_ms(0)  # what the filter predicts is in step
-        return self._processed(split.residual)
+        self._processing.process_reverse_stream(self._to_frame(split.echo))
+        self._processing.set_stream_delay_ms(0)  # the filter's echo is in step
+        return self._run_module(split.residual)
 
-    def _processed(self, pcm: Pcm) -> Pcm:
-        near = self._made(pcm)
+    def _run_module(self, pcm: Pcm) -> Pcm:
+        near = self._to_frame(pcm)
         self._processing.process_stream(near)
         cleaned: Pcm = np.frombuffer(near.data, dtype="<i2").astype(np.float32) / _FULL_SCALE
         return cleaned
 
-    def _made(self, pcm: Pcm) -> Any:
+    def _to_frame(self, pcm: Pcm) -> Any:
         whole = (np.clip(pcm, -1.0, 1.0) * _FULL_SCALE).astype("<i2")
         return self._frame(bytearray(whole.tobytes()), SAMPLE_RATE, 1, FRAME)
 
 
 def installed() -> bool:
-    """Whether WebRTC's processing is there; loads nothing."""
+    """Return whether WebRTC's processing is installed; loads nothing."""
     return find_spec("livekit") is not None and find_spec("livekit.rtc") is not None
 
 
 def open_canceller(cleaning: Cleaning) -> EchoCanceller:
-    """The best canceller there is for this cleaning; never fails."""
+    """Return the best available canceller for this cleaning; never fails."""
     if not (cleaning.echo or cleaning.noise or cleaning.level) or not installed():
         return Passthrough()
     try:

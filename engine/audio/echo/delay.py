@@ -1,8 +1,8 @@
-"""How long after it is played the loudspeaker is heard: devices, air and buffers together.
+"""Estimate the delay from playback to the microphone: devices, air and buffers together.
 
-Invariant: says nothing until it is sure. WebRTC's own estimate fails when steady noise is near the
-level of the echo, and then nothing is cancelled at all (measured in tests/benchmarks/barge_in.py);
-told the delay, it works. Phases of the two spectra are compared over a second (PHAT) and averaged.
+The estimator returns nothing until it is certain. WebRTC's own estimate fails when steady noise is
+near the level of the echo, and then nothing is cancelled (tests/benchmarks/barge_in.py); with a
+given delay it works. The phases of the spectra are compared over a second (PHAT) and averaged.
 """
 
 from typing import Final
@@ -13,24 +13,24 @@ import numpy.typing as npt
 from engine.audio.base import Pcm
 from engine.audio.echo.canceller import SAMPLE_RATE
 
-LONGEST_S = 0.45  # the latest echo that is looked for
-_WINDOW = 16384  # samples that are compared: 1.02 s
+LONGEST_S = 0.45  # the longest delay that is searched
+_WINDOW = 16384  # samples per comparison: 1.02 s
 _HOP = 4096  # a new comparison every 0.26 s: 0.3 % of one core
-_KEEP = 0.75  # weight of the comparisons before
-_SURE = 7.0  # a peak over the deviation of all others; chance alone gives 4 to 5
-_LOOKS = 3  # before that the windows are half empty and their edges agree by themselves
+_KEEP = 0.75  # weight of earlier comparisons
+_SURE = 7.0  # a peak over the standard deviation; chance alone gives 4 to 5
+_LEAST_COMPARISONS = 3  # earlier, the windows are half empty and their edges agree by chance
 _SAME_S = 0.004  # two estimates that agree
-_QUIET = 1e-4  # root of mean square below which nothing was played
-_BAND_HZ = (200, 4000)  # where speech is
+_QUIET = 1e-4  # root mean square below which nothing was played
+_BAND_HZ = (200, 4000)  # the band of speech
 
-_PACE: Final = 0.1  # 1/s: an error is made up for in ten seconds
-_MOST: Final = 8.0  # samples of error that count: an answer may be wrong, and clocks are steady
-_FASTEST: Final = 8.0  # samples a second that clocks may drift: 500 ppm at 16 kHz
-_ANSWER_S: Final = 0.26  # for which an answer is believed; then only what was learnt
+_PACE: Final = 0.1  # 1/s: an error is corrected in ten seconds
+_MOST: Final = 8.0  # limit of the error in samples: an estimate may be wrong, and clocks are steady
+_FASTEST: Final = 8.0  # limit of the drift in samples a second: 500 ppm at 16 kHz
+_ANSWER_S: Final = 0.26  # how long an estimate is used; then only the learnt drift
 
 
 class DelayEstimator:
-    """Fed both streams in step; `delay` is the best answer so far."""
+    """Delay estimator for two streams in step; `delay` is the best estimate so far."""
 
     def __init__(self) -> None:
         low, high = (hertz * _WINDOW // SAMPLE_RATE for hertz in _BAND_HZ)
@@ -38,26 +38,24 @@ class DelayEstimator:
         self._heard: Pcm = np.zeros(_WINDOW, np.float32)
         self._played: Pcm = np.zeros(_WINDOW, np.float32)
         self._new = 0
-        self._looks = 0
+        self._comparisons = 0
         self._phases: npt.NDArray[np.complex128] = np.zeros(high - low, np.complex128)
-        self._last: int | None = None  # the last sure look, not yet confirmed
-        self.delay: int | None = None  # samples; None = not known yet
+        self._last: int | None = None  # the last certain estimate, not yet confirmed
+        self.delay: int | None = None  # samples; None = unknown
         self.answers = 0  # how often it was found
 
     def push(self, heard: Pcm, played: Pcm) -> None:
-        """More of both, equally many samples at 16 kHz (fewer than a window)."""
+        """Append the same number of 16 kHz samples (fewer than a window) to both."""
         samples = len(heard)
         self._heard = np.concatenate((self._heard[samples:], heard))
         self._played = np.concatenate((self._played[samples:], played))
         self._new += samples
         if self._new >= _HOP:
             self._new = 0
-            self._look()
+            self._compare()
 
     def shift(self, earlier: int) -> None:
-        """What was played was really played so many samples earlier: add that to every delay found
-        so far.
-        """
+        """Correct all delays found so far: the samples were played `earlier` than assumed."""
         self._played = np.roll(self._played, -earlier)
         turn = -2j * np.pi * np.arange(self._band.start, self._band.stop) * earlier / _WINDOW
         self._phases *= np.exp(turn)
@@ -66,10 +64,10 @@ class DelayEstimator:
         if self._last is not None:
             self._last += earlier
 
-    def _look(self) -> None:
+    def _compare(self) -> None:
         if float(np.sqrt(np.mean(np.square(self._played)))) < _QUIET:
             return
-        self._looks += 1
+        self._comparisons += 1
         cross = np.fft.rfft(self._heard)[self._band] * np.conj(
             np.fft.rfft(self._played)[self._band]
         )
@@ -78,7 +76,7 @@ class DelayEstimator:
         spectrum[self._band] = self._phases
         likely = np.abs(np.fft.irfft(spectrum)[: int(LONGEST_S * SAMPLE_RATE)])
         peak = int(np.argmax(likely))
-        if self._looks < _LOOKS or likely[peak] < _SURE * float(np.std(likely)):
+        if self._comparisons < _LEAST_COMPARISONS or likely[peak] < _SURE * float(np.std(likely)):
             return
         if self._last is not None and abs(self._last - peak) <= _SAME_S * SAMPLE_RATE:
             self.delay = peak
@@ -87,26 +85,25 @@ class DelayEstimator:
 
 
 class DriftTracker:
-    """How fast a delay creeps, as that of two devices whose clocks run apart does: takes errors in
-    samples, gives steps in samples.
+    """Tracks how a delay creeps because the clocks of two devices differ: takes errors in samples,
+    returns steps in samples.
 
-    A loop of second order: the clocks' difference is learnt, so that in the end nothing is left to
-    correct. It is slow, for whoever predicts an echo by what it has learnt of a room is best served
-    by a delay that stands still. Without it, clocks 100 ppm apart left 12 dB more of a loud echo
-    where a voice was suspected, and the assistant took itself for a person every two minutes
-    (tests/benchmarks/barge_in.py).
-    Invariant: a step is a small part of a sample, whatever was answered.
+    A loop of second order: it learns the clocks' difference, so that in the end no error is left.
+    It is slow, because a filter that predicts an echo works best with a constant delay. Without it,
+    clocks 100 ppm apart left 12 dB more of a loud echo where a voice was suspected, and the
+    assistant took itself for a person every two minutes (tests/benchmarks/barge_in.py). Invariant:
+    a step is a small part of a sample, whatever the estimates.
     """
 
     def __init__(self, step_s: float) -> None:
         """`step_s`: seconds from step to step."""
         self._step_s = step_s
         self._drift = 0.0  # samples a second, as learnt
-        self._pull = 0.0  # samples a second, from the last answer
+        self._pull = 0.0  # samples a second, from the last estimate
         self._left = 0  # steps for which it pulls
 
     def correct(self, error: float) -> None:
-        """The delay is so many samples longer than it is taken to be; told every _ANSWER_S."""
+        """Correct a delay that is `error` samples longer than assumed; called every _ANSWER_S."""
         error = min(max(error, -_MOST), _MOST)
         drift = self._drift + _PACE**2 * error * _ANSWER_S
         self._drift = min(max(drift, -_FASTEST), _FASTEST)
@@ -114,6 +111,6 @@ class DriftTracker:
         self._left = round(_ANSWER_S / self._step_s)
 
     def step(self) -> float:
-        """By how many samples to move now."""
+        """Return by how many samples to move now."""
         self._left = max(0, self._left - 1)
         return (self._drift + (self._pull if self._left else 0.0)) * self._step_s

@@ -1,11 +1,11 @@
-"""What the person says: the microphone, with what the loudspeaker played brought into step with it.
+"""The user's speech: the microphone without the loudspeaker's sound, which is brought into step.
 
-Invariant: one sample comes out per 16 kHz sample heard, in order, at most HOLD_S late. Positions
-are 16 kHz samples since the microphone was opened; what was played lies at the position at which it
-left the loudspeaker's ring, so a sound is never in the microphone before it is here.
+Invariant: one sample comes out per 16 kHz microphone sample, in order, at most HOLD_S late.
+Positions are 16 kHz samples since the microphone was opened. A played sample has the position at
+which it left the loudspeaker's ring, so its sound is never in the microphone earlier.
 
-While nothing is played, and for TAIL_S after, there is nothing to cancel: then the microphone
-passes at no cost, unless the canceller also improves it.
+While nothing is played, and for TAIL_S after, there is nothing to cancel. Then the microphone's
+samples pass at no cost, unless the canceller also improves them.
 """
 
 import numpy as np
@@ -16,31 +16,30 @@ from engine.audio.echo.delay import LONGEST_S, DelayEstimator, DriftTracker
 from engine.audio.echo.played_line import REACH, PlayedLine
 from engine.audio.pcm import Resampler
 
-EARLY_S = 0.015  # what was played is given to the canceller this much before it is heard
-MOVED_S = 0.012  # a delay that is further off is another room's or device's: start again
+EARLY_S = 0.015  # by which the canceller gets played samples before their echo
+MOVED_S = 0.012  # a larger change of the delay means another room or device: start again
 SETTLING_S = 0.6  # of sound after the delay was found or has moved, until the echo is gone
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
 class NearEnd:
-    """Joins the two streams and puts them through a canceller."""
+    """Joins the two streams and passes them through a canceller."""
 
     def __init__(self, canceller: EchoCanceller, microphone_rate: int) -> None:
         self._canceller = canceller
         self._rate = microphone_rate
         self._resampler = Resampler(microphone_rate, SAMPLE_RATE)
         self._arrived = 0  # samples of the microphone, at its own rate
-        self._heard: Pcm = _EMPTY  # not yet given out
+        self._heard: Pcm = _EMPTY  # not yet returned
         self._done = 0  # position of the first of them
         self._played = PlayedLine(SAMPLE_RATE)
         self._estimator = DelayEstimator()
         self._drift = DriftTracker(FRAME / SAMPLE_RATE)
-        # Samples by which what was played is given to the canceller later than it was played; None
-        # = the delay is not known.
+        # Samples by which the played signal is delayed for the canceller; None = unknown delay.
         self._lag: float | None = None
-        self._ahead = 0  # samples by which it is then heard later still
-        self._answers = 0  # of the estimator that were followed
-        self._sounded = 0  # samples that held an echo since the canceller began again
+        self._ahead = 0  # samples by which its echo comes later still
+        self._answers = 0  # estimates that were used
+        self._sounded = 0  # samples with an echo since the canceller's reset
 
     @property
     def microphone_rate(self) -> int:
@@ -49,22 +48,22 @@ class NearEnd:
 
     @property
     def settled(self) -> bool:
-        """Whether what comes out while something is played can be taken for the person."""
+        """Whether the output during playback can be taken for the user's speech."""
         settled = self._lag is not None and self._sounded >= SETTLING_S * SAMPLE_RATE
         return self._canceller.cancels and settled
 
     @property
     def double_talk(self) -> bool:
-        """Whether more than the loudspeaker is heard just now; known sooner than who it is."""
+        """Whether more than the loudspeaker is heard now; known before its source is."""
         return self.settled and self.sounding and self._canceller.double_talk
 
     @property
     def sounding(self) -> bool:
-        """Whether the sample given out next may hold an echo."""
+        """Whether the next output sample may contain an echo."""
         return self._played.sounds_at(self._done)
 
     def push(self, heard: Pcm, played: Played) -> Pcm:
-        """What was heard and played since the last call; what is ready of the person, at 16 kHz."""
+        """Append samples since the last call; return the user's finished samples, at 16 kHz."""
         self._arrived += len(heard)
         now = self._arrived * SAMPLE_RATE // self._rate
         if self._canceller.cancels:
@@ -94,7 +93,7 @@ class NearEnd:
         return self._canceller.process(heard, played, self._ahead * 1000 // SAMPLE_RATE)
 
     def _follow(self) -> None:
-        """Keep in step: slowly where the clocks run apart, at once where the delay is another."""
+        """Stay in step: slowly if the clocks run apart, at once if the delay changed."""
         delay = self._estimator.delay
         if delay is None:
             return
@@ -110,7 +109,7 @@ class NearEnd:
         self._answers = self._estimator.answers
 
     def _shift(self, earlier: int) -> None:
-        """Go on where it was: all that was played now has a place so many samples `earlier`."""
+        """Continue after all played samples were moved `earlier`."""
         if not earlier:
             return
         self._estimator.shift(earlier)

@@ -1,7 +1,7 @@
-"""What the loudspeaker played, brought into step with what the microphone heard meanwhile.
+"""The loudspeaker's samples, in step with the microphone's.
 
-Invariant: what was played lies at the position at which it left the loudspeaker's ring; silence
-lies where nothing was played.
+Invariant: a played sample has the position at which it left the loudspeaker's ring; silence fills
+the gaps.
 """
 
 import numpy as np
@@ -9,30 +9,30 @@ import numpy as np
 from engine.audio.base import Pcm, Played
 from engine.audio.pcm import Resampler
 
-TAIL_S = 1.0  # after the last sample played: the room, the devices, and the canceller's memory
-HOLD_S = 0.06  # how long a sample heard waits for what was played meanwhile
-STRAY_S = 0.015  # devices deliver by blocks of 10 ms; what strays further has another clock
-STRAYS = 50  # looks in a row, about a second
-REACH = 8  # samples on both sides that a sample between two others is made of
+TAIL_S = 1.0  # after the last played sample: the room, the devices, and the canceller's memory
+HOLD_S = 0.06  # how long a microphone sample waits for the played ones
+STRAY_S = 0.015  # devices deliver blocks of 10 ms; larger deviations come from another clock
+STRAYS = 50  # checks in a row, about a second
+REACH = 8  # samples on both sides for an interpolated sample
 _EMPTY: Pcm = np.zeros(0, dtype=np.float32)
 
 
 class PlayedLine:
-    """What was played, resampled to `sample_rate` (Hz), in which positions count."""
+    """Played samples, resampled to `sample_rate` (Hz), in which positions count."""
 
     def __init__(self, sample_rate: int) -> None:
         self._line_rate = sample_rate
         self._resampler: Resampler | None = None  # None: nothing is being played
-        self._rate = sample_rate  # Hz of what is played
+        self._rate = sample_rate  # Hz of the played samples
         self._pcm: Pcm = _EMPTY
         self._start = 0  # position of its first sample
         self._silent_from = -int(TAIL_S * self._line_rate)  # where the last stretch ended
-        self._reached = 0.0  # position up to which was played, by the loudspeaker's clock
-        self._strays = 0  # looks in a row at which the two clocks were apart
+        self._reached = 0.0  # position of the last played sample, by the loudspeaker's clock
+        self._strays = 0  # checks in a row with diverging clocks
 
     def push(self, played: Played, now: int) -> int:
-        """Append; a stretch that begins is taken to end at position `now`. By how many samples all
-        that is here was moved to earlier positions, because the two clocks have run apart.
+        """Append samples; a stretch that begins ends at position `now`. Return by how many samples
+        everything was moved to earlier positions, because the two clocks have run apart.
         """
         moved = 0
         if len(played.pcm):
@@ -49,7 +49,7 @@ class PlayedLine:
         return moved
 
     def known(self, position: int, now: int) -> bool:
-        """Whether everything before `position` is here, or will never be."""
+        """Return whether all samples before `position` are here, or will never come."""
         late = now - position > HOLD_S * self._line_rate
         return self._resampler is None or self.end >= position or late
 
@@ -59,16 +59,16 @@ class PlayedLine:
         )
 
     def take(self, position: int, samples: int) -> Pcm:
-        """The samples from `position` on; silence where nothing was played."""
+        """Return the samples from `position`, with silence where nothing was played."""
         self._fill(position + samples)
         first = position - self._start
-        if first < 0:  # before anything was played, or forgotten
+        if first < 0:  # before the first played sample, or forgotten
             silence = np.zeros(min(samples, -first), np.float32)
             return np.concatenate((silence, self._pcm[: max(0, first + samples)]))
         return self._pcm[first : first + samples]
 
     def take_between(self, position: float, samples: int) -> Pcm:
-        """The samples from a `position` on that may lie between two; needs REACH more after it."""
+        """Return the samples from a fractional `position`; needs REACH more after it."""
         whole = int(np.floor(position))
         part = position - whole
         if part == 0.0:
@@ -88,7 +88,7 @@ class PlayedLine:
 
     @property
     def end(self) -> int:
-        """Position after the last sample that is here."""
+        """Position after the last sample."""
         return self._start + len(self._pcm)
 
     def _begin(self, played: Played, now: int) -> None:
@@ -99,7 +99,7 @@ class PlayedLine:
         self._reached = max(self._reached, self.end)
 
     def _keep_step(self, now: int) -> int:
-        """Move the line when loudspeaker and microphone have counted time apart."""
+        """Move the line if the clocks of loudspeaker and microphone have diverged."""
         astray = self._reached - now
         self._strays = self._strays + 1 if abs(astray) > STRAY_S * self._line_rate else 0
         if self._strays < STRAYS:
@@ -112,6 +112,6 @@ class PlayedLine:
         self._pcm = np.concatenate((self._pcm, pcm))
 
     def _fill(self, position: int) -> None:
-        """Silence up to `position`."""
+        """Append silence up to `position`."""
         if position > self.end:
             self._append(np.zeros(position - self.end, np.float32))

@@ -83,7 +83,7 @@ def test_without_a_library_that_fits_the_machine_the_clip_stays_as_it_is(speech,
     def refuse(pcm: Pcm) -> Pcm:
         raise OSError("wrong ELF class")
 
-    monkeypatch.setattr(denoise, "_suppressed", refuse)
+    monkeypatch.setattr(denoise, "_suppress", refuse)
     assert denoised(speech, RATE) is speech
     monkeypatch.setattr(echo, "find_spec", lambda name: None)
     assert denoiser() == ""

@@ -92,5 +92,5 @@ def test_a_loudspeaker_that_goes_while_it_is_opened_holds_up_nothing(card):
     )
     assert ended.returncode == 0, ended.stderr  # sounddevice would end it with an assertion
     said = ended.stdout.splitlines()
-    assert said[0].startswith(f"The loudspeaker '{HEADSET}' has gone.")
+    assert said[0].startswith(f"The loudspeaker '{HEADSET}' was disconnected.")
     assert said[-1] == SPEAKER
