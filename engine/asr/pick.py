@@ -132,5 +132,5 @@ def why(settings: RecogniserSettings) -> str:
 def fetched() -> dict[str, Path]:
     """Return the folders of the completely fetched Whisper models by asset, the best first."""
     store = Store(data_folder() / "models")
-    found = {name: store.whole(name) for name in TITLES}
+    found = {name: store.complete_folder(name) for name in TITLES}
     return {name: folder for name, folder in found.items() if folder is not None}

@@ -1,1 +1,1 @@
-"""Model files: which there are, fetching, verifying and removing them."""
+"""Model files: the catalogue, and fetching, verifying and removing them."""

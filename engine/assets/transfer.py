@@ -1,7 +1,7 @@
-"""A file of a hub or of a release: where it is, what is known of it, and its way to its name.
+"""Fetch a file of a hub or of a release to its final name.
 
-Invariant: a file reaches its final name only after its content matched what is pinned, or what the
-hub says of it. A partial file belongs to one version, and its name says which.
+Invariant: a file gets its final name only after its content matched the pins, or the hub's
+metadata. A partial file belongs to one version, which its name contains.
 """
 
 import glob
@@ -32,7 +32,7 @@ METADATA_S = 10.0  # for the server's first answer; a slow line needs a few seco
 
 @dataclass(frozen=True)
 class Fetched:
-    """What is pinned of a file: where it came from and what it was."""
+    """Pin of a fetched file: its content and its source."""
 
     sha256: str
     size: int
@@ -41,8 +41,9 @@ class Fetched:
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """What to fetch into `folder`. `check_space` gets the bytes still missing and may refuse;
-    `step` is told bytes done and in total and may raise to cancel; `pause` sleeps."""
+    """A file to fetch into `folder`. `check_space` gets the bytes still missing and may raise;
+    `step` gets bytes done and in total and may raise to cancel; `pause` sleeps.
+    """
 
     folder: Path
     file: AssetFile
@@ -54,8 +55,9 @@ class FetchRequest:
 
 @dataclass(frozen=True)
 class _Origin:
-    """Where a file is and what is known of it. `digest` is a sha256, git's sha1 for small files of
-    a hub, or empty where nobody says; `size` None likewise."""
+    """Address and metadata of a file. `digest` is a sha256, git's sha1 for small files of a hub, or
+    empty if unknown; `size` is None if unknown.
+    """
 
     url: str
     revision: str
@@ -64,14 +66,14 @@ class _Origin:
 
 
 def fetch_from_hub(source: HubSource, request: FetchRequest) -> Fetched:
-    """Fetch a file of a hub repository at the commit that its revision names now."""
+    """Fetch a file of a hub repository at the current commit of its revision."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     def address(revision: str) -> str:
         path = request.file.path
         return hf_hub_url(source.repository, path, revision=revision, endpoint=request.endpoint)
 
-    with _hub_faults(request.file.path, source.repository):
+    with _translate_hub_errors(request.file.path, source.repository):
         record = get_hf_file_metadata(address(source.revision), token=False, timeout=METADATA_S)
     digest, commit = record.etag or "", record.commit_hash or source.revision
     if not re.fullmatch(r"[0-9a-f]{64}|[0-9a-f]{40}", digest):
@@ -84,25 +86,26 @@ def fetch_from_hub(source: HubSource, request: FetchRequest) -> Fetched:
 
 
 def fetch_from_release(source: ReleaseSource, request: FetchRequest) -> Fetched:
-    """Fetch a file attached to a GitHub release. Where no hash is pinned there is none: the first
-    download is pinned, later ones are held to it, and it is never resumed."""
+    """Fetch a file of a GitHub release. Without a pinned hash the first download is pinned and
+    later ones must match it; then it is never resumed.
+    """
     endpoint = request.endpoint or "https://github.com"
     where = f"{source.repository}/releases/download/{quote(source.tag)}"
     return _fetch(_Origin(f"{endpoint}/{where}/{quote(request.file.path)}", source.tag), request)
 
 
 def _fetch(said: _Origin, request: FetchRequest) -> Fetched:
-    """Through the partial file to the final name. A resumed file that is wrong starts again."""
+    """Fetch to the partial file, then rename it. A wrong resumed file is fetched again."""
     origin = _pinned(said, request.file)
     partial = _partial(origin, request)
     resumed = partial.exists()
-    sha256 = _received(origin, request, partial)
+    sha256 = _fill_partial(origin, request, partial)
     if resumed and not sha256:
-        sha256 = _received(origin, request, partial)
+        sha256 = _fill_partial(origin, request, partial)
     if not sha256:
         raise SourceError(
-            "{file} arrived damaged: its hash is not the right one.",
-            hint="Fetch it again. If it happens twice, the server's copy is not to be trusted.",
+            "{file} was damaged on the way: its hash is wrong.",
+            hint="Fetch it again. If it happens twice, do not trust the server's copy.",
             file=request.file.path,
         )
     fetched = Fetched(sha256, partial.stat().st_size, origin.revision)
@@ -111,12 +114,12 @@ def _fetch(said: _Origin, request: FetchRequest) -> Fetched:
 
 
 def _pinned(said: _Origin, file: AssetFile) -> _Origin:
-    """With what the catalogue pins in place of what the server says; a contradiction is a fault."""
+    """Replace the server's values by the catalogue's pins; SourceError if they differ."""
     other_hash = len(said.digest) == 64 and file.sha256 not in {None, said.digest}
     other_size = None not in {said.size, file.size} and said.size != file.size
     if other_hash or other_size:
         raise SourceError(
-            "The server has another {file} than the one that was pinned.",
+            "The server's {file} differs from the one that Rubato expects.",
             hint="Update Rubato; its list may be outdated.",
             file=file.path,
         )
@@ -124,8 +127,9 @@ def _pinned(said: _Origin, file: AssetFile) -> _Origin:
 
 
 def _partial(origin: _Origin, request: FetchRequest) -> Path:
-    """The name of this version's partial file. Those of other versions are removed, and so are one
-    whose wholeness nobody could tell and what is no plain file."""
+    """Return the path of this version's partial file. Delete those of other versions, partial files
+    without a known hash, and anything but plain files.
+    """
     final = request.folder / request.file.path
     final.parent.mkdir(parents=True, exist_ok=True)
     version = hashlib.sha256(f"{origin.url}\n{origin.digest}".encode()).hexdigest()[:16]
@@ -137,13 +141,13 @@ def _partial(origin: _Origin, request: FetchRequest) -> Path:
 
 
 def _is_plain(path: Path) -> bool:
-    """A regular file of one name: what a planted link leads to is never written."""
+    """Return whether it is a regular file with one name: never write through a planted link."""
     status = path.lstat()
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
-def _received(origin: _Origin, request: FetchRequest, partial: Path) -> str:
-    """Fill the partial file and return its sha256; empty, and no file, when it is not right."""
+def _fill_partial(origin: _Origin, request: FetchRequest, partial: Path) -> str:
+    """Fill the partial file and return its sha256; delete it and return "" if it is wrong."""
     wanted = Download(
         origin.url,
         origin.size,
@@ -163,7 +167,7 @@ def _received(origin: _Origin, request: FetchRequest, partial: Path) -> str:
 
 
 def _is_right(path: Path, sha256: str, origin: _Origin) -> bool:
-    """Compare with a sha256, with git's hash, or, where nobody gives one, with the size alone."""
+    """Compare with a sha256, with git's hash or, without a hash, with the size alone."""
     size = path.stat().st_size
     if origin.size not in {None, size}:
         return False
@@ -174,8 +178,8 @@ def _is_right(path: Path, sha256: str, origin: _Origin) -> bool:
 
 
 @contextmanager
-def _hub_faults(file: str, repository: str) -> Iterator[None]:
-    """What the hub's library says, in a sentence."""
+def _translate_hub_errors(file: str, repository: str) -> Iterator[None]:
+    """Convert errors of the hub's library to SourceErrors."""
     import httpx
     from huggingface_hub.errors import (
         EntryNotFoundError,

