@@ -1,7 +1,7 @@
-"""How soon after the end of speech a recogniser has it written, driven as in a conversation.
+"""Delay from the end of speech to a recogniser's transcript, driven as in a conversation.
 
-Invariant: what the transcriber's thread does is done in its order, each step as soon as its audio
-would be there and the step before is over; nobody waits for the audio itself, so it is quicker than
+Invariant: the steps of the transcriber's thread run in its order, each as soon as its audio would
+have arrived and the previous step is over. Nothing waits for real audio, so this is faster than
 speech.
 """
 
@@ -15,14 +15,14 @@ from engine.asr.base import SAMPLE_RATE, Recogniser
 from engine.runtime.turn.endpointing import PAUSE_MS
 from engine.tts.base import Pcm
 
-PIECE: Final = SAMPLE_RATE // 10  # samples that come at once
-SILENT: Final = 0.01  # of the largest sample: what is quieter at the end is no speech
+PIECE: Final = SAMPLE_RATE // 10  # samples per block
+SILENT: Final = 0.01  # of the largest sample: quieter samples at the end are not speech
 
 
 @dataclass(frozen=True)
 class Hearing:
-    """An utterance: seconds of computing in all, and of waiting from the last sound to
-    the interim transcript that is its transcript.
+    """One utterance: seconds of computing in all, and from the last sound to the interim transcript
+    that becomes its transcript.
     """
 
     busy_s: float
@@ -31,12 +31,12 @@ class Hearing:
 
 
 def hear(recogniser: Recogniser, speech: Pcm, now: Callable[[], float]) -> Hearing:
-    """Samples [S] at 16 kHz, then silence as long as a pause takes to be noticed. `now` is a clock
-    in seconds. RecogniserError as of the recogniser.
+    """Decode samples [S] at 16 kHz, then the silence after which a pause is noticed. `now` is a
+    clock in seconds. RecogniserError as in the recogniser.
     """
-    speech = _without_end(speech)
+    speech = _trim_end(speech)
     recognition = recogniser.open()
-    busy_s = free_at = 0.0  # free: when the thread has done all it was given
+    busy_s = free_at = 0.0  # free_at: when the thread has finished its work
     try:
         heard = np.concatenate([speech, np.zeros(PAUSE_MS * SAMPLE_RATE // 1000, np.float32)])
         for first in range(0, len(heard), PIECE):
@@ -57,7 +57,7 @@ def hear(recogniser: Recogniser, speech: Pcm, now: Callable[[], float]) -> Heari
         recognition.close()
 
 
-def _without_end(pcm: Pcm) -> Pcm:
-    """Without the silence after the last sound."""
+def _trim_end(pcm: Pcm) -> Pcm:
+    """Cut off the silence after the last sound."""
     loud = np.flatnonzero(np.abs(pcm) > SILENT * np.abs(pcm).max(initial=0.0))
     return pcm[: int(loud[-1]) + 1] if len(loud) else pcm

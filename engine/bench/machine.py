@@ -1,7 +1,7 @@
-"""What this machine can do: every installed synthesiser and recogniser, measured the same way.
+"""Measure all installed synthesisers and recognisers on this machine in the same way.
 
-Invariant: a number is measured here and now or it is None; a part that cannot be measured has a
-note saying why.
+Invariant: a number is measured here and now or it is None. A part that cannot be measured has a
+note with the reason.
 """
 
 import statistics
@@ -46,7 +46,7 @@ WHEN_IDLE: Final = Translatable(
 )
 BUSY: Final = 0.2  # share of the machine that others took, from which on it is worth a word
 _REPEATS: Final = 5
-_HEARINGS: Final = 3  # what other programs take is least in the quickest
+_HEARINGS: Final = 3  # other programs disturb the quickest run least
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def bench_synthesisers(
     gauges: Instruments | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
-    """These synthesisers alone, as bench() does."""
+    """Measure only these synthesisers, as bench() does."""
     factories = factories or standard_factories()
     gauges = gauges or instruments()
     tell("Measuring the voices ...")
@@ -149,11 +149,11 @@ def bench_recognisers(
     gauges: Instruments | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> tuple[Row, ...]:
-    """The recognisers alone, as bench() does; each takes some ten seconds of computing."""
+    """Measure only the recognisers, as bench() does; each takes ten seconds or so."""
     factories = factories or standard_factories()
     gauges = gauges or instruments()
     tell(f"Measuring how quickly this machine hears ({', '.join(names)}) ...")
-    heard = _spoken(settings.speech, factories)
+    heard = _spoken_request(settings.speech, factories)
     return tuple(
         replace(_recogniser_row(one, factories, gauges, heard), name=name)
         for name, one in _recognisers(settings.recogniser, names)
@@ -161,8 +161,8 @@ def bench_recognisers(
 
 
 def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
-    """Judge what was measured of the Whispers that were fetched, and keep what 'auto' is from the
-    next start on; None = none was measured. SettingsError when it cannot be kept.
+    """Choose among the measured Whisper models and store the choice for 'auto', used from the next
+    start. None = none was measured. SettingsError if it cannot be stored.
     """
     measured = {row.name: row for row in rows if row.name in ears.TITLES}
     times = {name: row.final_ms for name, row in measured.items() if row.final_ms is not None}
@@ -176,9 +176,9 @@ def pick_recogniser(rows: Sequence[Row]) -> ears.Pick | None:
 
 
 def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
-    """Judge what was measured of Kokoro, and keep whether 'auto' may be it from the next start on;
-    None = it was not measured. How fast each voice is, is kept too, for those that speak to several
-    at once. SettingsError when it cannot be kept.
+    """Decide whether 'auto' may be Kokoro and store that, used from the next start; None = Kokoro
+    was not measured. Also store the speed of each voice, for users who serve several listeners at
+    once. SettingsError if it cannot be stored.
     """
     whole = (row for row in rows if row.part == "synthesiser" and not row.profile)
     if rtfs := {row.name: row.rtf for row in whole if row.rtf is not None}:
@@ -211,7 +211,7 @@ def pick_profile(rows: Sequence[Row]) -> Pick | None:
 
 
 def bench_table(rows: Sequence[Row]) -> str:
-    """The rows as text for a person."""
+    """Return the rows as a text table."""
     titles = (
         *("part", "name", "device", "load s", "first packet ms", "RTF", "memory MB"),
         *("transcript ms", ""),
@@ -221,11 +221,11 @@ def bench_table(rows: Sequence[Row]) -> str:
             row.part,
             row.name,
             row.device,
-            _shown(row.load_s, ".2f"),
-            _shown(row.first_packet_ms, ".1f"),
-            _shown(row.rtf, ".3f"),
-            _shown(row.memory_mb, ".0f"),
-            _shown(row.final_ms, ".0f"),
+            _format(row.load_s, ".2f"),
+            _format(row.first_packet_ms, ".1f"),
+            _format(row.rtf, ".3f"),
+            _format(row.memory_mb, ".0f"),
+            _format(row.final_ms, ".0f"),
             row.note,
         )
         for row in rows
@@ -239,20 +239,20 @@ def bench_table(rows: Sequence[Row]) -> str:
 
 
 def _was_busy(row: Row) -> bool:
-    """Whether other programs took more of the machine than is without effect."""
+    """Return whether other programs used enough of the machine to affect the measurement."""
     return (row.others or 0.0) > BUSY
 
 
 def _synthesisers(settings: SpeechSettings, names: Sequence[str]) -> list[SpeechSettings]:
-    """These synthesisers, each with its first voice."""
+    """Return the settings of these synthesisers, each with its first voice."""
     return [replace(settings, engine=name, voice="", rate=None) for name in names]
 
 
 def _recognisers(
     settings: RecogniserSettings, names: Sequence[str]
 ) -> Iterator[tuple[str, RecogniserSettings]]:
-    """These recognisers with the names of their rows: Whisper once for each that was fetched, and
-    for the person's own.
+    """Yield these recognisers' row names and settings: Whisper once per fetched model, and once for
+    the user's own model.
     """
     for name in names:
         own = replace(settings, engine=name)
@@ -313,8 +313,8 @@ def _recited(model: TtsModel, text: str, clock: Clock) -> SynthesisReport:
     return synthesis.report()
 
 
-def _spoken(settings: SpeechSettings, factories: Factories) -> Pcm | None:
-    """A request as the first synthesiser that works says it, at the recognisers' rate; None when
+def _spoken_request(settings: SpeechSettings, factories: Factories) -> Pcm | None:
+    """Return a spoken request of the first working synthesiser, at the recognisers' rate; None if
     there is none.
     """
     for candidate in _synthesisers(settings, MEASURED_WHOLE):
@@ -358,5 +358,5 @@ def _recogniser_row(
         return replace(row, note=f"not measured: {error.message}")
 
 
-def _shown(value: float | None, form: str) -> str:
+def _format(value: float | None, form: str) -> str:
     return "-" if value is None else format(value, form)
