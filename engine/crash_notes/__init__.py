@@ -1,8 +1,8 @@
-"""What went wrong, noted on this machine for the person alone: a log and notes of crashes.
+"""Crash notes: a log and notes of crashes, kept on this machine for the user alone.
 
-Invariant: nothing is sent anywhere, and no note holds what a person said, wrote, named or where
-they keep it: of the program's own lines the words that stand in the source and the numbers, of a
-fault its kind and the places in the code.
+Invariant: nothing is sent anywhere, and no note contains the user's words, names or paths. The
+program's own log lines are reduced to source text and numbers, an error to its class and its places
+in the code.
 """
 
 from engine.crash_notes.keeper import CrashNotes

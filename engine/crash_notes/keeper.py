@@ -1,7 +1,7 @@
-"""Takes down what goes wrong while the program runs, and tells of it once, at the next start.
+"""Record crashes while the program runs, and report them once, at the next start.
 
-Invariant: keeping notes never stops the program: where they cannot be written there are none. The
-files are the person's alone, and never larger than half a MiB in all.
+Invariant: notes never stop the program; if they cannot be written, there are none. Only the user
+can read the files, which together never exceed half a MiB.
 """
 
 import faulthandler
@@ -25,26 +25,26 @@ log = logging.getLogger(__name__)
 
 LOG, FATAL, CRASHES, LAST = "rubato.log", "fatal.txt", "crashes.txt", "last-crashes.txt"
 _LOG_BYTES, _OLD_LOGS = 128 * 1024, 2
-_MOST_BYTES = 64 * 1024  # of crashes in one run; a fault in a paint event comes at every frame
-_LOG_LINES = 200  # that diagnostics take
+_MOST_BYTES = 64 * 1024  # of crashes in one run; a fault in a paint event recurs at every frame
+_LOG_LINES = 200  # for diagnostics
 
 
 class CrashNotes:
-    """The notes in one folder. One program at a time begins; anybody may read."""
+    """The notes in one folder. Only one program at a time calls begin(); any may read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._fatal: TextIOWrapper | None = None  # faulthandler keeps its number: held while open
+        self._fatal: TextIOWrapper | None = None  # kept open, as faulthandler uses its file number
         self._log: logging.Handler | None = None
-        self._hooks: list[Callable[[], None]] = []  # each gives back what was there before
+        self._hooks: list[Callable[[], None]] = []  # each restores the previous hook
         self._was_watched = False
         self._written = 0
 
     # ------------------------------------------------------------------ keeping
 
     def begin(self) -> str:
-        """Watch this process from now on. What broke in the last run, in one sentence; empty where
-        nothing did, or it was told already.
+        """Watch this process from now on. Return one sentence about a crash in the last run, or ""
+        if there was none or it was already reported.
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -61,7 +61,7 @@ class CrashNotes:
         return _sentence(last)
 
     def end(self) -> None:
-        """Stop watching; whatever was there before is in force again."""
+        """Stop watching; restore the previous hooks."""
         while self._hooks:
             self._hooks.pop()()
         if self._log is not None:
@@ -70,13 +70,13 @@ class CrashNotes:
         if self._fatal is not None:
             faulthandler.disable()
             self._fatal.close()
-            if self._was_watched:  # by whoever started us, to standard error
+            if self._was_watched:  # by the calling program, to standard error
                 faulthandler.enable()
         self._log = self._fatal = None
 
     def note(self, where: str, error: BaseException | None) -> None:
-        """Take down an error that nobody caught. `where` is the program's own words."""
-        lines = [f"not caught in {where}", *(words.told(error) if error else ())]
+        """Record an uncaught error. `where` is a text of the program."""
+        lines = [f"not caught in {where}", *(words.error_lines(error) if error else ())]
         self._append("\n".join(lines) + "\n")
         log.critical("not caught, see %s", CRASHES)
 
@@ -88,7 +88,7 @@ class CrashNotes:
             file.write(text)
 
     def _set_aside(self) -> list[str]:
-        """Move what the last run left to where diagnostics find it; its lines."""
+        """Move the last run's notes to the file for diagnostics; return its lines."""
         lines = self._lines(CRASHES)
         with suppress(OSError):
             fatal = (self._folder / FATAL).read_text(encoding="utf-8", errors="replace")
@@ -106,11 +106,11 @@ class CrashNotes:
     # ------------------------------------------------------------------ reading
 
     def crashes(self) -> list[str]:
-        """What broke: in the run before this one, and in this one."""
+        """Return the crashes of the previous run and of this one."""
         return self._lines(LAST) + self._lines(CRASHES)
 
     def log(self) -> list[str]:
-        """The last lines of the log."""
+        """Return the last lines of the log."""
         return self._lines(LOG)[-_LOG_LINES:]
 
     def _lines(self, name: str) -> list[str]:
@@ -122,7 +122,7 @@ class CrashNotes:
     # -------------------------------------------------------------------- hooks
 
     def _hook(self) -> None:
-        """Notes first, then what was there before: it prints to the terminal."""
+        """Record first, then call the previous hook, which prints to the terminal."""
         main, thread, unraisable = sys.excepthook, threading.excepthook, sys.unraisablehook
 
         def on_main(
@@ -152,7 +152,7 @@ class CrashNotes:
 
 
 class _PrivateLog(RotatingFileHandler):
-    """Warnings and worse, in files that only their owner reads."""
+    """Log file of warnings and errors that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -165,17 +165,17 @@ class _PrivateLog(RotatingFileHandler):
         return _private(Path(self.baseFilename))
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk is no reason to say more than the terminal was told already."""
+        """Ignore a full disk: the terminal has the message already."""
 
 
 def _private(path: Path) -> TextIOWrapper:
-    """A file to write on at its end, that only its owner reads."""
+    """Open a file for appending that only its owner can read."""
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     return os.fdopen(number, "a", encoding="utf-8")
 
 
 def _sentence(lines: list[str]) -> str:
-    """For the person: what it was, as far as one line can say it."""
+    """Describe a crash to the user in one sentence."""
     kinds = [line.strip() for line in lines if line.startswith("  ") and line[2:3].strip()]
     if not lines:
         return ""

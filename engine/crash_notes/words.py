@@ -1,7 +1,7 @@
-"""Faults and lines of the log in words that are nobody's: what stands in the source, and numbers.
+"""Errors and log lines without private text: only source text and numbers remain.
 
-Invariant: text that was made while the program ran (a message of an error, an argument that is
-text) is left out, because it may be a person's.
+Invariant: text that was created at run time (an error's message, a text argument) is left out,
+because it may be private.
 """
 
 import logging
@@ -15,14 +15,16 @@ from types import TracebackType
 
 LEFT_OUT = "…"
 _ROOT = Path(__file__).parent.parent.parent
-OURS = ("app", "engine")  # loggers and packages whose words stand in this repository
+OURS = ("app", "engine")  # loggers and packages with source text in this repository
 _FATAL_LINE = re.compile(r'^\s+File "(?P<file>.*)", line (?P<line>\d+) in (?P<name>\S+)$')
 _FATAL_HEAD = re.compile(r"^(Fatal Python error|Windows fatal exception): (?P<kind>[\w :().-]+)$")
 _MOST_FRAMES = 30  # the innermost; a recursion has a thousand
 
 
 class PlainFormatter(logging.Formatter):
-    """A line of the log. Of strangers only who spoke: their words hold what they were given."""
+    """A line of the log. Of a library's lines only the logger's name stays, as the text may be
+    private.
+    """
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%SZ")
@@ -36,12 +38,12 @@ class PlainFormatter(logging.Formatter):
         plain.created = record.created
         lines = [super().format(plain)]
         if record.exc_info and record.exc_info[1] is not None:
-            lines += told(record.exc_info[1])
+            lines += error_lines(record.exc_info[1])
         return "\n".join(lines)
 
 
-def told(error: BaseException) -> list[str]:
-    """An error and what caused it: the kind of each and its frames, innermost last."""
+def error_lines(error: BaseException) -> list[str]:
+    """Return an error and its causes: the class of each and its frames, innermost last."""
     lines: list[str] = []
     seen: set[int] = set()
     current: BaseException | None = error
@@ -54,19 +56,19 @@ def told(error: BaseException) -> list[str]:
 
 
 def kind(error: BaseException) -> str:
-    """The class of an error; for one of the system with its number."""
+    """Return the class of an error, with the number of a system error."""
     number = getattr(error, "errno", None)
     return type(error).__name__ + (f" [{number}]" if isinstance(number, int) else "")
 
 
 def frames(trace: TracebackType | None) -> list[str]:
-    """The places in the code an error came through, the innermost last."""
+    """Return the places in the code of a traceback, innermost last."""
     summary = traceback.StackSummary.extract(traceback.walk_tb(trace), lookup_lines=False)
     return [f"{place(f.filename)}:{f.lineno} in {f.name}" for f in summary][-_MOST_FRAMES:]
 
 
 def place(file: str) -> str:
-    """A source file as its package knows it; of any other the name alone."""
+    """Return a source file's path inside its package; only the name of any other file."""
     path = PureWindowsPath(file) if "\\" in file else PurePosixPath(file)
     if "site-packages" in path.parts:
         return "/".join(path.parts[path.parts.index("site-packages") + 1 :])
@@ -76,7 +78,7 @@ def place(file: str) -> str:
 
 
 def fatal(text: str) -> list[str]:
-    """What faulthandler wrote when the process died, without the folders it names."""
+    """Return faulthandler's report of a dead process, without folders."""
     return list(_fatal(text))
 
 
@@ -94,12 +96,12 @@ def _message(record: logging.LogRecord) -> str:
     arguments = record.args if isinstance(record.args, tuple) else ()
     try:
         return str(record.msg) % tuple(_argument(each) for each in arguments)
-    except (TypeError, ValueError):  # a number's format for what was left out
+    except (TypeError, ValueError):  # a number's format for an argument that was left out
         return str(record.msg)
 
 
 def _argument(value: object) -> object:
-    """What may be told of an argument."""
+    """Return the public form of an argument."""
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, bool | int | float):

@@ -137,7 +137,7 @@ def raised() -> Exception:
 
 
 def test_an_error_is_told_with_what_caused_it_and_without_its_message():
-    told = words.told(raised())
+    told = words.error_lines(raised())
     assert [each.strip() for each in told if each[2] != " "] == ["KeyError", "ValueError"]
     assert "test_keeper.py:" in told[1]
     assert SECRET not in "\n".join(told)
