@@ -1,6 +1,6 @@
-"""Looks at what is installed, connected and set, and says what to do about each fault.
+"""Check the installation, the devices and the settings, and say how to repair each fault.
 
-Invariant: examine() never raises and changes nothing: a check that breaks is itself a finding.
+Invariant: examine() never raises and changes nothing: a failing check is itself a finding.
 """
 
 import logging
@@ -33,8 +33,8 @@ CHECKS: tuple[tuple[str, Check], ...] = (
 
 
 def examine(settings: Settings, checks: Iterable[tuple[str, Check]] = CHECKS) -> list[Finding]:
-    """Every part with its state, in the order of the loop. Takes seconds: it imports torch and
-    asks the language-model server that the settings name.
+    """Return every part with its state, in the order of CHECKS. Takes seconds: it imports torch and
+    queries the language-model server of the settings.
     """
     findings: list[Finding] = []
     for part, check in checks:

@@ -1,8 +1,8 @@
-"""What may be shown to others of this machine and of what went wrong on it.
+"""The data about this machine and its faults that a user may share.
 
-Invariant: no text, name, path or address of the person. Findings leave theirs out, of the settings
-only what was chosen from a list or is a number is told, and crash notes hold none; what still looks
-like a path or an address is left out at the end.
+Invariant: it contains no text, name, path or address of the user. Findings omit theirs, settings
+only show numbers and choices from a list, and crash notes contain none. Anything that still looks
+like a path or an address is removed at the end.
 """
 
 import platform
@@ -22,9 +22,9 @@ _PATH = re.compile(r"(?<![\w./])(?:~|/[^\s/'\",;]+)(?:/[^\s'\",;]*)+|\b[A-Za-z]:
 def diagnostics(
     settings: Settings, findings: Sequence[Finding], notes: CrashNotes
 ) -> dict[str, Any]:
-    """As JSON takes it. `notes` are those of the program with a window."""
+    """Return the diagnostics as a JSON object. `notes` are those of the program with a window."""
     shared = [finding.shared() for finding in findings]
-    told = {
+    report = {
         "version": version_of("rubato", "not installed"),
         "system": f"{platform.system()} {platform.release()}",
         "findings": [
@@ -41,35 +41,35 @@ def diagnostics(
         "crashes": notes.crashes(),
         "log": notes.log(),
     }
-    cleaned: dict[str, Any] = _without_places(told)
+    cleaned: dict[str, Any] = _redact(report)
     return cleaned
 
 
 def changed(settings: Settings) -> dict[str, Value]:
-    """The settings that are not the default; of what the person wrote only that it is there."""
+    """Return the settings that are not the default; the user's own texts are replaced."""
     default = Settings()
     return {
-        key: _told(key, value_of(settings, key))
+        key: _public_value(key, value_of(settings, key))
         for key in keys()
         if value_of(settings, key) != value_of(default, key)
     }
 
 
-def _told(key: str, value: Value) -> Value:
+def _public_value(key: str, value: Value) -> Value:
     is_listed = isinstance(schema()[key].rule, Choice)
     return value if is_listed or not isinstance(value, str) else LEFT_OUT
 
 
-def _without_places(value: Any) -> Any:
-    """Nothing of this shape should have come so far."""
+def _redact(value: Any) -> Any:
+    """Remove paths and addresses that the earlier steps missed."""
     match value:
         case str():
             home = str(Path.home())
             bare = value.replace(home, LEFT_OUT) if len(home) > 1 else value
             return _PATH.sub(LEFT_OUT, _ADDRESS.sub(LEFT_OUT, bare))
         case Mapping():
-            return {key: _without_places(each) for key, each in value.items()}
+            return {key: _redact(each) for key, each in value.items()}
         case list():
-            return [_without_places(each) for each in value]
+            return [_redact(each) for each in value]
         case _:
             return value

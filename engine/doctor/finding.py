@@ -1,4 +1,4 @@
-"""The value a check answers with."""
+"""The result of a check."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -8,7 +8,7 @@ from engine.errors import EngineError
 
 
 def version_of(package: str, unknown: str) -> str:
-    """Of an installed package; `unknown` where it is none."""
+    """Return the version of a package, or `unknown` if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -16,7 +16,7 @@ def version_of(package: str, unknown: str) -> str:
 
 
 class State(StrEnum):
-    """How a part is. A WARNING limits something, a FAULT stops the conversation."""
+    """State of a part. A WARNING limits something, a FAULT stops the conversation."""
 
     OK = "ok"
     WARNING = "warning"
@@ -28,9 +28,9 @@ LEFT_OUT = "…"
 
 @dataclass(frozen=True)
 class Finding:
-    """One line for the person. `advice` says what to do and is empty when nothing is. `private` are
-    the pieces of both that are the person's: a path, a name, an address. `code` is that of the
-    engine's error the finding is made of.
+    """One line for the user. `advice` says what to do; empty = nothing. `private` lists the parts
+    of both texts that are private: paths, names, addresses. `code` is that of the engine's error,
+    if the finding comes from one.
     """
 
     part: str
@@ -41,11 +41,11 @@ class Finding:
     code: str = ""
 
     def shared(self) -> "Finding":
-        """The same without what is the person's: what may be shown to others."""
+        """Return the finding without its private parts."""
         return replace(self, text=self._bare(self.text), advice=self._bare(self.advice), private=())
 
     def _bare(self, words: str) -> str:
-        for piece in sorted(self.private, key=len, reverse=True):  # a name may hold another
+        for piece in sorted(self.private, key=len, reverse=True):  # a name may contain another
             words = words.replace(piece, LEFT_OUT) if piece else words
         return words
 
@@ -63,6 +63,8 @@ def fault(part: str, text: str, advice: str, *private: str) -> Finding:
 
 
 def failed(part: str, error: EngineError, state: State = State.FAULT) -> Finding:
-    """What the engine says itself. Its words may name files of the person: shared is its code."""
+    """Return the finding of an engine's error. Only its code is shared, as its text may name
+    files.
+    """
     words = (error.message, error.hint)
     return Finding(part, state, error.message, error.hint, words, error.code)

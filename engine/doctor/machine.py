@@ -1,6 +1,6 @@
-"""Checks of the machine under the program: Python, packages, graphics card, room, display, files.
+"""Checks of the machine: Python, packages, graphics card, disk space, display, files.
 
-Invariant: heavy libraries are imported only inside the check that is about them.
+Heavy libraries are imported only inside the check that needs them.
 """
 
 import ctypes
@@ -35,7 +35,7 @@ NEEDED = (
     "torch",
 )
 MIB = 1024 * 1024
-LOW_DISK_MIB, FULL_DISK_MIB = 2048, 100  # a model is hundreds of MB; settings need next to nothing
+LOW_DISK_MIB, FULL_DISK_MIB = 2048, 100  # a model is hundreds of MB; settings need almost nothing
 
 
 def python(settings: Settings) -> Iterator[Finding]:
@@ -58,15 +58,15 @@ def packages(settings: Settings) -> Iterator[Finding]:
         yield ok("packages", ", ".join(f"{name} {version}" for name, version in found.items()))
     if missing:
         yield fault("packages", "Not installed: " + ", ".join(missing), SETUP)
-    # 6.12 loses a reference to None at every setPen; before 3.12 that ends the process
+    # 6.12 loses a reference to None at every setPen, which ends the process before Python 3.12
     window = tuple(int(part) for part in found.get("PySide6-Essentials", "0.0").split(".")[:2])
     if window >= (6, 12) and sys.version_info < (3, 12):
         yield fault("packages", "PySide6 6.12 and later crash on Python 3.11.", SETUP)
 
 
 def graphics_card(settings: Settings) -> Iterator[Finding]:
-    """What torch can compute on. Imports torch, which takes seconds, only where it could be a card:
-    a torch built without CUDA is known by its files, a machine without a driver by its own.
+    """Return the devices torch can compute on. Imports torch, which takes seconds, only if a card
+    may be usable: files show a torch without CUDA, and a machine without a driver.
     """
     part = "graphics card"
     if importlib.util.find_spec("torch") is None:
@@ -91,7 +91,7 @@ def graphics_card(settings: Settings) -> Iterator[Finding]:
 
 
 def _cuda_on_windows(version: str) -> str:
-    """The setup takes a build without CUDA there; its installer/plan.py has the same options."""
+    """The setup uses a build without CUDA on Windows; installer/plan.py has the same options."""
     build = f"--torch-backend=cu130 torch=={version.partition('+')[0]}+cu130"
     install = f'uv pip install --python "{sys.executable}" --no-deps --reinstall-package torch'
     return f"The CUDA build for Windows is not pinned. From PyTorch's own index: {install} {build}"
@@ -122,9 +122,9 @@ def room(settings: Settings) -> Iterator[Finding]:
     place = str(file.data_folder())
     text = f"{free / 1024:.1f} GiB free for voices and models in {place}"
     if free < FULL_DISK_MIB:
-        yield fault("disk", text, "Make room: not even settings may be saved.", place)
+        yield fault("disk", text, "Free some space: even settings may not be saved.", place)
     elif free < LOW_DISK_MIB:
-        yield warning("disk", text, "Make room before fetching a model.", place)
+        yield warning("disk", text, "Free some space before fetching a model.", place)
     else:
         yield ok("disk", text, place)
 
@@ -142,7 +142,7 @@ def display(settings: Settings) -> Iterator[Finding]:
         )
         return
     try:
-        ctypes.CDLL("libxcb-cursor.so.0")  # Qt names every library it lacks but this, its newest
+        ctypes.CDLL("libxcb-cursor.so.0")  # Qt names every missing library except this, its newest
     except OSError:
         yield fault(
             "display",
@@ -164,10 +164,10 @@ def settings_file(settings: Settings) -> Iterator[Finding]:
         text = f"{folder} cannot be written."
         yield warning("settings", text, "Changes will not be kept.", str(folder))
     elif not notes:
-        text = str(path) if path.exists() else f"all default; {path} is not there"
+        text = str(path) if path.exists() else f"all default; {path} does not exist"
         yield ok("settings", text, str(path))
 
 
 def _existing(folder: Path) -> Path:
-    """The folder, or the closest one above it that is there."""
+    """Return the folder, or its closest existing parent."""
     return next(path for path in (folder, *folder.absolute().parents) if path.is_dir())

@@ -1,7 +1,6 @@
 """Checks of the parts of the loop: sound card, recogniser, language model, synthesiser.
 
-Invariant: the only thing opened is a connection to the language-model server that the settings
-name, and only when they name one.
+The only connection is to the language-model server of the settings, if they name one.
 """
 
 import asyncio
@@ -62,7 +61,7 @@ def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
 
 
 def recordings(settings: Settings) -> Iterator[Finding]:
-    """How far a recording that somebody made can reach."""
+    """Report the limits for decoding recordings."""
     from engine.audio.clips import clip, decode
 
     limits = f"at most {clip.LONGEST_S:.0f} s"
@@ -78,7 +77,7 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
 
     chosen = pick.resolve(settings.recogniser)
     if chosen.engine == pick.WHISPER:
-        from engine.asr.whisper.model import checked_folder  # no library of Whisper's yet
+        from engine.asr.whisper.model import checked_folder  # imports no library of Whisper
 
         try:
             folder = checked_folder(chosen.model)
@@ -100,7 +99,7 @@ def recogniser(settings: Settings) -> Iterator[Finding]:
 
 
 def _why(reason: str) -> str:
-    """What 'auto' was decided by; a reason is given only where the settings say 'auto'."""
+    """Return the reason of an automatic choice as a clause; empty for a choice by name."""
     return f"; 'auto', for which `rubato bench` measures: {reason}" if reason else ""
 
 
@@ -130,7 +129,7 @@ def _llama(chosen: LanguageModelSettings) -> Iterator[Finding]:
     if not chosen.model:
         yield fault("language model", "No model file is chosen.", choose)
     elif not path.is_file():
-        yield fault("language model", f"{path} is not there.", choose, str(path))
+        yield fault("language model", f"{path} does not exist.", choose, str(path))
     elif not _is_gguf(path):
         yield fault("language model", f"{path} is not a GGUF file.", choose, str(path))
     else:
@@ -153,7 +152,7 @@ def _server(chosen: LanguageModelSettings) -> Iterator[Finding]:
             variable,
         )
         chosen = replace(chosen, key_variable="")
-    # Imported here: a tenth of a second, and wanted only for a server.
+    # Takes a tenth of a second, so only imported for a server.
     import httpx
 
     from engine.llm.servers.bounds import OutOfBounds
@@ -191,10 +190,10 @@ async def _list_models(client: "Client") -> None:
 def _refusal(address: str, status: int) -> Iterator[Finding]:
     text = f"The server at {address} answers with status {status}."
     if status in (401, 403):
-        advice = "It wants a key: name its environment variable in language_model.key_variable."
+        advice = "It requires a key: name its environment variable in language_model.key_variable."
         yield fault("language model", text, advice, address)
     elif 300 <= status < 400:
-        advice = "It wants to be asked elsewhere, which is not done: set the address it is at."
+        advice = "It redirects to another address, which is not followed: set that address."
         yield fault("language model", text, advice, address)
     else:
         advice = "Not every server lists its models; try a question."
@@ -216,9 +215,9 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
     if speech.engine == pick.AUTO:
         yield ok("synthesiser", f"{chosen.engine}{_why(pick.why(speech))}")
     if chosen.engine in catalogue.catalogue():
-        yield from _fetched(chosen.engine)
+        yield from _catalogue_model(chosen.engine)
     yield _starter(wanted=chosen.engine == pick.BUILT_IN)
-    yield from (_of_paper(system, settings) for system in SYSTEMS)
+    yield from (_paper_system(system, settings) for system in SYSTEMS)
     import espeakng_loader
 
     files = (espeakng_loader.get_library_path(), espeakng_loader.get_data_path())
@@ -231,9 +230,7 @@ def synthesiser(settings: Settings) -> Iterator[Finding]:
 
 
 def _starter(*, wanted: bool) -> Finding:
-    """Whether the files of the voice that comes with the program are whole. It is not loaded: that
-    takes seconds.
-    """
+    """Check the files of the built-in voice. It is not loaded, as that takes seconds."""
     from engine.tts import pick
     from engine.tts.voice_catalogue import of_settings
 
@@ -246,8 +243,8 @@ def _starter(*, wanted: bool) -> Finding:
     return ok("synthesiser", text, name, names)  # a pack of the person's own goes before ours
 
 
-def _of_paper(system: System, settings: Settings) -> Finding:
-    """Whether there is a pack of a paper's system, which nobody has to make."""
+def _paper_system(system: System, settings: Settings) -> Finding:
+    """Report whether a paper's system has a pack; a missing one is a fault only if chosen."""
     from engine.tts import packs
 
     if folder := packs.find(system.name):
@@ -261,8 +258,8 @@ def _of_paper(system: System, settings: Settings) -> Finding:
     return ok("synthesiser", f"{text} Its command: {system.command}", system.name)
 
 
-def _fetched(name: str) -> Iterator[Finding]:
-    """Whether a model of the catalogue and all it needs are on this machine."""
+def _catalogue_model(name: str) -> Iterator[Finding]:
+    """Check that a model of the catalogue and all its needs are complete."""
     asset, store = catalogue.find(name), Store(data_folder() / "models")
     wanted = (asset, *(catalogue.find(need) for need in asset.needs))
     lacking = [each.title for each in wanted if store.state(each) is not Stored.COMPLETE]
