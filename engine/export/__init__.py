@@ -1,1 +1,1 @@
-"""A conversation as a file a person can keep: text, Markdown and JSON."""
+"""Export of a conversation: text, Markdown and JSON."""

@@ -1,4 +1,4 @@
-"""A comparison of systems as a table in a file (CSV), or in a terminal."""
+"""A comparison of systems as a CSV file, or as a table in a terminal."""
 
 import csv
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from engine.export.documents import put
+from engine.export.documents import write_texts
 from engine.messages.comparison import Compared
 
 COLUMNS: Final = (
@@ -16,7 +16,7 @@ COLUMNS: Final = (
 
 
 def cells(row: Compared) -> tuple[str, ...]:
-    """A row as printed; empty = not known."""
+    """Return a row as printed; an empty cell is unknown."""
     return (
         row.title,
         row.voice,
@@ -31,14 +31,14 @@ def cells(row: Compared) -> tuple[str, ...]:
 
 
 def write_comparison(rows: Sequence[Compared], path: Path) -> None:
-    """Write the table as CSV. InvalidInput when it cannot be written."""
+    """Write the table as CSV. InvalidInput if it cannot be written."""
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows((COLUMNS, *map(cells, rows)))
-    put(path, (text.getvalue(),))
+    write_texts(path, (text.getvalue(),))
 
 
 def comparison_table(rows: Sequence[Compared]) -> str:
-    """The table in columns; notes stand below it."""
+    """Return the table in columns, with the notes below it."""
     lines = [each[:-1] for each in (COLUMNS, *map(cells, rows))]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = [

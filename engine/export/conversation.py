@@ -1,7 +1,7 @@
-"""A conversation as it is exported: who said what when, and of a reply the words that were heard.
+"""A conversation for export: each turn with its times, and the words of a reply that were heard.
 
 Invariant: plain frozen values. Times are seconds after `began` and do not decrease from word to
-word of a reply; a word is in `words` only if it began to leave the loudspeaker.
+word of a reply. A word is in `words` only if the loudspeaker began to play it.
 """
 
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from engine.messages.words import Ending
 
 @dataclass(frozen=True)
 class HeardWord:
-    """A word of a reply as it was spoken; [start, end) is where it stands in the reply's text, and
-    several spoken words may share one span ("$5" is spoken "five dollars").
+    """A spoken word of a reply; [start, end) is its span in the reply's text. Several spoken words
+    may share one span ("$5" is spoken "five dollars").
     """
 
     text: str
@@ -32,24 +32,24 @@ class Turn:
     ending: Ending | None  # None = it still goes on
     start_s: float
     said: str = ""
-    said_end_s: float | None = None  # None = they have not fallen silent yet
+    said_end_s: float | None = None  # None = still speaking
     typed: bool = False
     reply: str = ""
     heard: str = ""
     words: tuple[HeardWord, ...] = ()
     metrics: TurnMetrics = field(default_factory=TurnMetrics)
-    private: bool = False  # something of the reply stays on this computer
-    voice: str = ""  # that spoke the reply
-    rate: float | None = None  # SPS it was to be spoken at; None = the voice's own pace
+    private: bool = False  # part of the reply stays on this computer
+    voice: str = ""  # of the reply
+    rate: float | None = None  # target in SPS; None = the voice's own pace
 
     @property
     def unheard(self) -> str:
-        """What was written and not heard, on one line; empty when nothing is missing."""
+        """The unheard rest of the reply, on one line; empty if all was heard."""
         return " ".join(self.reply[len(self.heard) :].split())
 
     @property
     def replied_s(self) -> float:
-        """When the reply began to be heard, or would have."""
+        """The time when the reply was first heard, or would have been."""
         if self.words:
             return self.words[0].start_s
         return self.start_s if self.said_end_s is None else self.said_end_s
@@ -57,8 +57,8 @@ class Turn:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What was said since `began` (a time with its zone), oldest turn first. `title`: what the
-    person calls it; empty = nothing yet.
+    """The turns since `began` (a time with its zone), oldest first. `title` is the user's; empty =
+    none yet.
     """
 
     began: datetime
@@ -66,10 +66,10 @@ class Conversation:
     title: str = ""
 
     def clock(self, seconds: float) -> str:
-        """The time of day `seconds` after the beginning."""
+        """Return the time of day `seconds` after the beginning."""
         moment = self.began + timedelta(seconds=seconds)
-        # `began` has a fixed offset, which is an hour off after a change of the clocks. The zone of
-        # this machine knows the change, if the conversation began in it.
+        # `began` has a fixed offset, which is an hour off after a clock change. The zone of this
+        # machine knows the change, if the conversation began in it.
         if self.began.astimezone().utcoffset() == self.began.utcoffset():
             moment = moment.astimezone()
         return moment.strftime("%H:%M:%S")

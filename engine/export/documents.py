@@ -1,9 +1,8 @@
-"""A conversation to read (text, Markdown) and to work on (JSON), and its way into a file whose
-suffix says how.
+"""Write a conversation as text, Markdown or JSON, chosen by the file's suffix.
 
-Invariant: a file is complete or not there (written under a temporary name, then renamed). What was
-written but not heard is there and says so. The JSON holds everything that is known; its keys do not
-change between releases of one `version`.
+Invariant: a file is complete or missing (written under a temporary name, then renamed). Unheard
+text is included and marked. The JSON contains all data; its keys do not change between releases of
+one `version`.
 """
 
 import json
@@ -24,7 +23,7 @@ VERSION = 2
 
 
 def plain(conversation: Conversation) -> str:
-    """For any editor: a line for who said what and when."""
+    """Return a line with speaker and time for each utterance, for any editor."""
     lines = [" ".join(_title(conversation).split()), ""]
     for turn in conversation.turns:
         if turn.said:
@@ -37,23 +36,23 @@ def plain(conversation: Conversation) -> str:
 
 
 def markdown(conversation: Conversation) -> str:
-    """Replies keep the marks they were written with."""
-    lines = [f"# {_escaped(' '.join(_title(conversation).split()))}", ""]
+    """Return Markdown; replies keep their own marks."""
+    lines = [f"# {_escape(' '.join(_title(conversation).split()))}", ""]
     for turn in conversation.turns:
         if turn.said:
-            lines += [f"**You** · {conversation.clock(turn.start_s)}", "", _quoted(turn.said), ""]
+            lines += [f"**You** · {conversation.clock(turn.start_s)}", "", _quote(turn.said), ""]
         if turn.heard:
             lines += [f"**Rubato** · {conversation.clock(turn.replied_s)}", ""]
             lines += [turn.heard.strip(), ""]
         for remark in _remarks(turn):
-            lines += [f"*{_escaped(remark)}*", ""]
+            lines += [f"*{_escape(remark)}*", ""]
     return "\n".join(lines)
 
 
 def as_json(conversation: Conversation) -> str:
-    """The conversation's fields by their names; times in seconds, rounded to milliseconds."""
+    """Return the conversation's fields by name; times in seconds, rounded to milliseconds."""
     whole = {"format": "rubato conversation", "version": VERSION, **asdict(conversation)}
-    return json.dumps(_rounded(whole), indent=2, ensure_ascii=False, default=_plain_value) + "\n"
+    return json.dumps(_round(whole), indent=2, ensure_ascii=False, default=_plain_value) + "\n"
 
 
 def _title(conversation: Conversation) -> str:
@@ -70,21 +69,21 @@ def _remarks(turn: Turn) -> list[str]:
     return remarks
 
 
-def _quoted(text: str) -> str:
-    """What the person said is text, whatever marks it seems to hold."""
-    return "\n".join(f"> {_escaped(line)}" for line in text.splitlines())
+def _quote(text: str) -> str:
+    """Quote the user's words as plain text, whatever marks they contain."""
+    return "\n".join(f"> {_escape(line)}" for line in text.splitlines())
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(f"\\{mark}" if mark in "\\`*_[]<>#" else mark for mark in text)
 
 
-def _rounded(value: object) -> object:
+def _round(value: object) -> object:
     match value:
         case dict():
-            return {key: _rounded(each) for key, each in value.items()}
+            return {key: _round(each) for key, each in value.items()}
         case list() | tuple():
-            return [_rounded(each) for each in value]
+            return [_round(each) for each in value]
         case float():
             return round(value, 3)
         case _:
@@ -92,7 +91,7 @@ def _rounded(value: object) -> object:
 
 
 def _plain_value(value: object) -> str:
-    return str(value.value) if isinstance(value, Enum) else value.isoformat()  # type: ignore[attr-defined] # a datetime is all that is left
+    return str(value.value) if isinstance(value, Enum) else value.isoformat()  # type: ignore[attr-defined] # otherwise a datetime
 
 
 SOUND = ".wav"
@@ -106,11 +105,11 @@ WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
 
 
 def check_suffix(path: Path) -> None:
-    """InvalidInput when no format has the suffix of `path`."""
+    """InvalidInput if no format has the suffix of `path`."""
     known = tuple(WRITERS)
     if path.suffix.lower() not in known:
         raise InvalidInput(
-            "A conversation cannot be written as '{suffix}'.",
+            "A conversation cannot be saved as '{suffix}'.",
             hint=Translatable(
                 "Give the file a name that ends in {suffixes} or {suffix}.",
                 suffixes=", ".join(known[:-1]),
@@ -121,7 +120,7 @@ def check_suffix(path: Path) -> None:
 
 
 def check_sound(path: Path) -> None:
-    """InvalidInput when the name of `path` promises something else than a WAV."""
+    """InvalidInput if the suffix of `path` is not that of a WAV."""
     if path.suffix.lower() != SOUND:
         raise InvalidInput(
             "Sound is written as WAV, not as '{suffix}'.",
@@ -131,29 +130,29 @@ def check_sound(path: Path) -> None:
 
 
 def write(conversation: Conversation, path: Path) -> None:
-    """Write the format that the suffix names. InvalidInput when it names none, when there is
-    nothing to write, or when the file cannot be written.
+    """Write in the format of the suffix. InvalidInput for an unknown suffix, an empty conversation,
+    or a file that cannot be written.
     """
     check_suffix(path)
     if not conversation.turns:
         raise InvalidInput("There is no conversation yet.", hint="Say or type something first.")
-    put(path, (WRITERS[path.suffix.lower()](conversation),))
+    write_texts(path, (WRITERS[path.suffix.lower()](conversation),))
 
 
-def put(path: Path, texts: Iterable[str]) -> None:
-    """Write a file of these texts, one after another. InvalidInput when it cannot be written."""
+def write_texts(path: Path, texts: Iterable[str]) -> None:
+    """Write the texts to a file, one after another. InvalidInput if it cannot be written."""
     try:
         replace_file(path, "".join(map(whole, texts)))
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
 
 
-def unwritable(path: Path, error: Exception) -> InvalidInput:
-    """What to tell the person when `path` could not be written because of `error`."""
+def write_error(path: Path, error: Exception) -> InvalidInput:
+    """Return the error for a `path` that could not be written."""
     reason = getattr(error, "strerror", None) or error
     return InvalidInput(
         "The file {path} cannot be written: {error}.",
-        hint="Choose a place that exists, where you may write and where there is room.",
+        hint="Choose an existing folder on a disk with space where you may write.",
         path=path,
         error=reason,
     )

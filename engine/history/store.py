@@ -18,7 +18,7 @@ from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.conversation import Conversation, Turn
-from engine.export.documents import put
+from engine.export.documents import write_texts
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, told
 from engine.history.folding import excerpt, shortened, terms
@@ -324,7 +324,7 @@ def write_all(store: Store, path: Path) -> int:
     ids = store.ids()
     if not ids:
         raise InvalidInput("No conversation was kept.", hint="Have them kept, and talk first.")
-    put(path, _as_json(store, ids) if suffix == ".json" else _as_text(store, ids, suffix))
+    write_texts(path, _as_json(store, ids) if suffix == ".json" else _as_text(store, ids, suffix))
     return len(ids)
 
 

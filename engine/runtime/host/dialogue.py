@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.audio.devices.portaudio import Devices
 from engine.errors import DeviceError, EngineError, InvalidInput
-from engine.export.documents import check_sound, check_suffix, unwritable
+from engine.export.documents import check_sound, check_suffix, write_error
 from engine.messages.events import (
     Event,
     Failed,
@@ -145,7 +145,7 @@ class _Talk:
         """
         faults = list[EngineError]()
         if self._loudspeaker is not None and self._file is not None and self._file.fault:
-            faults.append(unwritable(self._loudspeaker, self._file.fault))
+            faults.append(write_error(self._loudspeaker, self._file.fault))
         for path in exports if self.begun else ():
             try:
                 write(path)

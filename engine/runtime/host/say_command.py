@@ -20,7 +20,7 @@ import soundfile
 from engine.audio.base import Loudspeaker, Pcm
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import DeviceError, ModelError
-from engine.export.documents import check_sound, unwritable
+from engine.export.documents import check_sound, write_error
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import rate_plan as plans
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
@@ -162,7 +162,7 @@ def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
                 file.write(np.clip(pcm, -1, 1))
         temporary.replace(path)
     except (OSError, soundfile.SoundFileError) as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
     finally:  # also when it was cancelled
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -176,7 +176,7 @@ def check_writable(path: Path) -> None:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
-        raise unwritable(path, error) from error
+        raise write_error(path, error) from error
 
 
 def _aloud(

@@ -274,9 +274,9 @@ def test_an_export_that_is_not_possible_is_told(tmp_path):
             host.post(api.Export(tmp_path / name))
         host.wait(lambda: len(host.of(api.Failed)) == 3)
         assert {event.message for event in host.of(api.Failed)} == {
-            "A conversation cannot be written as '.pdf'.",
+            "A conversation cannot be saved as '.pdf'.",
             "There is no conversation yet.",
-            "A conversation cannot be written as '.srt'.",
+            "A conversation cannot be saved as '.srt'.",
         }
     assert list(tmp_path.iterdir()) == []
 
