@@ -1,1 +1,1 @@
-"""Conversations that are kept, in one SQLite file only their owner can read."""
+"""Saved conversations, in one SQLite file that only its owner can read."""

@@ -1,7 +1,7 @@
-"""What SQLite raises, as the person is told it.
+"""Translate SQLite's errors into messages for the user.
 
-Invariant: nothing of SQLite leaves this package but as a HistoryError, and a file that is damaged
-is told from one that cannot be used at the moment.
+Invariant: errors of SQLite leave this package only as HistoryErrors. A damaged file is
+distinguished from one that cannot be used at the moment.
 """
 
 import sqlite3
@@ -17,15 +17,15 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _WHY = {
     sqlite3.SQLITE_BUSY: (
         Translatable("another program is using the file"),
-        Translatable("It is tried again by itself."),
+        Translatable("It is retried automatically."),
     ),
     sqlite3.SQLITE_LOCKED: (
         Translatable("another program is using the file"),
-        Translatable("It is tried again by itself."),
+        Translatable("It is retried automatically."),
     ),
     sqlite3.SQLITE_FULL: (
         Translatable("the disk is full"),
-        Translatable("Make room; it is tried again by itself."),
+        Translatable("Free some space; saving is then retried automatically."),
     ),
     sqlite3.SQLITE_READONLY: (
         Translatable("the file may not be written"),
@@ -38,18 +38,18 @@ _WHY = {
 }
 
 
-Identity = tuple[int, int]  # of a file, whatever it is called
+Identity = tuple[int, int]  # device and inode of a file, whatever its name
 
 
 class Damaged(HistoryError):
-    """The file is no database, or what it holds contradicts itself. `file`: which one it was."""
+    """The file is not a database, or its content is inconsistent. `file`: its identity."""
 
     file: Identity | None = None
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Raise HistoryError for what goes wrong with the file at `path`, Damaged where it is that."""
+def translate_errors(path: Path) -> Iterator[None]:
+    """Translate errors of the file at `path` into HistoryErrors, Damaged for a damaged file."""
     try:
         yield
     except sqlite3.Error as error:
@@ -57,7 +57,7 @@ def told(path: Path) -> Iterator[None]:
         if code in _DAMAGED:
             raise Damaged("The kept conversations in {path} are damaged.", path=path) from error
         why, hint = _WHY.get(
-            code, (str(error), Translatable("Look whether the disk is full or read-only."))
+            code, (str(error), Translatable("Check whether the disk is full or read-only."))
         )
         raise HistoryError(
             "Conversations cannot be kept: {error} ({path}).", hint=hint, error=why, path=path
@@ -73,7 +73,7 @@ def told(path: Path) -> Iterator[None]:
 
 
 def identity(path: Path) -> Identity | None:
-    """Which file is at the path; None = none."""
+    """Return the identity of the file at the path; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -82,16 +82,16 @@ def identity(path: Path) -> Identity | None:
 
 
 def set_aside(path: Path, file: Identity | None) -> str:
-    """Give the damaged `file` at the path another name, so that a new one can begin; returns the
-    name, empty when another instance has done so. HistoryError when it cannot be moved.
+    """Rename the damaged `file` at the path, so that a new one can begin. Return the new name, or
+    "" if another instance has done so. HistoryError if it cannot be renamed.
     """
     names = (f"{path.stem}.damaged-{number}{path.suffix}" for number in count(1))
     kept = next(name for name in names if not path.with_name(name).exists())
-    with told(path):
+    with translate_errors(path):
         if identity(path) != file:
             return ""
         path.replace(path.with_name(kept))
-        for tail in ("-wal", "-shm"):  # they belong to it, and would spoil the new one
+        for tail in ("-wal", "-shm"):  # parts of the damaged file, which would spoil the new one
             beside = path.with_name(path.name + tail)
             if beside.exists():
                 beside.replace(path.with_name(kept + tail))

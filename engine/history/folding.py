@@ -1,22 +1,22 @@
-"""What a search compares: text without accents and capitals, and the words typed into the line.
+"""Text for search: without accents and capitals, and the words of the search line.
 
-Invariant: folded() keeps the number of characters, so that what is found can be shown.
+Invariant: fold() keeps the number of characters, so matches can be shown in the original text.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable
 
-MOST_TERMS = 16  # a sentence; what is typed beyond that is not looked for
+MOST_TERMS = 16  # a sentence; further words are ignored
 
-_WORD = re.compile(r"[^\W_]+")  # what FTS5's unicode61 takes for a word too
+_WORD = re.compile(r"[^\W_]+")  # the same words as FTS5's unicode61
 
-EXCERPT = 90  # characters around what was found
+EXCERPT = 90  # characters around a match
 
 
 class _FoldTable(dict[int, str]):
-    """Folded text by code point. Filled on first use of a character, because normalising each one
-    again takes ten times as long.
+    """Folded text by code point, filled when a character is first used: normalising each one again
+    takes ten times as long.
     """
 
     def __missing__(self, code: int) -> str:
@@ -27,38 +27,38 @@ class _FoldTable(dict[int, str]):
 _FOLDS = _FoldTable()
 
 
-def folded(text: str) -> str:
-    """The text as it is compared, character by character."""
+def fold(text: str) -> str:
+    """Return the text in its form for comparison, character by character."""
     return text.translate(_FOLDS)
 
 
 def terms(search: str) -> tuple[str, ...]:
-    """The words of what a person typed; marks between them mean nothing."""
+    """Return the words of a search; marks between them are ignored."""
     return tuple(_WORD.findall(search)[:MOST_TERMS])
 
 
 def excerpt(texts: Iterable[str], looked_for: tuple[str, ...]) -> str:
-    """A line of the first text one of the words begins in; empty when there is none."""
+    """Return a line of the first text with a word that starts like one of these; empty if none."""
     if not looked_for:
         return ""
     pattern = re.compile(
-        r"(?<![^\W_])(" + "|".join(re.escape(folded(term)) for term in looked_for) + ")"
+        r"(?<![^\W_])(" + "|".join(re.escape(fold(term)) for term in looked_for) + ")"
     )
     for text in texts:
-        found = pattern.search(folded(text))
+        found = pattern.search(fold(text))
         if found:
-            return _around(text, found.start())
+            return _excerpt_at(text, found.start())
     return ""
 
 
-def shortened(text: str, most: int) -> str:
-    """The beginning of a text on one line, of at most `most` characters."""
+def shorten(text: str, most: int) -> str:
+    """Return the beginning of a text on one line, at most `most` characters."""
     line = " ".join(text[: 4 * most].split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def _around(text: str, at: int) -> str:
+def _excerpt_at(text: str, at: int) -> str:
     begin = max(0, at - EXCERPT // 3)
     begin = text.find(" ", begin, at) + 1 or begin if begin else 0
-    line = shortened(text[begin : begin + EXCERPT + 1], EXCERPT)
+    line = shorten(text[begin : begin + EXCERPT + 1], EXCERPT)
     return ("…" if begin else "") + line

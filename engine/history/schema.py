@@ -1,9 +1,8 @@
-"""The tables, a turn as a row and back, how an older file becomes one of today, and the index for
-the search.
+"""The tables, turns as rows, migration of older files, and the search index.
 
-Invariant: a file is of version 0 (new) to VERSION, or it is left alone. What is deleted is
-overwritten (secure_delete). The index (FTS5) follows the turns and titles by triggers. What a file
-says is not trusted: a value that does not fit gives way to an empty one, the text stays.
+Invariant: only files of version 0 (new) to VERSION are changed. Deleted data is overwritten
+(secure_delete). The index (FTS5) follows turns and titles by triggers. The file's content is not
+trusted: an invalid value becomes an empty one, the text stays.
 """
 
 import json
@@ -20,16 +19,16 @@ from engine.messages.events import TurnMetrics
 from engine.messages.words import Ending
 
 MOST_S = 1e10  # three centuries
-BUSY_S = 2.0  # how long another instance may take to write
+BUSY_S = 2.0  # how long to wait for another instance's write
 
-# One tuple of statements for each step from a version to the next; never changed, only added to.
+# The statements of each step from one version to the next; only add to them.
 STEPS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE conversation (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given again, also not by two instances
+            id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused, also not by two instances
             began TEXT NOT NULL,  -- ISO 8601 with the zone
-            last REAL NOT NULL,  -- seconds since 1970: when something was added
-            title TEXT NOT NULL DEFAULT ''  -- empty: called after what was said first
+            last REAL NOT NULL,  -- seconds since 1970: time of the last addition
+            title TEXT NOT NULL DEFAULT ''  -- empty: named after the first utterance
         )""",
         """CREATE TABLE turn (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -41,7 +40,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
             reply TEXT NOT NULL,  -- as written
             heard TEXT NOT NULL,  -- the part of it that was heard
             ending TEXT,  -- NULL: the turn is open
-            private INTEGER NOT NULL,  -- something of the reply stays on this computer
+            private INTEGER NOT NULL,  -- part of the reply stays on this computer
             voice TEXT NOT NULL,
             rate REAL,  -- syllables a second; NULL: the voice's own pace
             words TEXT NOT NULL,  -- JSON: [text, start, end, start_s, end_s] of each word heard
@@ -57,17 +56,16 @@ _INDEXED = {"turn": ("said", "reply"), "conversation": ("title",)}
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """The file, with today's tables. HistoryError when a newer program made the file or SQLite has
-    no FTS5; sqlite3.Error for everything else.
+    """Open the file, with current tables. HistoryError if a newer program made the file or SQLite
+    has no FTS5; sqlite3.Error otherwise.
     """
-    # One thread at a time, but not always the same: who joins the thread closes what it used.
+    # One thread at a time, but not always the same: the thread that joins another closes its
+    # database.
     database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         for pragma in ("secure_delete = ON", "foreign_keys = ON", "journal_mode = WAL"):
             database.execute(f"PRAGMA {pragma}").fetchall()
-        database.execute(
-            "PRAGMA synchronous = FULL"
-        )  # a turn that was written outlasts a power cut
+        database.execute("PRAGMA synchronous = FULL")  # a written turn survives a power cut
         _require_full_text(database)
         _migrate(database)
         _index(database)
@@ -78,20 +76,20 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def tidy_index(database: sqlite3.Connection) -> None:
-    """Take what was deleted out of the index too: until then it only marks it."""
+    """Remove deleted entries from the index, which otherwise only marks them."""
     for table in _INDEXED:
         database.execute(f"INSERT INTO {table}_words ({table}_words) VALUES ('optimize')")
 
 
 @contextmanager
-def changing(database: sqlite3.Connection) -> Iterator[None]:
-    """One transaction: all of it, or nothing."""
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """Run one transaction: all of it, or nothing."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
         database.execute("COMMIT")
     except BaseException:
-        if database.in_transaction:  # SQLite ends it by itself when the disk is full
+        if database.in_transaction:  # SQLite ends it itself when the disk is full
             database.execute("ROLLBACK")
         raise
 
@@ -109,7 +107,7 @@ def _require_full_text(database: sqlite3.Connection) -> None:
 def _migrate(database: sqlite3.Connection) -> None:
     if _version(database) == VERSION:
         return
-    with changing(database):
+    with transaction(database):
         for step in STEPS[_version(database) :]:  # another instance may have been faster
             for statement in step:
                 database.execute(statement)
@@ -121,17 +119,17 @@ def _version(database: sqlite3.Connection) -> int:
     if version > VERSION:
         raise HistoryError(
             "The kept conversations are of a newer version of this program.",
-            hint="Start that one; with this one nothing is kept, and nothing is lost.",
+            hint="Start that version; this one saves nothing, and nothing is lost.",
         )
     return int(version)
 
 
 def _index(database: sqlite3.Connection) -> None:
-    """Have the index and its triggers."""
+    """Create the index and its triggers if they are missing."""
     query = "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'index_%'"
     if database.execute(query).fetchone() is not None:
         return
-    with changing(database):
+    with transaction(database):
         for table, columns in _INDEXED.items():
             _add_index(database, table, columns)
 
@@ -170,7 +168,7 @@ COLUMNS = (
 
 
 def values(turn: Turn) -> tuple[Any, ...]:
-    """In the order of COLUMNS."""
+    """Return the turn's values in the order of COLUMNS."""
     words = [
         (whole(each.text), each.start, each.end, round(each.start_s, 3), round(each.end_s, 3))
         for each in turn.words
@@ -192,7 +190,7 @@ def values(turn: Turn) -> tuple[Any, ...]:
 
 
 def turn(row: sqlite3.Row, number: int) -> Turn:
-    """The turn of a row, as number `number` of its conversation."""
+    """Return the turn of a row, with this number."""
     return Turn(
         number=number,
         ending=_ending(row["ending"]),
@@ -218,7 +216,7 @@ def _ending(value: object) -> Ending | None:
 
 
 def _number(value: object) -> float | None:
-    """A time in a conversation, or a rate; None if the value can be neither."""
+    """Return a time in a conversation, or a rate; None for an invalid value."""
     return float(value) if isinstance(value, int | float) and abs(value) < MOST_S else None
 
 

@@ -1,7 +1,7 @@
-"""Conversations in their file: keep, list, search, read, rename, delete, and write into another.
+"""The file of conversations: save, list, search, read, rename, delete and export.
 
-Invariant: one thread at a time uses a Store. Every change is one transaction. The file and what
-SQLite lays beside it are their owner's alone (0600), and what was deleted is in none of them.
+Invariant: one thread at a time uses a Store. Every change is one transaction. Only the owner can
+read the file and SQLite's files beside it (0600). Deleted text is in none of them.
 """
 
 import os
@@ -20,19 +20,19 @@ from engine.export import documents
 from engine.export.conversation import Conversation, Turn
 from engine.export.documents import write_texts
 from engine.history import schema
-from engine.history.faults import Damaged, Identity, identity, told
-from engine.history.folding import excerpt, shortened, terms
+from engine.history.faults import Damaged, Identity, identity, translate_errors
+from engine.history.folding import excerpt, shorten, terms
 from engine.history.subject import subject
 from engine.messages.conversations import KeptConversation
 from engine.translatable import Translatable
 
 NAME = "conversations.sqlite"  # in the data folder
-LISTED = 500  # conversations of a list; older ones are found by a search
+LISTED = 500  # conversations in a list; a search finds older ones
 LONGEST_TITLE = 120  # characters
 _EPOCH, _LATEST = datetime.fromtimestamp(0, UTC), datetime(3000, 1, 1, tzinfo=UTC)
-_FIRST_WORDS = 60  # characters of a title made of the first question
-_QUESTIONS = 6  # that a subject is looked for in
-# Takes a word twice; selects the conversations that have it.
+_FIRST_WORDS = 60  # characters of a title made from the first question
+_QUESTIONS = 6  # questions that are searched for a subject
+# Has two parameters, both the word; selects the conversations that contain it.
 _MATCHING = """SELECT conversation FROM turn WHERE id IN
     (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) UNION
     SELECT rowid FROM conversation_words WHERE conversation_words MATCH ?"""
@@ -43,27 +43,27 @@ _NAMED = f"""title, (SELECT group_concat(said, char(30)) FROM
 
 
 def default_path() -> Path:
-    """Where conversations are kept."""
+    """Return the path of the saved conversations."""
     return settings_file.data_folder() / NAME
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a turn was kept."""
+    """Where a turn was saved."""
 
     conversation: int
     row: int
 
 
 class Store:
-    """The file, open."""
+    """The open file."""
 
     def __init__(self, path: Path) -> None:
-        """Makes the file if there is none. Damaged or HistoryError when it cannot be used."""
+        """Open the file, or create it. Damaged or HistoryError if it cannot be used."""
         self.path = path
         self.file: Identity | None = None
         try:
-            with told(path):
+            with translate_errors(path):
                 _make(path)
                 self.file = identity(path)
                 self._database = schema.connect(str(path))
@@ -84,17 +84,17 @@ class Store:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the file at the path is still this one: another instance may set it aside."""
+        """Whether the file at the path is still this one: another instance may rename it."""
         return identity(self.path) == self.file
 
     # ------------------------------------------------------------------ keeping
 
     def keep(self, turn: Turn, began: datetime, at: float, place: Place | None = None) -> Place:
-        """Write a turn: the one at `place` again if it is still there, else one more; of that
-        conversation, or (None, or it was deleted) of a new one that `began` then. `at`: when it
-        was said, in seconds since 1970.
+        """Save a turn. It replaces the one at `place`, or is added to that conversation; if that is
+        None or was deleted, to a new one that `began` then. `at`: when it was said, in seconds
+        since 1970.
         """
-        with self._changing() as database:
+        with self._transaction() as database:
             conversation = self._conversation(place, began, at)
             row = place.row if place is not None and place.conversation == conversation else 0
             names = ", ".join(schema.COLUMNS)
@@ -111,47 +111,47 @@ class Store:
         return Place(conversation, row)
 
     def drop(self, place: Place) -> None:
-        """Take a turn back that turned out to be none."""
-        with self._changing() as database:
+        """Remove a turn that proved empty."""
+        with self._transaction() as database:
             database.execute("DELETE FROM turn WHERE id = ?", (place.row,))
             database.execute(_REMOVE_EMPTY)
 
     def rename(self, conversation: int, title: str) -> None:
-        """Empty: called after its subject. InvalidInput when there is none such."""
-        with self._changing() as database:
+        """Set the title; empty: the subject. InvalidInput for an unknown conversation."""
+        with self._transaction() as database:
             changed = database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ?",
-                (whole(shortened(title, LONGEST_TITLE)), _checked(conversation)),
+                (whole(shorten(title, LONGEST_TITLE)), _check_id(conversation)),
             )
         if not changed.rowcount:
             raise _unknown(conversation)
 
     def suggest(self, conversation: int, title: str) -> None:
-        """Give it this title, unless a person gave it one."""
-        with self._changing() as database:
+        """Set the title, unless the user gave one."""
+        with self._transaction() as database:
             database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ? AND title = ''",
-                (whole(shortened(title, LONGEST_TITLE)), conversation),
+                (whole(shorten(title, LONGEST_TITLE)), conversation),
             )
 
     def remove(self, conversations: Sequence[int]) -> int:
-        """Delete them for good; returns how many there were."""
-        with self._changing() as database:
+        """Delete conversations for good; return how many existed."""
+        with self._transaction() as database:
             removed = 0
-            for each in map(_checked, conversations):
+            for each in map(_check_id, conversations):
                 database.execute("DELETE FROM turn WHERE conversation = ?", (each,))
                 gone = database.execute("DELETE FROM conversation WHERE id = ?", (each,))
                 removed += gone.rowcount
             database.execute(_REMOVE_EMPTY)
             if removed:
                 schema.tidy_index(database)
-        with told(self.path):  # the journal still holds what was there before
+        with translate_errors(self.path):  # the journal still contains the deleted text
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return removed
 
     def remove_before(self, at: float, besides: int | None = None) -> int:
-        """Delete what nothing was added to since `at` (seconds since 1970); returns how many."""
-        with told(self.path):
+        """Delete what had no addition since `at` (seconds since 1970); return how many."""
+        with translate_errors(self.path):
             old = self._database.execute(
                 "SELECT id FROM conversation WHERE last < ? AND id IS NOT ?", (at, besides)
             ).fetchall()
@@ -160,7 +160,7 @@ class Store:
     # ------------------------------------------------------------------ reading
 
     def listing(self, search: str = "", most: int = LISTED) -> tuple[KeptConversation, ...]:
-        """Newest first; with `search` those that have each of its words."""
+        """List conversations, newest first; with `search` those that contain each of its words."""
         looked_for = terms(search)
         if search.strip() and not looked_for:
             return ()
@@ -170,15 +170,15 @@ class Store:
             WHERE 1 {matches} GROUP BY c.id ORDER BY c.last DESC, c.id DESC LIMIT ?"""
         # quoted: AND, NEAR and the like are words too
         asked = [f'"{term}"*' for term in looked_for for _ in range(2)]
-        with told(self.path):
+        with translate_errors(self.path):
             found = self._database.execute(query, (*asked, most)).fetchall()
             texts = self._first_texts(looked_for) if looked_for else {}
-            return tuple(_listed(row, texts.get(row["id"], ()), looked_for) for row in found)
+            return tuple(_entry(row, texts.get(row["id"], ()), looked_for) for row in found)
 
     def read(self, conversation: int) -> Conversation:
-        """All of it, its turns numbered from 1. InvalidInput when there is none such."""
-        with told(self.path):
-            _checked(conversation)
+        """Return a conversation, its turns numbered from 1. InvalidInput for an unknown one."""
+        with translate_errors(self.path):
+            _check_id(conversation)
             head = self._database.execute(
                 f"SELECT began, {_NAMED} FROM conversation c WHERE id = ?", (conversation,)
             ).fetchone()
@@ -191,27 +191,27 @@ class Store:
         return Conversation(_time(head["began"]), turns, title=_title(head, LONGEST_TITLE))
 
     def rows(self, conversation: int) -> tuple[int, ...]:
-        """The rows of the turns that `read` gives."""
-        with told(self.path):
+        """Return the rows of the turns of `read`."""
+        with translate_errors(self.path):
             query = "SELECT id FROM turn WHERE conversation = ? ORDER BY start_s, id"
             found = self._database.execute(query, (conversation,)).fetchall()
         return tuple(row["id"] for row in found)
 
     def text(self, conversation: int, *, as_json: bool = False) -> str:
-        """All of it to read, or to work on. InvalidInput when there is none such."""
+        """Return a conversation as text, or as JSON. InvalidInput for an unknown one."""
         write = documents.as_json if as_json else documents.plain
         return write(self.read(conversation))
 
     def ids(self) -> tuple[int, ...]:
-        """Ids of all conversations that have a turn, oldest first."""
-        with told(self.path):
+        """Return the ids of all conversations that have a turn, oldest first."""
+        with translate_errors(self.path):
             query = "SELECT DISTINCT conversation FROM turn ORDER BY conversation"
             found = self._database.execute(query).fetchall()
         return tuple(row["conversation"] for row in found)
 
     def check(self) -> None:
-        """Damaged when the file contradicts itself; looks at all of it."""
-        with told(self.path):
+        """Check the complete file; Damaged if it is inconsistent."""
+        with translate_errors(self.path):
             (verdict,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise Damaged(
@@ -223,8 +223,8 @@ class Store:
     # ------------------------------------------------------------------ insides
 
     @contextmanager
-    def _changing(self) -> Iterator[sqlite3.Connection]:
-        with told(self.path), schema.changing(self._database):
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with translate_errors(self.path), schema.transaction(self._database):
             yield self._database
 
     def _conversation(self, place: Place | None, began: datetime, at: float) -> int:
@@ -237,15 +237,15 @@ class Store:
         return database.execute(insert, (began.isoformat(), at)).lastrowid or 0
 
     def _first_texts(self, looked_for: tuple[str, ...]) -> dict[int, tuple[str, str]]:
-        """By conversation: question and reply of the first turn that contains one of the words."""
+        """Return question and reply of each conversation's first turn with one of the words."""
         query = """SELECT conversation, said, reply, min(start_s) FROM turn WHERE id IN
             (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) GROUP BY conversation"""
         any_of = " OR ".join(f'"{term}"*' for term in looked_for)
-        found = self._database.execute(query, (any_of,))  # the texts are those of the minimum
+        found = self._database.execute(query, (any_of,))  # the texts belong to the minimum
         return {row["conversation"]: (str(row["said"]), str(row["reply"])) for row in found}
 
 
-def _listed(
+def _entry(
     row: sqlite3.Row, texts: tuple[str, ...], looked_for: tuple[str, ...]
 ) -> KeptConversation:
     return KeptConversation(
@@ -259,20 +259,20 @@ def _listed(
 
 
 def _title(row: sqlite3.Row, most: int) -> str:
-    """As a person or a language model called it; else its subject, else its first question."""
+    """Return the title of the user or the language model, else the subject or first question."""
     questions = str(row["questions"] or "").split("\x1e")
-    return shortened(str(row["title"]) or subject(questions) or questions[0], most)
+    return shorten(str(row["title"]) or subject(questions) or questions[0], most)
 
 
 def _make(path: Path) -> None:
-    """The file, its owner's alone before anything is in it; SQLite's own files take after it."""
+    """Create the file for its owner alone while it is empty; SQLite's own files copy its mode."""
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     path.chmod(0o600)
 
 
 def _time(text: object) -> datetime:
-    """A damaged time is the beginning of 1970."""
+    """Parse a time; an invalid one becomes the beginning of 1970."""
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:
@@ -282,12 +282,12 @@ def _time(text: object) -> datetime:
 
 
 def _moment(seconds: object) -> float:
-    """The seconds since 1970; 0 for a damaged value."""
+    """Return the seconds since 1970; 0 for a damaged value."""
     fits = isinstance(seconds, int | float) and 0 <= seconds < _LATEST.timestamp()
     return float(seconds) if fits else 0.0  # type: ignore[arg-type] # a number fits
 
 
-def _checked(conversation: int) -> int:
+def _check_id(conversation: int) -> int:
     """Return the number if SQLite accepts it; otherwise raise InvalidInput."""
     if not 0 <= conversation < 2**63:
         raise _unknown(conversation)
@@ -307,13 +307,13 @@ SUFFIXES = (*_WRITERS, ".json")
 
 
 def write_all(store: Store, path: Path) -> int:
-    """Write the format that the suffix names; returns how many conversations. InvalidInput when it
-    names none, when nothing was kept, or when the file cannot be written.
+    """Write all conversations in the format of the suffix; return how many. InvalidInput for an
+    unknown suffix, if nothing was saved, or if the file cannot be written.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InvalidInput(
-            "Conversations cannot be written as '{suffix}'.",
+            "Conversations cannot be saved as '{suffix}'.",
             hint=Translatable(
                 "Give the file a name that ends in {suffixes} or {suffix}.",
                 suffixes=", ".join(SUFFIXES[:-1]),
@@ -323,7 +323,7 @@ def write_all(store: Store, path: Path) -> int:
         )
     ids = store.ids()
     if not ids:
-        raise InvalidInput("No conversation was kept.", hint="Have them kept, and talk first.")
+        raise InvalidInput("No conversation was kept.", hint="Turn on keeping them first.")
     write_texts(path, _as_json(store, ids) if suffix == ".json" else _as_text(store, ids, suffix))
     return len(ids)
 
@@ -334,7 +334,7 @@ def _as_text(store: Store, ids: tuple[int, ...], suffix: str) -> Iterator[str]:
 
 
 def _as_json(store: Store, ids: tuple[int, ...]) -> Iterator[str]:
-    """Each as it is exported alone."""
+    """Yield each conversation as its own export has it."""
     yield f'{{"format": "rubato conversations", "version": {documents.VERSION}, "conversations": ['
     for number, each in enumerate(ids):
         yield (",\n" if number else "\n") + documents.as_json(store.read(each)).rstrip()
