@@ -16,7 +16,7 @@ from app.look.theme import Theme, mode_named
 from app.program import make_application
 from app.window import Window
 from engine import api
-from engine.api import EngineError, Manner, Settings
+from engine.api import EngineError, SayOptions, Settings
 
 SENTENCE = "Hello, I am Rubato."
 _PATIENCE_MS = 60_000  # until the first frame; longer than any machine takes
@@ -53,7 +53,7 @@ def paints() -> str:
 
 def speaks(path: Path) -> str:
     """Empty, or the reason why no sentence can be spoken."""
-    api.say(SENTENCE, Settings(), Manner(out=path))
+    api.say(SENTENCE, Settings(), SayOptions(out=path))
     with wave.open(str(path)) as sound:
         samples = array("h", sound.readframes(sound.getnframes()))
         lasts_s = sound.getnframes() / sound.getframerate()

@@ -185,10 +185,10 @@ def _say(options: argparse.Namespace) -> int:
         voice, why = api.learn_recording(voice, speech, show, again=options.again)
         if why:
             tell(why)
-    manner = api.Manner(voice, plan, options.word_delay, options.out)
+    how = api.SayOptions(voice, plan, options.word_delay, options.out)
     settings = dataclasses.replace(settings, speech=speech)
     with _ShareLine() as progress:
-        said = api.say(text, settings, manner, progress.draw)
+        said = api.say(text, settings, how, progress.draw)
     line = f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
     line += f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
     return answer(options, said, line)

@@ -25,7 +25,7 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Manner, Mix, VoiceEntry
+from engine.api import Mix, SayOptions, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
@@ -105,7 +105,7 @@ def _hear(options: argparse.Namespace) -> int:
     pace = store.pace(name)
     plan = None if pace is None else f"0:{pace}"
     text = options.text or api.SENTENCE
-    said = api.say(text, settings, Manner(name, plan, out=options.out))
+    said = api.say(text, settings, SayOptions(name, plan, out=options.out))
     line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
     return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)
 

@@ -1,4 +1,4 @@
-"""What the person may change: the table of it, and all that reads the table."""
+"""The settings: their table, and the code that reads it."""
 
 from engine.settings.rules import *
 from engine.settings.schema import *

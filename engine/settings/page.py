@@ -1,5 +1,5 @@
-"""The page of settings, resources/pages/settings.md: the schema as a person reads it. `make words`
-writes it.
+"""The page of settings, resources/pages/settings.md: the schema for readers. `make words` writes
+it.
 """
 
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from engine.settings.sections import Settings
 
 _HEAD = """# Settings
 
-What can stand in `settings.toml`, section by section; in bold, its name in the window. A change
-loads the engines of the last column again, between two replies; to all others it applies as they
+The settings in `settings.toml`, section by section; in bold, their names in the window. A change
+reloads the engines of the last column, between two replies; to all others it applies while they
 run.
 
 This page is made from `engine/settings/sections.py`, where a setting is one field of a dataclass
@@ -21,7 +21,7 @@ and this page.
 
 
 def page(kind: type[Settings] = Settings) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     sections = groupby(schema(kind).values(), lambda each: each.key.partition(".")[0])
     return _HEAD + "".join(_table(section, known) for section, known in sections)
 

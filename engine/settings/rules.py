@@ -1,7 +1,7 @@
-"""What can be said of a setting beside its type and its default: a field's annotations.
+"""The annotations of a setting beside its type and its default.
 
-Invariant: only data, in English. What a person reads in the form stands in `mark`, `Shown` or
-`Help`, where `make words` finds it; it is translated where it is shown.
+Only data, in English. Texts for the user stand in `mark`, `Shown` or `Help`, where `make words`
+finds them; they are translated where they are shown.
 """
 
 import re
@@ -20,8 +20,8 @@ Value = str | int | float | bool | None  # None is allowed for speech.rate only:
 
 @dataclass(frozen=True)
 class Range:
-    """Lowest and highest value allowed, both included. `step`: of the form's arrows; 0 = 1, or a
-    tenth where a fraction goes. `offered`: the highest that the form offers; None = all.
+    """Lowest and highest value allowed, both included. `step` is that of the form's arrows; 0 = 1,
+    or a tenth for fractions. `offered`: the highest value in the form; None = all.
     """
 
     lowest: float
@@ -45,13 +45,13 @@ class Range:
 
 @dataclass(frozen=True)
 class Choice:
-    """The words allowed, each with its label."""
+    """The allowed words, each with its label."""
 
     labels: Mapping[str, str]
 
     @classmethod
     def of(cls, **labels: str) -> "Choice":
-        """Each word with its label."""
+        """Return a choice of these words."""
         return cls(labels)
 
     @property
@@ -69,7 +69,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Shape:
-    """Text of a shape, with the advice to give such a one."""
+    """Text that matches a pattern, with a hint for text that does not."""
 
     pattern: str
     hint: Translatable
@@ -108,27 +108,27 @@ CHORD = Shape(
 
 
 class Entry(Enum):
-    """How the form takes a text, where a line is not enough."""
+    """The form's input field for a text, if a line is not enough."""
 
     PARAGRAPH = auto()
     FILE = auto()
     FOLDER = auto()
-    KEY = auto()  # one to hold
-    CHORD = auto()  # one with its modifiers, or none
-    MICROPHONE = auto()  # one of those that exist now
+    KEY = auto()  # a single key
+    CHORD = auto()  # a key with modifiers, or empty
+    MICROPHONE = auto()  # one of the connected devices
     LOUDSPEAKER = auto()
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A row of the form, named by `label`; a setting may have several. `only_with`: where this is
-    the engine of its section, or one of these; empty = always. `advanced`: behind a button.
-    `place`: the higher, the further down; else as declared. `help` comes from the Help that
-    follows.
+    """A row of the form, named by `label`; a setting may have several. `only_with`: shown only with
+    this engine, or one of these, in the section; empty = always. `advanced`: behind a button.
+    `place`: higher values are further down; otherwise the order of declaration. `help` comes from
+    the Help that follows.
     """
 
     label: str
-    entry: Entry | None = None  # None = as the rule says, a text on one line
+    entry: Entry | None = None  # None = by the rule; a text on one line
     only_with: str | tuple[str, ...] = ""
     advanced: bool = False
     place: int = 0
@@ -137,7 +137,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Help:
-    """The line of help below the row before it."""
+    """A line of help below the row before it."""
 
     text: str
 
@@ -147,21 +147,21 @@ class Help:
 
 @dataclass(frozen=True)
 class LoadedBy:
-    """The engines that are loaded with this value, and so again when it changes; to the others, and
-    without this, it applies while they run.
+    """The engines that load this value, and reload when it changes. To other engines, and without
+    this annotation, a change applies while they run.
     """
 
     engines: tuple[str, ...]
 
 
-class Reach(Enum):
-    """Who is told of a change; runtime/host/preferences.py says how."""
+class AppliesTo(Enum):
+    """The receiver of a change; see runtime/host/preferences.py."""
 
-    NOBODY = auto()  # it is read when it is used
-    CONTROLS = auto()  # what is read while sound is made
+    NOBODY = auto()  # read when it is used
+    CONTROLS = auto()  # values that are read while sound is made
     MICROPHONE = auto()
     LOUDSPEAKER = auto()
-    CLEANING = auto()  # of what the microphone hears
+    CLEANING = auto()  # processing of the microphone's samples
     WAKE = auto()
     RECOGNISER = auto()
     LANGUAGE_MODEL = auto()
@@ -171,11 +171,11 @@ class Reach(Enum):
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How one text is to be said. None = as in the settings; `out` None = through the loudspeaker.
+class SayOptions:
+    """Options for speaking one text. None = as in the settings; `out` None = the loudspeaker.
 
     `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS), `out` is a WAV to
-    make.
+    write.
     """
 
     voice: str | None = None

@@ -1,8 +1,8 @@
-"""The settings by their keys: what is known of each, its value, and a change of it.
+"""The settings by key: their descriptions, values and changes.
 
-Invariant: a Settings made by `change` holds only values that keep the rules; a value that does not
-is refused with a sentence that says what is allowed. The file is engine/settings_file.py's matter.
-All of it is read from the dataclasses, and so it holds for a Settings with more in it too.
+Invariant: a Settings made by `change` holds only valid values; an invalid one is refused with a
+sentence that says what is allowed. Everything is derived from the dataclasses, so it also holds for
+an extended Settings. The file is handled by engine/settings_file.py.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,12 +14,12 @@ from typing import Any, TypeVar, get_args, get_type_hints
 from engine.errors import InvalidInput
 from engine.settings.rules import (
     ANY_TEXT,
+    AppliesTo,
     Choice,
     Flag,
     Help,
     LoadedBy,
     Range,
-    Reach,
     Rule,
     Shape,
     Shown,
@@ -39,7 +39,9 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True)
 class Setting:
-    """All that is known of one. `about` says it where no row does; `loaded_by`: see LoadedBy."""
+    """Description of a setting. `about` describes a setting without a row; `loaded_by`: see
+    LoadedBy.
+    """
 
     key: str
     kind: Any  # a plain type, or several: 'float | None'
@@ -47,7 +49,7 @@ class Setting:
     rule: Rule
     rows: tuple[Shown, ...]
     about: str
-    reach: Reach
+    applies_to: AppliesTo
     loaded_by: tuple[str, ...]
 
     def refusal(self, value: object) -> InvalidInput:
@@ -58,17 +60,17 @@ class Setting:
 
 
 def schema(kind: type[Settings] = Settings) -> Mapping[str, Setting]:
-    """Every setting by its key 'section.name', in the order of the file."""
+    """Return every setting by its key 'section.name', in the order of the file."""
     return _schema(kind)  # type: ignore[arg-type] # mypy takes a dataclass's type for unhashable
 
 
 def keys() -> tuple[str, ...]:
-    """Every setting as 'section.name', in the order of the file."""
+    """Return the keys 'section.name', in the order of the file."""
     return tuple(schema())
 
 
 def setting_of(settings: Settings, key: str) -> Setting:
-    """What is known of one setting. InvalidInput when there is no such setting."""
+    """Return the description of a setting. InvalidInput for an unknown key."""
     known = schema(type(settings))
     if key not in known:
         raise InvalidInput(
@@ -81,16 +83,16 @@ def setting_of(settings: Settings, key: str) -> Setting:
 
 
 def value_of(settings: Settings, key: str) -> Value:
-    """The value of one setting. InvalidInput when there is no such setting."""
+    """Return the value of a setting. InvalidInput for an unknown key."""
     section, _, name = setting_of(settings, key).key.partition(".")
     value: Value = getattr(getattr(settings, section), name)
     return value
 
 
 def change(settings: S, key: str, value: Value) -> S:
-    """Settings with one value changed. InvalidInput when the key or the value is not allowed.
+    """Return settings with one value changed. InvalidInput if the key or the value is not allowed.
 
-    A whole number is taken for a setting that holds a fraction; nothing else is converted.
+    A whole number is converted for a setting that holds a fraction; nothing else is converted.
     """
     setting = setting_of(settings, key)
     try:
@@ -105,8 +107,8 @@ def change(settings: S, key: str, value: Value) -> S:
 
 
 def load_key(settings: PartSettings) -> tuple[Value, ...]:
-    """What is to be loaded; settings of one key differ in what applies live, if at all. The engine
-    is not 'auto' but what that is here.
+    """Return the values that decide what is loaded, with 'auto' resolved. Settings with equal keys
+    differ only in values that apply while the engine runs.
     """
     names = _loaded_with(type(settings), settings.engine)  # type: ignore[arg-type] # as above
     return (settings.engine, *(getattr(settings, name) for name in names))
@@ -114,8 +116,8 @@ def load_key(settings: PartSettings) -> tuple[Value, ...]:
 
 @cache
 def _loaded_with(part: type[Any], engine: str) -> tuple[str, ...]:
-    """What an engine is loaded with, besides itself."""
-    known = _read_section(part, "", Reach.NOBODY)
+    """Return the names of the settings that an engine loads."""
+    known = _read_section(part, "", AppliesTo.NOBODY)
     return tuple(each.key for each in known if engine in each.loaded_by)
 
 
@@ -126,16 +128,16 @@ def _loaded_with(part: type[Any], engine: str) -> tuple[str, ...]:
 def _schema(kind: type[Settings]) -> Mapping[str, Setting]:
     found: dict[str, Setting] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
-        part, notes = _taken_apart(hint)
-        known = _read_section(part, f"{name}.", _first(Reach, notes, Reach.NOBODY))
+        part, notes = _split_hint(hint)
+        known = _read_section(part, f"{name}.", _first(AppliesTo, notes, AppliesTo.NOBODY))
         found |= {setting.key: setting for setting in known}
     return MappingProxyType(found)
 
 
-def _read_section(part: Any, place: str, reach: Reach) -> Iterator[Setting]:
-    """The settings of a section; `reach`: of those that say nothing of it."""
+def _read_section(part: Any, place: str, applies_to: AppliesTo) -> Iterator[Setting]:
+    """Yield the settings of a section; `applies_to` is the default of those that name none."""
     for name, hint in get_type_hints(part, include_extras=True).items():
-        kind, notes = _taken_apart(hint)
+        kind, notes = _split_hint(hint)
         rule = _first(Range | Choice | Shape | Flag, notes, Flag() if kind is bool else ANY_TEXT)
         assert kind in (bool, str) or rule is not ANY_TEXT, f"'{place}{name}' needs a Range"
         yield Setting(
@@ -145,13 +147,13 @@ def _read_section(part: Any, place: str, reach: Reach) -> Iterator[Setting]:
             rule,
             tuple(_rows(notes)),
             _first(str, notes, ""),
-            _first(Reach, notes, reach),
+            _first(AppliesTo, notes, applies_to),
             _first(LoadedBy, notes, LoadedBy(())).engines,
         )
 
 
-def _taken_apart(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A field's type, and its annotations."""
+def _split_hint(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return a field's type, and its annotations."""
     notes: tuple[Any, ...] = getattr(hint, "__metadata__", ())
     return (get_args(hint)[0] if notes else hint), notes
 
@@ -161,7 +163,7 @@ def _first(kind: Any, notes: tuple[Any, ...], unsaid: Any) -> Any:
 
 
 def _rows(notes: tuple[Any, ...]) -> Iterator[Shown]:
-    """Each row with the help that follows it."""
+    """Yield each row with the help that follows it."""
     for row, after in zip(notes, (*notes[1:], None), strict=True):
         if isinstance(row, Shown):
             yield replace(row, help=after.text) if isinstance(after, Help) else row

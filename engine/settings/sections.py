@@ -1,8 +1,8 @@
-"""What the person may change, in one table. A field is a setting; its annotations are its rule, its
-row in the form, and who is told of a change: all that is known of it. Check, form, routing and the
-page of settings (resources/pages/settings.md) follow from it.
+"""The table of settings. A field is a setting; its annotations are its rule, its row in the form,
+and the receiver of its changes. Validation, form, routing and the page of settings
+(resources/pages/settings.md) follow from it.
 
-Invariant: only data. A plain text among the annotations says what a setting without a row is about.
+Only data. A plain text among the annotations describes a setting without a row.
 """
 
 from dataclasses import dataclass, field
@@ -13,29 +13,29 @@ from engine.settings.rules import (
     CHORD,
     FASTEST,
     SLOWEST,
+    AppliesTo,
     Choice,
     Entry,
     Help,
     LoadedBy,
     Range,
-    Reach,
     Shape,
     Shown,
 )
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable, mark
 
-LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # the window's
+LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
 
 
 @dataclass(frozen=True)
 class AudioSettings:
-    # names of devices; empty = the system's default
-    microphone: Annotated[str, Reach.MICROPHONE, Shown("Microphone", Entry.MICROPHONE)] = ""
-    loudspeaker: Annotated[str, Reach.LOUDSPEAKER, Shown("Loudspeaker", Entry.LOUDSPEAKER)] = ""
-    volume: Annotated[float, Reach.CONTROLS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
+    # device names; empty = the system's default
+    microphone: Annotated[str, AppliesTo.MICROPHONE, Shown("Microphone", Entry.MICROPHONE)] = ""
+    loudspeaker: Annotated[str, AppliesTo.LOUDSPEAKER, Shown("Loudspeaker", Entry.LOUDSPEAKER)] = ""
+    volume: Annotated[float, AppliesTo.CONTROLS, Range(0, 1), "0 is silent, 1 is unchanged."] = 1.0
     hands_free: Annotated[bool, "Off: hold the talk key while you speak."] = True
-    muted: Annotated[bool, Reach.MICROPHONE, "The microphone's stream is closed."] = False
+    muted: Annotated[bool, AppliesTo.MICROPHONE, "The microphone's stream is closed."] = False
     headset: Annotated[
         bool,
         Shown("I wear a headset"),
@@ -44,13 +44,13 @@ class AudioSettings:
     echo_cancellation: Annotated[
         bool,
         Shown("Cancel echo"),
-        Help("Takes the loudspeaker out of the microphone, so you can interrupt by speaking."),
+        Help("Removes the loudspeaker from the microphone, so you can interrupt by speaking."),
     ] = True
     noise_suppression: Annotated[bool, Shown("Suppress noise", advanced=True)] = False
     gain_control: Annotated[bool, Shown("Even out my loudness", advanced=True)] = False
     lead_ms: Annotated[
         int,
-        Reach.CONTROLS,
+        AppliesTo.CONTROLS,
         Range(80, 1000, 20, " ms"),  # one codec frame .. the longest wait for a new rate
         Shown("Lead", advanced=True),
         Help(
@@ -88,13 +88,13 @@ class RecogniserSettings:
         ),
         Shown("Language"),
         Help(
-            "Two letters, for example en or de; auto: Whisper tells which. Sphinx knows English"
+            "Two letters, for example en or de; auto: Whisper detects it. Sphinx knows English"
             " only."
         ),
     ] = "en"
     patience: Annotated[
         str,
-        Reach.RECOGNISER,
+        AppliesTo.RECOGNISER,
         Choice.of(
             quick=mark("Answer quickly"), balanced=mark("Balanced"), patient=mark("Wait patiently")
         ),
@@ -108,13 +108,13 @@ class RecogniserSettings:
 
 @dataclass(frozen=True)
 class WakeSettings:
-    """Being called by name, where hands are free: asleep between turns until that is heard."""
+    """Wake phrase, for hands-free use: asleep between turns until it is spoken."""
 
     on: Annotated[
         bool,
         Shown("Answer to a name"),
         Help(
-            "While nobody talks to it, only the phrase is listened for, on this computer; nothing"
+            "Between turns, only the phrase is listened for, on this computer; nothing"
             " else that is said is transcribed or kept. Needs hands-free."
         ),
     ] = False
@@ -164,7 +164,7 @@ class LanguageModelSettings:
         Shown("Server address", only_with="server"),
         Help("llama-server, Ollama, LM Studio, vLLM… on this machine or in your network."),
     ] = "http://127.0.0.1:8080/v1"
-    # A key pasted here by mistake would be stored in clear; hardly any has the shape of a name.
+    # A key pasted here by mistake would be stored in clear text; few keys look like a name.
     key_variable: Annotated[
         str,
         LoadedBy(("server",)),
@@ -197,7 +197,7 @@ _PUBLISHED = ("voxtream2-1", "voxtream2")  # see engine/tts/voxtream/files/place
 
 @dataclass(frozen=True)
 class SpeechSettings:
-    # espeak stands in where another one cannot load
+    # espeak is the fallback if another engine cannot load
     engine: Annotated[
         str,
         Choice.of(
@@ -217,17 +217,17 @@ class SpeechSettings:
             " learns from it."
         ),
     ] = "auto"
-    voice: Annotated[str, Reach.VOICE, "Its name; empty: the synthesiser's default."] = ""
+    voice: Annotated[str, AppliesTo.VOICE, "Its name; empty: the synthesiser's default."] = ""
     # None = own pace (in the file: the key is absent)
     rate: Annotated[
         float | None,
-        Reach.CONTROLS,
+        AppliesTo.CONTROLS,
         Range(SLOWEST, FASTEST),
         "Syllables per second; absent: own pace.",
     ] = None
     pacing: Annotated[
         bool,
-        Reach.NOBODY,  # goes with the next reply
+        AppliesTo.NOBODY,  # applies to the next reply
         Shown("Pace from content"),
         Help(
             "Slower for numbers, spelling, new names and quotations, quicker for asides; around"
@@ -257,7 +257,7 @@ class SpeechSettings:
 
 @dataclass(frozen=True)
 class HistorySettings:
-    # 'ask' = the person has not said yet, and nothing is written until they do
+    # 'ask' = not decided yet; nothing is written until the user decides
     keep: Annotated[
         str,
         Choice.of(
@@ -319,7 +319,7 @@ class WindowSettings:
 
 @dataclass(frozen=True)
 class PresenceSettings:
-    """Beyond the window."""
+    """Settings outside the window."""
 
     tray: Annotated[
         bool,
@@ -346,7 +346,7 @@ class PresenceSettings:
 
 
 @dataclass(frozen=True)
-class ServeSettings:  # engine/serve, in a process of its own
+class ServeSettings:  # engine/serve, in a separate process
     on: Annotated[
         bool,
         Shown("Speak for other programs"),
@@ -359,8 +359,8 @@ class ServeSettings:  # engine/serve, in a process of its own
         bool,
         Shown("Let other computers in"),
         Help(
-            "Whoever has the token that this page copies. It travels unencrypted: in networks you"
-            " trust only."
+            "Anyone with the token that this page copies. It travels unencrypted: only for networks"
+            " you trust."
         ),
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
@@ -370,18 +370,18 @@ class ServeSettings:  # engine/serve, in a process of its own
 
 @dataclass(frozen=True)
 class Settings:
-    """The sections, each with who is told of its settings that say nothing else."""
+    """The sections, each with the default receiver of its settings' changes."""
 
-    audio: Annotated[AudioSettings, Reach.CLEANING] = field(default_factory=AudioSettings)
-    recogniser: Annotated[RecogniserSettings, Reach.RECOGNISER] = field(
+    audio: Annotated[AudioSettings, AppliesTo.CLEANING] = field(default_factory=AudioSettings)
+    recogniser: Annotated[RecogniserSettings, AppliesTo.RECOGNISER] = field(
         default_factory=RecogniserSettings
     )
-    wake: Annotated[WakeSettings, Reach.WAKE] = field(default_factory=WakeSettings)
-    language_model: Annotated[LanguageModelSettings, Reach.LANGUAGE_MODEL] = field(
+    wake: Annotated[WakeSettings, AppliesTo.WAKE] = field(default_factory=WakeSettings)
+    language_model: Annotated[LanguageModelSettings, AppliesTo.LANGUAGE_MODEL] = field(
         default_factory=LanguageModelSettings
     )
-    speech: Annotated[SpeechSettings, Reach.SYNTHESISER] = field(default_factory=SpeechSettings)
-    history: Annotated[HistorySettings, Reach.HISTORY] = field(default_factory=HistorySettings)
+    speech: Annotated[SpeechSettings, AppliesTo.SYNTHESISER] = field(default_factory=SpeechSettings)
+    history: Annotated[HistorySettings, AppliesTo.HISTORY] = field(default_factory=HistorySettings)
     person: PersonSettings = field(default_factory=PersonSettings)
     window: WindowSettings = field(default_factory=WindowSettings)
     presence: PresenceSettings = field(default_factory=PresenceSettings)

@@ -15,7 +15,7 @@ from app.__main__ import mend_streams
 from app.program import Watch
 from app.window import Window
 from engine import api
-from engine.api import CrashNotes, EngineError, Manner, Settings
+from engine.api import CrashNotes, EngineError, SayOptions, Settings
 from tests.app.everyone.pages import PAGES
 from tests.app.leftovers import clear_away
 
@@ -77,9 +77,9 @@ def test_this_program_works(tmp_path, capsys):
     [(b"\0\0" * 24_000, "cannot be heard"), (b"\0\x40" * 100, "cannot be heard")],
 )
 def test_silence_and_a_click_are_no_speech(samples, fault, tmp_path, monkeypatch):
-    def say(text: str, settings: Settings, manner: Manner) -> None:
-        assert manner.out is not None
-        write(manner.out, samples)
+    def say(text: str, settings: Settings, options: SayOptions) -> None:
+        assert options.out is not None
+        write(options.out, samples)
 
     monkeypatch.setattr(api, "say", say)
     assert fault in installed.speaks(tmp_path / "said.wav")
@@ -88,7 +88,7 @@ def test_silence_and_a_click_are_no_speech(samples, fault, tmp_path, monkeypatch
 def test_what_the_engine_says_of_a_fault_is_passed_on(qapp, tmp_path, monkeypatch, capsys):
     assert installed.paints() == ""
 
-    def say(text: str, settings: Settings, manner: Manner) -> None:
+    def say(text: str, settings: Settings, options: SayOptions) -> None:
         raise EngineError("The voice is missing.")
 
     monkeypatch.setattr(api, "say", say)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine.api import Manner, say
+from engine.api import SayOptions, say
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches
 from tests.end_to_end.program import Done, rubato
 from tests.end_to_end.spoken import HEAD_S, RATE, missing_programs, spoken, write_questions
@@ -66,7 +66,7 @@ class Conversation:
 
 def seconds_of(text: str, folder: Path, *, rate: float | None = None) -> float:
     out = folder / "alone.wav"
-    say(text, replace(FORMANT, speech=replace(FORMANT.speech, rate=rate)), Manner(out=out))
+    say(text, replace(FORMANT, speech=replace(FORMANT.speech, rate=rate)), SayOptions(out=out))
     start, end = stretches(*recording(out), apart_s=APART_S)[0]
     return end - start
 

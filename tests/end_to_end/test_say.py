@@ -61,13 +61,13 @@ def test_the_same_seed_gives_the_same_file(tmp_path):
 
 def test_what_is_said_can_be_understood(tmp_path):
     """Also the proof that the tests' ear hears the difference between replies."""
-    from engine.api import Manner, say
+    from engine.api import SayOptions, say
 
     ear = Ear(map(as_spoken, SENTENCES))
     heard = {}
     for sentence in SENTENCES:
         said = tmp_path / "said.wav"
-        say(sentence, FORMANT, Manner(out=said))
+        say(sentence, FORMANT, SayOptions(out=said))
         heard[sentence] = ear.hear(*recording(said))
     assert heard == {sentence: as_spoken(sentence) for sentence in SENTENCES}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.api import Manner, SendText, Settings, StopReply, TurnEnded, say
+from engine.api import SayOptions, SendText, Settings, StopReply, TurnEnded, say
 from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
@@ -38,7 +38,7 @@ class Stepped:
     def __init__(self, folder: Path) -> None:
         self.clock = SteppedClock()
         self.loudspeaker = CountedCuts(None, RATE, clock=self.clock)
-        said = say(WORDS, FORMANT, Manner(out=folder / "alone.wav"))
+        said = say(WORDS, FORMANT, SayOptions(out=folder / "alone.wav"))
         self.starts_s = [word.start_s for word in said.words]
         self.length_s = said.audio_s
 

@@ -21,8 +21,8 @@ from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.orders import UseDevice
 from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
+    AppliesTo,
     AudioSettings,
-    Reach,
     Settings,
     Value,
     change,
@@ -60,8 +60,8 @@ class Preferences:
 
     def load_all(self) -> None:
         """Give every thread its part for the first time."""
-        for reach, tell in self._ways().items():
-            if reach is not Reach.VOICE:  # which the synthesiser is told with its settings
+        for applies_to, tell in self._ways().items():
+            if applies_to is not AppliesTo.VOICE:  # which the synthesiser is told with its settings
                 tell()
 
     def change(self, key: str, value: Value, now: float, origin: int = 0) -> None:
@@ -71,13 +71,13 @@ class Preferences:
             if origin:  # whoever asked waits for it
                 self.tell(key, origin)
             if key == "wake.phrase":  # said again, for it was taught meanwhile
-                self._act(Reach.WAKE)
+                self._act(AppliesTo.WAKE)
             return
         self._check(settings, key, self.devices)
         self.settings = settings
         self._save_at = now + SAVE_AFTER_S
         self.tell(key, origin)
-        self._act(setting_of(settings, key).reach)
+        self._act(setting_of(settings, key).applies_to)
 
     def choose(self, changes: Sequence[tuple[str, Value]], now: float) -> None:
         """Change settings of one part, its engine first: judged together, and loaded once, also
@@ -92,7 +92,7 @@ class Preferences:
         self._save_at = now + SAVE_AFTER_S
         for key, _ in changes:
             self.tell(key)
-        self._act(setting_of(settings, changes[0][0]).reach)
+        self._act(setting_of(settings, changes[0][0]).applies_to)
 
     def tell(self, key: str, origin: int = 0) -> None:
         """Tell the value in force, where there is such a setting."""
@@ -134,26 +134,26 @@ class Preferences:
                 self._noted.add(note)
                 self._emit(Notice(note))
 
-    def _act(self, reach: Reach) -> None:
-        if reach is not Reach.NOBODY:
-            self._ways()[reach]()
+    def _act(self, applies_to: AppliesTo) -> None:
+        if applies_to is not AppliesTo.NOBODY:
+            self._ways()[applies_to]()
 
-    def _ways(self) -> Mapping[Reach, Callable[[], None]]:
+    def _ways(self) -> Mapping[AppliesTo, Callable[[], None]]:
         """How each is told what holds now; in this order at the start."""
         workers, now = self._workers, self.settings
         ears, speaker = workers.ears, workers.speaker
         microphone = UseDevice(now.audio.microphone, closed=now.audio.muted)
         return {
-            Reach.CONTROLS: partial(_turn, workers.controls, now),
-            Reach.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
-            Reach.SYNTHESISER: partial(speaker.post, now.speech),
-            Reach.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
-            Reach.MICROPHONE: partial(ears.post, microphone),
-            Reach.CLEANING: partial(ears.post, _cleaning(now.audio)),
-            Reach.WAKE: partial(ears.post, now.wake),
-            Reach.RECOGNISER: partial(ears.post, now.recogniser),
-            Reach.LANGUAGE_MODEL: partial(workers.language_model.post, now.language_model),
-            Reach.HISTORY: partial(workers.history_writer.post, now.history),
+            AppliesTo.CONTROLS: partial(_turn, workers.controls, now),
+            AppliesTo.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
+            AppliesTo.SYNTHESISER: partial(speaker.post, now.speech),
+            AppliesTo.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
+            AppliesTo.MICROPHONE: partial(ears.post, microphone),
+            AppliesTo.CLEANING: partial(ears.post, _cleaning(now.audio)),
+            AppliesTo.WAKE: partial(ears.post, now.wake),
+            AppliesTo.RECOGNISER: partial(ears.post, now.recogniser),
+            AppliesTo.LANGUAGE_MODEL: partial(workers.language_model.post, now.language_model),
+            AppliesTo.HISTORY: partial(workers.history_writer.post, now.history),
         }
 
 

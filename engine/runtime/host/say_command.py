@@ -25,7 +25,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import rate_plan as plans
 from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
 from engine.runtime.turn.playback import Playback
-from engine.settings import Manner, Settings, SpeechSettings
+from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.word import Word
 from engine.tts import pick
 from engine.tts.base import AudioFrame, Onset, TtsModel
@@ -46,35 +46,35 @@ def unseen(share: float) -> None:
     """Ignore the progress."""
 
 
-def say(text: str, settings: Settings, manner: Manner, show: Show = unseen) -> SynthesisReport:
+def say(text: str, settings: Settings, options: SayOptions, show: Show = unseen) -> SynthesisReport:
     """Speak `text` with the real parts. Raises EngineErrors only; what else `show` raises ends it,
     and leaves no file.
     """
-    return say_with(text, settings, manner, standard_factories(), show)
+    return say_with(text, settings, options, standard_factories(), show)
 
 
 def say_with(
-    text: str, settings: Settings, manner: Manner, factories: Factories, show: Show = unseen
+    text: str, settings: Settings, options: SayOptions, factories: Factories, show: Show = unseen
 ) -> SynthesisReport:
     """Load the synthesiser of the settings, say `text` with it, release it."""
     speech = settings.speech
     plan = plans.constant(speech.rate)
-    if manner.rate_plan is not None:
-        plan = plans.parse(manner.rate_plan)
-    if manner.out is not None:  # before the first word is spoken: a long text takes a while
-        check_writable(manner.out)
-        check_sound(manner.out)
+    if options.rate_plan is not None:
+        plan = plans.parse(options.rate_plan)
+    if options.out is not None:  # before the first word is spoken: a long text takes a while
+        check_writable(options.out)
+        check_sound(options.out)
     model = load_synthesiser(speech, factories)
     try:
-        voice = choose(model, speech.voice if manner.voice is None else manner.voice)
+        voice = choose(model, speech.voice if options.voice is None else options.voice)
         model.warm(voice)
-        delay_s = manner.word_delay_ms / 1000
+        delay_s = options.word_delay_ms / 1000
         script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
         synthesis = OfflineSynthesis(model, script, show=show)
-        if manner.out is None:
+        if options.out is None:
             _aloud(synthesis, model, settings, factories)
         else:
-            write_wav(manner.out, synthesis.pcm(), model.info.sample_rate)
+            write_wav(options.out, synthesis.pcm(), model.info.sample_rate)
         return synthesis.report()
     finally:
         model.close()
@@ -217,7 +217,7 @@ def speak_question(text: str, path: Path) -> str:
     """
     if _flite(text, path):
         return "flite"
-    say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), Manner(out=path))
+    say(text, Settings(speech=SpeechSettings(engine=BUILT_IN, rate=3.0)), SayOptions(out=path))
     return "eSpeak NG (install flite for a voice that is easier to understand)"
 
 

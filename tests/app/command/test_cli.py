@@ -12,7 +12,7 @@ import pytest
 
 from app.__main__ import main
 from engine import api, doctor
-from engine.api import Ending, Event, Manner, Settings, TurnEnded
+from engine.api import Ending, Event, SayOptions, Settings, TurnEnded
 from engine.bench.machine import Row
 from engine.doctor.finding import fault, ok
 from engine.errors import InvalidInput, ModelError
@@ -126,8 +126,10 @@ def test_another_synthesiser_is_not_asked_for_the_voice_of_the_chosen_one(
 ):
     asked: list[str | None] = []
 
-    def say(text: str, settings: Settings, manner: Manner, show: Callable[[float], None]) -> None:
-        asked.append(manner.voice)
+    def say(
+        text: str, settings: Settings, options: SayOptions, show: Callable[[float], None]
+    ) -> None:
+        asked.append(options.voice)
         raise KeyboardInterrupt
 
     chosen = '[speech]\nengine = "espeak"\nvoice = "Belinda"\n'

@@ -14,9 +14,9 @@ from app.settings.form import PAGES
 from app.window import Window
 from engine.api import ChangeSetting, Part, Ready, SettingChanged, Settings
 from engine.settings import (
+    AppliesTo,
     Choice,
     Range,
-    Reach,
     SpeechSettings,
     WindowSettings,
     change,
@@ -189,7 +189,7 @@ class MoreOfSpeech(SpeechSettings):
 
 @dataclass(frozen=True)
 class More(Settings):
-    speech: Annotated[MoreOfSpeech, Reach.SYNTHESISER] = field(default_factory=MoreOfSpeech)
+    speech: Annotated[MoreOfSpeech, AppliesTo.SYNTHESISER] = field(default_factory=MoreOfSpeech)
     window: MoreOfWindow = field(default_factory=MoreOfWindow)
 
 

@@ -18,7 +18,7 @@ from engine.models.listing import entry
 from engine.resources import ROOTS
 from engine.runtime.host.comparison import compare
 from engine.runtime.host.say_command import say
-from engine.settings import Manner, Settings, SpeechSettings
+from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.systems import find
 from engine.tts import packs, registry, voice_catalogue
 from engine.tts.llmvox import config as llmvox
@@ -108,7 +108,7 @@ def shipped(tmp_path, monkeypatch) -> Path:
 
 
 def test_a_shipped_pack_speaks_and_is_measured_without_a_download(shipped, tmp_path):
-    said = say("Good morning.", CHOSEN, Manner(voice="bruno", out=tmp_path / "out.wav"))
+    said = say("Good morning.", CHOSEN, SayOptions(voice="bruno", out=tmp_path / "out.wav"))
     assert (said.engine, said.audio_s > 0) == ("llmvox", True)
     assert voice_catalogue.of_settings(CHOSEN.speech).own == ("Ada", "Bruno")
     (row,) = bench_synthesisers(Settings(), ("llmvox",))

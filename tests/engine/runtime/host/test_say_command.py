@@ -18,7 +18,7 @@ from engine.runtime.host import say_command
 from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, OfflineSynthesis, Script
 from engine.runtime.host.rate_plan import constant, parse
 from engine.runtime.host.say_command import collect, play, say_with, write_wav
-from engine.settings import Manner, Settings, SpeechSettings
+from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
 from engine.tts.base import Progress, TtsModel, Voice
 from tests.engine.runtime.by_hand import HandClock
@@ -36,7 +36,9 @@ def speech(**changes: Any) -> Settings:
 
 def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else_is_asked(tmp_path):
     model, out = FakeTts(), tmp_path / "out.wav"
-    report = say_with("Go on now to it all.", speech(rate=2.0), Manner(out=out), factories(model))
+    report = say_with(
+        "Go on now to it all.", speech(rate=2.0), SayOptions(out=out), factories(model)
+    )
     pcm, sample_rate = soundfile.read(out)
     assert sample_rate == SAMPLE_RATE
     assert len(pcm) / sample_rate == report.audio_s == 3.0
@@ -44,15 +46,17 @@ def test_a_text_becomes_a_wav_and_a_report_by_the_settings_unless_something_else
     assert np.abs(pcm).max() > 0.2
     assert model.closed
     assert list(tmp_path.iterdir()) == [out]
-    manner = Manner(rate_plan="0:own", out=out)
-    spoken = say_with("Go on now to it all.", speech(rate=2.0), manner, factories(FakeTts()))
+    options = SayOptions(rate_plan="0:own", out=out)
+    spoken = say_with("Go on now to it all.", speech(rate=2.0), options, factories(FakeTts()))
     assert spoken.audio_s == 1.5
 
 
 def test_an_unknown_voice_is_refused_and_the_model_released(tmp_path):
     model = FakeTts()
     with pytest.raises(InvalidInput, match="Nobody"):
-        say_with("Go.", speech(), Manner(voice="Nobody", out=tmp_path / "o.wav"), factories(model))
+        say_with(
+            "Go.", speech(), SayOptions(voice="Nobody", out=tmp_path / "o.wav"), factories(model)
+        )
     assert model.closed
 
 
@@ -64,7 +68,9 @@ def test_what_is_cancelled_leaves_no_file_and_releases_the_model(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        say_with("go " * 500, speech(), Manner(out=tmp_path / "o.wav"), factories(model), cancel)
+        say_with(
+            "go " * 500, speech(), SayOptions(out=tmp_path / "o.wav"), factories(model), cancel
+        )
     assert list(tmp_path.iterdir()) == []
     assert 200 < len(model.spoken) < 400
     assert model.closed
@@ -132,7 +138,7 @@ def test_aloud_the_loudspeaker_of_the_settings_is_used_and_closed():
     model = FakeTts()
     real = replace(parts.factories(), synthesiser=lambda settings, progress: model)
     with pytest.raises(DeviceError, match="gone"):
-        say_with("Go on now.", speech(), Manner(), real)
+        say_with("Go on now.", speech(), SayOptions(), real)
     assert loudspeaker.closed
     assert model.closed
 
@@ -150,9 +156,9 @@ def test_the_formant_voice_stands_in_for_the_default_alone(engine, tmp_path, cap
     settings = Settings(speech=SpeechSettings(engine=engine))
     if engine == "voxtream2":  # asked for by name
         with pytest.raises(ModelError, match="missing"):
-            say_with("Go.", settings, Manner(out=out), there)
+            say_with("Go.", settings, SayOptions(out=out), there)
     else:
-        assert say_with("Go.", settings, Manner(out=out), there).engine == "fake"
+        assert say_with("Go.", settings, SayOptions(out=out), there).engine == "fake"
         assert "The pack is missing. Install it. Until then espeak speaks." in caplog.text
 
 
