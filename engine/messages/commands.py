@@ -1,4 +1,4 @@
-"""What a host asks of the engine."""
+"""Commands from a host to the engine."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from engine.messages.voices import VoiceCommand
 
 @dataclass(frozen=True)
 class PressTalk:
-    """The talk key or button went down; stops a reply that is being spoken."""
+    """The talk key or button went down; this stops a spoken reply."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class ReleaseTalk:
 
 @dataclass(frozen=True)
 class SendText:
-    """A typed turn. `instead_of`: a turn whose question it is, edited: that turn, and what came
-    after it, leave the conversation. What was done in them, as a timer that was set, stays.
+    """A typed turn. `instead_of`: number of a turn whose question this edits. That turn and all
+    later ones leave the conversation; their effects, such as a timer, stay.
     """
 
     text: str
@@ -31,8 +31,8 @@ class SendText:
 
 @dataclass(frozen=True)
 class Speak:
-    """Say this text, as a timer says its own: now, or after what is being said. A `private` text,
-    such as the clipboard's, stays on this computer.
+    """Speak this text like a timer's text: now, or after the current speech. A `private` text, such
+    as the clipboard's, stays on this computer.
     """
 
     text: str
@@ -41,15 +41,15 @@ class Speak:
 
 @dataclass(frozen=True)
 class StopReply:
-    """Stop speaking now; what was not heard is not kept. `by_escape`: asked with that key."""
+    """Stop speaking now; the unheard part is not kept. `by_escape`: the Escape key was used."""
 
     by_escape: bool = False
 
 
 @dataclass(frozen=True)
 class ChangeSetting:
-    """Change one setting by its dotted key, for example 'speech.rate'; heard and saved at once. A
-    SettingChanged with its `origin` answers, whatever came of it; 0 = no answer is awaited.
+    """Change one setting by its dotted key, for example 'speech.rate'; applied and saved at once. A
+    SettingChanged with the same `origin` answers in any case; 0 = no answer is needed.
     """
 
     key: str
@@ -74,12 +74,12 @@ class AddVoice:
 
 @dataclass(frozen=True)
 class CancelClip:
-    """Stop looking at the file of the last AddVoice; nothing more is said of it."""
+    """Stop inspecting the file of the last AddVoice; no further event follows."""
 
 
 @dataclass(frozen=True)
 class NewConversation:
-    """Forget the history; the next turn starts afresh. `private`: nothing of it is kept."""
+    """Start a new conversation without history. `private`: it is not saved."""
 
     private: bool = False
 

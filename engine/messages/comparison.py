@@ -1,6 +1,6 @@
-"""What is told of one text spoken by every system there is, one after the other.
+"""Rows of a comparison: one text spoken by every system, one after the other.
 
-Invariant: a row is whole each time it is told, and takes the place of the one of the same name.
+Invariant: a row is complete each time, and replaces the row of the same name.
 """
 
 from dataclasses import asdict, dataclass, fields
@@ -12,24 +12,24 @@ from engine import translatable
 
 
 class ComparisonState(StrEnum):
-    """How far a system is."""
+    """State of a system in the comparison."""
 
     WAITING = "waiting"
     LOADING = "loading"
     SPEAKING = "speaking"
     DONE = "done"
-    ABSENT = "absent"  # it cannot be heard here; a note says why
+    ABSENT = "absent"  # not available here; a note says why
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One system. Times count the processor's, not the clock's, so other programs do not matter.
+    """One system. Times are processor time, so other programs do not matter.
 
     `first_sound_ms`: from the first word to the first audible sound, at the chosen delay between
-    words; `words_before`: needed before the first sound; `share`: processor time over length of
-    the sound; `rate` in syllables a second; `dry_ms`: how long a loudspeaker had nothing to play
-    before the last word was out. None = not known yet. `note` is a sentence on why it is absent,
-    or on what went wrong.
+    words; `words_before`: words needed before the first sound; `share`: processor time over length
+    of the sound; `rate` in syllables a second; `dry_ms`: how long a loudspeaker had no samples
+    before the last word was spoken. None = not known yet. `note` says why the system is absent, or
+    what went wrong.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Compared:
     note: str = ""
 
     def document(self) -> dict[str, object]:
-        """The row as JSON can hold it."""
+        """Return the row as a JSON object."""
         return {**asdict(self), "note": translatable.to_json(self.note)}
 
     @classmethod
     def of(cls, document: Any) -> Self:
-        """What document() gave; ValueError for what it did not."""
+        """Return the row of a document(); ValueError for any other value."""
         if not isinstance(document, dict) or set(document) != {each.name for each in fields(cls)}:
-            raise ValueError("it is no row of a comparison")
+            raise ValueError("it is not a row of a comparison")
         note = translatable.from_json(document["note"])
         state = ComparisonState(document["state"])
         return cls(**{**document, "state": state, "note": note})
@@ -60,9 +60,9 @@ class Compared:
 
 @dataclass(frozen=True)
 class Recital:
-    """How a text is compared. `word_delay_ms`: between its words; `aloud`: through the loudspeaker,
-    in real time; `folder`: where a WAV of each goes, `table`: the CSV to write, None = neither;
-    `only`: names of systems, () = all.
+    """Options of a comparison. `word_delay_ms`: between words; `aloud`: through the loudspeaker, in
+    real time; `folder`: for a WAV of each system, `table`: the CSV file, None = neither; `only`:
+    names of systems, () = all.
     """
 
     word_delay_ms: float = 200.0

@@ -1,4 +1,4 @@
-"""What a host and the engine say to each other about conversations that were kept."""
+"""Messages about saved conversations."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +10,8 @@ from engine.messages.words import Ending
 
 @dataclass(frozen=True)
 class ListConversations:
-    """List what was kept, newest first; with `search` what has each of its words, or words that
-    begin like them, in it. Answered by ConversationsListed.
+    """List saved conversations, newest first; with `search` those that contain each of its words,
+    or words that begin like them. Answered by ConversationsListed.
     """
 
     search: str = ""
@@ -19,14 +19,14 @@ class ListConversations:
 
 @dataclass(frozen=True)
 class OpenConversation:
-    """Go on with a conversation that was kept; answered by ConversationOpened."""
+    """Continue a saved conversation; answered by ConversationOpened."""
 
     conversation: int
 
 
 @dataclass(frozen=True)
 class RenameConversation:
-    """An empty title: it is called after its subject, as at first."""
+    """Rename a conversation; an empty title becomes its subject, as at first."""
 
     conversation: int
     title: str
@@ -34,8 +34,8 @@ class RenameConversation:
 
 @dataclass(frozen=True)
 class RemoveConversations:
-    """Delete them for good; none named: the present one. Where that is among them, a new one
-    begins.
+    """Delete conversations for good; () = the current one. A new one begins if the current one is
+    deleted.
     """
 
     conversations: tuple[int, ...]
@@ -43,15 +43,15 @@ class RemoveConversations:
 
 @dataclass(frozen=True)
 class ExportConversations:
-    """Write all that was kept into one file; its suffix says how: .txt, .md or .json."""
+    """Write all saved conversations to one file; its suffix selects .txt, .md or .json."""
 
     path: Path
 
 
 @dataclass(frozen=True)
 class Replay:
-    """Let a reply of this conversation be heard again, from the word at character `start` of its
-    text on, in today's voice and at today's pace. It makes no turn.
+    """Play a reply of this conversation again, from the word at character `start` of its text, with
+    the current voice and rate. This is not a turn.
     """
 
     turn: int
@@ -63,7 +63,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class KeptConversation:
-    """A line of the list. Times are seconds since 1970; `excerpt` is where the search found it."""
+    """A line of the list. Times are seconds since 1970; `excerpt` shows the search's match."""
 
     id: int
     title: str
@@ -75,8 +75,8 @@ class KeptConversation:
 
 @dataclass(frozen=True)
 class PastTurn:
-    """A turn of a conversation that was opened. Its number is below zero: turns to come count on
-    from where the engine is. `ending` None: the program ended in the middle of it.
+    """A turn of an opened conversation. Its number is negative: new turns continue the engine's own
+    count. `ending` None: the program ended during the turn.
     """
 
     turn: int
@@ -88,8 +88,8 @@ class PastTurn:
 
 @dataclass(frozen=True)
 class ConversationsListed:
-    """What was asked for with `search`; `more`: there are others, older than these. `current` is
-    the conversation that goes on, None = nothing of it was kept so far.
+    """The result of `search`; `more`: there are older conversations. `current` is the running
+    conversation, None = nothing of it is saved yet.
     """
 
     search: str
@@ -100,13 +100,13 @@ class ConversationsListed:
 
 @dataclass(frozen=True)
 class ConversationsChanged:
-    """What ListConversations would give is another now."""
+    """The result of ListConversations has changed."""
 
 
 @dataclass(frozen=True)
 class ConversationOpened:
-    """Another conversation goes on from now on: a kept one with its `turns`, or (None) a new one.
-    `private`: nothing of it is kept.
+    """Another conversation continues: a saved one with its `turns`, or (None) a new one. `private`:
+    it is not saved.
     """
 
     conversation: int | None
@@ -116,14 +116,14 @@ class ConversationOpened:
 
 @dataclass(frozen=True)
 class ConversationCut:
-    """This turn, and all after it, left the conversation: its question is asked anew."""
+    """This turn and all later ones left the conversation: its question was edited."""
 
     turn: int
 
 
 @dataclass(frozen=True)
 class WordReplayed:
-    """The word at [start, end) of the reply of an earlier turn is heard again now."""
+    """The word at [start, end) of an earlier reply is being replayed now."""
 
     turn: int
     start: int
@@ -132,7 +132,7 @@ class WordReplayed:
 
 @dataclass(frozen=True)
 class ReplayEnded:
-    """No more of that reply is heard again."""
+    """The replay of that reply has ended."""
 
     turn: int
 

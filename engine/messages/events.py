@@ -1,4 +1,4 @@
-"""What the engine tells a host."""
+"""Events from the engine to a host."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from engine.translatable import Translatable
 
 @dataclass(frozen=True)
 class Loading:
-    """A part is being made ready. `fraction` is 0..1, or None when it cannot be known."""
+    """A part is being loaded. `fraction` is 0..1, or None if unknown."""
 
     part: Part
     text: str
@@ -31,9 +31,9 @@ class Loading:
 
 @dataclass(frozen=True)
 class Ready:
-    """A part works. `name` is what runs (a model, a device), `detail` one more phrase for the
-    status line. `instead`: it stands in for what failed, and the fault is still there. `why`: why
-    this one was chosen, where the person left that open.
+    """A part works. `name` is the running model or device, `detail` a phrase for the status line.
+    `instead`: a substitute runs, as the chosen one failed and still does. `why`: the reason of an
+    automatic choice.
     """
 
     part: Part
@@ -51,9 +51,8 @@ class PhaseChanged:
 
 @dataclass(frozen=True)
 class Levels:
-    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second.
-
-    `raw_db` is the microphone's before the loudspeaker was taken out of it.
+    """Root-mean-square levels in dB full scale (-120..0), about 10 times a second. `raw_db` is the
+    microphone's before echo cancellation.
     """
 
     microphone_db: float
@@ -63,7 +62,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class PartialTranscript:
-    """What the recogniser believes so far; replaces the previous one of the same turn."""
+    """The transcript so far; replaces the previous one of the same turn."""
 
     turn: int
     text: str
@@ -71,8 +70,8 @@ class PartialTranscript:
 
 @dataclass(frozen=True)
 class Heard:
-    """The person's utterance, final. `confidence` is 0..1; typed text has 1 and recogniser
-    'keyboard'.
+    """The final transcript of the user's utterance. `confidence` is 0..1; typed text has 1 and
+    recogniser 'keyboard'.
     """
 
     turn: int
@@ -91,8 +90,8 @@ class ReplyDelta:
 
 @dataclass(frozen=True)
 class Thought:
-    """More of what the language model thinks before it answers: to show apart from the reply. It is
-    never spoken, and nobody keeps it.
+    """More of the language model's reasoning, shown apart from the reply. It is never spoken or
+    saved.
     """
 
     turn: int
@@ -101,8 +100,8 @@ class Thought:
 
 @dataclass(frozen=True)
 class ReplyRetracted:
-    """All that was told of the reply until now was thought, and is no reply: nothing of it counts
-    as heard, and its text begins again.
+    """Discard the reply's text so far: it was reasoning, not the answer. Nothing of it counts as
+    heard, and the reply's text begins again.
     """
 
     turn: int
@@ -110,16 +109,16 @@ class ReplyRetracted:
 
 @dataclass(frozen=True)
 class ModelWanted:
-    """Only a language model could have answered this turn: a host may offer the way to one."""
+    """Only a language model could have answered this turn; a host may offer to set one up."""
 
     turn: int
 
 
 @dataclass(frozen=True)
 class UseWindow:
-    """The person asked by words for something that a window does: `command` names it as the
-    window's own table of commands does ("export"), `value` is what it is about (a settings page,
-    words to search for). A host without a window ignores it.
+    """The user asked for an action of the window: `command` is its name in the window's table of
+    commands ("export"), `value` its argument (a settings page, words to search for). A host without
+    a window ignores it.
     """
 
     command: str
@@ -128,7 +127,7 @@ class UseWindow:
 
 @dataclass(frozen=True)
 class WordHeard:
-    """The word at [start, end) of the reply's text begins to be heard now: it is in the air."""
+    """The word at [start, end) of the reply's text begins to be audible now."""
 
     turn: int
     start: int
@@ -137,9 +136,9 @@ class WordHeard:
 
 @dataclass(frozen=True)
 class RateMeasured:
-    """Rate in SPS of the speech heard since the target changed, without the silence after it.
-    `target` None = the voice's own pace; `measured` None = too little speech. With `over`, the
-    reply has ended and `measured` is its mean.
+    """Speaking rate in SPS since the target changed, without the silence after the speech. `target`
+    None = the voice's own pace; `measured` None = too little speech. With `over` the reply has
+    ended and `measured` is its mean.
     """
 
     turn: int
@@ -150,25 +149,25 @@ class RateMeasured:
 
 @dataclass(frozen=True)
 class TurnMetrics:
-    """Milliseconds after the end of the person's speech (or after the text was sent), 0 for what
-    was prepared before; None = did not happen.
+    """Milliseconds after the end of the user's speech (or after the text was sent); 0 for steps
+    that were done in advance, None = did not happen.
     """
 
     end_ms: float | None = None  # the end of the speech was detected
     transcript_ms: float | None = None
     first_token_ms: float | None = None
     first_word_ms: float | None = None
-    first_audio_ms: float | None = None  # first samples handed to the loudspeaker's ring
-    heard_ms: float | None = None  # the first samples are in the air
+    first_audio_ms: float | None = None  # first samples written to the loudspeaker's ring
+    heard_ms: float | None = None  # the first samples are audible
     speech_ms: float | None = None  # how much of the reply was heard
     underruns: int = 0
-    discarded: int = 0  # replies prepared in pauses after which the person went on, unheard
+    discarded: int = 0  # unheard replies, prepared in pauses after which the user spoke on
 
 
 @dataclass(frozen=True)
 class TurnEnded:
-    """The turn is over. `heard` is the part of `reply` that really left the loudspeaker; the
-    history keeps that.
+    """The turn is over. `heard` is the part of `reply` that left the loudspeaker; the history keeps
+    that part.
     """
 
     turn: int
@@ -203,9 +202,9 @@ class ClipInspected:
 
 @dataclass(frozen=True)
 class VoicesChanged:
-    """`can_clone`: whether a recording can become another one; `resembles`: which only resembles
-    it. `has_rate`: whether they can be asked for a speaking rate. `about` says how each of `names`
-    sounds, in their order; empty = not known.
+    """The available voices. `can_clone`: a recording can become a voice; `resembles`: that only
+    resembles it. `has_rate`: they support a speaking rate. `about` describes each of `names`, in
+    their order; empty = unknown.
     """
 
     names: tuple[str, ...]
@@ -218,7 +217,7 @@ class VoicesChanged:
 
 @dataclass(frozen=True)
 class DevicesChanged:
-    """Names that can be chosen; the empty string in `selected_*` means the system default."""
+    """The available devices; an empty `selected_*` means the system default."""
 
     microphones: tuple[str, ...]
     loudspeakers: tuple[str, ...]
@@ -228,7 +227,7 @@ class DevicesChanged:
 
 @dataclass(frozen=True)
 class SettingChanged:
-    """What is in force. `origin`: of the change that this answers; 0 = of none that awaits it."""
+    """The value in force. `origin`: of the change that this answers; 0 = of none."""
 
     key: str
     value: str | int | float | bool | None
@@ -237,7 +236,7 @@ class SettingChanged:
 
 @dataclass(frozen=True)
 class SleepChanged:
-    """Whether it is listened for the wake phrase alone from now on, or for all that is said."""
+    """The assistant fell asleep, waiting for its wake phrase, or woke up."""
 
     asleep: bool
     phrase: str
@@ -245,7 +244,7 @@ class SleepChanged:
 
 @dataclass(frozen=True)
 class TimerRang:
-    """A timer's time has come: it rings, and the text is said when nobody speaks."""
+    """A timer rings; the text is spoken when nobody speaks."""
 
     text: str
     number: int = 0
@@ -254,19 +253,19 @@ class TimerRang:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something worth one line on screen that is not a fault."""
+    """A line for the screen that is not a fault."""
 
     text: str
 
     @classmethod
     def of(cls, template: str, /, **values: object) -> Self:
-        """What the template says with these values."""
+        """Return the notice of a template with these values."""
         return cls(Translatable(template, **values))
 
 
 @dataclass(frozen=True)
 class Failed:
-    """A fault, reported once; the engine goes on. `turn` is None when it belongs to no turn."""
+    """A fault, reported once; the engine continues. `turn` is None if it concerns no turn."""
 
     code: str
     message: str
@@ -276,7 +275,7 @@ class Failed:
 
     @classmethod
     def of(cls, error: Exception, part: Part | None = None, turn: int | None = None) -> Self:
-        """What is told of `error`."""
+        """Return the report of `error`."""
         if not isinstance(error, EngineError):
             hint = Translatable("Please report this.")
             error = EngineError("Something went wrong: {error}", hint=hint, error=error)

@@ -1,7 +1,6 @@
-"""What is said about models: a list of all that can be used, and how a fetch goes.
+"""Messages about models: the list of all usable ones, and the progress of a fetch.
 
-Invariant: sizes are megabytes of 10**6 bytes and told before anything is fetched; a name is all a
-host needs to give an order.
+Invariant: sizes are megabytes of 10**6 bytes and known before a fetch; a command needs only a name.
 """
 
 from dataclasses import dataclass
@@ -10,17 +9,17 @@ from pathlib import Path
 
 
 class Origin(StrEnum):
-    """Where a model comes from."""
+    """Source of a model."""
 
     BUILT_IN = "built in"  # with the program
     LISTED = "listed"  # can be fetched
-    ADDED = "added"  # a file or folder of the person's own; it stays where it is
+    ADDED = "added"  # a file or folder of the user, used in place
     MADE = "made on this machine"  # trained here, by a command that the program names
     SERVER = "server"  # run by another program on this machine
 
 
 class Presence(StrEnum):
-    """How much of a model is there."""
+    """How much of a model is on this machine."""
 
     MISSING = "missing"
     PARTIAL = "partial"
@@ -28,7 +27,7 @@ class Presence(StrEnum):
 
 
 class Activity(StrEnum):
-    """What is being done with a model."""
+    """Work in progress on a model."""
 
     WAITING = "waiting"
     FETCHING = "fetching"
@@ -37,12 +36,12 @@ class Activity(StrEnum):
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One model. `folder` is where it lies: a folder, a file, or a server's address.
+    """One model. `folder` is its location: a folder, a file, or a server's address.
 
-    `megabytes` is the size of what is fetched or lies there, with what it needs besides, 0 where
-    nobody says; `memory_mb` about what it takes while it runs, 0 where that is not known; `fits`
-    whether this machine has that. `measured` is what is known of its speed here. `obstacle` says
-    why it cannot be used now; empty = it can be. `notice` is to be known before it is fetched.
+    `megabytes` is its size on disk with everything it needs, 0 if unknown; `memory_mb` its
+    approximate memory while it runs, 0 if unknown; `fits`: this machine has enough memory.
+    `measured` describes its speed here. `obstacle` says why it cannot be used now; empty = it can.
+    `notice` is shown before a fetch.
     """
 
     name: str
@@ -65,8 +64,8 @@ class ModelEntry:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What fits this machine: `names` are fetched where they are missing (`megabytes` in all), and
-    used. `text` lists them with their sizes, `warning` says what will be in the way.
+    """The models that fit this machine. `names` are fetched where missing (`megabytes` in all) and
+    used. `text` lists them with their sizes, `warning` names obstacles.
     """
 
     names: tuple[str, ...] = ()
@@ -81,15 +80,15 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class ListModels:
-    """Tell which models there are; with `servers` also those of servers on this machine."""
+    """Request ModelsListed; `servers`: include the models of servers on this machine."""
 
     servers: bool = False
 
 
 @dataclass(frozen=True)
 class FetchModels:
-    """Fetch models one after the other, going on where they were left; with `use` each is used as
-    soon as it is there.
+    """Fetch models one after the other, resuming partial ones; with `use` each is used once it is
+    complete.
     """
 
     names: tuple[str, ...]
@@ -98,12 +97,12 @@ class FetchModels:
 
 @dataclass(frozen=True)
 class FetchRecommended:
-    """Fetch and use what is recommended for this machine."""
+    """Fetch and use the models recommended for this machine."""
 
 
 @dataclass(frozen=True)
 class PauseFetch:
-    """Stop fetching or verifying a model; what is there stays. An empty name means all."""
+    """Stop fetching or verifying a model; its files stay. An empty name means all."""
 
     name: str = ""
 
@@ -124,14 +123,14 @@ class RemoveModel:
 
 @dataclass(frozen=True)
 class UseModel:
-    """Listen, think or speak with this model from now on."""
+    """Use this model from now on."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class AddModel:
-    """Make a GGUF file, a Whisper folder or a folder of GGUF files known; they stay in place."""
+    """Add a GGUF file, a Whisper folder or a folder of GGUF files to the list, in place."""
 
     path: Path
 
@@ -153,7 +152,7 @@ ModelCommand = (
 
 @dataclass(frozen=True)
 class ModelsListed:
-    """All models; `machine` describes this one in a phrase."""
+    """All models; `machine` describes this machine in a phrase."""
 
     entries: tuple[ModelEntry, ...]
     recommendation: Recommendation
@@ -162,7 +161,7 @@ class ModelsListed:
 
 @dataclass(frozen=True)
 class ModelProgress:
-    """`total_bytes` counts what the model needs besides, too; 0 = not known yet."""
+    """`total_bytes` includes everything the model needs; 0 = not known yet."""
 
     name: str
     activity: Activity
@@ -172,7 +171,7 @@ class ModelProgress:
 
 @dataclass(frozen=True)
 class ModelSettled:
-    """Nothing is being done with the model any more; `text` says what came of it."""
+    """Work on a model has ended; `text` describes the result."""
 
     name: str
     text: str

@@ -11,7 +11,7 @@ SNOOZE_S: Final = 540.0  # nine minutes, as alarm clocks do
 
 
 class TimerKind(Enum):
-    """What a running timer is to the person."""
+    """Kind of a running timer."""
 
     TIMER = "timer"
     ALARM = "alarm"
@@ -30,7 +30,7 @@ class CancelTimers:
 
 @dataclass(frozen=True)
 class PauseTimers:
-    """Stop the timers with these numbers, or with `on` False let them run on."""
+    """Pause the timers with these numbers, or with `on` False resume them."""
 
     numbers: tuple[int, ...]
     on: bool = True
@@ -38,8 +38,8 @@ class PauseTimers:
 
 @dataclass(frozen=True)
 class ExtendTimers:
-    """Let the timers with these numbers ring so many seconds later; sooner where negative. One
-    that has rung is snoozed: it rings again so many seconds from now.
+    """Delay the timers with these numbers by `seconds`; negative: make them ring sooner. One that
+    has rung is snoozed: it rings again `seconds` from now.
     """
 
     numbers: tuple[int, ...]
@@ -53,11 +53,10 @@ TimerCommand = CancelTimers | PauseTimers | ExtendTimers
 
 @dataclass(frozen=True)
 class TimerSet:
-    """A running timer: when it rings, what it is called (empty: nothing), what is said then, and
-    how long it was set for (0 = not known). `paused_s`: what was left when it was paused, whatever
-    `due` says; None = it runs. `local`: the local time it is for (2026-11-28T07:00:00), which it
-    keeps when the wall clock is set or the time zone changes; empty = it counts seconds. `rang_at`:
-    when it began to ring; None = it has not.
+    """A running timer: when it rings, its name (empty: none), its spoken text, and its set duration
+    (0 = unknown). `paused_s`: the remaining seconds of a paused timer, whatever `due` is; None = it
+    runs. `local`: its local time of day (2026-11-28T07:00:00), kept when the wall clock or the time
+    zone changes; empty = it counts seconds. `rang_at`: when it began to ring; None = it has not.
     """
 
     due: float  # seconds since 1970
@@ -71,13 +70,13 @@ class TimerSet:
     rang_at: float | None = None  # seconds since 1970
 
     def left_s(self, now: float) -> float:
-        """Seconds until it rings; `now` is seconds since 1970."""
+        """Return the seconds until it rings; `now` is seconds since 1970."""
         return max(0.0, self.due - now) if self.paused_s is None else self.paused_s
 
 
 @dataclass(frozen=True)
 class TimersChanged:
-    """All timers that run, are paused, or have rung and were not dismissed, told at the start and
+    """All timers that run, are paused, or have rung and were not dismissed; sent at the start and
     after each change.
     """
 

@@ -1,6 +1,6 @@
-"""Commands and events about the library of voices.
+"""Messages about the library of voices.
 
-Invariant: names are as the person sees them; a voice is found by its name whatever its case.
+Invariant: names are as shown to the user; look-ups ignore case.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class ListVoices:
-    """Tell VoicesListed now, and again after each change."""
+    """Send VoicesListed now, and again after each change."""
 
 
 @dataclass(frozen=True)
 class Mix:
-    """A voice between two others; `share` of `one`, 0 to 1, the rest of `other`."""
+    """A mixture of two voices: `share` (0 to 1) of `one`, the rest of `other`."""
 
     one: str
     other: str
@@ -26,9 +26,9 @@ class Mix:
 
 @dataclass(frozen=True)
 class PreviewVoice:
-    """Say a text (empty: a fixed sentence) in a voice, at that voice's default pace; once nobody
-    else speaks. Another one takes its place. PreviewChanged tells how it goes. `mix`: say it in a
-    mixture that need not be kept, with an empty `name`.
+    """Speak a text (empty: a fixed sentence) in a voice, at its default pace, once nobody speaks. A
+    later preview replaces it; PreviewChanged reports its progress. `mix`: preview an unsaved
+    mixture, with an empty `name`.
     """
 
     name: str
@@ -38,7 +38,7 @@ class PreviewVoice:
 
 @dataclass(frozen=True)
 class MixVoices:
-    """Keep a mixture of two voices as a voice called `name`."""
+    """Save a mixture of two voices as a voice called `name`."""
 
     name: str
     mix: Mix
@@ -46,7 +46,7 @@ class MixVoices:
 
 @dataclass(frozen=True)
 class StopPreview:
-    """Say no more of it."""
+    """Stop the preview."""
 
 
 @dataclass(frozen=True)
@@ -57,36 +57,36 @@ class RenameVoice:
 
 @dataclass(frozen=True)
 class RemoveVoice:
-    """Remove a voice the person made; it can be brought back for some days."""
+    """Remove a voice made by the user; it can be restored for some days."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class RestoreVoice:
-    """Bring back what was removed."""
+    """Restore a removed voice."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class DiscardVoice:
-    """Delete what was removed for good."""
+    """Delete a removed voice for good."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class RemakeVoice:
-    """Make a voice again from the recording kept with it, for the synthesiser that runs."""
+    """Make a voice again from its stored recording, for the running synthesiser."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class LearnVoice:
-    """Note whether a voice is to be learnt from its recording, in which these `words` are said
-    (empty: not known). The host runs the learning (`rubato voices learn`).
+    """Set whether a voice is to be learnt from its recording, which contains these `words` (empty:
+    unknown). The host runs the learning (`rubato voices learn`).
     """
 
     name: str
@@ -96,7 +96,7 @@ class LearnVoice:
 
 @dataclass(frozen=True)
 class ChooseLearnt:
-    """Keep what was learnt in place of a voice, or the voice; it is not to be learnt any more."""
+    """Keep either the learnt voice or the original; the voice is then not learnt again."""
 
     name: str
     learnt: bool
@@ -104,7 +104,7 @@ class ChooseLearnt:
 
 @dataclass(frozen=True)
 class SetVoicePace:
-    """The pace (SPS, 1 to 7) a voice begins with when it is chosen; None = the slider's."""
+    """The initial pace (SPS, 1 to 7) of a voice when it is chosen; None = the slider's."""
 
     name: str
     pace: float | None
@@ -120,7 +120,7 @@ class ExportVoice:
 
 @dataclass(frozen=True)
 class ImportVoice:
-    """Take a voice from a file that ExportVoice wrote; `name` empty = as it is called there."""
+    """Import a voice from a file of ExportVoice; `name` empty = its name in the file."""
 
     path: Path
     name: str = ""
@@ -128,8 +128,8 @@ class ImportVoice:
 
 @dataclass(frozen=True)
 class RecordClip:
-    """Record what the microphone hears, to make a voice of; nobody is answered meanwhile. False
-    ends it, and what was recorded is inspected as a dropped file is.
+    """Record a clip for a voice with the microphone; the assistant does not answer meanwhile. False
+    ends it; the clip is then inspected like a dropped file.
     """
 
     on: bool
@@ -137,13 +137,13 @@ class RecordClip:
 
 @dataclass(frozen=True)
 class DropClip:
-    """Stop recording a clip, or forget the one that was recorded."""
+    """Stop recording a clip, or delete the recorded one."""
 
 
 @dataclass(frozen=True)
 class Comparing:
-    """Another process of this program speaks, to compare systems, or no longer: what is heard
-    meanwhile was not said to the assistant.
+    """Another process of this program starts or stops speaking, to compare systems. Sound in the
+    meantime is not addressed to the assistant.
     """
 
     on: bool
@@ -151,8 +151,8 @@ class Comparing:
 
 @dataclass(frozen=True)
 class TryMicrophone:
-    """The person tries the microphone, or no longer: its level is reported, and what is said is not
-    taken as said to the assistant.
+    """The user starts or stops a microphone test: its level is reported, and speech is not
+    addressed to the assistant.
     """
 
     on: bool
@@ -220,8 +220,8 @@ class VoiceEntry:
 
 @dataclass(frozen=True)
 class VoicesListed:
-    """All voices there are, and the names of those that were removed and can be brought back.
-    `mixable`: names of those that can be mixed; none = the synthesiser cannot mix voices.
+    """All voices, and the names of removed ones that can be restored. `mixable`: names of voices
+    that can be mixed; () = the synthesiser cannot mix voices.
     """
 
     voices: tuple[VoiceEntry, ...]
@@ -230,12 +230,12 @@ class VoicesListed:
 
 
 class PreviewState(Enum):
-    """How far a preview is."""
+    """State of a preview."""
 
-    WAITING = "waiting"  # for a reply to end
-    MAKING = "making"  # nothing of it is heard yet
+    WAITING = "waiting"  # until a reply ends
+    MAKING = "making"  # nothing is audible yet
     SPEAKING = "speaking"
-    OVER = "over"  # to its end, stopped, or broken; a fault is told apart
+    OVER = "over"  # complete, stopped, or failed; a fault is reported separately
 
 
 @dataclass(frozen=True)
@@ -246,8 +246,8 @@ class PreviewChanged:
 
 @dataclass(frozen=True)
 class ClipRecording:
-    """A clip is being recorded (`seconds` so far), or no longer. `ended_by` is a sentence on why
-    it ended by itself, empty when the person ended it.
+    """A clip is being recorded (`seconds` so far), or the recording ended. `ended_by` is the reason
+    if it ended by itself, empty if the user ended it.
     """
 
     on: bool

@@ -1,4 +1,4 @@
-"""The words both directions use: the parts of the loop, what it is doing, how a turn ended."""
+"""Enumerations for both directions: parts of the loop, phases, endings of a turn."""
 
 from enum import Enum
 
@@ -14,16 +14,16 @@ class Part(Enum):
 
 
 class Phase(Enum):
-    """What the assistant is doing now."""
+    """Current state of the assistant."""
 
     IDLE = "idle"
-    LISTENING = "listening"  # the person is speaking, or talk is held
-    THINKING = "thinking"  # speech has ended, nothing audible yet
+    LISTENING = "listening"  # the user is speaking, or the talk key is held
+    THINKING = "thinking"  # speech has ended, nothing is audible yet
     SPEAKING = "speaking"  # reply samples leave the loudspeaker
 
 
 class Ending(Enum):
-    """How a turn ended, and what broke it off if something did."""
+    """How a turn ended, and the interruption if there was one."""
 
     COMPLETE = "complete"
     INTERRUPTED_BY_SPEECH = "interrupted by speech"
@@ -31,12 +31,12 @@ class Ending(Enum):
     INTERRUPTED_BY_ESCAPE = "interrupted by Escape"
     INTERRUPTED_BY_STOP = "interrupted by the stop button"  # also a new conversation, and quitting
     INTERRUPTED_BY_TEXT = "interrupted by a typed turn"
-    SUPERSEDED = "superseded"  # the person spoke on before the reply could be heard
+    SUPERSEDED = "superseded"  # the user spoke on before the reply was audible
     DEVICE_LOST = "device lost"
     NOTHING_HEARD = "nothing heard"
     FAILED = "failed"
 
     @property
     def interrupted(self) -> bool:
-        """Whether the reply was broken off from outside: by the person, or by a device."""
+        """Whether the user or a device interrupted the reply."""
         return self not in (Ending.COMPLETE, Ending.NOTHING_HEARD, Ending.FAILED)
