@@ -1,1 +1,1 @@
-"""All models there are: listed, fetched, added, found on servers, recommended, chosen, removed."""
+"""All models: listed, fetched, added, on servers, recommended, chosen, removed."""

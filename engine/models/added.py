@@ -1,7 +1,7 @@
-"""Models of the person's own: where they lie is remembered, and they stay there.
+"""The user's own models: a list of their locations; the files stay in place.
 
-Invariant: no model is copied, moved or deleted. The list is replaced as a whole. A list that cannot
-be read counts as empty, and is moved aside before another is written.
+Invariant: no model is copied, moved or deleted. The list is replaced as one file. An unreadable
+list counts as empty, and is renamed before a new one is written.
 """
 
 import json
@@ -16,7 +16,7 @@ from engine.translatable import Translatable
 
 FILE = "added-models.json"
 MOST = 100
-_LARGEST_BYTES = 1_000_000  # MOST paths of the longest kind
+_LARGEST_BYTES = 1_000_000  # MOST entries with the longest paths
 _UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
 HINT = Translatable(
     "Choose a GGUF file, or a folder with GGUF files or with a converted Whisper model."
@@ -24,61 +24,61 @@ HINT = Translatable(
 
 
 @dataclass(frozen=True)
-class Added:
-    """A model of the person's own: its absolute path and its kind."""
+class AddedModel:
+    """A model of the user: its absolute path and its kind."""
 
     path: str
     kind: str
 
 
-def added(folder: Path) -> tuple[Added, ...]:
-    """The added models, oldest first; empty if the list cannot be read."""
+def added(folder: Path) -> tuple[AddedModel, ...]:
+    """Return the added models, oldest first; empty if the list cannot be read."""
     try:
         return _read(folder)
     except (OSError, *_UNREADABLE):
         return ()
 
 
-def _read(folder: Path) -> tuple[Added, ...]:
-    """The list; empty where there is none yet. Raises OSError, or an error of _UNREADABLE."""
+def _read(folder: Path) -> tuple[AddedModel, ...]:
+    """Return the list; empty if there is none yet. Raises OSError, or an error of _UNREADABLE."""
     try:
         with (folder / FILE).open(encoding="utf-8") as file:
             found = json.loads(file.read(_LARGEST_BYTES))
     except FileNotFoundError:
         return ()
-    return tuple(Added(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
+    return tuple(AddedModel(str(each["path"]), str(each["kind"])) for each in found)[:MOST]
 
 
-def add(path: Path, folder: Path) -> tuple[Added, ...]:
-    """Remember what is there: a GGUF file, a Whisper folder, or GGUF files in a folder; returns it.
+def add(path: Path, folder: Path) -> tuple[AddedModel, ...]:
+    """Add a GGUF file, a Whisper folder, or a folder's GGUF files to the list; return the entries.
 
-    InvalidInput when it is none of these, SettingsError when the list cannot be kept.
+    InvalidInput for anything else, SettingsError if the list cannot be saved.
     """
-    found = _looked_at(path.expanduser().absolute())
+    found = _find_models(path.expanduser().absolute())
     known = [each for each in added(folder) if each not in found]
     if len(known) + len(found) > MOST:
         raise InvalidInput(
             "More than {count} models were added.", hint="Remove some first.", count=MOST
         )
-    _keep([*known, *found], folder)
+    _save([*known, *found], folder)
     return found
 
 
 def forget(path: str, folder: Path) -> None:
-    """Leave it out of the list; its files stay. SettingsError when the list cannot be kept."""
-    _keep([each for each in added(folder) if each.path != path], folder)
+    """Remove a model from the list; its files stay. SettingsError if the list cannot be saved."""
+    _save([each for each in added(folder) if each.path != path], folder)
 
 
-def _looked_at(path: Path) -> tuple[Added, ...]:
+def _find_models(path: Path) -> tuple[AddedModel, ...]:
     try:
         if path.is_dir():
             files = sorted(each for each in path.glob("*.gguf") if each.is_file())[:MOST]
             if files:
                 return tuple(
-                    Added(str(checked_file(str(each))), "language model") for each in files
+                    AddedModel(str(checked_file(str(each))), "language model") for each in files
                 )
-            return (Added(str(checked_folder(str(path))), "recogniser"),)
-        return (Added(str(checked_file(str(path))), "language model"),)
+            return (AddedModel(str(checked_folder(str(path))), "recogniser"),)
+        return (AddedModel(str(checked_file(str(path))), "language model"),)
     except ModelError as error:
         raise InvalidInput(error.message, hint=HINT) from error
     except OSError as error:
@@ -87,8 +87,8 @@ def _looked_at(path: Path) -> tuple[Added, ...]:
         ) from error
 
 
-def _keep(models: list[Added], folder: Path) -> None:
-    """Under a temporary name, then renamed; for the person alone."""
+def _save(models: list[AddedModel], folder: Path) -> None:
+    """Write the list to a temporary name, then rename it; only the user can read it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _set_damaged_aside(folder)
@@ -96,14 +96,14 @@ def _keep(models: list[Added], folder: Path) -> None:
     except OSError as error:
         raise SettingsError(
             "The list of added models cannot be saved in {folder}: {error}.",
-            hint="Make room or allow writing there, and add it again.",
+            hint="Free some space or allow writing there, and add it again.",
             folder=folder,
             error=error.strerror or error,
         ) from error
 
 
 def _set_damaged_aside(folder: Path) -> None:
-    """Rename a list that is not one, so that the next does not overwrite it. Raises OSError."""
+    """Rename a damaged list, so that the next one does not overwrite it. Raises OSError."""
     file = folder / FILE
     try:
         _read(folder)

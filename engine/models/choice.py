@@ -1,9 +1,9 @@
-"""Choosing a model, by the settings that make it the one in use; and taking one away: a fetched one
-is deleted, an added one is forgotten.
+"""Choose a model by changing settings; remove one: a fetched model is deleted, an added one
+forgotten.
 
-Invariant: all settings of one choice belong to one part, and the first names its engine; what
-'auto' means here is chosen as 'auto', so that a measurement can still change it. Nothing that is in
-use goes, and nothing that this program did not fetch is deleted.
+Invariant: all settings of one choice belong to one part, and the first is its engine. The model
+that 'auto' resolves to is chosen as 'auto', so a measurement can still change it. Models in use
+stay, and only files that this program fetched are deleted.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ Changes = tuple[tuple[str, Value], ...]
 
 
 def changes(entry: ModelEntry) -> Changes:
-    """Keys and values that choose this model. InvalidInput says why it cannot be used."""
+    """Return keys and values that choose this model. InvalidInput says why it cannot be used."""
     if entry.obstacle:
         raise InvalidInput("{name} cannot be used now.", hint=entry.obstacle, name=entry.title)
     if entry.state is not Presence.COMPLETE:
@@ -36,15 +36,15 @@ def changes(entry: ModelEntry) -> Changes:
         )
     match entry.kind:
         case "recogniser":
-            return _ears(entry)
+            return _recogniser(entry)
         case "language model":
-            return _mind(entry)
+            return _language_model(entry)
     automatic = speech.choose(SpeechSettings()).synthesiser
     is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
     return (("speech.engine", speech.AUTO if is_automatic else entry.name),)
 
 
-def _ears(entry: ModelEntry) -> Changes:
+def _recogniser(entry: ModelEntry) -> Changes:
     if entry.origin is Origin.BUILT_IN:
         return ((f"{RECOGNISER}.engine", entry.name),)
     if entry.name == ears.choose(RecogniserSettings()).recogniser:
@@ -52,7 +52,7 @@ def _ears(entry: ModelEntry) -> Changes:
     return ((f"{RECOGNISER}.engine", ears.WHISPER), (f"{RECOGNISER}.model", entry.folder))
 
 
-def _mind(entry: ModelEntry) -> Changes:
+def _language_model(entry: ModelEntry) -> Changes:
     engine, model = "language_model.engine", "language_model.model"
     match entry.origin:
         case Origin.BUILT_IN:
@@ -66,16 +66,16 @@ def _mind(entry: ModelEntry) -> Changes:
     return ((engine, "llama"), (model, str(usable_path(asset, default_store()))))
 
 
-_ANOTHER: Final = {  # by the kind that has to be changed
+_ANOTHER: Final = {  # by kind of model
     "recogniser": Translatable("Use another recogniser first, then remove it."),
     "language model": Translatable("Use another language model first, then remove it."),
 }
-_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove it.")  # or a part of it
+_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove it.")  # or a part of one
 
 
 def remove(entry: ModelEntry) -> int:
-    """Returns the bytes freed. InvalidInput says why it must stay, AssetError that it is being
-    fetched.
+    """Remove a model; return the bytes freed. InvalidInput says why it must stay, AssetError that
+    it is being fetched.
     """
     if entry.in_use:
         raise InvalidInput(
@@ -86,7 +86,7 @@ def remove(entry: ModelEntry) -> int:
     match entry.origin:
         case Origin.BUILT_IN:
             raise InvalidInput(
-                "{name} belongs to the program.", hint="It cannot go.", name=entry.title
+                "{name} belongs to the program.", hint="It cannot be removed.", name=entry.title
             )
         case Origin.SERVER:
             raise InvalidInput(
@@ -108,12 +108,12 @@ def remove(entry: ModelEntry) -> int:
     return storage.remove(entry.name)
 
 
-def told(entry: ModelEntry, freed_bytes: int) -> str:
-    """What remove() did, in a sentence."""
+def removal_text(entry: ModelEntry, freed_bytes: int) -> str:
+    """Describe the result of remove() in a sentence."""
     if entry.origin is Origin.ADDED:
         return Translatable(
             "{path} is no longer listed; the file itself was left alone.", path=entry.folder
         )
     if not freed_bytes:
-        return Translatable("Nothing of {name} is here.", name=entry.name)
+        return Translatable("{name} has no files here.", name=entry.name)
     return Translatable("{megabytes} MB were freed.", megabytes=f"{freed_bytes / 1e6:.1f}")

@@ -1,6 +1,6 @@
-"""What a host without a window asks of the models: each order by a name, on the calling thread.
+"""Operations on models for a host without a window: by name, on the calling thread.
 
-Invariant: the settings are those of the person's file, and a choice is written there.
+Invariant: the settings are those of the user's file, and a choice is written there.
 """
 
 from collections.abc import Iterable
@@ -20,28 +20,28 @@ from engine.settings import Settings, change
 
 @dataclass(frozen=True)
 class Removed:
-    """What was freed, and a sentence on what was done."""
+    """The freed space, and a sentence that describes the removal."""
 
     freed_bytes: int
     text: str
 
 
 class ModelLibrary:
-    """The models as they are with these settings."""
+    """The models under these settings."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def models(self, *, servers: bool = False) -> tuple[ModelEntry, ...]:
-        """All models; those of servers on this machine only when asked for."""
+        """Return all models; `servers`: include those of servers on this machine."""
         return listing.entries(self._settings, find_served() if servers else ())
 
     def recommendation(self) -> Recommendation:
-        """What fits this machine."""
+        """Return the models that fit this machine."""
         return recommended.recommendation(self.models(), this_machine())
 
     def wanted(self, names: Iterable[str]) -> tuple[ModelEntry, ...]:
-        """What fetching these models would bring, with what they need. InvalidInput."""
+        """Return the incomplete models that a fetch of these would complete. InvalidInput."""
         assets = {asset.name for name in names for asset in storage.with_needs(name)}
         return tuple(
             each
@@ -50,26 +50,26 @@ class ModelLibrary:
         )
 
     def fetch(self, name: str, show: Show) -> tuple[Path, ...]:
-        """Fetch a model and what it needs; `show` gets file, bytes done and in total. Returns their
-        folders. InvalidInput, AssetError.
+        """Fetch a model and everything it needs; `show` gets file, bytes done and in total. Return
+        their folders. InvalidInput, AssetError.
         """
         return storage.fetch(name, show)
 
     def verify(self, name: str, show: Show) -> tuple[str, ...]:
-        """One sentence per file that is not as it was fetched. InvalidInput."""
+        """Return one sentence per file that has changed since it was fetched. InvalidInput."""
         return storage.verify(name, show)
 
     def remove(self, name: str) -> Removed:
-        """Delete a fetched model, or forget an added one. InvalidInput where it must stay."""
+        """Delete a fetched model, or forget an added one. InvalidInput if it must stay."""
         chosen = listing.entry(self._named(name), self._settings)
         freed = choice.remove(chosen)
-        return Removed(freed, choice.told(chosen, freed))
+        return Removed(freed, choice.removal_text(chosen, freed))
 
     def use(self, name: str) -> Changes:
-        """Write into the settings file that a model is used; in force from the next start.
+        """Write the choice of a model to the settings file; it applies from the next start.
 
-        InvalidInput when there is none of this name or it cannot be used, SettingsError when the
-        file cannot be written.
+        InvalidInput if the name is unknown or the model cannot be used, SettingsError if the file
+        cannot be written.
         """
         served = find_served() if name.split("/")[0] in PORTS else ()
         chosen = choice.changes(listing.entry(self._named(name), self._settings, served))
@@ -81,10 +81,10 @@ class ModelLibrary:
         return chosen
 
     def add(self, path: Path) -> tuple[str, ...]:
-        """Make files of the person's own known; returns their names. InvalidInput."""
+        """Add the user's files to the list; return their names. InvalidInput."""
         return tuple(each.path for each in add(path, settings_file.data_folder()))
 
     def _named(self, name: str) -> str:
-        """The path of an added model as the list has it, else the name as it is."""
+        """Return the path of an added model as in the list, otherwise the name itself."""
         path = str(Path(name).expanduser().absolute())
         return path if any(each.name == path for each in self.models()) else name

@@ -1,9 +1,8 @@
-"""Everything that can be listened, thought or spoken with, as a host shows it, and what this
-machine has for it.
+"""The list of all recognisers, language models and voices for a host, and their fit to this
+machine.
 
-Invariant: looks at names, sizes and small files only, so it is quick; servers are listed as they
-were found before. What a model takes of the machine is an estimate to choose by, and said to be
-one.
+Only reads names, sizes and small files, so it is quick; servers' models are passed in. Memory needs
+are estimates, and labelled so.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,8 +17,8 @@ from engine.assets.store import Store
 from engine.errors import InvalidInput, ModelError
 from engine.llm.local.gguf import check_library
 from engine.messages.models import ModelEntry, Origin, Presence
-from engine.models.added import Added, added
-from engine.models.servers import TITLES, Served
+from engine.models.added import AddedModel, added
+from engine.models.servers import TITLES, ServedModel
 from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
 from engine.settings import Settings
 from engine.settings_file import data_folder
@@ -30,18 +29,18 @@ from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.place import PUBLISHED
 
-# Megabytes: share of the files that stays in memory, and what works beside it. Whisper base took
-# 200 with its library; 4096 tokens of context of Qwen 3 take 470 to 600, by its layers; the voice
-# by its parts.
+# By kind: share of the files that stays in memory, and megabytes for the code around it. Whisper
+# base took 200 with its library; 4096 tokens of context of Qwen 3 take 470 to 600, by its layers;
+# the voice by its parts.
 _NEEDS = {
     "recogniser": (0.6, 110),
     "language model": (1.0, 650),
     "voice": (1.2, 500),
 }
-SYSTEM_SHARE = 0.25  # of the memory, for the system and what else runs
-OWN_MB = 1_000  # the window and the parts that are always there
-# A core reads so much of a language model in the time that a spoken word takes, about: more would
-# answer more slowly than it speaks.
+SYSTEM_SHARE = 0.25  # of the memory, for the system and other programs
+OWN_MB = 1_000  # the window and the parts that are always loaded
+# Roughly how much of a language model one core reads in the time of a spoken word; a larger model
+# writes more slowly than it is spoken.
 MEGABYTES_A_CORE = 650
 
 
@@ -57,22 +56,22 @@ class Machine:
         return Translatable("{memory} GB of memory, {cores} cores", memory=memory, cores=self.cores)
 
     def has_memory_for(self, memory_mb: int) -> bool:
-        """Whether this fits beside what is always there."""
+        """Return whether this fits beside the parts that are always loaded."""
         return memory_mb + OWN_MB <= self.memory_mb * (1 - SYSTEM_SHARE)
 
     def thinks_fast_with(self, megabytes: int) -> bool:
-        """Whether a language model of this size should write as fast as it is spoken."""
+        """Return whether a language model of this size should write as fast as it is spoken."""
         return megabytes <= MEGABYTES_A_CORE * self.cores
 
 
 def this_machine() -> Machine:
-    """As the operating system tells."""
+    """Return the operating system's figures."""
     cores = psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
     return Machine(int(psutil.virtual_memory().total) // 1_000_000, cores)
 
 
 def need_mb(kind: str, megabytes: int) -> int:
-    """About what a model with files of this size takes while it runs; 0 where nobody knows."""
+    """Return the approximate memory of a running model with files of this size; 0 if unknown."""
     if kind not in _NEEDS or not megabytes:
         return 0
     share, beside = _NEEDS[kind]
@@ -80,7 +79,7 @@ def need_mb(kind: str, megabytes: int) -> int:
 
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
-KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # what is chosen; all others are parts of a voice
+KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # can be chosen; other kinds are parts of a voice
 NATURAL = "kokoro"
 _BUILT_IN = (
     (
@@ -100,15 +99,13 @@ _BUILT_IN = (
 )
 
 
-def entries(settings: Settings, served: Sequence[Served] = ()) -> tuple[ModelEntry, ...]:
-    """All models, by kind: what comes with the program, what can be fetched, what was added, and
-    the models of servers.
-    """
+def entries(settings: Settings, served: Sequence[ServedModel] = ()) -> tuple[ModelEntry, ...]:
+    """Return all models by kind: built-in, listed, added, and on servers."""
     used, machine, store = _used(settings), this_machine(), default_store()
     found = [
         *(_built_in(*each, used) for each in _BUILT_IN),
         *_listed(store, machine, used),
-        *(_of_paper(each, used) for each in SYSTEMS),
+        *(_paper_system(each, used) for each in SYSTEMS),
         *(_added(each, machine, used) for each in added(data_folder())),
         *(_served(each, used) for each in served),
     ]
@@ -116,8 +113,8 @@ def entries(settings: Settings, served: Sequence[Served] = ()) -> tuple[ModelEnt
     return tuple(sorted(found, key=lambda entry: order.get(entry.kind, len(order))))
 
 
-def entry(name: str, settings: Settings, served: Sequence[Served] = ()) -> ModelEntry:
-    """The model of this name. InvalidInput when there is none."""
+def entry(name: str, settings: Settings, served: Sequence[ServedModel] = ()) -> ModelEntry:
+    """Return the model of this name. InvalidInput for an unknown name."""
     for each in entries(settings, served):
         if each.name == name:
             return each
@@ -131,7 +128,7 @@ def entry(name: str, settings: Settings, served: Sequence[Served] = ()) -> Model
 
 @dataclass(frozen=True)
 class _Used:
-    """What the settings name: names of engines, paths of models, and a model at an address."""
+    """Models of the settings: names of engines, paths, and a model at an address."""
 
     names: frozenset[str]
     paths: frozenset[Path]
@@ -142,18 +139,18 @@ class _Used:
 
 
 def _used(settings: Settings) -> _Used:
-    recogniser, mind = ears.resolve(settings.recogniser), settings.language_model
+    recogniser, language_model = ears.resolve(settings.recogniser), settings.language_model
     voice = speech.resolve(settings.speech).engine
     names, paths, served = {recogniser.engine, voice}, set(), None
     if recogniser.engine == ears.WHISPER and recogniser.model.strip():
         paths.add(Path(recogniser.model).expanduser())
     if voice in catalogue():
         names |= {asset.name for asset in with_needs(voice)}
-    match mind.engine:
-        case "llama" if mind.model.strip():
-            paths.add(Path(mind.model).expanduser())
+    match language_model.engine:
+        case "llama" if language_model.model.strip():
+            paths.add(Path(language_model.model).expanduser())
         case "server":
-            served = (mind.address.rstrip("/"), mind.model)
+            served = (language_model.address.rstrip("/"), language_model.model)
         case engine:
             names.add(engine)
     return _Used(frozenset(names), frozenset(paths), served)
@@ -172,15 +169,15 @@ def _built_in(name: str, kind: str, title: str, licence: str, used: _Used) -> Mo
     )
 
 
-def _of_paper(system: System, used: _Used) -> ModelEntry:
-    """A paper's system: it comes with the program, or was or can be made on this machine."""
+def _paper_system(system: System, used: _Used) -> ModelEntry:
+    """Return a paper's system: part of the program, or made or makeable on this machine."""
     folder, own = packs.find(system.name), packs.folder_of(system.name)
     if folder and folder != own:
         title = Translatable("{name}, a voice of the papers", name=system.title)
         return _built_in(system.name, VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     hours, command = f"{system.core_hours:g}", system.command
-    making = Translatable("About {hours} core hours: {command}", hours=hours, command=command)
+    instructions = Translatable("About {hours} core hours: {command}", hours=hours, command=command)
     return ModelEntry(
         system.name,
         Translatable("{name}, a voice made on this machine", name=system.title),
@@ -193,7 +190,7 @@ def _of_paper(system: System, used: _Used) -> ModelEntry:
         attribution=Translatable("trained here, from nothing that is fetched"),
         folder=str(own),
         in_use=system.name in used.names,
-        obstacle="" if folder else making,
+        obstacle="" if folder else instructions,
     )
 
 
@@ -225,7 +222,7 @@ def _listed(store: Store, machine: Machine, used: _Used) -> Iterator[ModelEntry]
         )
 
 
-def _added(model: Added, machine: Machine, used: _Used) -> ModelEntry:
+def _added(model: AddedModel, machine: Machine, used: _Used) -> ModelEntry:
     path = Path(model.path)
     megabytes = size_on_disk(path) // 1_000_000
     memory_mb = need_mb(model.kind, megabytes)
@@ -243,11 +240,11 @@ def _added(model: Added, machine: Machine, used: _Used) -> ModelEntry:
         attribution=Translatable("added by you"),
         folder=model.path,
         in_use=path in used.paths,
-        obstacle=Translatable("It is no longer there.") if gone else _obstacle(model.kind),
+        obstacle=Translatable("It no longer exists.") if gone else _obstacle(model.kind),
     )
 
 
-def _served(model: Served, used: _Used) -> ModelEntry:
+def _served(model: ServedModel, used: _Used) -> ModelEntry:
     return ModelEntry(
         model.name,
         model.model,
@@ -263,20 +260,22 @@ def _served(model: Served, used: _Used) -> ModelEntry:
 
 
 def short(title: str) -> str:
-    """The name in a title, without the description that follows it."""
+    """Return the name in a title, without its description."""
     return title.split(":")[0].split(",")[0]
 
 
 def _part_of(asset: Asset) -> str:
-    """That another model needs it and fetches it; empty where it is a model by itself."""
+    """Return the note that another model needs and fetches it; empty for a model of its own."""
     for whole in catalogue().values():
         if asset.name in whole.needs:
-            return Translatable("A part of {name}, which brings it along.", name=short(whole.title))
+            return Translatable(
+                "A part of {name}, which is fetched with it.", name=short(whole.title)
+            )
     return ""
 
 
 def _notices(asset: Asset) -> Iterator[str]:
-    """What a person is to know before it is fetched."""
+    """Yield notices to show before a fetch."""
     if asset.readme_licence:
         yield Translatable(
             "Its authors name two licences: {card} on its card, {readme} in their README. Until"
@@ -286,12 +285,12 @@ def _notices(asset: Asset) -> Iterator[str]:
         )
     if not asset.names_a_commit:
         yield Translatable(
-            "Its files were not at hand when this list was made: what is fetched first is pinned."
+            "Its files were unknown when this list was made: the first download is pinned."
         )
 
 
 def _obstacle(kind: str) -> str:
-    """Why a model of this kind cannot be used now; that it is not fetched yet is no obstacle."""
+    """Return why models of this kind cannot be used now; a missing download is not an obstacle."""
     if kind != LANGUAGE_MODEL:
         return ""
     try:
@@ -304,7 +303,7 @@ def _obstacle(kind: str) -> str:
 
 
 def _measured(asset: Asset) -> str:
-    """The saved result of `rubato bench` for this model; "" if there is none."""
+    """Return the saved result of `rubato bench` for this model; "" if there is none."""
     found: speech.Pick | voices.Pick | None = None
     if asset.name in ears.TITLES:
         pick = ears.find_pick(data_folder())

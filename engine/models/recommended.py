@@ -1,7 +1,7 @@
-"""The set that fits this machine: a recogniser, a language model and a voice.
+"""The recommended set for this machine: a recogniser, a language model and a voice.
 
-Invariant: what was measured here goes before what is estimated; nothing is recommended that this
-machine has no memory for.
+Invariant: measurements have priority over estimates; no recommended model exceeds the memory of
+this machine.
 """
 
 from collections.abc import Sequence
@@ -40,9 +40,13 @@ _STAYS = {
 
 
 def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommendation:
-    """Of the models that can be fetched; with those of a kind that has none, the built-in ones."""
+    """Recommend models that can be fetched; for a kind without one, name the built-in one."""
     listed = [each for each in entries if each.origin is Origin.LISTED and each.fits]
-    chosen = [each for each in (_ears(listed), _mind(listed, machine), _voice(listed)) if each]
+    chosen = [
+        each
+        for each in (_recogniser(listed), _language_model(listed, machine), _voice(listed))
+        if each
+    ]
     known = {each.name: each for each in entries}
     missing = [
         asset
@@ -73,31 +77,31 @@ def recommendation(entries: Sequence[ModelEntry], machine: Machine) -> Recommend
 
 
 def recommended(settings: Settings) -> tuple[ModelEntry, ...]:
-    """The models that are recommended for this machine, whether they are here or not."""
+    """Return the models recommended for this machine, fetched or not."""
     found = entries(settings)
     names = recommendation(found, this_machine()).names
     return tuple(each for each in found if each.name in names)
 
 
-def _ears(listed: Sequence[ModelEntry]) -> ModelEntry | None:
+def _recogniser(listed: Sequence[ModelEntry]) -> ModelEntry | None:
     pick = ears.find_pick(data_folder())
     if pick is not None and pick.recogniser == ears.BUILT_IN:
         return None
     return next((each for each in listed if each.name == ears.ASSET), None)
 
 
-def _mind(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntry | None:
-    """The largest that should write as fast as it is spoken, else the smallest."""
-    minds = [
+def _language_model(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntry | None:
+    """Return the largest that should write as fast as it is spoken, otherwise the smallest."""
+    language_models = [
         each for each in listed if each.kind == LANGUAGE_MODEL and not find(each.name).superseded
     ]
-    quick = [each for each in minds if machine.thinks_fast_with(each.megabytes)]
-    by_size = sorted(quick or minds, key=lambda each: each.megabytes, reverse=bool(quick))
+    quick = [each for each in language_models if machine.thinks_fast_with(each.megabytes)]
+    by_size = sorted(quick or language_models, key=lambda each: each.megabytes, reverse=bool(quick))
     return by_size[0] if by_size else None
 
 
 def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
-    """The full-size one where `rubato bench` found it quick enough, else the natural one."""
+    """Return the full-size voice if `rubato bench` found it quick enough, otherwise Kokoro."""
     pick = voices.last_pick(data_folder())
     names = (*PUBLISHED, NATURAL) if pick is not None and pick.profile else (NATURAL,)
     return next((each for name in names for each in listed if each.name == name), None)
@@ -110,7 +114,7 @@ def _words(each: ModelEntry, is_here: bool) -> str:
 
 
 def _size(megabytes: int) -> Translatable:
-    """As the buttons of the page of models have it."""
+    """Format a size like the buttons on the page of models."""
     if megabytes < 1000:
         return Translatable("{size} MB", size=megabytes)
     return Translatable("{size} GB", size=f"{megabytes / 1000:.1f}")

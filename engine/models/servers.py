@@ -1,8 +1,8 @@
-"""Servers of language models that run on this machine: asked for their models, nothing else.
+"""Find language-model servers on this machine and list their models.
 
-Invariant: asks the loopback address only, through no proxy, each server for a moment, and reads no
-more than MOST_BYTES of the answer, which is untrusted text. Models that cannot hold a conversation
-are left out.
+Invariant: only queries the loopback address, through no proxy, each server briefly, and reads at
+most MOST_BYTES of the answer, which is untrusted text. Models that cannot hold a conversation are
+left out.
 """
 
 import json
@@ -15,19 +15,19 @@ from typing import Any, Final
 from engine.llm.servers.listing import can_chat
 
 HOST: Final = "127.0.0.1"
-TIMEOUT_S: Final = 1.0  # one that runs here answers in milliseconds; a busy one is asked again
+TIMEOUT_S: Final = 1.0  # a server here answers in milliseconds; a busy one is found the next time
 MOST_BYTES: Final = 1_000_000
 MOST_MODELS: Final = 100
 MOST_CHARS: Final = 200  # of a name
 PORTS: Final[Mapping[str, int]] = {"ollama": 11434, "lm-studio": 1234, "llama-server": 8080}
-# The addresses are without TLS. The default reads the certificates of the world, and SSLKEYLOGFILE.
+# The addresses are without TLS. The default context reads all root certificates, and SSLKEYLOGFILE.
 _NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 TITLES: Final = {"ollama": "Ollama", "lm-studio": "LM Studio", "llama-server": "llama-server"}
 
 
 @dataclass(frozen=True)
-class Served:
-    """A model of a server. `bytes` is its size, 0 where the server does not say."""
+class ServedModel:
+    """A model of a server. `bytes` is its size, 0 if the server does not report it."""
 
     server: str
     model: str
@@ -39,32 +39,32 @@ class Served:
         return f"{self.server}/{self.model}"
 
 
-def find_served(ports: Mapping[str, int] = PORTS) -> tuple[Served, ...]:
-    """The models of the servers that answer; a few seconds at most where one hangs."""
+def find_served(ports: Mapping[str, int] = PORTS) -> tuple[ServedModel, ...]:
+    """Return the models of the servers that answer; a hanging one takes a few seconds."""
     return tuple(each for server, port in ports.items() for each in _models(server, port))
 
 
-def _models(server: str, port: int) -> Iterator[Served]:
+def _models(server: str, port: int) -> Iterator[ServedModel]:
     root = f"http://{HOST}:{port}"
-    listing = _asked(f"{root}/v1/models").get("data")
+    listing = _get_json(f"{root}/v1/models").get("data")
     if not isinstance(listing, list) or not listing:
         return
     sizes = _ollama_sizes(root) if server == "ollama" else {}
     for each in listing[:MOST_MODELS]:
         model = each.get("id") if isinstance(each, dict) else None
         if isinstance(model, str) and 0 < len(model) <= MOST_CHARS and can_chat(model, each):
-            yield Served(server, model, f"{root}/v1", sizes.get(model) or _size(each))
+            yield ServedModel(server, model, f"{root}/v1", sizes.get(model) or _size(each))
 
 
 def _size(model: dict[str, Any]) -> int:
-    """llama-server tells it in a field of its own."""
+    """Return llama-server's own size field."""
     meta = model.get("meta")
     size = meta.get("size") if isinstance(meta, dict) else None
     return size if isinstance(size, int) and size > 0 else 0
 
 
 def _ollama_sizes(root: str) -> dict[str, int]:
-    listing = _asked(f"{root}/api/tags").get("models")
+    listing = _get_json(f"{root}/api/tags").get("models")
     models = (
         [each for each in listing if isinstance(each, dict)] if isinstance(listing, list) else []
     )
@@ -72,9 +72,9 @@ def _ollama_sizes(root: str) -> dict[str, int]:
     return {name: size for name, size in sizes.items() if isinstance(size, int) and size > 0}
 
 
-def _asked(url: str) -> dict[str, Any]:
-    """A JSON object; empty where nobody answers, or something else."""
-    import httpx  # a tenth of a second, and wanted only here
+def _get_json(url: str) -> dict[str, Any]:
+    """Return a JSON object; empty without a server or for any other answer."""
+    import httpx  # takes a tenth of a second, and is needed only here
 
     try:
         with (

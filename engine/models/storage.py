@@ -19,55 +19,55 @@ Cancelled = Callable[[], bool]
 
 
 def default_store() -> Store:
-    """The store in the person's data folder; RUBATO_HUB names another hub, a mirror for example."""
+    """Return the store in the user's data folder; RUBATO_HUB names another hub, e.g. a mirror."""
     return Store(settings_file.data_folder() / "models", endpoint=os.environ.get(HUB) or None)
 
 
 def fetch(name: str, show: Show, cancelled: Cancelled = lambda: False) -> tuple[Path, ...]:
-    """Fetch a model and what it needs; returns their folders. AssetError, Cancelled."""
+    """Fetch a model and its needs; return their folders. AssetError, Cancelled."""
     store = default_store()
-    return tuple(store.fetch(each, _passing(show), cancelled) for each in with_needs(name))
+    return tuple(store.fetch(each, _forwarder(show), cancelled) for each in with_needs(name))
 
 
 def fetch_all(name: str, show: ShowAll, cancelled: Cancelled) -> None:
-    """The same, with the progress of all files together."""
+    """As fetch(), with the progress of all files together."""
     store, wanted = default_store(), with_needs(name)
     total = sum(file.likely_bytes for asset in wanted for file in asset.files)
     done = sum(store.bytes_here(asset) for asset in wanted)
     show(done, total)
     for asset in wanted:
         others = sum(store.bytes_here(each) for each in wanted if each is not asset)
-        store.fetch(asset, _counting(store, asset, others, total, show), cancelled)
+        store.fetch(asset, _counter(store, asset, others, total, show), cancelled)
 
 
 def verify(name: str, show: Show, cancelled: Cancelled = lambda: False) -> tuple[str, ...]:
-    """One sentence per file that is not as it was fetched."""
-    verdicts = default_store().verify(find(name), _passing(show), cancelled)
+    """Return one sentence per file that has changed since it was fetched."""
+    verdicts = default_store().verify(find(name), _forwarder(show), cancelled)
     return tuple(verdict.fault for verdict in verdicts if verdict.fault)
 
 
 def remove(name: str) -> int:
-    """Delete a model; returns the bytes freed. AssetError while it is being fetched."""
+    """Delete a model; return the bytes freed. AssetError while it is being fetched."""
     return default_store().remove(find(name))
 
 
 def usable_path(asset: Asset, store: Store) -> Path:
-    """What is loaded of it: the GGUF file of a language model, else the folder."""
+    """Return the path to load: the GGUF file of a language model, otherwise the folder."""
     folder = store.path(asset)
     files = [file.path for file in asset.files if file.path.endswith(".gguf")]
     return folder / files[0] if files else folder
 
 
 def size_on_disk(path: Path) -> int:
-    """Of a file, or of all below a folder; 0 when it is not there."""
+    """Return the size of a file, or of all files below a folder; 0 if missing."""
     files = path.rglob("*") if path.is_dir() else (path,)
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _counting(
+def _counter(
     store: Store, asset: Asset, others: int, total: int, show: ShowAll
 ) -> Callable[[Progress], None]:
-    """Adds the files of one asset up; those of packages come as one."""
+    """Add up the progress of one asset's files; packages count as one file."""
     whole = {file.path: file.likely_bytes for file in asset.files if store.is_here(asset, file)}
 
     def step(progress: Progress) -> None:
@@ -77,5 +77,5 @@ def _counting(
     return step
 
 
-def _passing(show: Show) -> Callable[[Progress], None]:
+def _forwarder(show: Show) -> Callable[[Progress], None]:
     return lambda progress: show(progress.file, progress.done_bytes, progress.total_bytes)

@@ -33,7 +33,7 @@ from engine.models import added, choice, storage
 from engine.models.choice import changes
 from engine.models.listing import entries, entry, this_machine
 from engine.models.recommended import recommendation
-from engine.models.servers import Served, find_served
+from engine.models.servers import ServedModel, find_served
 from engine.runtime.turn.facts import Fact, ModelChosen
 from engine.runtime.workers.worker import Actor, Worker
 from engine.settings import Settings
@@ -64,7 +64,7 @@ class ModelManager(Actor[ModelCommand]):
         # the sets, each by a single call, so they need no lock.
         self._wanted: set[str] = set()
         self._to_use: set[str] = set()
-        self._served: tuple[Served, ...] = ()  # by servers, when they were last looked for
+        self._served: tuple[ServedModel, ...] = ()  # by servers, when they were last looked for
         self._minutes: Worker[_Job] = Worker(
             "fetching", handle=self._carry_out, tick=self._tick, report=self._report
         )
@@ -120,7 +120,9 @@ class ModelManager(Actor[ModelCommand]):
             case RemoveModel(name):
                 with self._settling(name):
                     chosen = entry(name, self._settings(), self._served)
-                    self._tell(ModelSettled(name, choice.told(chosen, choice.remove(chosen))))
+                    self._tell(
+                        ModelSettled(name, choice.removal_text(chosen, choice.remove(chosen)))
+                    )
             case FetchModels() | VerifyModel() | PauseFetch():
                 pass  # taken by post()
             case _:

@@ -12,18 +12,18 @@ from engine.assets.catalogue import catalogue, find
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.messages.models import Origin, Presence, Recommendation
 from engine.models import listing, storage
-from engine.models.added import FILE, MOST, Added, add, added, forget
-from engine.models.choice import changes, remove, told
+from engine.models.added import FILE, MOST, AddedModel, add, added, forget
+from engine.models.choice import changes, removal_text, remove
 from engine.models.listing import OWN_MB, SYSTEM_SHARE, Machine, entries, entry
 from engine.models.recommended import recommendation
-from engine.models.servers import Served
+from engine.models.servers import ServedModel
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import pick as speech
 from engine.tts.kokoro import place as kokoro
 from engine.tts.voxtream.files import pick as voices
 from tests.engine.assets.fetched import fetched
 
-OLLAMA = Served("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
+OLLAMA = ServedModel("ollama", "llama3.2:3b", "http://127.0.0.1:11434/v1", 2_000_000_000)
 
 
 def gguf(path: Path) -> Path:
@@ -144,12 +144,12 @@ def test_files_of_ones_own_are_rows_that_can_be_used_until_they_are_gone(hub, da
     assert in_use(settings) >= {str(model), str(folder)}
     assert entry(str(model), settings).megabytes == 2
     row = entry(str(model), Settings())
-    assert told(row, remove(row)).endswith("the file itself was left alone.")
+    assert removal_text(row, remove(row)).endswith("the file itself was left alone.")
     assert model.exists()
     add(model, data)
     model.unlink()
     gone = entry(str(model), Settings())
-    assert (gone.state, gone.obstacle) == (Presence.MISSING, "It is no longer there.")
+    assert (gone.state, gone.obstacle) == (Presence.MISSING, "It no longer exists.")
     with pytest.raises(InvalidInput):
         changes(gone)
 
@@ -168,7 +168,7 @@ def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
     fetch("kokoro")
     kokoro, voices = entry("kokoro", Settings()), entry("kokoro-voices", Settings())
     assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 107, "Apache-2.0")
-    assert voices.obstacle == "A part of Kokoro, which brings it along."
+    assert voices.obstacle == "A part of Kokoro, which is fetched with it."
     assert changes(kokoro) == (("speech.engine", "auto"),)
     settings = replace(Settings(), speech=SpeechSettings(engine="kokoro"))
     assert in_use(settings) >= {"kokoro", "kokoro-voices"}
@@ -182,9 +182,9 @@ def test_half_a_model_says_how_much_is_there_and_what_is_not_in_use_is_deleted(h
     part.write_bytes(bytes(3_000_000))
     half = entry("qwen3-4b", Settings())
     assert (half.state, half.megabytes_here, half.megabytes) == (Presence.PARTIAL, 3, 2497)
-    assert told(half, remove(half)) == "3.0 MB were freed."
+    assert removal_text(half, remove(half)) == "3.0 MB were freed."
     assert not (data / "models" / "qwen3-4b").exists()
-    assert told(half, remove(half)) == "Nothing of qwen3-4b is here."
+    assert removal_text(half, remove(half)) == "qwen3-4b has no files here."
 
 
 def test_two_licences_and_files_that_are_not_pinned_are_told_and_memory_counts_with_the_rest(hub):
@@ -192,7 +192,7 @@ def test_two_licences_and_files_that_are_not_pinned_are_told_and_memory_counts_w
     for each in (new, old):
         assert each.licence == "CC-BY-4.0 / CC BY-NC 4.0"
         assert "CC-BY-4.0 on its card, CC BY-NC 4.0 in their README" in each.notice
-    assert new.notice.endswith("what is fetched first is pinned.")
+    assert new.notice.endswith("the first download is pinned.")
     assert "pinned" not in old.notice
     assert entry("mimi", Settings()).notice == ""
     machine, most = Machine(8_000, 4), int(8_000 * (1 - SYSTEM_SHARE)) - OWN_MB
@@ -253,8 +253,8 @@ def test_a_gguf_file_is_remembered_once_and_stays_also_when_forgotten(data, tmp_
     file = gguf(tmp_path / "mine.gguf")
     before = file.read_bytes()
     for _ in range(2):
-        assert add(file, data) == (Added(str(file), "language model"),)
-        assert added(data) == (Added(str(file), "language model"),)
+        assert add(file, data) == (AddedModel(str(file), "language model"),)
+        assert added(data) == (AddedModel(str(file), "language model"),)
     assert stat.S_IMODE((data / FILE).stat().st_mode) == 0o600
     forget(str(file), data)
     assert added(data) == ()
@@ -263,7 +263,7 @@ def test_a_gguf_file_is_remembered_once_and_stays_also_when_forgotten(data, tmp_
 
 def test_a_whisper_folder_is_a_recogniser_and_of_others_every_gguf_file_is_added(data, tmp_path):
     folder = whisper(tmp_path / "my whisper")
-    assert add(folder, data) == (Added(str(folder), "recogniser"),)
+    assert add(folder, data) == (AddedModel(str(folder), "recogniser"),)
     files = [gguf(tmp_path / "all" / name) for name in ("a.gguf", "b.gguf")]
     assert [each.path for each in add(tmp_path / "all", data)] == [str(file) for file in files]
 

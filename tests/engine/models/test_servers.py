@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, Served, find_served
+from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, ServedModel, find_served
 from tests.loopback import free_port, serving
 
 Pages = dict[str, bytes]
@@ -40,9 +40,9 @@ def test_every_model_of_every_server_is_found():
     ):
         found = find_served({"ollama": ollama, "lm-studio": free_port(), "llama-server": llama})
     assert found == (
-        Served("ollama", "llama3.2:3b", f"http://127.0.0.1:{ollama}/v1", 2_000_000_000),
-        Served("ollama", "phi", f"http://127.0.0.1:{ollama}/v1"),
-        Served("llama-server", "own", f"http://127.0.0.1:{llama}/v1", 500_000_000),
+        ServedModel("ollama", "llama3.2:3b", f"http://127.0.0.1:{ollama}/v1", 2_000_000_000),
+        ServedModel("ollama", "phi", f"http://127.0.0.1:{ollama}/v1"),
+        ServedModel("llama-server", "own", f"http://127.0.0.1:{llama}/v1", 500_000_000),
     )
     assert found[0].name == "ollama/llama3.2:3b"
 

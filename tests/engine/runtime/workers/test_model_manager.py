@@ -8,7 +8,7 @@ import pytest
 
 from engine import api
 from engine.models import storage
-from engine.models.servers import Served
+from engine.models.servers import ServedModel
 from engine.runtime.turn.facts import ModelChosen
 from engine.runtime.workers import model_manager as module
 from engine.runtime.workers.model_manager import ModelManager
@@ -171,7 +171,7 @@ def test_a_recogniser_that_auto_means_is_used_once_it_is_here_and_then_not_remov
 
 
 def test_models_of_servers_are_rows_once_they_were_looked_for(desk, monkeypatch):
-    served = (Served("ollama", "phi", "http://127.0.0.1:11434/v1"),)
+    served = (ServedModel("ollama", "phi", "http://127.0.0.1:11434/v1"),)
     monkeypatch.setattr(module, "find_served", lambda: served)
     desk.post(api.ListModels(servers=True))
     desk.wait(lambda: desk.of(api.ModelsListed))
