@@ -2,8 +2,8 @@
 
     python -m installer.bundle FOLDER [--system linux|windows|macos] [--tar]
 
-Our wheel, the pinned packages with their hashes, uv from its own wheel, and the bootstrapper.
-Wrappers (tar, NSIS, .app) put this folder onto a machine.
+It contains our wheel, the pinned packages with their hashes, uv from its own wheel, and the
+bootstrapper. Wrappers (tar, NSIS, .app) put this folder onto a machine.
 
 Invariant: the folder appears complete or not at all; everything in it is listed with its hash.
 """
@@ -31,7 +31,7 @@ SYSTEMS = {
     "macos": ("macosx_11_0_arm64", "uv"),
 }
 _PINS = ("run.txt", "torch*.txt")
-# beside the package bootstrap
+# copied beside the package bootstrap
 _OURS = ("__init__.py", "commands.py", "needs.toml", "plan.py", "system.py")
 ROOM = f"""\
 import os
@@ -93,13 +93,13 @@ def bundle(folder: Path, system: str = "linux") -> Payload:
 
 
 def check_replaceable(folder: Path, mark: str) -> None:
-    """SetupError if the folder holds files and not the one that an earlier release has."""
+    """SetupError if the folder contains files but not the mark of an earlier release."""
     if folder.exists() and not (folder / mark).is_file() and any(folder.iterdir()):
-        raise SetupError(f"{folder} holds other files. Name a new folder, or empty it.")
+        raise SetupError(f"{folder} contains other files. Name a new folder, or empty it.")
 
 
 def tar(folder: Path) -> Path:
-    """The folder as one file beside it; the same folder gives the same bytes."""
+    """Pack the folder into one file beside it; the same folder gives the same bytes."""
     path = folder.with_name(folder.name + ".tar.gz")
     fresh = path.with_name(path.name + ".new")
 
@@ -120,7 +120,7 @@ def tar(folder: Path) -> Path:
 
 
 def build_wheel(folder: Path) -> Path:
-    """Our wheel, from this checkout."""
+    """Build our wheel from this checkout."""
     build = [str(Path(sys.executable).with_name("uv")), "build", "--wheel", "--quiet"]
     where = ["--no-create-gitignore", "--out-dir", str(folder), str(ROOT)]
     subprocess.run([*build, *where], check=True)
@@ -128,7 +128,7 @@ def build_wheel(folder: Path) -> Path:
 
 
 def put_uv(folder: Path, system: str) -> None:
-    """The uv program of the pinned version, from the wheel for that system."""
+    """Copy the uv program of the pinned version from the wheel for that system."""
     platform, name = SYSTEMS[system]
     with tempfile.TemporaryDirectory() as place:
         pip = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
@@ -142,7 +142,7 @@ def put_uv(folder: Path, system: str) -> None:
 
 
 def put_bootstrapper(folder: Path) -> None:
-    """A folder that any suitable Python can run as a program."""
+    """Make a folder that any suitable Python can run as a program."""
     source, target = ROOT / "installer", folder / "installer"
     shutil.copytree(
         source / "bootstrap", target / "bootstrap", ignore=shutil.ignore_patterns("__pycache__")

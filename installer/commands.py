@@ -1,7 +1,7 @@
-"""Runs other programs during setup and turns their failures into sentences for the person.
+"""Run other programs during setup and turn their failures into sentences for the user.
 
 Invariant: a program's output is shown unchanged; a failure raises SetupError with a sentence that
-names the cause, if it is known, and what to do about it.
+names the cause, if it is known, and a remedy.
 """
 
 import os
@@ -13,13 +13,13 @@ from enum import Enum
 
 # uv lists every package it touched: 100 lines that hide the one that matters
 DROPPED = re.compile(r"^ [-+~] \S+==|^Using Python |^Resolved ")
-# For started programs: on Windows no terminal opens for them when we have none ourselves.
+# For started programs: on Windows no terminal opens for them if we have none ourselves.
 NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 TAIL_LINES = 60  # searched for the reason of a failure; cmake prints it 30 lines before the end
 
 
 class Cause(Enum):
-    """Why a program failed, as far as its output tells."""
+    """Why a program failed, judged by its output."""
 
     NETWORK = "network"
     DISK = "disk"
@@ -46,11 +46,11 @@ _ADVICE: Mapping[Cause, str] = {
     Cause.NETWORK: (
         "The package index could not be reached. Check the network (behind a proxy set "
         "HTTPS_PROXY, with an index of your own UV_DEFAULT_INDEX) and run the same command again; "
-        "what was downloaded is kept."
+        "the downloads are kept."
     ),
     Cause.DISK: (
-        "The disk is full. Make room (the CPU setup takes about 3 GB, the CUDA one about 10 GB, "
-        "with uv's cache) and run the same command again."
+        "The disk is full. Free some space (the CPU setup takes about 3 GB, the CUDA one about "
+        "10 GB, with uv's cache) and run the same command again."
     ),
     Cause.COMPILER: (
         "There is no C++ compiler. Install one (Debian, Ubuntu: sudo apt-get install "
@@ -58,19 +58,19 @@ _ADVICE: Mapping[Cause, str] = {
         "macOS: xcode-select --install) and run the same command again."
     ),
     Cause.HASH: (
-        "A downloaded file is not the one that was pinned, so it was not installed. Run the same "
-        "command again; if it stays so, the package index serves something else: do not trust it."
+        "A downloaded file does not match its pinned hash, so it was not installed. Run the same "
+        "command again; if that does not help, do not trust the package index."
     ),
     Cause.PLATFORM: (
         "Some package has no build for this machine and Python. All have one for Python 3.11 to "
         "3.13 on Linux and Windows on x86-64, and on macOS 14 or later on Apple silicon."
     ),
-    Cause.UNKNOWN: "The lines above say why. After mending it run the same command again.",
+    Cause.UNKNOWN: "The lines above say why. Correct that and run the same command again.",
 }
 
 
 class SetupError(Exception):
-    """Setup cannot go on; the text is for the person."""
+    """Setup cannot continue; the text is for the user."""
 
     def __init__(self, message: str, cause: Cause = Cause.UNKNOWN) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ def say(text: str = "") -> None:
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: str) -> None:
-    """Run a program with its output indented below the step. SetupError when it fails."""
+    """Run a program with its output indented below the step. SetupError if it fails."""
 
     def show(line: str) -> None:
         if not DROPPED.match(line):
@@ -100,8 +100,8 @@ def follow(
     on_line: Callable[[str], None],
     watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None,
 ) -> str | None:
-    """Run a program to its end and pass its lines on; return None when it succeeded, else its last
-    lines. SetupError when it cannot be started.
+    """Run a program to its end and pass its lines on; return None if it succeeded, otherwise its
+    last lines. SetupError if it cannot be started.
     """
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     try:
@@ -130,12 +130,12 @@ def follow(
 
 
 def advice(cause: Cause) -> str:
-    """What the person can do about it, in full sentences."""
+    """Return the remedy for a cause, in full sentences."""
     return _ADVICE[cause]
 
 
 def index_settings(given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """pip's settings translated for uv, so that people who configured pip need not do it again."""
+    """Translate pip's settings for uv, so that users who configured pip need not do it again."""
     pairs = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
     return {
         theirs: given[ours]
@@ -145,8 +145,8 @@ def index_settings(given: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def local_wheels() -> list[str]:
-    """Options for uv to take packages from the person's own folders only: it would prefer an index.
-    Empty where none are set.
+    """Return options that make uv take packages only from the user's own folders, as it would
+    prefer an index. Empty if none are set.
     """
     folders = os.environ.get("UV_FIND_LINKS") or os.environ.get("PIP_FIND_LINKS") or ""
     links = [option for item in folders.replace(",", " ").split() for option in ("-f", item)]
@@ -163,7 +163,7 @@ def cause_of(output: str) -> Cause:
 def succeeds(
     command: Sequence[str], *, env: Mapping[str, str] | None = None, timeout_s: float = 30
 ) -> bool:
-    """Whether a short program exists and succeeds; its output is dropped."""
+    """Return whether a short program exists and succeeds; its output is dropped."""
     try:
         done = subprocess.run(
             command,
@@ -180,7 +180,7 @@ def succeeds(
 
 
 def ends_well(command: Sequence[str]) -> bool:
-    """Whether a program that shows its own progress succeeds; Ctrl+C ends only that program."""
+    """Return whether a program with its own progress succeeds; Ctrl+C ends only that program."""
     try:
         return subprocess.call(command, stdin=subprocess.DEVNULL) == 0
     except (OSError, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""The environment in .venv, and its note about the steps of setup that were done.
+"""The environment in .venv, and its note about the finished steps of setup.
 
 Invariant: a step is noted as under way before it begins and as done only after it succeeded. So the
 next setup notices one that was interrupted, and creates .venv again instead of trusting it.
@@ -27,7 +27,7 @@ HARMLESS = (Cause.NETWORK, Cause.COMPILER, Cause.HASH, Cause.PLATFORM)
 
 @dataclass
 class Environment:
-    """.venv and the steps that were done in it, each with the key of what it depended on."""
+    """.venv and the finished steps, each with the key of its dependencies."""
 
     folder: Path
     done: dict[str, str] = field(default_factory=dict)
@@ -51,8 +51,9 @@ class Environment:
 
     @contextmanager
     def step(self, name: str, key: str) -> Iterator[None]:
-        """Note the step as under way, then as done. An interruption or an unclear failure stays
-        noted as under way."""
+        """Note the step as under way, then as done. After an interruption or an unclear failure it
+        stays under way.
+        """
         self.done.pop(name, None)
         self.doing = name
         self.write()
@@ -69,7 +70,7 @@ class Environment:
 
 
 def key_of(*parts: str | Path) -> str:
-    """A short key for what a step depends on: texts, and the content of files."""
+    """Return a short key of a step's dependencies: texts, and the content of files."""
     digest = hashlib.sha256(FORMAT.encode())
     for part in parts:
         digest.update(b"\0" + (part.read_bytes() if isinstance(part, Path) else part.encode()))
@@ -77,12 +78,12 @@ def key_of(*parts: str | Path) -> str:
 
 
 def place_of(environment: Environment) -> str:
-    """The environment's path and its interpreter; when either changes, its scripts break."""
+    """Return the environment's path and its interpreter; when either changes, its scripts break."""
     return f"{environment.folder} {os.path.realpath(environment.python)}"
 
 
 def read(folder: Path) -> Environment:
-    """The environment according to its note. Without a readable note no step counts as done."""
+    """Read the environment from its note. Without a readable note no step counts as done."""
     try:
         note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
         found = Environment(folder, dict(note["done"]), note["doing"])
@@ -94,21 +95,19 @@ def read(folder: Path) -> Environment:
 
 
 def prepare(folder: Path) -> Environment:
-    """The environment, created again if it is missing or incomplete, or if its interpreter is
-    gone."""
+    """Return the environment; create it again if it is incomplete or has no interpreter."""
     found = read(folder)
     if found.doing is None and found.done:
         return found
     if found.doing is not None:
-        say("  The last setup was cut off or the folder moved: making .venv afresh.")
+        say("  The last setup was interrupted or the folder moved: making .venv again.")
     elif usable(found):
         return found
     return make(folder)
 
 
 def usable(environment: Environment) -> bool:
-    """Whether a .venv that setup did not create can be used: it runs, and its Python is
-    supported."""
+    """Return whether a .venv from elsewhere can be used: it runs, and its Python is supported."""
     check = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info < {TOO_NEW})"
     return succeeds([str(environment.python), "-I", "-c", check])
 
@@ -127,8 +126,7 @@ def make(folder: Path) -> Environment:
 
 
 def version_of(environment: Environment) -> str:
-    """The environment's Python version according to its configuration file, for example
-    '3.11.7'."""
+    """Return the environment's Python version from its configuration file, for example '3.11.7'."""
     text = (environment.folder / "pyvenv.cfg").read_text(encoding="utf-8")
     match = re.search(r"^version(?:_info)?\s*=\s*(\S+)", text, re.MULTILINE)
     return match[1] if match else ".".join(map(str, sys.version_info[:3]))

@@ -1,6 +1,6 @@
-"""Finds the texts that a window can show, for `make words`: pybabel calls the functions extract….
+"""Find the texts that a window can show, for `make words`: pybabel calls the functions extract….
 
-Invariant: only texts that stand in the code are found; none is put together.
+Only literal texts are found, none that is assembled at run time.
 """
 
 import ast
@@ -9,28 +9,28 @@ from collections.abc import Container, Iterator
 from typing import BinaryIO
 
 import engine.assets.download
-import engine.history.faults  # noqa: F401  its faults are subclasses, too
+import engine.history.faults  # noqa: F401  defines more subclasses
 from engine.errors import EngineError
 
 Found = tuple[int, None, str, list[str]]
 Marked = tuple[int, str, list[str | None], list[str]]
 _WORDS = re.compile(
     "[A-Za-z]{2}"
-)  # what has none outside its {places} is the same in all languages
+)  # a text without words outside its {places} is the same in all languages
 _PLACE = re.compile(r"\{\w*\}")
 
 
 def makers(of: type = EngineError) -> set[str]:
-    """Names of what makes such a text: of the faults, by their base `of`."""
+    """Return the names of the classes that make such texts: `of` and its subclasses."""
     return {of.__name__}.union(*map(makers, of.__subclasses__()))
 
 
-MARKS = {"mark", "Shown", "Help"}  # of a text that gets no values there
+MARKS = {"mark", "Shown", "Help"}  # of a text without values
 MAKERS = makers() - {"Cancelled"} | {"Translatable"} | MARKS  # Cancelled is never shown
 
 
 def extract(file: BinaryIO, keywords: object, comment_tags: object, options: object) -> list[Found]:
-    """As babel.messages.extract wants it: line, nothing, text, no comments."""
+    """Return (line, None, text, no comments) for each text, as babel.messages.extract requires."""
     calls = (node for node in ast.walk(ast.parse(file.read())) if isinstance(node, ast.Call))
     found = [text for call in calls for part in parts(call) for text in literals(part)]
     return [
@@ -43,7 +43,7 @@ def extract(file: BinaryIO, keywords: object, comment_tags: object, options: obj
 def extract_marked(
     file: BinaryIO, keywords: Container[str], comment_tags: object, options: object
 ) -> list[Marked]:
-    """What calls of the keywords mark. Babel's own extractor does not look into f-strings."""
+    """Return the arguments of calls of the keywords. Babel's own extractor skips f-strings."""
     return [
         (node.lineno, node.func.id, [_literal(each) for each in node.args], [])
         for node in ast.walk(ast.parse(file.read()))
@@ -61,7 +61,7 @@ def _literal(argument: ast.expr) -> str | None:
 def extract_models(
     file: BinaryIO, keywords: object, comment_tags: object, options: object
 ) -> list[Found]:
-    """The same for the list of models: titles, attributions and remarks on licences."""
+    """Return the texts of the list of models: titles, attributions and remarks on licences."""
     lines = file.read().decode().splitlines()
     shown = [
         (number, re.fullmatch(r'(title|attribution|licence_remark) = "(.+)"', line))
@@ -71,7 +71,7 @@ def extract_models(
 
 
 def parts(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call that are templates; none where the call makes no text."""
+    """Return the arguments of a call that are templates; none if the call makes no text."""
     name = ast.unparse(call.func)
     if name.rsplit(".", 1)[-1] not in MAKERS and not name.endswith("Notice.of"):
         return []
@@ -79,7 +79,7 @@ def parts(call: ast.Call) -> list[ast.expr]:
 
 
 def literals(part: ast.expr) -> Iterator[ast.Constant]:
-    """The literal texts that the argument can be."""
+    """Yield the literal texts that the argument can be."""
     match part:
         case ast.Constant(value=str()):
             yield part

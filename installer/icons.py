@@ -16,7 +16,7 @@ ICNS_KINDS = {"icp4": 16, "icp5": 32, "ic11": 32, "ic12": 64, "ic07": 128, "ic08
 
 
 def pngs(sizes: frozenset[int]) -> dict[int, bytes]:
-    """The icon at these sizes in pixels, each as the content of a PNG file."""
+    """Return the icon at these sizes in pixels, each as the content of a PNG file."""
     from PySide6.QtCore import QBuffer, QIODevice, Qt
     from PySide6.QtGui import QImage, QPainter
     from PySide6.QtSvg import QSvgRenderer
@@ -46,7 +46,7 @@ def write_icns(path: Path) -> None:
 
 
 def ico(pictures: Mapping[int, bytes]) -> bytes:
-    """Pictures by their size in pixels, 256 at most, as an .ico."""
+    """Return pictures by their size in pixels, 256 at most, as an .ico."""
     entries, offset = b"", 6 + 16 * len(pictures)
     for size, png in sorted(pictures.items()):
         edge = size % 256  # 0 means 256
@@ -57,7 +57,7 @@ def ico(pictures: Mapping[int, bytes]) -> bytes:
 
 
 def icns(pictures: Mapping[int, bytes]) -> bytes:
-    """Pictures by their size in pixels, all that ICNS_KINDS names, as an .icns."""
+    """Return pictures by their size in pixels, all sizes of ICNS_KINDS, as an .icns."""
     parts = b"".join(
         kind.encode() + struct.pack(">I", 8 + len(pictures[size])) + pictures[size]
         for kind, size in ICNS_KINDS.items()

@@ -1,12 +1,12 @@
 """Pin every package the project installs, with hashes: `make requirements` writes the files in
 installer/pins/ from pyproject.toml.
 
-Invariant: the files hold names, versions, markers and hashes for Linux, macOS and Windows and every
-Python the project runs on; never an address or a path. torch itself is only in torch.txt, because
-the right build depends on the machine (installer/setup.py picks it); what torch needs is in the
-others. torch.txt holds the builds of the package index: for the CPU on Windows, for Apple's
+Invariant: the files contain names, versions, markers and hashes for Linux, macOS and Windows and
+every supported Python; never an address or a path. torch itself is only in torch.txt, because the
+right build depends on the machine (installer/setup.py picks it); its dependencies are in the
+others. torch.txt has the builds of the package index: for the CPU on Windows, for Apple's
 processors on macOS, and with CUDA and its libraries on Linux; torch-linux-cpu.txt and
-torch-windows-cuda.txt hold those that only PyTorch's own index has.
+torch-windows-cuda.txt have the builds that are only on PyTorch's own index.
 """
 
 import argparse
@@ -41,8 +41,7 @@ BUILD = [  # needed to build the project itself and llama-cpp-python
 
 @dataclass(frozen=True)
 class Pin:
-    """One pinned package: its first line 'name==version ; marker' and all its lines with the
-    hashes."""
+    """One pinned package: its first line 'name==version ; marker', and all lines with hashes."""
 
     name: str
     line: str
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def resolve(*, upgrade: bool) -> list[Pin]:
-    """All packages of all parts together, so that the parts agree; no hashes yet."""
+    """Return all packages of all parts together, so that the parts agree; no hashes yet."""
     with tempfile.TemporaryDirectory() as folder:
         known = Path(folder, "known.txt")
         known.touch()
@@ -73,7 +72,7 @@ def resolve(*, upgrade: bool) -> list[Pin]:
             names = ("run.txt", "dev.txt", "llm.txt")
             old = [PINS / name for name in names if (PINS / name).exists()]
             known.write_text("".join(file.read_text() for file in old))
-        compiled(["pyproject.toml", "--all-extras", "--group", "dev", "-o", str(known)])
+        compiled_pins(["pyproject.toml", "--all-extras", "--group", "dev", "-o", str(known)])
         return list(pins(known.read_text()))
 
 
@@ -86,18 +85,20 @@ def check_torch(everything: Iterable[Pin]) -> None:
 def pin_all(constraints: Path) -> None:
     within = ["-c", str(constraints)]
     hashed = "--generate-hashes"
-    run = write("run.txt", compiled(["pyproject.toml", "--extra", "aec", hashed, *within]), set())
-    write("torch.txt", compiled(["-", hashed, *within], TORCH), run, torch=True)
+    run = write(
+        "run.txt", compiled_pins(["pyproject.toml", "--extra", "aec", hashed, *within]), set()
+    )
+    write("torch.txt", compiled_pins(["-", hashed, *within], TORCH), run, torch=True)
     llm = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = "\n".join(llm["project"]["optional-dependencies"]["llm"])
-    write("llm.txt", compiled(["-", hashed, *within], wanted), run)
-    write("dev.txt", compiled(["--group", "dev", hashed, *within]), run)
-    write("setup.txt", compiled(["-", hashed], "\n".join(UV)), set())
-    write("build.txt", compiled(["-", hashed], "\n".join(BUILD)), set())
+    write("llm.txt", compiled_pins(["-", hashed, *within], wanted), run)
+    write("dev.txt", compiled_pins(["--group", "dev", hashed, *within]), run)
+    write("setup.txt", compiled_pins(["-", hashed], "\n".join(UV)), set())
+    write("build.txt", compiled_pins(["-", hashed], "\n".join(BUILD)), set())
 
 
-def compiled(arguments: Sequence[str], given: str = "") -> str:
-    """The output of `uv pip compile`; its messages go to the terminal."""
+def compiled_pins(arguments: Sequence[str], given: str = "") -> str:
+    """Return the output of `uv pip compile`; its messages go to the terminal."""
     command = ["uv", "pip", "compile", "--universal", "--no-header", "--no-annotate", "--quiet"]
     # A separate cache: to get hashes, uv fetches llama-cpp-python's source again, and in the usual
     # cache it would then forget the wheel that it compiled.
@@ -111,7 +112,7 @@ def compiled(arguments: Sequence[str], given: str = "") -> str:
 
 
 def pins(text: str) -> Iterator[Pin]:
-    """The packages of a requirements file, each with its continuation lines."""
+    """Yield the packages of a requirements file, each with its continuation lines."""
     for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.MULTILINE):
         if match := re.match(r"([A-Za-z0-9._-]+)==[^\\\n]+", block):
             yield Pin(match[1].lower(), match[0].strip(), block.rstrip() + "\n")
@@ -149,19 +150,18 @@ def pin_own_builds(folders: Sequence[str]) -> None:
     for file, (backend, mark) in BUILDS.items():
         found = from_index(backend, mark) or from_wheels(map(Path, folders), mark)
         if not found:
-            print(f"{file} is left as it is: no {TORCH}{mark} can be reached")
+            print(f"{file} is unchanged: no {TORCH}{mark} can be reached")
             continue
         where = f" ; sys_platform == '{_SYSTEMS[file]}'"
         head, *hashes = found.splitlines()
         first = head.rstrip(" \\").partition(" ;")[0] + where + " \\"
-        hashes = merged(PINS / file, first, hashes)
+        hashes = merge_hashes(PINS / file, first, hashes)
         (PINS / file).write_text(HEADER + "\n".join([first, *hashes]) + "\n", encoding="utf-8")
         print(f"{file}: {len(hashes)} builds")
 
 
-def merged(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
-    """The hash lines, and those that the file has for the same version: a folder of wheels does
-    not have the builds of other Pythons."""
+def merge_hashes(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
+    """Add the file's hash lines for the same version: a folder of wheels lacks other Pythons."""
     old = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     known = [line for line in old if "--hash=" in line] if first in old else []
     lines = sorted({line.strip(" \\") for line in (*hashes, *known)})
@@ -169,7 +169,7 @@ def merged(file: Path, first: str, hashes: Sequence[str]) -> list[str]:
 
 
 def from_index(backend: str, mark: str) -> str:
-    """The pin with the hashes from the index, or "" if the index cannot be reached."""
+    """Return the pin with the hashes from the index, or "" if the index cannot be reached."""
     command = [str(VENV / "bin" / "uv"), "pip", "compile", "-", "--universal", "--no-header"]
     command += ["--no-annotate", "--generate-hashes", "--no-deps", "--python-version", "3.11"]
     env = os.environ | {"UV_HTTP_RETRIES": "0", "UV_HTTP_TIMEOUT": "20"}
@@ -184,7 +184,7 @@ def from_index(backend: str, mark: str) -> str:
 
 
 def from_wheels(folders: Iterable[Path], mark: str) -> str:
-    """The pin with the hashes of the wheels in these folders, or ""."""
+    """Return the pin with the hashes of the wheels in these folders, or ""."""
     pattern = TORCH.replace("==", "-") + mark + "-*.whl"
     wheels = sorted(path for folder in folders for path in folder.glob(pattern))
     if not wheels:

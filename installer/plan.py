@@ -1,5 +1,5 @@
 """The goals of setup, the pinned files that each of them needs, the pinned version of torch, and
-which Pythons will do.
+the supported versions of Python.
 
 Invariant: the versions and hashes are in installer/pins/, written by `make requirements`; torch's
 version is here too, because its build is chosen by the hardware when it is installed.
@@ -19,7 +19,7 @@ OLDEST, TOO_NEW = (3, 11), (3, 14)  # of Python; setup.py, which imports nothing
 
 
 class Goal(Enum):
-    """What the person asked for; every goal includes RUN."""
+    """The requested goal; every goal includes RUN."""
 
     RUN = "run"  # the assistant with window and sound
     DEMO = "demo"  # the loop without a display or sound card

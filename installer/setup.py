@@ -1,4 +1,4 @@
-"""Sets Rubato up and starts it: `python3 installer/setup.py run | demo | llm | test`.
+"""Set Rubato up and start it: `python3 installer/setup.py run | demo | llm | test`.
 
 Invariant: this file runs on any Python 3 until it has found a suitable one; all other files of the
 installer may use Python 3.11. When everything is set up already, it only checks that.
@@ -37,7 +37,7 @@ def main(arguments):  # no annotations: see the invariant
         say("\nSetup stopped. %s" % error)
         return 1
     except KeyboardInterrupt:
-        say("\nSetup was interrupted; the same command goes on from here.")
+        say("\nSetup was interrupted; the same command continues from here.")
         return 130
     if goal not in (Goal.RUN, Goal.DEMO):
         return 0
@@ -67,8 +67,7 @@ def with_another_python(arguments):
 
 
 def start(command):
-    """Replace this process by the command if the system can, else run it and pass its exit code
-    on."""
+    """Replace this process by the command if possible, otherwise run it; return its exit code."""
     sys.stdout.flush()
     if os.name == "nt":  # there execv returns to the shell while the program still runs
         return subprocess.call(command)

@@ -1,4 +1,4 @@
-"""The steps of setup in their order, each skipped when nothing it depends on has changed.
+"""The steps of setup in order, each skipped if none of its dependencies has changed.
 
 Invariant: every installed file is checked against its pinned hash, torch included, whose build
 depends on the hardware. Only llama-cpp-python is compiled, and only on request.
@@ -17,7 +17,7 @@ from pathlib import Path
 from app.presence import desktop_entry
 from installer import environment, system
 from installer.bootstrap.paths import lock
-from installer.bootstrap.payload import Variant, fitting, torch_pins
+from installer.bootstrap.payload import Variant, fitting_variant, torch_pins
 from installer.commands import (
     Cause,
     SetupError,
@@ -49,13 +49,13 @@ EARS, VOICE = "whisper-base", "kokoro"
 class Step:
     name: str
     title: str
-    key: str  # of what the step depends on; the step runs again when it changes
+    key: str  # of its dependencies; the step runs again when it changes
     do: Callable[[Environment], None]
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that the first `make run` fetches; `without` says what happens where it is absent."""
+    """A model that the first `make run` fetches; `without` describes the fallback."""
 
     model: str
     title: str
@@ -77,7 +77,7 @@ OFFERS = (
 
 
 def set_up(goal: Goal, folder: Path = VENV) -> Environment:
-    """Bring the environment to the goal. SetupError with a sentence for the person."""
+    """Bring the environment to the goal. SetupError with a sentence for the user."""
     system.provide(goal)
     with one_at_a_time():
         found = environment.prepare(folder)
@@ -111,14 +111,14 @@ def steps_for(goal: Goal, env: Environment) -> list[Step]:
 
 
 def offer_models(found: Environment) -> None:
-    """Fetch each of OFFERS, once. This may fail, and Ctrl+C skips one: then the built-in part does
-    its work, and the person reads how to have it later.
+    """Fetch each of OFFERS, once. This may fail, and Ctrl+C skips one: then the built-in part is
+    used, and the user reads how to fetch it later.
     """
     rubato = str(found.program("rubato"))
     for offer in OFFERS:
         if offer.model in found.done:
             continue
-        say(f"  {offer.title} (Ctrl+C leaves it out)")
+        say(f"  {offer.title} (Ctrl+C skips it)")
         # Not a step: if setup is killed here, the environment is still complete.
         if not ends_well([rubato, "models", "get", offer.model]):
             say(f"    Not fetched: {offer.without}.")
@@ -128,8 +128,8 @@ def offer_models(found: Environment) -> None:
 
 
 def show_in_desktop(found: Environment) -> None:
-    """Add Rubato to the person's menu, on Linux; its desktop entry also tells the desktop who asks
-    for a global key. If that fails it is only reported.
+    """Add Rubato to the user's menu, on Linux; its desktop entry also identifies the program that
+    asks for a global key. A failure is only reported.
     """
     if not sys.platform.startswith("linux"):
         return
@@ -138,14 +138,14 @@ def show_in_desktop(found: Environment) -> None:
         icon = ROOT / "resources" / "icons" / "rubato.svg"
         written = desktop_entry.install(command, icon, desktop_entry.data_home())
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
-        say(f"  Rubato could not be put into the menu ({error}).")
+        say(f"  Rubato could not be added to the menu ({error}).")
         return
     if written:
         say(f"  Rubato is in your menu now: {written[0].parent}")
 
 
 def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = None) -> Step:
-    """A step that installs one file of pins, with every hash checked and nothing resolved."""
+    """Return a step that installs a file of pins, with every hash checked, nothing resolved."""
     env = env or {}
 
     def install(target: Environment) -> None:
@@ -167,18 +167,18 @@ def install_project(target: Environment) -> None:
 
 
 def compile_imports(target: Environment) -> None:
-    """Let Python cache the byte code of what a start imports, even if the shell forbids it: torch
-    is then imported in 1.9 s of CPU time instead of 4.2 s. It may fail.
+    """Let Python cache the byte code of a start's imports, even if the shell forbids it: torch is
+    then imported in 1.9 s of CPU time instead of 4.2 s. It may fail.
     """
     imports = f"import {', '.join(IMPORTED)}"
     env = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(ROOT)}
     if not succeeds([str(target.python), "-P", "-c", imports], env=env, timeout_s=120):
-        say("    left to the first start, which will take longer")
+        say("    not done; the first start will take longer")
 
 
 def install_torch(target: Environment) -> None:
     """Install torch and its libraries from the first source that has a pinned build. The last
-    source is not probed first, so that the person sees its own error message.
+    source is not probed first, so that the user sees its own error message.
     """
     *others, last = torch_sources()
     source = next((source for source in others if has_torch(target, source)), last)
@@ -186,7 +186,7 @@ def install_torch(target: Environment) -> None:
     uv(target, "--reinstall-package", "torch", *source.pinned, doing="Installing torch")
     run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
     if sys.platform == "win32" and hardware() == "CUDA" and source.pins.name == "torch.txt":
-        say("    This torch leaves the graphics card unused: CUDA for Windows is not pinned.")
+        say("    This torch does not use the graphics card: CUDA for Windows is not pinned.")
         say("    From PyTorch's own index, not checked by a pinned hash, it comes with:")
         say(f"    {IN_VENV} {CUDA_ON_WINDOWS}")
 
@@ -208,7 +208,7 @@ SHOW_TORCH = (
 
 @dataclass(frozen=True)
 class Source:
-    """A source of torch: its name for the person, the pins of a build, and options for uv."""
+    """A source of torch: its name for the user, the pins of a build, and options for uv."""
 
     words: str
     pins: Path
@@ -221,8 +221,7 @@ class Source:
 
 
 def torch_sources() -> list[Source]:
-    """The sources, best first. The package index is last: its Linux build includes CUDA, several
-    GB."""
+    """Return the sources, best first: the package index's Linux build includes CUDA, several GB."""
     builds, wheels, sources = torch_builds(), tuple(local_wheels()), []
     if wheels:
         sources += [Source("the local wheels", pins, wheels) for pins in builds]
@@ -234,19 +233,19 @@ def torch_sources() -> list[Source]:
 
 
 def torch_builds() -> list[Path]:
-    """The pins of the builds for this machine, best first; the last is on the package index."""
+    """Return the pins of this machine's builds, best first; the last is on the package index."""
     own = PINS / torch_pins(sys.platform, Variant[hardware()])
     common = PINS / "torch.txt"
     return [own, common] if own.is_file() and own != common else [common]
 
 
 def hardware() -> str:
-    """'CUDA' if NVIDIA's driver is active, else 'CPU'."""
-    return fitting().name
+    """Return 'CUDA' if NVIDIA's driver is active, otherwise 'CPU'."""
+    return fitting_variant().name
 
 
 def cmake_settings() -> dict[str, str]:
-    """How llama.cpp is compiled. The person's own CMAKE_ARGS take precedence."""
+    """Return the build settings of llama.cpp. The user's own CMAKE_ARGS take precedence."""
     settings = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1)}
     flags = ["-DGGML_NATIVE=OFF", "-DLLAVA_BUILD=OFF"]
     if platform.machine().lower() in ("x86_64", "amd64"):
@@ -255,7 +254,7 @@ def cmake_settings() -> dict[str, str]:
 
 
 def has_avx2() -> bool:
-    """Whether this processor has AVX2; assumed if the system does not say."""
+    """Return whether this processor has AVX2; assumed if the system does not say."""
     try:
         return " avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -265,20 +264,20 @@ def has_avx2() -> bool:
 def uv(
     target: Environment, *arguments: str, doing: str, env: Mapping[str, str] | None = None
 ) -> None:
-    """`uv pip install` into the environment; without a network, from uv's cache."""
+    """Run `uv pip install` in the environment; without a network, from uv's cache."""
     settings = {**index_settings(), **(env or {})}
     try:
         run([*uv_install(target), *arguments], env=settings, doing=doing)
     except SetupError as error:
         if error.cause is not Cause.NETWORK:
             raise
-        say("    no network; trying with what was downloaded before")
+        say("    no network; trying earlier downloads")
         if not succeeds([*uv_install(target), "--offline", *arguments], env=settings):
             raise
 
 
 def uv_install(target: Environment) -> list[str]:
-    """The beginning of the command; it ignores an active environment of the person."""
+    """Return the beginning of the command; it ignores an active environment of the user."""
     build = ["--build-constraints", str(PINS / "build.txt")]
     # --directory: not in the folder of pyproject.toml, whose overrides would also change torch's
     # pin

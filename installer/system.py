@@ -1,8 +1,7 @@
-"""What the operating system must provide (needs.toml): a probe for each entry, and its installation
-by apt.
+"""The requirements on the operating system (needs.toml): a probe for each, and installation by apt.
 
-Invariant: a thing counts as present when the program or library itself is found, wherever it came
-from. Nothing that is present is installed again, so a complete machine needs no network.
+Invariant: a requirement counts as present if the program or library itself is found, whatever its
+source. Nothing that is present is installed again, so a complete machine needs no network.
 """
 
 import ctypes
@@ -21,7 +20,7 @@ from installer.plan import Goal
 
 @dataclass(frozen=True)
 class Need:
-    """Something the system provides: how to detect it, and the packages that contain it."""
+    """A requirement on the system: how to detect it, and the packages that contain it."""
 
     probe: str  # 'libX.so.1', program 'Xvfb', 'import ensurepip', or files '/usr/*/a|/opt/a'
     apt: str
@@ -40,7 +39,7 @@ WINDOW_AND_SOUND, QUESTION, COMPILER, RIG = map(
 
 
 def needs_of(goal: Goal) -> tuple[Need, ...]:
-    """What this goal needs on Linux. Wheels for macOS and Windows include their libraries."""
+    """Return a goal's needs on Linux. Wheels for macOS and Windows include their libraries."""
     venv = f"python3.{sys.version_info[1]}-venv"  # Debian splits it off from Python
     environment = Need("import ensurepip", venv, "python3", "python")
     table: Mapping[Goal, tuple[Need, ...]] = {
@@ -68,8 +67,7 @@ def is_there(need: Need) -> bool:
 
 
 def provide(goal: Goal, *, is_there: Callable[[Need], bool] = is_there) -> None:
-    """Install what is missing, or say exactly what to install. SetupError when it is still
-    missing."""
+    """Install missing packages, or say what to install. SetupError if something stays missing."""
     if not sys.platform.startswith("linux"):
         return
     missing = [need for need in needs_of(goal) if not is_there(need)]
@@ -90,7 +88,7 @@ def provide(goal: Goal, *, is_there: Callable[[Need], bool] = is_there) -> None:
 
 
 def as_root() -> list[str] | None:
-    """The prefix that runs a command as root without a question; None: there is no way."""
+    """Return the prefix that runs a command as root without a question; None if impossible."""
     if os.geteuid() == 0:
         return []
     return ["sudo", "-n"] if succeeds(["sudo", "-n", "true"]) else None
@@ -104,7 +102,7 @@ def apt_install(prefix: Sequence[str], packages: Sequence[str]) -> None:
     except SetupError as error:
         if error.cause is Cause.DISK:
             raise
-        say("  The package lists are not fresh; trying with what is there.")
+        say("  The package lists could not be updated; trying the old ones.")
     run(
         [*apt, "install", "-y", "--no-install-recommends", *packages],
         doing="Installing system packages",
@@ -112,7 +110,7 @@ def apt_install(prefix: Sequence[str], packages: Sequence[str]) -> None:
 
 
 def by_hand(missing: Sequence[Need]) -> str:
-    """The command that the person must run, for this system's package manager."""
+    """Return the command that the user must run, for this system's package manager."""
     lines = {
         "apt-get": "sudo apt-get install " + " ".join(unique(need.apt for need in missing)),
         "dnf": "sudo dnf install " + " ".join(unique(need.dnf for need in missing)),
@@ -122,7 +120,7 @@ def by_hand(missing: Sequence[Need]) -> str:
         if shutil.which(manager):
             return f"Some system packages are missing. Run\n\n  {line}\n\nand then this again."
     things = ", ".join(need.probe for need in missing)
-    return f"Some things are missing that your system must provide: {things}."
+    return f"Your system lacks: {things}."
 
 
 def unique(names: Iterable[str]) -> list[str]:

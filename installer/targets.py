@@ -1,10 +1,10 @@
-"""Checks that all pinned packages have wheels for every system and Python the program runs on, and
-fetches them into a folder for a machine without a network.
+"""Check that all pinned packages have wheels for every supported system and Python, and fetch them
+into a folder for a machine without a network.
 
     python -m installer.targets                          # what is lacking, or nothing
     python -m installer.targets windows 3.13 FOLDER      # all wheels of one system and Python
 
-Invariant: nothing is built and nothing is resolved: only the pins decide what is taken, by hash.
+Invariant: nothing is built or resolved: only the pins decide what is fetched, by hash.
 """
 
 import argparse
@@ -67,8 +67,7 @@ OLDEST_MACOS = "14.0"
 
 
 def needed(text: str, target: Target, python: str) -> str:
-    """The part of a file of pins that is installed on this system and Python (for example
-    '3.13')."""
+    """Return the pins that are installed on this system and Python (e.g. '3.13')."""
     own = {
         **target.markers,
         "python_version": python,
@@ -85,8 +84,8 @@ def needed(text: str, target: Target, python: str) -> str:
     return "".join(found)
 
 
-def lacking(target: Target, python: str, text: str) -> str:
-    """Empty when the index has a wheel with a pinned hash for every package, else uv's message."""
+def missing_wheels(target: Target, python: str, text: str) -> str:
+    """Return "" if the index has a wheel with a pinned hash for each package, else uv's message."""
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder, "wanted.txt")
         wanted.write_text(needed(text, target, python), encoding="utf-8")
@@ -131,7 +130,7 @@ def main(arguments: Sequence[str]) -> int:
         f"{target.name}, Python {python}": fault
         for target in chosen
         for python in PYTHONS
-        if (fault := lacking(target, python, text_of()))
+        if (fault := missing_wheels(target, python, text_of()))
     }
     for where, fault in faults.items():
         print(f"{where}:\n{fault}")

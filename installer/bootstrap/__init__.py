@@ -1,4 +1,4 @@
-"""Installs Rubato on a machine without tools and starts it: environments side by side, a pointer to
+"""Install Rubato on a machine without tools and start it: environments side by side, a pointer to
 the current one, and the previous one, which is kept until the new one has proved itself.
 
 Invariant: standard library and installer.commands only, because it runs before anything is

@@ -34,27 +34,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = ["start", *words]
     home = Home(default_folder())
     try:
-        if words[0] == "run":  # called by another version's bootstrapper, which chose this one
+        if words[0] == "run":  # another version's bootstrapper chose this one and called it
             return starting.run(home, Path(sys.prefix).name, words[1:])
         if words[0] == "start":
             return start(home, words[1:])
-        return ordered(home, words)
+        return run_command(home, words)
     except SetupError as error:
         print(f"rubato: {error}", file=sys.stderr, flush=True)
         if windowless and not isinstance(error, progress.Cancelled):
             windows.show(str(error))
         return 1
     except KeyboardInterrupt:
-        print("Stopped; the same command goes on from here.", file=sys.stderr, flush=True)
+        print("Stopped; the same command continues from here.", file=sys.stderr, flush=True)
         return 130
 
 
 def start(home: Home, words: Sequence[str]) -> int:
-    """Start the program with its own arguments; if no complete version is installed, install
-    first."""
-    if words and not words[0].startswith("-"):  # a command, which must not wait
+    """Start the program with its own arguments; install it first if no complete version exists."""
+    if words and not words[0].startswith("-"):  # a command must not wait for an installation
         name = current_version.read(home).current
-        if not home.is_whole(name):
+        if not home.is_complete(name):
             raise SetupError("Rubato is not installed completely. Start it once without a command.")
         return starting.run(home, name, words)
     try:
@@ -84,18 +83,18 @@ def install(home: Home, choice: installation.Choice) -> str:
     try:
         desktop.put(home, name)
     except OSError as error:
-        print(f"Rubato could not be put into the menu ({error}).", file=sys.stderr, flush=True)
+        print(f"Rubato could not be added to the menu ({error}).", file=sys.stderr, flush=True)
     return name
 
 
 def source(home: Home) -> Path:
-    """The payload this runs from, or the saved payload of the current version."""
+    """Return the payload that this runs from, or the saved payload of the current version."""
     if (HERE / payload.LIST).is_file():
         return HERE
     return home.payloads / installation.version_of(current_version.read(home).current)
 
 
-def ordered(home: Home, words: Sequence[str]) -> int:
+def run_command(home: Home, words: Sequence[str]) -> int:
     options = _parser().parse_args(list(words))
     if options.command == "install":
         choice = installation.Choice(
@@ -104,9 +103,9 @@ def ordered(home: Home, words: Sequence[str]) -> int:
             options.window,
         )
         name = install(home, choice)
-        progress.Words().show(1.0, f"{name} is in force", "")
+        progress.Words().show(1.0, f"{name} is now used", "")
     elif options.command == "roll-back":
-        print(f"{current_version.roll_back(home).current} is in force.")
+        print(f"{current_version.roll_back(home).current} is now used.")
     elif options.command == "status":
         print(json.dumps(status(home), indent=1))
     else:
@@ -119,7 +118,7 @@ def status(home: Home) -> dict[str, object]:
     return {
         "home": str(home.folder),
         "current": found.current,
-        "whole": home.is_whole(found.current),
+        "whole": home.is_complete(found.current),
         "starts": current_version.starts(home, found.current),
         "previous": found.previous,
     }
@@ -134,7 +133,7 @@ def uninstall(home: Home, own_files: str | None) -> int:
     left = removing.uninstall(home, own_files=own_files == "remove", env=os.environ)
     for path in left:
         print(f"could not be removed: {path}", file=sys.stderr)
-    print("Rubato was removed." if not left else "Rubato was removed but for these files.")
+    print("Rubato was removed." if not left else "Rubato was removed, except these files.")
     return 1 if left else 0
 
 
@@ -145,13 +144,13 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("--wheels", type=Path, help="a folder with all packages; no network is used")
     new.add_argument("--variant", choices=[each.value for each in Variant], help="else by driver")
     new.add_argument("--window", action="store_true", help="progress in a small window as well")
-    commands.add_parser("roll-back", help="put the version before this one in force again")
-    commands.add_parser("status", help="what is in force, as JSON")
+    commands.add_parser("roll-back", help="return to the previous version")
+    commands.add_parser("status", help="the current and the previous version, as JSON")
     gone = commands.add_parser("uninstall", help="remove the program")
     files = gone.add_mutually_exclusive_group()
     files.add_argument("--keep-own-files", dest="own_files", action="store_const", const="keep")
     files.add_argument("--remove-own-files", dest="own_files", action="store_const", const="remove")
-    commands.add_parser("start", help="start Rubato; all that follows is for it")
+    commands.add_parser("start", help="start Rubato with the arguments that follow")
     return parser
 
 

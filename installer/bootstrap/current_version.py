@@ -1,7 +1,7 @@
-"""The pointer: which environment is current, which one it replaced, and how often it was started.
+"""The pointer: the current environment, the one it replaced, and the number of its starts.
 
-Invariant: one small file that is only replaced as a whole; its first line is the name of the
-current environment, so that a launcher in any language can read it.
+Invariant: one small file that is only replaced as a whole. Its first line is the name of the
+current environment, so a launcher in any language can read it.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from installer.bootstrap.paths import PREFIX, Home, locked, write_whole
+from installer.bootstrap.paths import PREFIX, Home, locked, write_atomically
 from installer.commands import SetupError
 
 ENOUGH_STARTS = 2  # successful starts before the replaced environment is removed
@@ -19,8 +19,8 @@ STARTED = "started"  # a file in an environment, with a line for each successful
 
 @dataclass(frozen=True)
 class CurrentVersion:
-    """`current` is the environment in use ("" before the first installation). `previous`, while it
-    is kept, is the one it replaced; `begun` counts starts of `current` that have not succeeded yet.
+    """`current` is the environment in use ("" before the first installation). `previous` is the one
+    it replaced, while that is kept. `begun` counts starts of `current` that have not succeeded yet.
     """
 
     current: str = ""
@@ -29,7 +29,7 @@ class CurrentVersion:
 
 
 def read(home: Home) -> CurrentVersion:
-    """The current pointer; an unreadable file counts as missing."""
+    """Read the current pointer; an unreadable file counts as missing."""
     try:
         lines = home.current_file.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -44,14 +44,14 @@ def read(home: Home) -> CurrentVersion:
 
 
 def _name(text: str) -> str:
-    """The text if it is the name of an environment and not a path to somewhere else."""
+    """Return the text if it is the name of an environment and not a path to somewhere else."""
     return text if re.fullmatch(PREFIX + r"[\w.+!-]+", text) else ""
 
 
 @contextmanager
 def changing(home: Home) -> Iterator[None]:
-    """A lock around reading and writing the pointer. It is held only briefly, because a start waits
-    for it, while it would not wait for an installation.
+    """Lock the pointer for reading and writing. The lock is held only briefly, because a start
+    waits for it, while it would not wait for an installation.
     """
     with locked(home, "pointer"):
         yield
@@ -61,29 +61,28 @@ def write(home: Home, pointer: CurrentVersion) -> None:
     lines = [pointer.current]
     lines += [f"previous {pointer.previous}"] if pointer.previous else []
     lines += [f"begun {pointer.begun}"] if pointer.begun else []
-    write_whole(home.current_file, "\n".join(lines) + "\n")
+    write_atomically(home.current_file, "\n".join(lines) + "\n")
 
 
 def switch(home: Home, name: str) -> CurrentVersion:
-    """Make a complete environment current and keep the previous one. SetupError if it is not
-    complete."""
-    if not home.is_whole(name):
-        raise SetupError(f"{name} is not complete, so it was not put in force.")
+    """Make a complete environment current and keep the previous one. SetupError if incomplete."""
+    if not home.is_complete(name):
+        raise SetupError(f"{name} is not complete, so it is not used.")
     with changing(home):
         old = read(home)
         if old.current == name:
             return old
         before = (each for each in (old.current, old.previous) if each != name)
-        pointer = CurrentVersion(name, next(filter(home.is_whole, before), ""))
+        pointer = CurrentVersion(name, next(filter(home.is_complete, before), ""))
         write(home, pointer)
     return pointer
 
 
 def roll_back(home: Home) -> CurrentVersion:
-    """Make the previous environment current again. SetupError when there is none."""
+    """Make the previous environment current again. SetupError if there is none."""
     with changing(home):
         old = read(home)
-        if not home.is_whole(old.previous):
+        if not home.is_complete(old.previous):
             raise SetupError("There is no earlier version to go back to.")
         pointer = CurrentVersion(old.previous)
         write(home, pointer)
@@ -91,7 +90,7 @@ def roll_back(home: Home) -> CurrentVersion:
 
 
 def starts(home: Home, name: str) -> int:
-    """How often the program of this environment has started; it notes that itself."""
+    """Return how often the program of this environment has started, by its own count."""
     try:
         return len((home.env(name) / STARTED).read_bytes().splitlines())
     except OSError:
@@ -108,7 +107,7 @@ def begin(home: Home) -> CurrentVersion:
     return found
 
 
-def ended_well(home: Home) -> None:
+def reset_attempts(home: Home) -> None:
     """Reset the counted attempts, because the program ended normally."""
     if read(home).begun:
         with changing(home):
@@ -116,8 +115,7 @@ def ended_well(home: Home) -> None:
 
 
 def drop_previous(home: Home) -> str:
-    """Stop keeping the previous version once this one has started often enough; return its name, or
-    ""."""
+    """Drop the previous version once this one has started often enough; return its name, or ""."""
     with changing(home):
         found = read(home)
         if not found.previous or starts(home, found.current) < ENOUGH_STARTS:

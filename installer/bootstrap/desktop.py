@@ -1,7 +1,7 @@
-"""How a person finds Rubato on Linux: a launcher, a link in the search path, an entry in the menu.
+"""Launchers on Linux: a script, a link in the search path, an entry in the menu.
 
-Invariant: only the person's own files are written, and each is either complete or unchanged.
-Windows and macOS have wrappers of their own for this.
+Invariant: only the user's own files are written, and each is either complete or unchanged. Windows
+and macOS have their own wrappers.
 """
 
 import os
@@ -10,11 +10,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from installer.bootstrap.paths import Home, write_whole
+from installer.bootstrap.paths import Home, write_atomically
 
 APP_ID = "org.rubato.Rubato"  # as in app/presence/desktop_entry.py, which writes the entry
 LAUNCHER = "rubato"
-_TITLE = "#!/bin/sh\n# Starts the Rubato that "  # of the launcher, in every version
+_TITLE = "#!/bin/sh\n# Starts the Rubato that "  # first line of the launcher, in every version
 _SCRIPT = """\
 #!/bin/sh
 # Starts the Rubato that the file `current` beside this names. Its first line is the environment.
@@ -42,16 +42,16 @@ def launcher(home: Home) -> Path:
 
 
 def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
-    """Write them, with the program of environment `name`. OSError if that is impossible."""
+    """Write them, for the program of environment `name`. OSError if that fails."""
     if not sys.platform.startswith("linux"):
         return
     path = launcher(home)
-    write_whole(path, _SCRIPT)
+    write_atomically(path, _SCRIPT)
     path.chmod(0o755)
     link = _link()
     if not link.exists():
         link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)  # it pointed to a home that is gone
+        link.unlink(missing_ok=True)  # it pointed to a deleted home
         link.symlink_to(path)
     command = [
         str(home.python(name)),
@@ -76,7 +76,7 @@ def remove_launcher(home: Home) -> None:
 
 
 def files(env: Mapping[str, str]) -> list[Path]:
-    """The files to remove with the program: menu entry, icon, start at login, our link."""
+    """Return the files to remove with the program: menu entry, icon, start at login, our link."""
     if not sys.platform.startswith("linux"):
         return []
     data = _folder(env, "XDG_DATA_HOME", ".local/share")

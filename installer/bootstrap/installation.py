@@ -1,4 +1,4 @@
-"""A new environment: created beside the current one, checked, and only then made current.
+"""Create a new environment beside the current one, check it, and only then make it current.
 
 Invariant: an environment without its mark is never started. One that an earlier run left without a
 mark is removed and created again, which is fast, because uv caches every complete package. Every
@@ -17,7 +17,7 @@ from pathlib import Path
 from installer import system
 from installer.bootstrap import current_version, uv, windows
 from installer.bootstrap.paths import GONE, LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
-from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting
+from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting_variant
 from installer.bootstrap.progress import Progress
 from installer.commands import Cause, SetupError, advice, cause_of, follow, local_wheels
 from installer.plan import OLDEST, TOO_NEW
@@ -27,7 +27,7 @@ _WINDOW = ("pyside6-essentials", "shiboken6")  # needed by the small window of t
 
 @dataclass(frozen=True)
 class Maker:
-    """A new environment: `name` below `home`, from this payload, with this variant of torch."""
+    """Creates environment `name` below `home`, from this payload, with this variant of torch."""
 
     home: Home
     name: str
@@ -50,11 +50,11 @@ class Maker:
         return "200 MB" if self.variant is Variant.CPU else "2.5 GB"
 
     def torch_pins(self) -> Path:
-        """The pins of torch. SetupError if this release has none for this machine."""
+        """Return the pins of torch. SetupError if this release has none for this machine."""
         return self.payload.torch(self.variant)
 
     def check_system(self) -> None:
-        """SetupError, naming what to install, if the system lacks a library."""
+        """SetupError, naming the packages to install, if the system lacks a library."""
         missing = [need for need in system.WINDOW_AND_SOUND if not system.is_there(need)]
         if sys.platform.startswith("linux") and missing:
             raise SetupError(system.by_hand(missing))
@@ -64,7 +64,7 @@ class Maker:
     def make_environment(self) -> None:
         if not OLDEST <= sys.version_info < TOO_NEW:
             raise SetupError(f"Rubato needs Python 3.11, 3.12 or 3.13; this is {sys.version}.")
-        # not the one of an environment we may run in, which disappears with that environment
+        # not that of an environment we may run in, which may be deleted
         base = getattr(sys, "_base_executable", sys.executable)
         self.uv.venv(self.home.env(self.name), base)
         own = self.payload.folder / BOOTSTRAPPER
@@ -76,7 +76,7 @@ class Maker:
         with tempfile.TemporaryDirectory(dir=self.home.folder, prefix=GONE) as folder:
             part = Path(folder, "window.txt")
             part.write_text("\n".join(_of(_WINDOW, blocks)) + "\n", encoding="utf-8")
-            self._pins(part, "Getting what windows are drawn with")
+            self._pins(part, "Getting the window library")
 
     def open_window(self) -> None:
         script = self.home.env(self.name) / BOOTSTRAPPER / "installer" / "bootstrap" / "window.py"
@@ -86,7 +86,7 @@ class Maker:
         self._pins(self.payload.packages, "Getting the packages")
 
     def get_torch(self, pins: Path) -> None:
-        """Install torch from the first source that has the pinned build: the person's wheels,
+        """Install torch from the first source that has the pinned build: the user's wheels,
         PyTorch's own index, the package index.
         """
         sources = self._torch_sources(pins)
@@ -100,12 +100,12 @@ class Maker:
 
     def put_rubato(self) -> None:
         wheel = str(self.payload.wheel)
-        self._install(wheel, doing="Putting Rubato in")
+        self._install(wheel, doing="Installing Rubato")
 
     def check(self) -> None:
         """Let the program test itself, in separate folders and without a screen. SetupError."""
         with tempfile.TemporaryDirectory(dir=self.home.folder, prefix=GONE) as folder:
-            # -P: do not import app from the folder we were started in
+            # -P: do not import app from the current folder
             command = [str(self.python), "-P", "-m", "app.installed", folder]
             watched = self.progress
             output = follow(command, self._quiet(folder), watched.detail, watched.watch)
@@ -113,7 +113,7 @@ class Maker:
         if output is not None:
             last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
             raise SetupError(
-                f"The new version does not work on this machine and was not put in force: {last}"
+                f"The new version does not work on this machine and is not used: {last}"
             )
 
     def _pins(self, pins: Path, doing: str, *options: str) -> None:
@@ -134,7 +134,7 @@ class Maker:
         return [options for options in sources if options]
 
     def _quiet(self, folder: str | None = None) -> dict[str, str]:
-        """Variables for a program of this environment; with a folder, its files go there and
+        """Return variables for a program of this environment; with a folder, its files go there and
         nothing is shown.
         """
         env = uv.settings(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
@@ -147,7 +147,7 @@ class Maker:
 
 
 def _of(names: tuple[str, ...], lines: list[str]) -> list[str]:
-    """The lines of these packages, with the hashes that follow each."""
+    """Return the lines of these packages, with the hashes that follow each."""
     kept, taken = [], False
     for line in lines:
         if not line.startswith((" ", "#")):
@@ -162,8 +162,7 @@ WAITING = "Another installation of Rubato is under way; waiting for it."
 
 @dataclass(frozen=True)
 class Choice:
-    """How to install. `variant` None: chosen by the driver. `wheels`: a folder instead of the
-    network."""
+    """Installation options. `variant` None: by the driver. `wheels`: a folder, not the network."""
 
     variant: Variant | None = None
     wheels: Path | None = None
@@ -174,14 +173,13 @@ def install(
     home: Home, payload: Payload, choice: Choice | None = None, progress: Progress | None = None
 ) -> str:
     """Make this release the current one and return its environment's name; fast if it already is.
-
-    SetupError with a sentence for the person; then the current environment is unchanged.
+    SetupError with a sentence for the user; then the current environment is unchanged.
     """
     choice, progress = choice or Choice(), progress or Progress()
     try:
         with opened(home, WAITING):
-            name = whole(home, payload, choice, progress)
-            progress.step("switch", 0.99, "Putting it in force")
+            name = ensure_installed(home, payload, choice, progress)
+            progress.step("switch", 0.99, "Switching to this version")
             current_version.switch(home, name)
             tidy(home)
             return name
@@ -190,24 +188,24 @@ def install(
 
 
 def sentence_on(error: OSError) -> str:
-    # shutil.Error, of a folder that was copied, has only the words
+    # shutil.Error, from copying a folder, has only a text
     if error.errno in (errno.ENOSPC, errno.EDQUOT) or cause_of(str(error)) is Cause.DISK:
         return advice(Cause.DISK)
-    return f"The installation stopped: {error}. Mend what it says and start again."
+    return f"The installation stopped: {error}. Correct that and start again."
 
 
-def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
-    """A complete and checked environment of this release, created if it is missing."""
-    variant = choice.variant or fitting_in(payload)
+def ensure_installed(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
+    """Return a complete and checked environment of this release, created if it is missing."""
+    variant = choice.variant or variant_in(payload)
     name = base = f"{PREFIX}{payload.version}-{variant.value}"
-    if home.is_whole(name):
+    if home.is_complete(name):
         return name
     if name == current_version.read(home).current:  # broken, perhaps still running
         name = base + ".2"
-    if home.is_whole(name):
+    if home.is_complete(name):
         return name
     home.remove(name)
-    payload = kept(home, payload)
+    payload = save_payload(home, payload)
     check_room(home, variant.room_gb)
     try:
         _make(Maker(home, name, payload, variant, choice.wheels, progress), window=choice.window)
@@ -217,14 +215,14 @@ def whole(home: Home, payload: Payload, choice: Choice, progress: Progress) -> s
     return name
 
 
-def fitting_in(payload: Payload) -> Variant:
-    """The variant that fits the machine; the CPU one if this release has no other."""
-    found = fitting()
+def variant_in(payload: Payload) -> Variant:
+    """Return the variant that fits the machine, or the CPU one if this release has no other."""
+    found = fitting_variant()
     return found if payload.has_torch(found) else Variant.CPU
 
 
-def kept(home: Home, payload: Payload) -> Payload:
-    """Check the payload, and save it in the home for repairs without the archive it came in."""
+def save_payload(home: Home, payload: Payload) -> Payload:
+    """Check the payload, and save it in the home for repairs without its archive."""
     payload.check()
     folder = home.payloads / payload.version
     if payload.folder.resolve() != folder.resolve():
@@ -243,10 +241,10 @@ def kept(home: Home, payload: Payload) -> Payload:
 def _make(maker: Maker, *, window: bool) -> None:
     """Run the steps in order; the last one writes the mark."""
     step, torch = maker.progress.step, maker.torch_pins()
-    step("environment", 0.02, "Making a place for Rubato")
+    step("environment", 0.02, "Making the environment")
     maker.check_system()
     maker.make_environment()
-    step("window", 0.04, "Getting what windows are drawn with (80 MB)")
+    step("window", 0.04, "Getting the window library (80 MB)")
     maker.get_window()
     if window:
         maker.open_window()
@@ -254,12 +252,12 @@ def _make(maker: Maker, *, window: bool) -> None:
     maker.get_packages()
     step("torch", 0.5, f"Getting torch ({maker.torch_size})")
     maker.get_torch(torch)
-    step("rubato", 0.85, "Putting Rubato in")
+    step("rubato", 0.85, "Installing Rubato")
     maker.put_rubato()
-    step("check", 0.9, "Trying it: a window off screen and a spoken sentence")
+    step("check", 0.9, "Testing it: a window off screen and a spoken sentence")
     maker.check()
     step("mark", 0.98, "It works")
-    maker.home.mark_whole(maker.name)
+    maker.home.mark_complete(maker.name)
 
 
 def tidy(home: Home) -> None:
@@ -276,5 +274,5 @@ def tidy(home: Home) -> None:
 
 
 def version_of(name: str) -> str:
-    """The version in an environment's name: '0.1.0' for 'env-0.1.0-cpu.2'."""
+    """Return the version in an environment's name: '0.1.0' for 'env-0.1.0-cpu.2'."""
     return name.removeprefix(PREFIX).rpartition("-")[0]

@@ -1,8 +1,7 @@
-"""Where the program is installed for one person: environments, their cache, the pointer and the
-launcher.
+"""The folder of one user's installation: environments, their cache, the pointer and the launcher.
 
-Invariant: everything that Rubato installs for a person is below one folder, except the menu entry
-and the link in the search path. Voices, models and settings are elsewhere and never touched here.
+Invariant: everything that Rubato installs for a user is below one folder, except the menu entry and
+the link in the search path. Voices, models and settings are elsewhere and never touched here.
 """
 
 import errno
@@ -21,8 +20,8 @@ from installer.commands import Cause, SetupError
 VARIABLE = "RUBATO_PROGRAM"
 NAME = "rubato-program"
 PREFIX = "env-"
-# Bytes that are free on the disk. With less, Python is told to keep no byte code: on a full disk it
-# cuts a file short, and the program would not start again.
+# Free bytes on the disk. With less, Python writes no byte code: on a full disk it would cut a file
+# short, and the program would not start again.
 LEAST_FOR_BYTE_CODE = 64_000_000
 GONE = "gone-env-"  # prefix of removed and of temporary environments
 _ENVIRONMENT = re.compile(PREFIX + r"[0-9][\w.+!]*-(?:cpu|cuda)(?:\.2)?")
@@ -33,7 +32,7 @@ _MADE = "made"  # written last: the environment is complete and was checked
 
 @dataclass(frozen=True)
 class Home:
-    """The folder of the program, and the places in it."""
+    """The folder of the program, and the paths in it."""
 
     folder: Path
 
@@ -52,31 +51,31 @@ class Home:
 
     @property
     def payloads(self) -> Path:
-        """Saved payloads, for repairs without the archive they came in: payload/VERSION."""
+        """Saved payloads, for repairs without their archives: payload/VERSION."""
         return self.folder / "payload"
 
     def env(self, name: str) -> Path:
         return self.folder / name
 
     def python(self, name: str) -> Path:
-        """The interpreter of an environment."""
+        """Return the interpreter of an environment."""
         return python_in(self.env(name))
 
-    def is_whole(self, name: str) -> bool:
-        """Whether the environment is complete and its interpreter still exists."""
+    def is_complete(self, name: str) -> bool:
+        """Return whether the environment is complete and its interpreter still exists."""
         return (self.env(name) / _MADE).is_file() and self.python(name).exists()
 
-    def mark_whole(self, name: str) -> None:
-        write_whole(self.env(name) / _MADE, "")
+    def mark_complete(self, name: str) -> None:
+        write_atomically(self.env(name) / _MADE, "")
 
     def environments(self) -> list[str]:
-        """All environments, complete or not. Folders with other names are not Rubato's."""
+        """Return all environments, complete or not. Folders with other names are not Rubato's."""
         found = self.folder.glob(PREFIX + "*") if self.folder.is_dir() else ()
         own = (path for path in found if _ENVIRONMENT.fullmatch(path.name))
         return sorted(path.name for path in own if path.is_dir())
 
     def saved_payloads(self) -> list[Path]:
-        """The saved payloads, complete or not."""
+        """Return the saved payloads, complete or not."""
         found = self.payloads.iterdir() if self.payloads.is_dir() else ()
         return [
             path for path in found if (path / LIST).is_file() or _FRESH_PAYLOAD.fullmatch(path.name)
@@ -95,7 +94,7 @@ class Home:
         self.sweep()
 
     def sweep(self) -> None:
-        """Remove what an earlier run did not remove completely."""
+        """Remove files that an earlier run could not remove."""
         for path in self.folder.glob(GONE + "*"):
             _remove_tree(path)
 
@@ -108,15 +107,15 @@ def python_in(env: Path) -> Path:
     return env / "Scripts" / "python.exe" if os.name == "nt" else env / "bin" / "python"
 
 
-def expanded(chosen: str) -> Path:
-    """The absolute path that a person chose in a variable; '~' is the person's folder."""
+def expand(chosen: str) -> Path:
+    """Return the absolute path of a user's variable; '~' is the user's folder."""
     return Path(os.path.expanduser(chosen)).absolute()  # noqa: PTH111 - Path's raises for ~nobody
 
 
 def default_folder() -> Path:
-    """$RUBATO_PROGRAM, else the platform's folder for the data of a person's programs."""
+    """Return $RUBATO_PROGRAM, otherwise the platform's folder for the data of a user's programs."""
     if chosen := os.environ.get(VARIABLE):
-        return expanded(chosen)
+        return expand(chosen)
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / NAME
@@ -128,7 +127,7 @@ def default_folder() -> Path:
 
 @contextmanager
 def opened(home: Home, waiting: str = "") -> Iterator[None]:
-    """The home, created if it is missing and locked for this installation. A second one waits here
+    """Create the home if it is missing, and lock it for this installation. A second one waits here
     and prints `waiting`. SetupError if nothing can be written.
     """
     with locked(home, "installing", waiting):
@@ -138,8 +137,7 @@ def opened(home: Home, waiting: str = "") -> Iterator[None]:
 
 @contextmanager
 def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
-    """A lock with this name, held by one process at a time; it is released even if the process is
-    killed."""
+    """Hold a named lock, one process at a time; it is released even if the process is killed."""
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
         file = (home.folder / f"{name}.lock").open("a+b")
@@ -183,12 +181,12 @@ def check_room(home: Home, needed_gb: float) -> None:
     if free_gb < needed_gb:
         raise SetupError(
             f"The disk of {home.folder} has {free_gb:.1f} GB free; {needed_gb:.1f} GB are needed. "
-            f"Make room, or set {VARIABLE} to a folder on another disk, and start again.",
+            f"Free some space, or set {VARIABLE} to a folder on another disk, and start again.",
             Cause.DISK,
         )
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a small file so that, whatever happens, it has either the old or the new text."""
     fresh = path.with_name(path.name + ".new")
     with fresh.open("w", encoding="utf-8", newline="\n") as file:

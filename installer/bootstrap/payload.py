@@ -1,5 +1,5 @@
-"""The payload: a folder with the program's wheel, the list of pinned packages and uv. And which
-build of torch fits the machine: with CUDA if NVIDIA's driver is active, else without.
+"""The payload: a folder with the program's wheel, the list of pinned packages and uv. Also the
+choice of the torch build: with CUDA if NVIDIA's driver is active, otherwise without.
 
 Invariant: every file is listed with its SHA-256 in payload.json and checked before it is used, so
 an archive that was truncated or only partly unpacked is reported and not installed.
@@ -29,9 +29,8 @@ class Variant(Enum):
         return 3.0 if self is Variant.CPU else 10.0
 
 
-def fitting(driver: Path = Path("/proc/driver/nvidia/gpus")) -> Variant:
-    """The variant by the driver, not by the hardware: without a driver a graphics card cannot be
-    used."""
+def fitting_variant(driver: Path = Path("/proc/driver/nvidia/gpus")) -> Variant:
+    """Return the variant by the driver: without a driver a graphics card cannot be used."""
     if shutil.which("nvidia-smi") is None:
         return Variant.CPU
     if driver.is_dir() and any(driver.iterdir()):  # faster than nvidia-smi, which takes seconds
@@ -53,7 +52,7 @@ class Payload:
     def wheel(self) -> Path:
         found = [self.folder / name for name in self.files if Path(name).match("*.whl")]
         if len(found) != 1:
-            raise SetupError(f"{self.folder} should hold one wheel, and holds {len(found)}.")
+            raise SetupError(f"{self.folder} must contain one wheel, but contains {len(found)}.")
         return found[0]
 
     @property
@@ -68,11 +67,11 @@ class Payload:
         return self._torch(variant).is_file()
 
     def torch(self, variant: Variant) -> Path:
-        """The pins of torch for this machine. SetupError if this release has none."""
+        """Return the pins of torch for this machine. SetupError if this release has none."""
         path = self._torch(variant)
         if not path.is_file():
             raise SetupError(
-                f"This release brings no pinned torch for {variant.value} here ({path.name}). "
+                f"This release has no pinned torch for {variant.value} here ({path.name}). "
                 "Choose the other variant (--variant), or take a release made where PyTorch's own "
                 "index can be reached."
             )
@@ -96,8 +95,8 @@ class Payload:
 
 
 def torch_pins(system: str, variant: Variant) -> str:
-    """The name of the file. The package index has one build of torch for each system: with CUDA for
-    Linux, without for the others. The two other builds are only on PyTorch's own index.
+    """Return the name of the file. The package index has one build of torch for each system: with
+    CUDA for Linux, without for the others. The two other builds are only on PyTorch's own index.
     """
     if system == "linux" and variant is Variant.CPU:
         return "torch-linux-cpu.txt"
@@ -107,7 +106,7 @@ def torch_pins(system: str, variant: Variant) -> str:
 
 
 def read(folder: Path) -> Payload:
-    """The payload in a folder, its files not yet checked. SetupError when there is none."""
+    """Return the payload in a folder, its files not yet checked. SetupError if there is none."""
     try:
         listed = json.loads((folder / LIST).read_text(encoding="utf-8"))
         version, files = str(listed["version"]), dict(listed["files"])
@@ -117,7 +116,7 @@ def read(folder: Path) -> Payload:
         ) from error
     outside = [name for name in files if Path(name).is_absolute() or ".." in Path(name).parts]
     if outside or not _VERSION.fullmatch(version):
-        raise SetupError(f"{folder / LIST} names what cannot be part of a release.")
+        raise SetupError(f"{folder / LIST} names files that cannot be part of a release.")
     return Payload(folder, version, files)
 
 

@@ -1,6 +1,6 @@
 """The progress of an installation, for the terminal or a small window.
 
-Invariant: if a viewer disappears, the installation goes on; a viewer can only ask it to stop.
+Invariant: if a viewer disappears, the installation continues; a viewer can only ask it to stop.
 """
 
 import contextlib
@@ -20,12 +20,10 @@ CANCELLED = 3  # the window's exit status after Cancel was pressed or it was clo
 
 
 class Cancelled(SetupError):
-    """The person cancelled; what was fetched is kept."""
+    """The user cancelled; fetched files are kept."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "The installation was stopped. What was fetched is kept for the next time."
-        )
+        super().__init__("The installation was stopped. The downloads are kept for the next time.")
 
 
 class View(Protocol):
@@ -49,13 +47,13 @@ class Words:
 
 
 def as_json(part: float, title: str, detail: str) -> str:
-    """A line for the window: {"part": 0 to 1, "title": ..., "detail": ...}."""
+    """Return a line for the window: {"part": 0 to 1, "title": ..., "detail": ...}."""
     return json.dumps({"part": round(part, 3), "title": title, "detail": detail}) + "\n"
 
 
 @dataclass
 class Progress:
-    """`view` gets every change; open_window() adds a window for people without a terminal."""
+    """`view` gets every change; open_window() adds a window for users without a terminal."""
 
     view: View = field(default_factory=Words)
     steps: Callable[[str], None] = lambda name: None  # called before each step
@@ -67,7 +65,7 @@ class Progress:
     window_gone: threading.Event = field(default_factory=threading.Event)
 
     def step(self, name: str, part: float, title: str) -> None:
-        """Begin a step; `part`, 0 to 1, of the whole work is done. Cancelled when it should end."""
+        """Begin a step when `part`, 0 to 1, of all work is done. Cancelled by the user."""
         self.check()
         self.steps(name)
         self._part, self._title = part, title
@@ -82,7 +80,7 @@ class Progress:
             raise Cancelled
 
     def watch(self, process: "subprocess.Popen[str] | None") -> None:
-        """Note the program that runs for this step; it is ended when the person cancels."""
+        """Register the program that runs for this step; it is ended if the user cancels."""
         self._running = process
         if self._cancelled and process is not None:
             process.terminate()
@@ -93,8 +91,8 @@ class Progress:
             running.terminate()
 
     def open_window(self, command: list[str], env: dict[str, str]) -> None:
-        """Start a program that shows what it reads, and cancel when it says so. If it cannot be
-        started, the installation goes on without it.
+        """Start a program that shows its input, and cancel when it says so. If it cannot be
+        started, the installation continues without it.
         """
         try:
             self._window = subprocess.Popen(
@@ -115,7 +113,7 @@ class Progress:
         if window is None:
             return
         if window.stdin is not None:
-            with contextlib.suppress(OSError):  # it has gone
+            with contextlib.suppress(OSError):  # it is gone
                 window.stdin.close()
         window.wait()
 
@@ -136,14 +134,14 @@ class Progress:
             try:
                 self._window.stdin.write(as_json(self._part, self._title, detail))
                 self._window.stdin.flush()
-            except OSError:  # it has gone: the installation goes on
+            except OSError:  # it is gone: the installation continues
                 with contextlib.suppress(OSError):
                     self._window.stdin.close()
                 self._window.stdin = None
 
 
 def has_display() -> bool:
-    """Whether a window can be shown."""
+    """Return whether a window can be shown."""
     if sys.platform in ("win32", "darwin"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

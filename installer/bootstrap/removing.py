@@ -1,7 +1,7 @@
-"""Remove Rubato from a machine: the program and, only on request, the person's data.
+"""Remove Rubato from a machine: the program and, only on request, the user's data.
 
 Invariant: voices, conversations and settings are removed only after a clear yes. In a folder that
-the person chose, only files with names that Rubato gives are removed: it may be a whole disk.
+the user chose, only files with Rubato's names are removed: it may be a complete disk.
 """
 
 import shutil
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from installer.bootstrap import current_version, desktop, windows
-from installer.bootstrap.paths import Home, expanded, opened
+from installer.bootstrap.paths import Home, expand, opened
 
 NAME = "rubato"
 # Paths as patterns of Path.glob, below the folder of the program, the data and the settings.
@@ -39,7 +39,7 @@ CONFIG = ("settings.toml", "settings.kept-*.toml", ".rubato-*.part")
 
 def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Path]:
     """Remove environments, cache, launcher, menu entry and start at login; with `own_files` also
-    voices, models, conversations and settings. Returns what could not be removed.
+    voices, models, conversations and settings. Return the paths that could not be removed.
     """
     left: list[Path] = []
     if home.folder.exists():
@@ -58,18 +58,18 @@ def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Pa
             left += _remove([folder])
         for variable, names in (("RUBATO_CONFIG", CONFIG), ("RUBATO_DATA", DATA)):
             if env.get(variable):
-                left += _remove_known(expanded(env[variable]), names)
+                left += _remove_known(expand(env[variable]), names)
     return left
 
 
 def own_folders(env: Mapping[str, str]) -> list[Path]:
-    """The folders of the person's settings, and of data such as voices."""
-    chosen = [expanded(env[name]) for name in ("RUBATO_CONFIG", "RUBATO_DATA") if env.get(name)]
+    """Return the folders of the user's settings, and of data such as voices."""
+    chosen = [expand(env[name]) for name in ("RUBATO_CONFIG", "RUBATO_DATA") if env.get(name)]
     return list(dict.fromkeys([*chosen, *_usual_folders(env)]))
 
 
 def _usual_folders(env: Mapping[str, str]) -> list[Path]:
-    """The folders that platformdirs gives for the name 'rubato', without an author."""
+    """Return the folders that platformdirs gives for the name 'rubato', without an author."""
     person = Path.home()
     if sys.platform == "win32":
         local = env.get("LOCALAPPDATA")
@@ -95,7 +95,7 @@ def _remove_known(folder: Path, patterns: Iterable[str]) -> list[Path]:
 
 
 def _remove(paths: Iterable[Path]) -> list[Path]:
-    """Remove files and folders; never what a link points to. Returns what could not be removed."""
+    """Remove files and folders, never a link's target. Return those that could not be removed."""
     failed: list[Path] = []
 
     def note(_: Callable[..., object], path: str, __: object) -> None:

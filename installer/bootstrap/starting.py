@@ -1,4 +1,4 @@
-"""Chooses the environment for a start, and starts it.
+"""Choose the environment for a start, and start it.
 
 Invariant: a version that fails to start twice is replaced by the previous one, which is removed
 only after the new one has started twice.
@@ -22,41 +22,41 @@ STARTED_VARIABLE = "RUBATO_STARTED"
 
 
 def environment_to_start(home: Home) -> tuple[str, str]:
-    """The environment to start, and a sentence for the person, or "".
+    """Return the environment to start, and a sentence for the user, or "".
 
-    SetupError when no complete version is installed. Called for a start of the window, not for
+    SetupError if no complete version is installed. Called for a start of the window, not for
     commands.
     """
     try:
-        return _counted(home)
-    except OSError:  # a full disk: what cannot be noted keeps nobody from starting
+        return _choose_and_count(home)
+    except OSError:  # a full disk: the start is not counted
         found = current_version.read(home)
-        name = found.previous if _came_to_nothing(home, found) else found.current
-        return _whole(home, name), ""
+        name = found.previous if _has_failed(home, found) else found.current
+        return _check_complete(home, name), ""
 
 
-def _counted(home: Home) -> tuple[str, str]:
-    """The same, with what is to be remembered of it written down. OSError where that fails."""
+def _choose_and_count(home: Home) -> tuple[str, str]:
+    """Choose as above and count the start. OSError if that cannot be written."""
     found, sentence = current_version.read(home), ""
-    if _came_to_nothing(home, found):
+    if _has_failed(home, found):
         current_version.roll_back(home)
         sentence = f"{found.current} did not start; this is {found.previous} again."
     elif dropped := current_version.drop_previous(home):
         home.remove(dropped)
-    _whole(home, current_version.read(home).current)
+    _check_complete(home, current_version.read(home).current)
     return current_version.begin(home).current, sentence
 
 
-def _whole(home: Home, name: str) -> str:
-    if not home.is_whole(name):
+def _check_complete(home: Home, name: str) -> str:
+    if not home.is_complete(name):
         raise SetupError("Rubato is not installed completely.")
     return name
 
 
-def _came_to_nothing(home: Home, found: current_version.CurrentVersion) -> bool:
-    if not home.is_whole(found.previous):
+def _has_failed(home: Home, found: current_version.CurrentVersion) -> bool:
+    if not home.is_complete(found.previous):
         return False
-    if not home.is_whole(found.current):
+    if not home.is_complete(found.current):
         return True
     started = current_version.starts(home, found.current)
     return not started and found.begun >= current_version.ENOUGH_FAILURES
@@ -64,7 +64,7 @@ def _came_to_nothing(home: Home, found: current_version.CurrentVersion) -> bool:
 
 def run(home: Home, name: str, words: Sequence[str]) -> int:
     """Run the program with its arguments; return its exit status. In its own environment it runs in
-    this process; from elsewhere this process is replaced by it (or waits for it, on systems without
+    this process; from elsewhere it replaces this process (or this process waits, on systems without
     exec).
     """
     os.environ[STARTED_VARIABLE] = str(home.env(name) / current_version.STARTED)
@@ -80,7 +80,7 @@ def run(home: Home, name: str, words: Sequence[str]) -> int:
         status = 0
     if status == 0:
         with suppress(OSError):  # a full disk
-            current_version.ended_well(home)
+            current_version.reset_attempts(home)
     return status
 
 

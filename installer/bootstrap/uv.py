@@ -1,6 +1,6 @@
-"""Runs uv for an environment of ours, ignoring what the person configured for other work.
+"""Run uv for one of our environments, ignoring the user's configuration for other work.
 
-Invariant: no configuration file is read and no other environment is touched. Of the person's
+Invariant: no configuration file is read and no other environment is touched. Of the user's
 variables only those about the network and the sources of packages are used.
 """
 
@@ -21,7 +21,7 @@ from installer.commands import (
     index_settings,
 )
 
-_HEARD = re.compile(
+_ALLOWED = re.compile(
     r"UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_\w+_(USERNAME|PASSWORD)|FIND_LINKS|"
     r"HTTP_TIMEOUT|HTTP_RETRIES|CONCURRENT_\w+|NATIVE_TLS|SYSTEM_CERTS|INSECURE_HOST|"
     r"KEYRING_PROVIDER|OFFLINE|PYTHON_INSTALL_MIRROR|LINK_MODE)"
@@ -31,7 +31,7 @@ _OTHER_WORK = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHO
 
 @dataclass(frozen=True)
 class Uv:
-    """uv for one home. `wheels`: all packages come from this folder, nothing from the network.
+    """uv for one home. `wheels`: all packages come from this folder, none from the network.
     `on_line` gets each line of its output; `watch` gets the process while it runs and None
     afterwards.
     """
@@ -63,22 +63,22 @@ class Uv:
         )
         if output is not None:
             cause = cause_of(output)
-            raise SetupError(f"{doing} failed. {explained(cause, self.wheels)}", cause)
+            raise SetupError(f"{doing} failed. {explain(cause, self.wheels)}", cause)
 
 
-def explained(cause: Cause, wheels: Path | None) -> str:
+def explain(cause: Cause, wheels: Path | None) -> str:
     missing = (Cause.NETWORK, Cause.PLATFORM, Cause.UNKNOWN)
     if wheels is not None and cause in missing:
-        return f"{wheels} does not hold all the packages that are pinned, for this Python."
+        return f"{wheels} does not contain all pinned packages for this Python."
     return advice(cause)
 
 
 def settings(given: Mapping[str, str], home: Home) -> dict[str, str]:
-    """The environment variables for uv."""
+    """Return the environment variables for uv."""
     kept = {
         name: value
         for name, value in given.items()
-        if not (name.startswith("UV_") and not _HEARD.fullmatch(name)) and name not in _OTHER_WORK
+        if not (name.startswith("UV_") and not _ALLOWED.fullmatch(name)) and name not in _OTHER_WORK
     }
     own = {
         "UV_NO_CONFIG": "1",

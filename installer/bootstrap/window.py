@@ -56,8 +56,8 @@ class Window(QWidget):
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
         self._detail = QLabel(" ")
-        self._detail.setTextFormat(Qt.TextFormat.PlainText)  # it may contain what a server sent
-        self._detail.setAccessibleName("What is done right now")
+        self._detail.setTextFormat(Qt.TextFormat.PlainText)  # it may contain a server's text
+        self._detail.setAccessibleName("Current step")
         self._cancel = QPushButton("Cancel")
         self._cancel.clicked.connect(self.close)
         self._over = False
@@ -84,7 +84,7 @@ class Window(QWidget):
         QApplication.exit(0 if self._over else CANCELLED)
 
     def end(self) -> None:
-        """The installation is over; a failure stays visible."""
+        """End with the installation; a failure stays visible."""
         if not self._over:
             QApplication.exit(0)
 

@@ -1,8 +1,8 @@
-"""What is special on Windows, and on macOS: programs without a terminal, where an error needs a
-window; long paths; Microsoft's runtime.
+"""Special cases of Windows and macOS: programs without a terminal, where an error needs a window;
+long paths; Microsoft's runtime.
 
-Invariant: everything here can be called on any system; where it is not supported, nothing happens
-and no problem is reported.
+Everything here can be called on any system; where it is not supported, nothing happens and no
+problem is reported.
 """
 
 import ctypes
@@ -19,19 +19,18 @@ _VERBATIM = "\\\\?\\"
 
 
 def like_us(python: Path, own: str = sys.executable) -> Path:
-    """An environment's Python, without a terminal if we have none."""
+    """Return an environment's Python, without a terminal if this process has none."""
     return python.with_name(WINDOWLESS) if Path(own).name.lower() == WINDOWLESS else python
 
 
 def verbatim(path: Path, system: str = sys.platform) -> str:
-    """The path in a form that Windows accepts at any length; unchanged on other systems."""
+    """Return the path in a form that Windows accepts at any length; unchanged on other systems."""
     text = str(path)
     return text if system != "win32" or text.startswith("\\\\") else _VERBATIM + text
 
 
 def missing_runtime(load: Callable[[str], object] = ctypes.CDLL, system: str = sys.platform) -> str:
-    """A sentence for the person if Windows lacks the runtime that torch and others need, else
-    ""."""
+    """Return a sentence for the user if Windows lacks the runtime of torch and others, else ""."""
     if system != "win32":
         return ""
     for name in RUNTIME:
@@ -50,8 +49,8 @@ _APPLE_SCRIPT = 'on run argv\ndisplay alert "Rubato" message (item 1 of argv)\ne
 
 
 def open_streams() -> bool:
-    """Whether nobody reads our standard error. Streams that Windows left out are opened to the null
-    device, so that writing to them does no harm.
+    """Return whether our standard error is not visible. Streams that Windows left out are opened to
+    the null device, so that writing to them does no harm.
     """
     lacking = sys.stdout is None or sys.stderr is None
     if lacking:
@@ -62,7 +61,7 @@ def open_streams() -> bool:
 
 
 def show(sentence: str) -> None:
-    """Show it in a message box until the person closes it."""
+    """Show a sentence in a message box until the user closes it."""
     if sys.platform == "win32":
         ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", _ERROR_SIGN)
     elif sys.platform == "darwin":

@@ -1,6 +1,6 @@
-"""Rubato for macOS: an application that holds the release and installs it at its first start.
+"""Rubato for macOS: an application that contains the release and installs it at its first start.
 
     python -m installer.macos FOLDER      # makes FOLDER/rubato-VERSION-macos.zip
 
-NOTES.md says how to sign and notarise it, and what was never run.
+NOTES.md describes how to sign and notarise it, and what was never run.
 """

@@ -1,4 +1,4 @@
-"""Makes Rubato.app and its archive, on any system."""
+"""Make Rubato.app and its archive, on any system."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ from installer.plan import ROOT
 from installer.targets import OLDEST_MACOS
 
 APP = "Rubato.app"
-# What macOS shows when it asks whether Rubato may use the microphone; without this text it kills
+# macOS shows this text when it asks whether Rubato may use the microphone; without it, it kills
 # programs that open one.
 MICROPHONE = (
     "Rubato listens so that you can talk to it. What you say stays on this Mac unless you choose a "
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(folder: Path) -> Path:
-    """The archive in `folder`; it gets its final name only when it is complete."""
+    """Make the archive in `folder`; it gets its final name only when it is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         app = Path(place, APP)
@@ -67,7 +67,7 @@ def put_application(app: Path, version: str) -> None:
 
 
 def info(version: str) -> dict[str, object]:
-    """Info.plist."""
+    """Return Info.plist."""
     return {
         "CFBundleDisplayName": "Rubato",
         "CFBundleExecutable": "Rubato",
@@ -88,9 +88,8 @@ def info(version: str) -> dict[str, object]:
 
 
 def archive(app: Path, target: Path) -> None:
-    """The application as a zip that keeps the executable bits; the same files give the same
-    bytes."""
-    made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "1577836800"))  # else 2020
+    """Zip the application with its executable bits; the same files give the same bytes."""
+    made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "1577836800"))  # otherwise 2020
     date = time.gmtime(made_at)[:6]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as zipped:
         for path in sorted(path for path in app.rglob("*") if path.is_file()):

@@ -1,7 +1,7 @@
-"""A release by one command: `python -m installer.release FOLDER [--trial] [--without WRAPPER]`.
+"""Make a release: `python -m installer.release FOLDER [--trial] [--without WRAPPER]`.
 
-Archives for every system, installers that wrap them, hashes, list of parts, licences and notes.
-Each archive and installer is built twice and must be the same, byte for byte.
+It contains archives for every system, installers that wrap them, hashes, list of parts, licences
+and notes. Each archive and installer is built twice and must be the same, byte for byte.
 """
 
 import argparse
@@ -29,7 +29,7 @@ WRAPPERS = {
     "nsis": "windows/rubato-*.exe",
     "macos": "macos/rubato-*-macos.zip",
 }
-# What none of our machines can run; stated in the notes of every release.
+# Systems that none of our machines can run; stated in the notes of every release.
 NOT_RUN = (
     "Not run on a real machine by those who made it: Windows and macOS (the packages are pinned for"
     " both; neither program nor installer is signed)."
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> None:
-    """Make the release in `folder`, in place of an earlier one. SetupError if it cannot."""
+    """Make the release in `folder`, in place of an earlier one. SetupError if that fails."""
     bundle.check_replaceable(folder, SUMS)
     said, number = changes(), version()
     os.environ["SOURCE_DATE_EPOCH"] = committed_at()
@@ -79,7 +79,7 @@ def release(folder: Path, systems: Sequence[str], wrappers: Sequence[str]) -> No
 
 
 def archive(folder: Path, name: str, system: str) -> None:
-    """The archive of one system with its wheel, made twice in different places."""
+    """Make the archive of one system with its wheel, twice in different places."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         made = []
         for place, umask in ((one, 0o022), (two, 0o077)):
@@ -97,7 +97,7 @@ def archive(folder: Path, name: str, system: str) -> None:
 def same(one: Path, two: Path) -> None:
     """SetupError unless two files have the same content."""
     if not filecmp.cmp(one, two, shallow=False):
-        raise SetupError(f"{one.name} came out differently the second time; nobody could check it.")
+        raise SetupError(f"{one.name} differs between two builds, so it could not be verified.")
 
 
 def wrap(name: str, folder: Path) -> None:
@@ -109,7 +109,7 @@ def wrap(name: str, folder: Path) -> None:
 
 
 def results(name: str) -> list[Path]:
-    """What the wrapper's command makes now; nothing that an earlier call left."""
+    """Run the wrapper's command and return its results, none of an earlier call."""
     for path in (ROOT / "dist").glob(WRAPPERS[name]):
         path.unlink()
     done = subprocess.run(["make", "--no-print-directory", name], cwd=ROOT, check=False)
@@ -133,7 +133,7 @@ def check_committed() -> None:
 
 
 def committed_at() -> str:
-    """The time of the last commit in seconds; every file of the release gets this date."""
+    """Return the time of the last commit in seconds; every file of the release gets this date."""
     command = ["git", "log", "-1", "--format=%ct"]
     return subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True
@@ -147,7 +147,7 @@ def notes(number: str, said: str, wrappers: Sequence[str], advisories: str) -> s
 
 
 def sums(folder: Path) -> str:
-    """The SHA-256 of every file, in the format of `sha256sum --check`."""
+    """Return the SHA-256 of every file, in the format of `sha256sum --check`."""
     files = sorted(path for path in folder.iterdir() if path.name != SUMS)
     lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     return "".join(lines)

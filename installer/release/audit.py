@@ -12,13 +12,13 @@ from typing import Any
 from installer.plan import PINS
 
 COMMAND = (sys.executable, "-P", "-m", "pip_audit")
-PINNED = ("setup.txt", "run.txt", "torch.txt")  # what a release installs; one torch of each version
+PINNED = ("setup.txt", "run.txt", "torch.txt")  # installed by a release; one torch of each version
 TIMEOUT_S = 600
 _OPTIONS = ("--require-hashes", "--disable-pip", "--progress-spinner=off", "--format=json")
 
 
 def advisories(command: Sequence[str] = COMMAND) -> str:
-    """The advisories about the packages of this system, or why they could not be read."""
+    """Return the advisories about the packages of this system, or why they could not be read."""
     files = (option for name in PINNED for option in ("--requirement", str(PINS / name)))
     try:
         done = subprocess.run(

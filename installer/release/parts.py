@@ -1,4 +1,4 @@
-"""The parts of a release: their list (SBOM, CycloneDX 1.6), all their licences, and what changed.
+"""The parts of a release: their list (SBOM, CycloneDX 1.6), all their licences, and the changes.
 
 Invariant: made from the pins, which decide what is installed. Licences are taken from the packages
 in this environment. The newest heading of CHANGELOG.md must equal the version in pyproject.toml, so
@@ -20,13 +20,13 @@ _HEADING = re.compile(r"^## (\S+).*$", re.MULTILINE)
 
 
 def version(root: Path = ROOT) -> str:
-    """The version, from the only place where it is written."""
+    """Return the version, from the only place where it is written."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     return str(project["project"]["version"])
 
 
 def changes(root: Path = ROOT) -> str:
-    """The changes of the newest version. SetupError if the change log does not mention it."""
+    """Return the changes of the newest version. SetupError if the change log lacks it."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = list(_HEADING.finditer(text))
     if not headings or headings[0][1] != version(root):
@@ -38,7 +38,7 @@ def changes(root: Path = ROOT) -> str:
     end = headings[1].start() if len(headings) > 1 else len(text)
     said = text[headings[0].end() : end].strip()
     if not said:
-        raise SetupError(f"CHANGELOG.md says nothing of {version(root)}.")
+        raise SetupError(f"CHANGELOG.md has no text for {version(root)}.")
     return said
 
 
@@ -74,9 +74,9 @@ def papers(folder: Path = PINS) -> str:
     )
 
 
-def _paper(work: licences.Work) -> str:
+def _licence_section(work: licences.Work) -> str:
     head = f"{work.name} {work.version}".strip() + f": {work.terms}"
-    text = licences.text_of(work).strip() or "It came without a text of its licence."
+    text = licences.text_of(work).strip() or "The package contains no licence text."
     return f"{head}\n{'=' * len(head)}\n\n{text}\n"
 
 

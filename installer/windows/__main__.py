@@ -1,4 +1,4 @@
-"""Makes the installer for Windows; needs `makensis` (Debian: apt-get install nsis)."""
+"""Make the installer for Windows; needs `makensis` (Debian: apt-get install nsis)."""
 
 import argparse
 import os
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def make(folder: Path, python: Path | None = None) -> Path:
-    """The installer in `folder`; it gets its final name only when it is complete. SetupError."""
+    """Make the installer in `folder`; its final name appears when it is complete. SetupError."""
     if shutil.which("makensis") is None:
         raise SetupError("makensis is missing. Debian, Ubuntu: sudo apt-get install nsis.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def put_files(folder: Path, python: Path | None = None) -> str:
     put_launchers(folder, *parts.stubs())
     icons.write_ico(folder / "rubato.ico")
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE.txt")
-    made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "1577836800"))  # else 2020
+    made_at = int(os.environ.get("SOURCE_DATE_EPOCH", "1577836800"))  # otherwise 2020
     for path in folder.rglob("*"):  # makensis packs the dates too
         os.utime(path, (made_at, made_at))
     return release.version
@@ -69,8 +69,7 @@ def put_launchers(folder: Path, window: bytes, terminal: bytes) -> None:
 
 
 def compile_installer(files: Path, version: str, target: Path) -> None:
-    """SetupError with makensis's message if it fails. It runs in the folder of its script, so the
-    paths it gets are absolute."""
+    """Run makensis, with absolute paths as it changes the folder. SetupError with its message."""
     numbers = [part if part.isdecimal() else "0" for part in (*version.split("."), "0", "0", "0")]
     settings = {
         "FILES": files.absolute(),

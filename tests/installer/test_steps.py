@@ -221,7 +221,7 @@ def test_the_menu_gets_an_entry_or_setup_goes_on(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == ""  # there is nothing new
     monkeypatch.setenv("XDG_DATA_HOME", str(entry))  # a file where the folder should be
     steps.show_in_desktop(environment)
-    assert "could not be put into the menu" in capsys.readouterr().out
+    assert "could not be added to the menu" in capsys.readouterr().out
 
 
 @pytest.fixture

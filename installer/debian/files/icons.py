@@ -1,4 +1,4 @@
-"""icons.py SVG FOLDER NAME: the icon as PNG in the sizes that desktops and catalogues ask for."""
+"""icons.py SVG FOLDER NAME: write the icon as PNG in the sizes of desktops and catalogues."""
 
 import sys
 from pathlib import Path

@@ -98,5 +98,5 @@ def make_release(folder: Path, version: str) -> Payload:
 def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """One without a driver, whatever runs the tests."""
     monkeypatch.setenv("FAULT_FILE", "/nowhere")
-    monkeypatch.setattr(payload, "fitting", lambda: payload.Variant.CPU)
-    monkeypatch.setattr(installation, "fitting", lambda: payload.Variant.CPU)
+    monkeypatch.setattr(payload, "fitting_variant", lambda: payload.Variant.CPU)
+    monkeypatch.setattr(installation, "fitting_variant", lambda: payload.Variant.CPU)

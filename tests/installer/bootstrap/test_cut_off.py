@@ -72,7 +72,7 @@ def test_an_update_killed_anywhere_leaves_a_program_that_starts(every, home, rel
         shutil.copytree(before, home.folder, symlinks=True)
         assert drive(last, new).returncode == -signal.SIGKILL, last
         found = current_version.read(home)
-        assert home.is_whole(found.current), last
+        assert home.is_complete(found.current), last
         assert said_by(home) == f"rubato {found.current.split('-')[1]} x", last
         assert drive(0, new).returncode == 0, last
         assert said_by(home) == "rubato 2.0 x", last
@@ -89,9 +89,9 @@ def test_a_first_installation_killed_anywhere_is_completed_by_the_next(every, ho
         shutil.rmtree(home.folder)
         assert drive(last, new).returncode == -signal.SIGKILL, last
         found = current_version.read(home)
-        assert not found.current or home.is_whole(found.current), last
+        assert not found.current or home.is_complete(found.current), last
         assert drive(0, new).returncode == 0, last
-        assert home.is_whole(current_version.read(home).current), last
+        assert home.is_complete(current_version.read(home).current), last
         assert not list(home.folder.glob("gone-*")), last
 
 
@@ -139,7 +139,7 @@ def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(
         reason = refusal(home, release("1.0"), disk, blocks)
         stopped["1.0"] += bool(reason)
         assert "disk is full" in reason or not reason, blocks
-        assert home.is_whole(current_version.read(home).current) is not bool(reason), blocks
+        assert home.is_complete(current_version.read(home).current) is not bool(reason), blocks
         (disk / "filler").unlink()
         shutil.rmtree(home.folder, ignore_errors=True)
     desktop.put(home, install(home, release("1.0")))
@@ -151,7 +151,7 @@ def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(
             assert home.environments() == ["env-1.0-cpu"], blocks
             assert starting.environment_to_start(home)[0] == "env-1.0-cpu", blocks
         found = current_version.read(home).current
-        assert home.is_whole(found), blocks
+        assert home.is_complete(found), blocks
         assert said_by(home) == f"rubato {found.split('-')[1]} x", blocks
         (disk / "filler").unlink()
     assert all(0 < each < len(ROOMS) for each in stopped.values())  # else no room is near enough

@@ -66,8 +66,8 @@ def test_without_a_network_all_comes_from_the_folder_that_was_named(home, releas
 
 FAULTS = {
     "No space left on device (os error 28)": "disk is full",
-    "error sending request for url": "what was downloaded is kept",
-    "Hash mismatch for numpy": "not the one that was pinned",
+    "error sending request for url": "the downloads are kept",
+    "Hash mismatch for numpy": "does not match its pinned hash",
 }
 
 
@@ -91,7 +91,7 @@ def test_a_new_version_that_does_not_work_is_never_put_in_force(home, release):
     check = bad.folder / f"{bad.wheel.name}.d" / "app" / "installed.py"
     check.write_text("raise SystemExit('The spoken sentence cannot be heard.')\n")
     bad = payload.write_list(bad.folder, "2.0")
-    with pytest.raises(SetupError, match=r"not put in force: .* cannot be heard"):
+    with pytest.raises(SetupError, match=r"is not used: .* cannot be heard"):
         install(home, bad)
     assert in_force(home) == old
 
@@ -224,7 +224,7 @@ def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
 def test_handing_over_to_the_running_one_is_no_failure_and_a_lost_folder_gives_way_at_once(updated):
     for _ in range(3):
         current_version.begin(updated)
-        current_version.ended_well(updated)
+        current_version.reset_attempts(updated)
     assert starting.environment_to_start(updated) == ("env-2.0-cpu", "")
     updated.python("env-2.0-cpu").unlink()
     name, sentence = starting.environment_to_start(updated)

@@ -33,14 +33,14 @@ def test_a_missing_runtime_is_named_with_the_way_to_it():
 
 def test_a_release_without_cuda_for_windows_is_installed_for_the_processor(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(installation, "fitting", lambda: Variant.CUDA)
+    monkeypatch.setattr(installation, "fitting_variant", lambda: Variant.CUDA)
     pins = tmp_path / "pins"
     pins.mkdir()
     (pins / "torch.txt").touch()
     release = payload.Payload(tmp_path, "1", {})
-    assert installation.fitting_in(release) is Variant.CPU
+    assert installation.variant_in(release) is Variant.CPU
     (pins / "torch-windows-cuda.txt").touch()
-    assert installation.fitting_in(release) is Variant.CUDA
+    assert installation.variant_in(release) is Variant.CUDA
 
 
 @pytest.mark.parametrize("terminal", [False, True])
