@@ -1,1 +1,1 @@
-"""Rubato for other programs: the voice, the ears and the language model over the network."""
+"""Server for other programs: voice, recogniser and language model over the network."""

@@ -1,12 +1,13 @@
-"""The doors of one server behind one guard, and the HTTP server under them: uvicorn, with a timeout
-on every wait.
+"""All HTTP routes of one server behind one guard, and the HTTP server: uvicorn, with a timeout on
+every wait.
 
-A page in a browser can reach this machine's own addresses, also under a name of its own making (DNS
-rebinding), and CORS does not hold for WebSockets: so Host and Origin are checked for both. Such a
-page does not know the token, so a request with the token may use any host name.
-Invariant: the caller starts and stops the Service that an application is made of. A refused request
-does not reach a door, and nothing of a request is logged. Every head and every body has to arrive
-in time, and beyond _MOST_CONNECTIONS a request is refused.
+A page in a browser can reach this machine's own addresses, also under a host name of its choice
+(DNS rebinding), and CORS does not apply to WebSockets. So Host and Origin are checked for both.
+Such a page does not know the token, so a request with the token may use any host name.
+
+Invariant: the caller starts and stops the Service of an application. A refused request does not
+reach a route, and no request content is logged. Every head and every body has a deadline, and
+requests beyond _MOST_CONNECTIONS are refused.
 """
 
 import asyncio
@@ -43,22 +44,23 @@ log = logging.getLogger(__name__)
 
 AGENTS: Final = "/mcp"
 TRANSCRIPTIONS: Final = "/v1/audio/transcriptions"
-HEAD_S: Final = 10.0  # for the head of a request
-_GUARDED: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # by our own
+HEAD_S: Final = 10.0  # deadline for the head of a request
+# our guard does that
+_GUARDED: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _MOST_SESSIONS: Final = 16  # of agents
 _MOST_CONNECTIONS: Final = 64
-_ENDING_S: Final = 3  # for what is being spoken when the server ends
+_ENDING_S: Final = 3  # for running speech when the server ends
 _HEAD_BYTES: Final = 16 << 10
 _SLOWEST_UPLOAD: Final = 64 << 10  # bytes a second
 _DROP_S, _DROP_BYTES = 5.0, 64 << 20
-_SUBPROTOCOL: Final = "openai-insecure-api-key."  # how a browser's WebSocket gives a key
+_SUBPROTOCOL: Final = "openai-insecure-api-key."  # prefix of the key in a browser's WebSocket
 
 
 @dataclass(frozen=True)
 class Access:
-    """`hosts`: names this server is known by. `token` is asked for under the paths that begin with
-    one of `locked`. `watch` hears of every change of who is inside: addresses, each with how
-    many requests and connections of it go on.
+    """`hosts`: names of this server. `token` is required for paths that begin with one of `locked`.
+    `watch` is called at every change of the connected clients: addresses, each with its number of
+    running requests and connections.
     """
 
     hosts: frozenset[str] = HERE
@@ -68,7 +70,7 @@ class Access:
 
 
 def application(service: Service, access: Access, agents: MCPServer | None = None) -> ASGIApp:
-    """All that is served over HTTP and WebSocket. `agents` None: no tools at AGENTS."""
+    """Return the application for HTTP and WebSocket. `agents` None: no tools at AGENTS."""
     kinds = (EngineError, HTTPException, ClientDisconnect, Exception)
     handlers = dict.fromkeys(kinds, refusal)
     running = "/v1/audio/speech/{key}"
@@ -96,7 +98,7 @@ def application(service: Service, access: Access, agents: MCPServer | None = Non
 def http_server(
     app: ASGIApp, limits: Limits, wanted: Callable[[], bool] = lambda: True
 ) -> uvicorn.Server:
-    """A server that ends when it is not `wanted` any more; serve() runs it."""
+    """Return a server that ends once it is not `wanted`; serve() runs it."""
 
     async def look() -> None:
         server.should_exit |= not wanted()
@@ -106,12 +108,12 @@ def http_server(
         http=_HeadTimeout,
         ws="websockets-sansio",
         ws_max_size=limits.message_bytes,
-        ws_ping_interval=limits.ping_s,  # the only end of a WebSocket whose client says nothing
+        ws_ping_interval=limits.ping_s,  # the only limit on a silent WebSocket client
         ws_ping_timeout=limits.ping_s,
         ws_per_message_deflate=False,  # a small message could unpack into a large one
         lifespan="on",
         log_config=None,
-        log_level="warning",  # whatever our own is: at debug it writes down what is said
+        log_level="warning",  # independent of our level: debug would log spoken text
         access_log=False,
         server_header=False,
         proxy_headers=False,
@@ -126,8 +128,8 @@ def http_server(
 
 
 class _HeadTimeout(H11Protocol):
-    """Closes a connection on which the head of a request does not end in time; uvicorn's own timer
-    ends with the first byte of a head.
+    """Close a connection if the head of a request is not complete in time; uvicorn's own timer ends
+    with the first byte of a head.
     """
 
     _head_timer: asyncio.TimerHandle | None = None  # None = no head is awaited
@@ -180,27 +182,27 @@ class _Guard:
         except Refusal as why:
             await _refuse(scope, receive, send, why)
             return
-        who = (scope.get("client") or ("",))[0]
-        passage = _BoundedRequest(receive, send, self._limits, self._longest_body(scope))
-        coming = passage.receive if scope["type"] == "http" else receive
-        self._count(who, 1)
+        address = (scope.get("client") or ("",))[0]
+        bounded = _BoundedRequest(receive, send, self._limits, self._longest_body(scope))
+        receive_bounded = bounded.receive if scope["type"] == "http" else receive
+        self._count(address, 1)
         try:
-            await self._app(scope, coming, passage.send)
-        except Exception as error:  # noqa: BLE001 - the server would log what it was about
-            log.error("a client was let go kind=%s", type(error).__name__)  # noqa: TRY400
+            await self._app(scope, receive_bounded, bounded.send)
+        except Exception as error:  # noqa: BLE001 - the server would log the request's content
+            log.error("a client was disconnected kind=%s", type(error).__name__)  # noqa: TRY400
         finally:
-            self._count(who, -1)
+            self._count(address, -1)
 
-    def _count(self, who: str, by: int) -> None:
-        self._inside[who] += by
-        self._inside = +self._inside  # without those that have gone
+    def _count(self, address: str, by: int) -> None:
+        self._inside[address] += by
+        self._inside = +self._inside  # without zero entries
         self._access.watch(dict(self._inside))
 
     def _check(self, scope: Scope) -> None:
-        """Refusal of somebody who may not come in."""
+        """Check host, origin, token and size of a request. Refusal."""
         headers = Headers(scope=scope)
         given, right = _given_token(headers).encode(), self._access.token.encode()
-        has_token = bool(right) and hmac.compare_digest(given, right)  # as long whatever differs
+        has_token = bool(right) and hmac.compare_digest(given, right)  # constant time
         host = headers.get("host", "")
         name, own_number = _hostname("//" + host), (scope.get("server") or ("",))[0]
         if not has_token and name not in {*self._access.hosts, own_number}:
@@ -227,47 +229,47 @@ class _Guard:
 
 @dataclass
 class _BoundedRequest:
-    """One request, with limits on the size of its body, on the time until that has arrived, and on
-    the time until the client has read the response. `most`: bytes of the body.
+    """One request with limits on the size of its body (`most` bytes), its arrival, and the client's
+    reading of the response.
     """
 
-    coming: Receive
-    going: Send
+    source: Receive
+    sink: Send
     limits: Limits
     most: int
     bytes: int = 0
-    began_at: float | None = None  # s on the loop's clock; None = nothing was awaited yet
-    whole: bool = False  # the body has arrived
+    began_at: float | None = None  # s on the loop's clock; None = not waited yet
+    whole: bool = False  # the body is complete
 
     async def receive(self) -> Message:
         if self.whole:
-            return await self.coming()
+            return await self.source()
         if self.began_at is None:
             self.began_at = asyncio.get_running_loop().time()
         limit_s = self.limits.body_s + self.bytes / _SLOWEST_UPLOAD
         try:
             async with asyncio.timeout_at(self.began_at + limit_s):
-                message = await self.coming()
+                message = await self.source()
         except TimeoutError as error:
             raise Refusal("The request did not arrive in time.", status=408) from error
         self.bytes += len(message.get("body", b""))
         self.whole = not message.get("more_body", False)
         if self.bytes > self.most:
-            await _drop_body(self.coming)
+            await _drop_body(self.source)
             raise _too_large(self.most)
         return message
 
     async def send(self, message: Message) -> None:
-        """ConnectionError for a client that does not read; the server then lets it go."""
+        """Send; ConnectionError for a client that does not read, which is then disconnected."""
         try:
             async with asyncio.timeout(self.limits.write_s):
-                await self.going(message)
+                await self.sink(message)
         except TimeoutError as error:
             raise ConnectionAbortedError("a client does not read") from error
 
 
 def _too_large(most: int) -> Refusal:
-    return Refusal("A request has at most {most} bytes.", status=413, most=most)
+    return Refusal("A request may have at most {most} bytes.", status=413, most=most)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, why: Refusal) -> None:
@@ -280,7 +282,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, why: Refusal) -> N
 
 
 async def _drop_body(receive: Receive) -> None:
-    """Read on for a while: a client that still sends when the connection closes never sees the
+    """Read on for a while: a client that is still sending when the connection closes never sees the
     answer.
     """
     dropped, more = 0, True

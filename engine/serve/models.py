@@ -1,9 +1,9 @@
 """The models of a server, each owned by a thread, with calls for coroutines.
 
-Invariant: the first call loads the model. Calls are done one by one in the order in which they
-came, so clients with one call at a time take turns. The call of a cancelled caller is left out, or
-completed if it has begun. Clients get nothing of this person: no name, and no file that a skill
-would read aloud. Actions of skills on this computer are refused.
+Invariant: the first call loads the model. Calls run one by one in their order, so clients with one
+call at a time take turns. The call of a cancelled caller is skipped, or completed if it has begun.
+Clients get no private data: no name, and no file that a skill would read aloud. Actions of skills
+on this computer are refused.
 """
 
 import asyncio
@@ -48,13 +48,13 @@ LONGEST_S: Final = 7_200.0  # of a recording
 CHUNK_S: Final = 300.0  # of a recording that is in memory at once
 _REST_S: Final = 1.0  # a rest of less than half of this joins the chunk before it
 NOT_HERE: Final = "That only works in the window of Rubato."
-_SEGMENT: Final = 20 * SAMPLE_RATE  # samples; Whisper hears 30 s at once
+_SEGMENT: Final = 20 * SAMPLE_RATE  # samples; Whisper decodes 30 s at once
 _PAUSE: Final = SAMPLE_RATE * 4 // 5  # samples that end a segment
-_STOP_S: Final = 10.0  # for the call that is being done; the longest step of a voice takes far less
+_STOP_S: Final = 10.0  # for the running call; the longest step of a voice takes far less
 
 
 class Closable(Protocol):
-    """What can be released."""
+    """An object that can be released."""
 
     def close(self) -> None: ...
 
@@ -78,13 +78,13 @@ class ModelThread(Generic[M]):
         self._worker.start()
 
     async def call(self, function: Callable[[M], T]) -> T:
-        """The return value of `function`, or its error."""
+        """Return the result of `function`, or raise its error."""
         future: Future[T] = Future()
         self.post(partial(self._answer, future, function))
         return await asyncio.wrap_future(future)
 
     async def each(self, begin: Callable[[M], Generator[T, None, None]]) -> AsyncGenerator[T, None]:
-        """The values of a generator, one call for each; it is closed with this one."""
+        """Yield the values of a generator, with one call for each; it is closed with this one."""
         values = await self.call(begin)
         try:
             while (value := await self.call(lambda model: next(values, None))) is not None:
@@ -93,11 +93,11 @@ class ModelThread(Generic[M]):
             self.post(values.close)
 
     def post(self, job: Callable[[], None]) -> None:
-        """Have it done; nobody waits."""
+        """Queue a job without waiting."""
         self._worker.post(job)
 
     def stop(self) -> bool:
-        """Do what was asked for and end; False when a call takes too long."""
+        """Finish the queued calls and end; False if a call takes too long."""
         self.post(self._release)
         return self._worker.stop(_STOP_S)
 
@@ -108,7 +108,7 @@ class ModelThread(Generic[M]):
             if self._model is None:
                 self._model = self._load()
             future.set_result(function(self._model))
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - raised by the waiting coroutine
             future.set_exception(error)
 
     def _release(self) -> None:
@@ -122,7 +122,7 @@ class ModelThread(Generic[M]):
 
 @dataclass(frozen=True)
 class Segment:
-    """What was said from `start_s` to `end_s` of a recording; `delta` is how it goes on."""
+    """Text from `start_s` to `end_s` of a recording; `delta` continues the text before."""
 
     text: str
     delta: str
@@ -133,7 +133,7 @@ class Segment:
 
 @dataclass
 class Recording:
-    """A file to transcribe. `language`: a code, empty = the person's; `seconds`: length of the part
+    """A file to transcribe. `language`: a code, empty = the user's; `seconds`: length of the part
     that has been read.
     """
 
@@ -142,14 +142,14 @@ class Recording:
     seconds: float = 0.0
 
 
-class Ears(ModelThread[Recogniser]):
+class RecogniserThread(ModelThread[Recogniser]):
     """The recogniser. It opens one utterance at a time, so each is passed on complete, and clients
-    that speak at once take turns. `recordings`: number of those that are being sent or wait.
+    that speak at once take turns. `recordings`: number of those being sent or waiting.
     """
 
     def __init__(self, settings: RecogniserSettings, factories: Factories, limits: Limits) -> None:
         load = partial(factories.recogniser, settings)
-        super().__init__("ears of the server", lambda: load(factories.phrases()))
+        super().__init__("recogniser of the server", lambda: load(factories.phrases()))
         self._settings = settings
         self._completeness = factories.completeness
         self._language = settings.language
@@ -159,7 +159,7 @@ class Ears(ModelThread[Recogniser]):
 
     @contextmanager
     def admitted(self) -> Iterator[None]:
-        """Count a recording while it is sent and transcribed. Busy when there are too many."""
+        """Count a recording while it is sent and transcribed. Busy if there are too many."""
         if self.recordings >= self._limits.slots + self._limits.queue:
             raise self._limits.busy()
         self.recordings += 1
@@ -169,8 +169,8 @@ class Ears(ModelThread[Recogniser]):
             self.recordings -= 1
 
     async def load_ahead(self) -> None:
-        """Load the recogniser before a client needs it. After a fault the first client that does
-        loads it again, and gets the fault.
+        """Load the recogniser before a client needs it. After a fault the first client that needs
+        it loads it again, and gets the fault.
         """
         try:
             await self.call(lambda recogniser: None)
@@ -180,8 +180,8 @@ class Ears(ModelThread[Recogniser]):
             log.info("the recogniser is loaded")
 
     async def recording(self, recording: Recording) -> AsyncGenerator[Segment, None]:
-        """Transcribe a file as segments() does, once a place is free. It is read in chunks, because
-        an hour takes half a gigabyte. Raises UnreadableClip; InvalidInput beyond LONGEST_S.
+        """Transcribe a file as segments() does, once a slot is free. It is read in chunks, because
+        an hour takes half a gigabyte. UnreadableClip; InvalidInput beyond LONGEST_S.
         """
         before, more = "", True
         async with self._places:
@@ -191,7 +191,7 @@ class Ears(ModelThread[Recogniser]):
                 parts = await self._portions(pcm)
                 end = len(pcm)
                 if more and parts and parts[-1].end > end - _PAUSE:
-                    end = parts.pop().start  # it may go on in the next chunk
+                    end = parts.pop().start  # it may continue in the next chunk
                 async for each in self._understood(pcm, parts, recording.language):
                     times = (start_s + each.start_s, start_s + each.end_s)
                     yield Segment(each.text, before + each.text, *times, each.language)
@@ -199,7 +199,7 @@ class Ears(ModelThread[Recogniser]):
                 recording.seconds = start_s + end / SAMPLE_RATE
 
     async def _read(self, path: Path, start_s: float) -> tuple[Pcm, bool]:
-        """A chunk of a recording: samples [S] at 16 kHz, and whether more follow."""
+        """Return a chunk of a recording: samples [S] at 16 kHz, and whether more follow."""
         gone = False
 
         def read(recogniser: Recogniser) -> tuple[Pcm, bool]:
@@ -222,13 +222,13 @@ class Ears(ModelThread[Recogniser]):
             gone = True
 
     async def transcript(self, pcm: Pcm, language: str = "") -> Transcript:
-        """What is said in samples [S] at 16 kHz. `language` is a code, empty: the person's.
-        InvalidInput for one that the recogniser does not know; RecogniserError, ModelError.
+        """Transcribe samples [S] at 16 kHz. `language` is a code, empty: the user's. InvalidInput
+        for an unsupported one; RecogniserError, ModelError.
         """
         return await self.call(lambda recogniser: self._hear(recogniser, pcm, language))
 
     async def segments(self, pcm: Pcm, language: str = "") -> AsyncIterator[Segment]:
-        """The same, stretch by stretch of speech, as soon as each was understood."""
+        """Yield the same as segments, each as soon as its stretch of speech was decoded."""
         before = ""
         async for each in self._understood(pcm, await self._portions(pcm), language):
             yield replace(each, delta=before + each.text)
@@ -247,7 +247,7 @@ class Ears(ModelThread[Recogniser]):
                 yield Segment(text, text, start_s, end_s, heard.language or self._language)
 
     async def completeness(self, text: str) -> Completeness:
-        """How likely more follows."""
+        """Return how complete a text is."""
         return await self.call(lambda recogniser: self._completeness(self._settings)(text))
 
     def _hear(self, recogniser: Recogniser, pcm: Pcm, language: str) -> Transcript:
@@ -265,7 +265,7 @@ class Ears(ModelThread[Recogniser]):
 
 
 def portions(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """What is recognised at once: neighbours joined, as far as they fit; longer ones are cut."""
+    """Join neighbouring stretches as far as they fit into one segment; cut longer ones."""
     joined: list[Stretch] = []
     for each in stretches:
         near = bool(joined) and each.start - joined[-1].end < _PAUSE
@@ -283,19 +283,19 @@ def portions(stretches: Iterable[Stretch]) -> list[Stretch]:
 # ----------------------------------------------------------------------- the language model
 
 
-class Mind(ModelThread[LanguageModel]):
-    """One reply at a time."""
+class ReplyThread(ModelThread[LanguageModel]):
+    """The language model, with one reply at a time."""
 
     def __init__(self, settings: LanguageModelSettings, factories: Factories) -> None:
         load = partial(factories.language_model, settings, lambda phrase, share: None)
-        super().__init__("mind of the server", load)
+        super().__init__("language model of the server", load)
         self._turn = asyncio.Lock()
 
     async def reply(
         self, history: Sequence[llm.Message], rate: float | None = None
     ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
-        """Answer the last user message; closing it ends the work. `rate` (SPS) is what the client
-        is spoken to at. LanguageModelError, ModelError.
+        """Answer the last user message; closing this ends the work. `rate` (SPS) is that of the
+        speech to the client. LanguageModelError, ModelError.
         """
         situation = llm.Situation(rate=rate, volume=1.0, voice="", voices=(), has_window=False)
         each = self.each(lambda model: model.reply(history, lambda: situation))
@@ -307,14 +307,14 @@ class Mind(ModelThread[LanguageModel]):
                     case llm.StopSpeaking():
                         return
                     case _ if isinstance(delta, TextDelta | llm.Action):
-                        yield TextDelta(NOT_HERE)  # a file's text, or a deed on this computer
+                        yield TextDelta(NOT_HERE)  # a file's text, or an action on this computer
                         return
 
     async def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
     ) -> AsyncGenerator[TextDelta | ToolCall, None]:
-        """The same for a client that has functions of its own and carries their calls out; for a
-        model that can_call().
+        """The same for a client with its own functions, which it executes itself; for a model that
+        can_call().
         """
         each = self.each(lambda model: cast("Completer", model).complete(messages, tools))
         async with self._turn, aclosing(each):
@@ -325,5 +325,5 @@ class Mind(ModelThread[LanguageModel]):
                     yield TextDelta(piece)
 
     async def can_call(self) -> bool:
-        """Whether the language model can learn of other functions than the skills."""
+        """Return whether the language model supports other functions than the skills."""
         return await self.call(lambda model: isinstance(model, Completer))

@@ -1,7 +1,7 @@
-"""A server of this process: an address, a guard with a token for all but this machine, and its end.
+"""A server of this process: its address, a guard with a token for other machines, and its end.
 
-Invariant: listens on this machine's own addresses unless it is given another one by name, and then
-nobody comes in without the token. No request is logged.
+Invariant: listens on this machine's own addresses unless another one is named, and then every
+client needs the token. No request is logged.
 """
 
 import asyncio
@@ -30,15 +30,15 @@ from engine.typed_values import read_text
 TOKEN_FILE: Final = "serve-token"
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
 _WATCH_INTERVAL_S: Final = 1.0
-_KEPT_S: Final = 60  # before a silent client's machine is asked whether it is there
+_KEPT_S: Final = 60  # before a silent client's machine is probed
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where to listen; port 0 takes a free one. `wyoming`: the port for Home Assistant, which gives
-    no token; None = none.
+    """The address to listen on; port 0 takes a free one. `wyoming`: the port for Home Assistant,
+    which sends no token; None = none.
     """
 
     host: str = "127.0.0.1"
@@ -54,18 +54,18 @@ class Address:
             return self.host == "localhost"
 
     def names(self, settings: Settings) -> frozenset[str]:
-        """The host names of a server there; its numbers are known to the connection."""
+        """Return the host names of a server there; the connection knows its numeric addresses."""
         own = socket.gethostname().lower()
         known = HERE if self.is_here else HERE | {self.host.lower(), own, f"{own}.local"}
         return known | frozenset(settings.serve.names.lower().replace(",", " ").split())
 
     def base(self, port: int) -> str:
-        """The beginning of all its URLs, on this port."""
+        """Return the beginning of all its URLs, on this port."""
         return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
 
 def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
-    """ModelError where the packages of an extra are missing: those that all need, and `more`."""
+    """ModelError if packages of an extra are missing: those for every server, and `more`."""
     if missing := [name for name in (*_NEEDED, *more) if find_spec(name) is None]:
         raise ModelError(
             "To serve, Rubato needs packages that are not installed: {names}.",
@@ -76,14 +76,14 @@ def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
 
 
 def own_limits(settings: Settings) -> Limits:
-    """With the places that the person set, or that this machine has."""
+    """Return the limits, with the user's number of slots, or this machine's."""
     engine = pick.resolve(settings.speech).engine
     return Limits(slots=settings.serve.places or speeds.places(engine, data_folder()))
 
 
 def own_token(folder: Path | None = None) -> str:
-    """The secret that clients from elsewhere give, made at first; nobody else can read its file.
-    `folder` None: the person's. SettingsError when it cannot be kept.
+    """Return the secret of clients on other machines; created at first, and only the user can read
+    its file. `folder` None: the user's. SettingsError if it cannot be saved.
     """
     path = (folder or data_folder()) / TOKEN_FILE
     try:
@@ -96,7 +96,7 @@ def own_token(folder: Path | None = None) -> str:
         replace_file(path, made + "\n")
     except (OSError, ValueError) as error:
         raise SettingsError(
-            "The server's token cannot be kept in {path}: {error}.",
+            "The server's token cannot be saved in {path}: {error}.",
             hint="Check that there is room, and that you may write there.",
             path=path,
             error=error,
@@ -106,9 +106,9 @@ def own_token(folder: Path | None = None) -> str:
 
 @dataclass(frozen=True)
 class Watcher:
-    """Who hears of a server. `started` gets the base address and the token, `clients` whenever
-    somebody comes or goes: addresses, each with how much of it goes on. `wanted` is asked now and
-    then; the server ends when it is not.
+    """Callbacks of a server. `started` gets the base address and the token, `clients` the connected
+    addresses at each change, each with its number of requests. `wanted` is polled; the server ends
+    when it returns False.
     """
 
     started: Callable[[str, str], None]
@@ -117,9 +117,9 @@ class Watcher:
 
 
 def serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool = True) -> None:
-    """Serve until the process has to end. `ahead`: the recogniser is loaded at once, beside the
-    requests, and not by the first that needs it. InvalidInput for an address that cannot be
-    listened on, ModelError when the synthesiser cannot be loaded.
+    """Serve until the process has to end. `ahead`: load the recogniser at once, beside the
+    requests, and not for the first one that needs it. InvalidInput for an unusable address,
+    ModelError if the synthesiser cannot be loaded.
     """
     check_installed()
     asyncio.run(_serve(settings, address, watcher, ahead=ahead))
@@ -127,9 +127,9 @@ def serve(settings: Settings, address: Address, watcher: Watcher, *, ahead: bool
 
 def serve_cluster(settings: Settings, address: Address, replicas: int, watcher: Watcher) -> None:
     """Serve from `replicas` engines at once, each a replica of Ray Serve, on this machine or on the
-    cluster that RAY_ADDRESS names. Differs from serve() in having no tools for agents, whose
-    loudspeaker could be that of any machine. InvalidInput for an address with a port for Home
-    Assistant, whose connections stay with one engine.
+    cluster of RAY_ADDRESS. Unlike serve(), without tools for agents, whose loudspeaker could be
+    that of any machine. InvalidInput for an address with a port for Home Assistant, whose
+    connections stay with one engine.
     """
     check_installed(("ray",), "cluster")
     if address.wyoming is not None:
@@ -182,7 +182,7 @@ async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahea
         service = Service(settings, standard_factories(), own_limits(settings))
         stack.callback(service.stop)
         await service.start()
-        # A loudspeaker and a microphone are not for whoever else has an account here.
+        # Other accounts on this machine must not use its loudspeaker and microphone.
         locked = (AGENTS,) if address.is_here else ("/",)
         access = Access(address.names(settings), secret, locked, watcher.clients)
         app = application(service, access, agents_server(service))
@@ -192,29 +192,29 @@ async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahea
         base = address.base(listener.getsockname()[1])
         if ahead:
             stack.callback(asyncio.create_task(service.ears.load_ahead()).cancel)
-        # Soon: once signals end the server in order. Who connects until it runs waits.
+        # Soon: after signals end the server in order. Earlier connections wait.
         asyncio.get_running_loop().call_soon(watcher.started, base, secret)
         await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """InvalidInput when nobody can listen there."""
+    """Return a listening socket. InvalidInput if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         raise InvalidInput(
-            "The address {host}, port {port}, cannot be listened on: {error}.",
-            hint="Choose another one; another program may have it.",
+            "The server cannot use the address {host}, port {port}: {error}.",
+            hint="Choose another one; another program may be using it.",
             host=host,
             port=port,
             error=error,
         ) from error
-    # Connections take it over. asyncio sets it only where a socket names its protocol; without
-    # it a small message waits until the client has acknowledged the one before: 40 ms.
+    # Connections inherit it. asyncio sets it only if a socket names its protocol; without it a
+    # small message waits until the client has acknowledged the one before: 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # A client may be silent for as long as its machine is there.
+    # A client may be silent as long as its machine is reachable.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if hasattr(socket, "TCP_KEEPIDLE"):  # else two hours pass before the system asks
+    if hasattr(socket, "TCP_KEEPIDLE"):  # otherwise the system probes only after two hours
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEPT_S)
     return listener

@@ -1,13 +1,12 @@
-"""The engine as the doors share it: speech() for an utterance of a client, `ears` for what it
-says, `mind` for an answer.
+"""The engine shared by all protocols: speech() for an utterance of a client, `ears` for
+transcripts, `language_model` for answers.
 
-Invariant: one synthesiser, owned by one thread, speaks for all clients; every utterance has a
-session of its own, and its sound does not depend on its neighbours. A step is made only when the
-client asks for the next frame, so a client that does not read costs nothing but its place, which it
-has from the first frame to the last; places are given first come, first served. Everything that a
-client can send, hold or wait for has a bound here. Nothing of the window's conversation is in this
-process. Everything belongs to one event loop but what is marked as the model's, where one call is
-made at a time.
+Invariant: one synthesiser, owned by one thread, speaks for all clients; every utterance has its own
+session, and its sound does not depend on the others. A step is made only when the client takes the
+next frame, so a client that does not read costs only its slot, which it has from the first frame to
+the last; slots are assigned in order of arrival. Everything that a client can send, hold or wait
+for has a limit here. The window's conversation is not in this process. Methods run on the event
+loop, except those under "on the model's thread", where one call is made at a time.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.host.say_command import load_synthesiser
 from engine.runtime.turn.breaks import Breaks
 from engine.serve.limits import Clock, Limits
-from engine.serve.models import Ears, Mind, ModelThread
+from engine.serve.models import ModelThread, RecogniserThread, ReplyThread
 from engine.settings import Settings
 from engine.text.stream.paced import Growth, PacedText
 from engine.text.word import Word
@@ -39,18 +38,18 @@ from engine.tts.voice_lookup import choose, voice_names
 log = logging.getLogger(__name__)
 
 SAMPLE_RATE: Final = 24_000  # Hz of all speech that leaves a server
-LEAD_MS: Final = 240  # as in the window: so late a new rate is heard, at most
-OWN_PACE: Final = 4.5  # SPS; about what the voices speak at when nobody asks for a rate
-_LOOK_S: Final = 1.0  # how often those who wait look for a place that is not used
-_BEGINNING_S, _BEGINNING_MS = 0.1, 160  # an utterance begins for at most so long, or so much sound
+LEAD_MS: Final = 240  # as in the window: the longest delay of a new rate
+OWN_PACE: Final = 4.5  # SPS; approximate own pace of the voices
+_LOOK_S: Final = 1.0  # how often waiting utterances look for an unused slot
+_BEGINNING_S, _BEGINNING_MS = 0.1, 160  # longest beginning of an utterance: time, length of sound
 _AT_ONCE: Final = 32  # words; a voice looks some ten ahead
-_PIECE: Final = 200  # characters of a text without spaces that are read at once
+_PIECE: Final = 200  # characters read at once of a text without spaces
 
 
 class Service:
-    """The voice is loaded by start(), the rest when it is needed or ahead of that. An EngineError
-    raised here is for the client to know. `speeches` are those that are being spoken, by their ids;
-    `own_pace` is what a speed of 1 is, in SPS; `thread` owns the synthesiser.
+    """start() loads the voice; the rest is loaded on demand or ahead. EngineErrors raised here are
+    for the client. `speeches` are the running ones by id; `own_pace` is the rate of speed 1, in
+    SPS; `thread` owns the synthesiser.
     """
 
     def __init__(
@@ -65,23 +64,23 @@ class Service:
         self.limits = limits or Limits()
         self.clock = clock or Clock()
         self.own_pace = settings.speech.rate or OWN_PACE
-        self.ears = Ears(settings.recogniser, factories, self.limits)
-        self.mind = Mind(settings.language_model, factories)
+        self.ears = RecogniserThread(settings.recogniser, factories, self.limits)
+        self.language_model = ReplyThread(settings.language_model, factories)
         self.sample_rate = 0  # Hz of the synthesiser; until start()
         self.speeches: dict[str, Speech] = {}
-        self.waiting = 0  # for a place
-        # Held by one that opens: its first step is long, and others may have a single frame as yet.
+        self.waiting = 0  # for a slot
+        # Held by an opening utterance: its first step is long, and others may have only one frame.
         self.opening = asyncio.Lock()
         self._places = asyncio.Semaphore(self.limits.slots)
         self.thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
         )
-        self._own = settings.speech.voice  # the person's choice
-        self._chosen: dict[str, Voice] = {}  # voices that were made ready, by their names
-        self._files: frozenset[Hashable] = frozenset()  # of voices, when those were made ready
+        self._own = settings.speech.voice  # the user's choice
+        self._chosen: dict[str, Voice] = {}  # prepared voices by name
+        self._files: frozenset[Hashable] = frozenset()  # of voices, when those were prepared
 
     async def start(self) -> None:
-        """Load the synthesiser and the person's voice. ModelError when it cannot be loaded."""
+        """Load the synthesiser and the user's voice. ModelError if the former fails."""
         self.sample_rate = await self.thread.call(lambda model: model.info.sample_rate)
         try:
             await self.check_voice("")
@@ -91,14 +90,14 @@ class Service:
             await self.check_voice("")
 
     def stop(self) -> bool:
-        """End every utterance and release the models; False when a thread hangs."""
+        """End every utterance and release the models; False if a thread hangs."""
         for speech in self.speeches.values():
             speech.stop(Cancelled("The server has ended."))
-        ended = (self.thread.stop(), self.ears.stop(), self.mind.stop())
+        ended = (self.thread.stop(), self.ears.stop(), self.language_model.stop())
         return all(ended)
 
     async def voices(self) -> tuple[str, ...]:
-        """Names that speech() understands; the synthesiser's default is the first."""
+        """Return the names for speech(); the synthesiser's default is the first."""
         return await self.thread.call(voice_names)
 
     async def check_voice(self, name: str) -> None:
@@ -112,16 +111,16 @@ class Service:
     def speech(
         self, voice: str = "", rate: float | None = None, *, streamed: bool = False
     ) -> "Speech":
-        """An utterance. `voice` empty and `rate` (SPS) None: as the person chose; `streamed`: more
-        may be written, while it is spoken.
+        """Return an utterance. `voice` empty and `rate` (SPS) None: the user's choice; `streamed`:
+        more text may be written while it is spoken.
         """
         longest = self.limits.streamed_text if streamed else self.limits.text
         return Speech(self, voice, rate, longest)
 
     @asynccontextmanager
     async def place(self, speech: "Speech") -> AsyncIterator[ModelThread[TtsModel]]:
-        """Wait for a place and keep it: the synthesiser's thread. Busy when the queue is full, or
-        moves too slowly.
+        """Wait for a slot and hold it; yields the synthesiser's thread. Busy if the queue is full,
+        or moves too slowly.
         """
         if self._places.locked() and self.waiting >= self.limits.queue:
             raise self.limits.busy()
@@ -143,19 +142,21 @@ class Service:
             self._places.release()
 
     async def _look(self) -> None:
-        """Somebody waits: an utterance far behind its own sound, whose client neither reads nor
-        writes, ends.
+        """While others wait, end utterances far behind their own sound, whose clients neither read
+        nor write.
         """
         while True:
             for speech in self.speeches.values():
                 if speech.late_s > self.limits.late_s:
-                    speech.stop(TimedOut("Too little was read or written, and others wait."))
+                    speech.stop(
+                        TimedOut("Too little was read or written while other clients waited.")
+                    )
             await asyncio.sleep(_LOOK_S)
 
     # ------------------------------------------------------------- on the model's thread
 
     def voice(self, model: TtsModel, name: str) -> Voice:
-        """Return the voice of this name, ready to use. InvalidInput for an unknown name, also for a
+        """Return the voice of this name, ready to use. InvalidInput for an unknown name, and for a
         path, which would be read. A removed voice is unknown; one that was made again is reloaded.
         """
         if (files := _voice_files()) != self._files:
@@ -173,7 +174,7 @@ class Service:
                     names=", ".join(names),
                 )
             if key and not is_known:
-                log.warning("The chosen voice is not there. The synthesiser's own speaks.")
+                log.warning("The chosen voice does not exist. The synthesiser's own speaks.")
             voice = choose(model, key if is_known else "")
             model.warm(voice)
             self._chosen[key] = voice
@@ -181,7 +182,7 @@ class Service:
 
 
 def _voice_files() -> frozenset[Hashable]:
-    """The files of the person's voices: name, and inode, time and size to notice a replacement."""
+    """Return the user's voice files: name, and inode, time and size to notice a replacement."""
     found: set[Hashable] = set()
     for path in voices.folder().glob("*" + voices.SUFFIX):
         with suppress(OSError):  # it is being removed
@@ -192,8 +193,8 @@ def _voice_files() -> frozenset[Hashable]:
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """`text` as it is spoken; [start, end) is what it stands for in the text that was written;
-    `at_ms` is when it begins in the sound of its utterance.
+    """`text` as it is spoken; [start, end) is its span in the written text; `at_ms` is its start in
+    the sound of the utterance.
     """
 
     text: str
@@ -218,12 +219,12 @@ class SpeechFrame:
 
 
 class Speech:
-    """`id` cannot be guessed; `rate` (SPS) may be set at any moment, None = as the person chose;
-    `words` are those given out so far, `given_ms` how much sound. `stopped`: it was ended early.
+    """One utterance. `id` cannot be guessed; `rate` (SPS) may be set at any time, None = the
+    user's; `words` were sent so far, with `given_ms` of sound. `stopped`: it was ended early.
     """
 
     def __init__(self, service: Service, voice: str, rate: float | None, longest: int) -> None:
-        """`voice`: its name, empty for the person's own; `longest`: characters of text."""
+        """`voice`: its name, empty for the user's own; `longest`: limit of the text."""
         self.id = secrets.token_urlsafe(12)
         self.rate = rate
         self.stopped = False
@@ -239,16 +240,16 @@ class Speech:
         self._text_ended = self._input_ended = False
         self._shown: list[str] = []
         self._pushed: list[Word] = []
-        self._samples = 0  # given out
+        self._samples = 0  # sent
         self._opened_at = self._began_at = math.inf  # s; of the listener's first sample
         self._news = asyncio.Event()
 
     def write(self, text: str) -> None:
-        """More of the text, as a language model writes it; any string is allowed. InvalidInput when
-        it becomes too long, or has ended.
+        """Append text, as a language model writes it; any string is allowed. InvalidInput if it
+        becomes too long, or has ended.
         """
         if self._text_ended:
-            raise InvalidInput("The text has ended already.")
+            raise InvalidInput("The text has already ended.")
         self._characters += len(text)
         if self._characters > self._longest:
             raise InvalidInput(
@@ -262,7 +263,7 @@ class Speech:
         self._news.set()
 
     def end(self) -> None:
-        """No more text will come."""
+        """End the text."""
         self._text_ended = True
         self._news.set()
 
@@ -274,7 +275,7 @@ class Speech:
 
     @property
     def text(self) -> str:
-        """What was read of the text so far; the places of words are places in it."""
+        """The text read so far; the spans of words refer to it."""
         return "".join(self._shown)
 
     @property
@@ -283,24 +284,24 @@ class Speech:
 
     @property
     def late_s(self) -> float:
-        """How much longer it takes than it sounds, also for a client that writes or reads late."""
+        """Delay behind its own sound, also of a client that writes or reads late."""
         return self._now() - self._opened_at - self._samples / SAMPLE_RATE
 
     @property
     def begins(self) -> bool:
-        """It is open, and has hardly any sound yet."""
+        """Whether it has just opened, with hardly any sound yet."""
         return 0 <= self._now() - self._opened_at < _BEGINNING_S and self.given_ms < _BEGINNING_MS
 
     def text_until(self, at_ms: int) -> str:
-        """The text of the words that began before this moment of the sound."""
+        """Return the text of the words that began before this moment of the sound."""
         return self.text[: max((word.end for word in self.words if word.at_ms < at_ms), default=0)]
 
     async def frames(self, lead_ms: float | None = None) -> AsyncGenerator[SpeechFrame, None]:
-        """Speak, once there is a place. Waits for text until end(), and stays at most `lead_ms`
-        ahead of a listener who begins with the first frame (None: as fast as frames are taken).
-        The place is kept until this is closed. Busy when no place is free soon, InvalidInput for
-        an unknown voice, TimedOut when no text comes for too long or it gave way to others,
-        SynthesisError when the voice fails, Cancelled when the server ends.
+        """Speak, once a slot is free. Waits for text until end(), and stays at most `lead_ms` ahead
+        of a listener who begins with the first frame (None: as fast as frames are taken). The slot
+        is held until this is closed. Busy if no slot is free soon, InvalidInput for an unknown
+        voice, TimedOut if no text comes for too long or it gave way to others, SynthesisError if
+        the voice fails, Cancelled when the server ends.
         """
         rate = self._service.sample_rate
         resampler = Resampler(rate, SAMPLE_RATE)
@@ -332,15 +333,15 @@ class Speech:
 
     def _given(self, pcm: Pcm, words: tuple[SpokenWord, ...]) -> SpeechFrame:
         frame = SpeechFrame(pcm, self._samples, words)
-        self._began_at += max(0.0, -self._ahead_s)  # a listener who ran dry goes on from now
+        self._began_at += max(0.0, -self._ahead_s)  # a listener who ran dry continues from now
         self._samples += len(pcm)
         self.words += words
         return frame
 
     @property
     def _ahead_s(self) -> float:
-        """How far the sound is ahead of somebody who listens from the first sample on; below 0 that
-        listener has heard silence.
+        """How far the sound is ahead of a listener since the first sample; below 0 there was
+        silence.
         """
         return self._samples / SAMPLE_RATE - (self._now() - self._began_at)
 
@@ -358,12 +359,14 @@ class Speech:
                     self._news.clear()
                     await self._news.wait()
         except TimeoutError as error:
-            raise TimedOut("Nothing came for {seconds} seconds.", seconds=f"{idle_s:g}") from error
+            raise TimedOut(
+                "No text arrived for {seconds} seconds.", seconds=f"{idle_s:g}"
+            ) from error
 
     # ------------------------------------------------------------- on the model's thread
 
     def _steps(self, model: TtsModel) -> Generator[Step, None, None]:
-        """A Starved once it is open, then what the session gives."""
+        """Yield a Starved once it is open, then the session's steps."""
         service = self._service
         voice = service.voice(model, self._voice)
         opened = model.open(voice, seed=service.settings.speech.seed)
@@ -377,8 +380,8 @@ class Speech:
                     yield step
 
     def _read(self, session: Breaks) -> bool:
-        """Push the next words of the text; whether there were any, or its end."""
-        ended = self._text_ended  # before the last look at what is unread
+        """Push the next words of the text; return whether there were any, or its end."""
+        ended = self._text_ended  # before the last check for unread text
         before = len(self._pushed)
         while self._unread and len(self._pushed) < before + _AT_ONCE:
             self._push(session, self._paced.push(self._unread.popleft()))

@@ -1,1 +1,1 @@
-"""The same server on several machines, by Ray Serve: one replica an engine."""
+"""The same server on several machines, by Ray Serve: one engine per replica."""

@@ -1,9 +1,8 @@
-"""The application of one server as a deployment of Ray Serve, which starts, watches and replaces
-its replicas.
+"""The application as a deployment of Ray Serve, which starts, watches and replaces its replicas.
 
-A connection stays with its replica, and with it its utterances. A replica that is to go takes no
-new ones and lives until those it has are over. Invariant: each replica has an engine of its own;
-what they share is the plan and the voices.
+A connection stays with its replica, and so do its utterances. A replica to be removed accepts no
+new ones and lives until its own have ended. Each replica has its own engine; the plan and the
+voices are shared.
 """
 
 import os
@@ -25,12 +24,12 @@ from engine.settings import Settings
 
 NAME: Final = "rubato"
 ROUTER: Final = "engine.serve.cluster.free_slots:FreeSlots"
-DRAIN_S: Final = 600.0  # for the utterances of a replica that is to go
+DRAIN_S: Final = 600.0  # for the utterances of a replica to be removed
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What each replica is made of; `gpus` for each, or a part of one."""
+    """Configuration of each replica; `gpus` for each, or a fraction of one."""
 
     settings: Settings
     access: Access
@@ -38,7 +37,7 @@ class Plan:
     gpus: float = 0.0
 
 
-# Of a cluster of its own: nobody else can reach it.
+# For a cluster on this machine, which no other machine can reach.
 _ALONE: Final[dict[str, Any]] = {
     "address": "local",
     "include_dashboard": False,
@@ -66,11 +65,11 @@ class Engine:
 
 
 def deployed(plan: Plan, voices: Copies, replicas: int) -> Any:
-    """What Ray Serve runs."""
+    """Return the application that Ray Serve runs."""
     about = serve.deployment(
         name="Engine",
         num_replicas=replicas,
-        # a replica refuses on its own, in words
+        # a replica itself refuses, with a message
         max_ongoing_requests=plan.limits.slots + plan.limits.queue,
         graceful_shutdown_timeout_s=DRAIN_S,
         request_router_config=RequestRouterConfig(request_router_class=ROUTER),
@@ -80,8 +79,8 @@ def deployed(plan: Plan, voices: Copies, replicas: int) -> Any:
 
 
 def start(plan: Plan, address: Address, voices: Copies, replicas: int) -> None:
-    """Start the replicas, on the cluster that RAY_ADDRESS names or else on this machine alone;
-    returns once they are ready. stop() ends them.
+    """Start the replicas, on the cluster of RAY_ADDRESS or else on this machine alone; return once
+    they are ready. stop() ends them.
     """
     alone = {} if "RAY_ADDRESS" in os.environ else {"num_cpus": replicas, **_ALONE}
     ray.init(log_to_driver=False, **alone)
@@ -90,7 +89,7 @@ def start(plan: Plan, address: Address, voices: Copies, replicas: int) -> None:
 
 
 def stop() -> None:
-    """End the replicas, each behind its last utterance, and leave the cluster."""
-    if ray.is_initialized():  # else Serve would start a cluster to end it
+    """End the replicas, each after its last utterance, and leave the cluster."""
+    if ray.is_initialized():  # otherwise Serve would start a cluster to end it
         serve.shutdown()
     ray.shutdown()

@@ -1,11 +1,11 @@
-"""Which replica an utterance goes to: the one with the most free places."""
+"""Route each utterance to the replica with the most free slots."""
 
 from ray.serve.request_router import PendingRequest, RequestRouter, RunningReplica
 
 
 class FreeSlots(RequestRouter):  # type: ignore[misc]  # Ray may not be installed
-    """Ray's own looks at two replicas drawn at random; with a few places each, all are worth a
-    look. Of those given, Ray takes the one with the fewest requests, and waits while all are full.
+    """Ray's own router compares two random replicas. With a few slots each, all are compared: Ray
+    takes the candidate with the fewest requests, and waits while all are full.
     """
 
     async def choose_replicas(

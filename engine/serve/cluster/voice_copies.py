@@ -1,7 +1,7 @@
-"""The person's voices on every machine of a cluster, by the content of their files.
+"""Copies of the user's voices for every machine of a cluster, as file content.
 
-Invariant: a voice that a machine has already is never written over. One that has the same name and
-another content stops the replica, because then a name would not mean the same voice everywhere.
+Invariant: an existing voice is never overwritten. A voice with the same name and other content
+stops the replica, because a name must mean the same voice everywhere.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ Copies = Mapping[str, bytes]  # a voice's file: its name and its content
 
 
 def copies(folder: Path | None = None) -> Copies:
-    """The voices of a folder; None = the person's."""
+    """Return the voices of a folder; None = the user's."""
     files = voices.saved_voices(voices.folder() if folder is None else folder)
     return {file.path.name: file.path.read_bytes() for file in files}
 
 
 def keep(wanted: Copies, folder: Path | None = None) -> None:
-    """Write those that the folder lacks (None = the person's). ModelError when it has another of
-    that name.
+    """Write the voices that the folder lacks (None = the user's). ModelError if it has a different
+    voice of that name.
     """
     place = voices.folder() if folder is None else folder
     for name, content in wanted.items():
@@ -32,7 +32,7 @@ def keep(wanted: Copies, folder: Path | None = None) -> None:
             replace_file(path, content)
         elif path.read_bytes() != content:
             raise ModelError(
-                "There is another voice {file} on this machine already.",
+                "A different voice {file} exists on this machine.",
                 hint="Rename one of them.",
                 file=path.name,
             )

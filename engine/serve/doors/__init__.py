@@ -1,1 +1,1 @@
-"""The ways in: each file answers one kind of client, and all of them share the service."""
+"""The protocols: one file for each kind of client, all of which share the service."""

@@ -1,9 +1,9 @@
-"""The tools of Rubato for agents that speak MCP: over the standard streams of a process of its own,
-or at /mcp. They use this machine's own loudspeaker and microphone.
+"""Tools for agents that speak MCP: over the standard streams of a separate process, or at /mcp.
+They use this machine's own loudspeaker and microphone.
 
-Invariant: an agent may let this machine speak, and listen once; it learns nothing else of it. One
-text is said after the other, and one that cannot be said does not wait. A device is open only while
-it is used; recorded sound is kept only until it is transcribed.
+Invariant: an agent can make this machine speak, and listen once; it learns nothing else about it.
+Texts are spoken one after the other; a failed one does not block the next. A device is open only
+while it is used; recorded sound is kept only until it is transcribed.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from engine.tts.base import AudioFrame
 _ABOUT: Final = "Speaks through this computer's loudspeaker and hears through its microphone."
 _LONGEST_S: Final = 120.0
 _TICK_S: Final = 0.02
-_MOST: Final = 16  # texts that wait
+_MOST: Final = 16  # queued texts
 
 Rate = Annotated[float | None, Field(ge=SLOWEST, le=FASTEST, description="Syllables a second.")]
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST_S)]
@@ -39,30 +39,30 @@ Tool = Callable[..., Awaitable[str]]
 
 
 def agents_server(service: Service) -> MCPServer:
-    """A server of the tools."""
+    """Return a server of the tools."""
     server = MCPServer("rubato", instructions=_ABOUT, log_level="ERROR")
-    its = Tools(service)
-    for tool in (its.speak, its.set_rate, its.stop, its.list_voices, its.listen_once):
-        server.tool()(_telling(tool))
+    tools = Tools(service)
+    for tool in (tools.speak, tools.set_rate, tools.stop, tools.list_voices, tools.listen_once):
+        server.tool()(_with_tool_errors(tool))
     return server
 
 
-def _telling(tool: Tool) -> Tool:
-    """With faults in the words that are for the person."""
+def _with_tool_errors(tool: Tool) -> Tool:
+    """Wrap a tool so that the user's fault messages reach the agent."""
 
     @wraps(tool)
-    async def telling(*given: object, **named: object) -> str:
+    async def wrapped(*given: object, **named: object) -> str:
         try:
             return await tool(*given, **named)
         except EngineError as error:
             raise ToolError(str(error)) from error
 
-    return telling
+    return wrapped
 
 
 @dataclass(frozen=True)
 class _Text:
-    """`rate` in SPS; `said` is cancelled where the text was stopped."""
+    """`rate` in SPS; `said` is cancelled if the text was stopped."""
 
     text: str
     voice: str
@@ -71,7 +71,7 @@ class _Text:
 
     def fail(self, error: EngineError) -> None:
         self.said.set_exception(error)
-        self.said.exception()  # an agent that does not wait never asks for it
+        self.said.exception()  # an agent that does not wait never reads it
 
 
 class Tools:
@@ -82,10 +82,10 @@ class Tools:
         self._waiting: deque[_Text] = deque()
         self._task: asyncio.Task[None] | None = None  # speaks them; None = none was spoken yet
         self._speech: Speech | None = None  # of the current text
-        self._rate: float | None = None  # SPS of the next texts; None = the person's rate
+        self._rate: float | None = None  # SPS of the next texts; None = the user's rate
 
     async def speak(self, text: str, voice: str = "", rate: Rate = None, wait: bool = False) -> str:
-        """Say a text aloud, after what is being said. With wait, answer once it was said."""
+        """Speak a text aloud, after the queued ones. With wait, answer once it was spoken."""
         await self._service.check_voice(voice)
         if len(text) > self._service.limits.text:
             raise InvalidInput("Give at most {most} at a time.", most=self._service.limits.text)
@@ -104,37 +104,37 @@ class Tools:
             self._task = asyncio.create_task(self._say_all(loudspeaker))
             # Not within the task, which may be cancelled before it begins.
             self._task.add_done_callback(lambda task: self._release(loudspeaker))
-        its = _Text(text, voice, rate)
-        self._waiting.append(its)
+        queued = _Text(text, voice, rate)
+        self._waiting.append(queued)
         if not wait:
-            return "It is being said."
-        await asyncio.wait([its.said])
-        if its.said.cancelled():
-            return "It was stopped."
-        its.said.result()
-        return "It was said."
+            return "The text is queued."
+        await asyncio.wait([queued.said])
+        if queued.said.cancelled():
+            return "The text was stopped."
+        queued.said.result()
+        return "The text was spoken."
 
     async def set_rate(self, rate: Rate = None) -> str:
-        """Change the pace at once, within the very sentence. Without a rate: as the person set."""
+        """Change the speaking rate at once, even within a sentence. Without a rate: the user's."""
         self._rate = rate
         if self._speech is not None:
             self._speech.rate = rate
-        return "That is the pace from now on."
+        return "The speaking rate has changed."
 
     async def stop(self) -> str:
-        """Be silent, and forget what waits to be said."""
+        """Stop speaking, and clear the queue."""
         self._forget(None)
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-        return "Nothing is being said."
+        return "All speech was stopped."
 
     async def list_voices(self) -> str:
-        """The names of the voices, one a line."""
+        """Return the names of the voices, one per line."""
         return "\n".join(await self._service.voices())
 
     async def listen_once(self, seconds: Seconds = 30.0) -> str:
-        """Hear what the person says next, as text; empty when nobody speaks in time."""
+        """Return the user's next utterance as text; empty if nobody speaks in time."""
         settings, clock = self._service.settings, self._service.clock
         await self._service.load_detector()
         microphone = self._service.factories.microphone(settings.audio.microphone)
@@ -173,7 +173,7 @@ class Tools:
         except EngineError as error:
             text.fail(error)
         finally:
-            text.said.cancel()  # unless it was said or failed
+            text.said.cancel()  # unless it was spoken or failed
             self._speech = None
 
     def _forget(self, error: DeviceError | None) -> None:

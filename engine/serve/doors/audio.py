@@ -1,11 +1,11 @@
-"""Everything under /v1/audio: speech of a whole text, of text that is streamed in, and what is said
-in a recording.
+"""Everything under /v1/audio: speech of a complete or a streamed text, and transcripts of
+recordings.
 
-Speech over HTTP is as OpenAI's clients know it, and what they do not know yet: it has an id
-(X-Speech-Id), and its rate can be changed while it is spoken. The answer begins with the first
-frame, so everything that is wrong with a request is answered with an error, never with a sound that
-breaks off. The WebSocket has the events of vLLM-Omni, and two more: session.update changes the rate
-at any moment, and a word event says of each word where in the sound it begins.
+Speech over HTTP follows OpenAI's interface, with two additions: it has an id (X-Speech-Id), and its
+rate can be changed while it is spoken. The response begins with the first frame, so an invalid
+request always gets an error, never a sound that breaks off. The WebSocket has the events of
+vLLM-Omni, and two more: session.update changes the rate at any time, and a word event gives the
+start of each word in the sound.
 
     in   session.config {voice, response_format, speed | rate, lead_ms}
          input.text {text}, input.done, input.cancel, session.update {speed | rate}
@@ -13,11 +13,11 @@ at any moment, and a word event says of each word where in the sound it begins.
          session.done, session.updated, session.cancelled {audio_ms}, error
 
 All text up to input.done is one utterance; another may follow on the connection. An utterance ends
-with session.done, or with error where it failed, or with session.cancelled where it was ended
-early. That is also the answer to every input.cancel.
+with session.done, with error if it failed, or with session.cancelled if it was stopped early, which
+also answers every input.cancel.
 
-Invariant: a recording is decoded in the same bounded process as one that a person drops on the
-window, from a file that only this request has and that ends with it.
+Invariant: a recording is decoded in the same bounded process as a file dropped on the window, from
+a private file of this request that is deleted at its end.
 """
 
 import asyncio
@@ -52,16 +52,17 @@ from engine.serve.doors.requests import (
     server_sent,
     while_connected,
 )
-from engine.serve.models import Ears, Recording, Segment
+from engine.serve.models import RecogniserThread, Recording, Segment
 from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech, SpeechFrame
 
-# Names that clients of OpenAI's servers ask for, some of which retire there: for speech, for ears.
+# Model names that OpenAI's clients use, some of which are retired there: for speech, for
+# transcripts.
 _VOICES: Final = ("rubato", "gpt-4o-mini-tts", "tts-1", "tts-1-hd")
 _EARS: Final = ("rubato", "whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")
-_FIRST: Final = {"sentence_index": 0}  # there is one, however many sentences it has
+_FIRST: Final = {"sentence_index": 0}  # always one, however many sentences it has
 _GRANULARITIES: Final = "timestamp_granularities[]"
 _MOST_FIELDS: Final = 20
-_UNKNOWN: Final = {  # what clients expect of a segment and this recogniser does not say
+_UNKNOWN: Final = {  # expected by clients, but not provided by this recogniser
     "seek": 0,
     "tokens": [],
     "temperature": 0.0,
@@ -92,7 +93,7 @@ async def speak(request: Request) -> Response:
         frames = await stack.enter_async_context(aclosing(speech.frames(asked.lead_ms)))
         first = await while_connected(request, anext(frames, None))
         if first is None:
-            raise Refusal("There is nothing to say in this text.", field="input")
+            raise Refusal("This text has no words to speak.", field="input")
         media = media_type(asked.response_format)
         sound = _encoded(asked.response_format, first, frames)
         if asked.stream_format == "sse":
@@ -128,7 +129,7 @@ async def _events(sound: AsyncIterator[bytes], speech: Speech) -> AsyncIterator[
         if data:
             yield {"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()}
     if speech.stopped:
-        raise Cancelled("The speech was ended by a request.")
+        raise Cancelled("The speech was stopped by a request.")
     used, made = len(speech.text.split()), speech.given_ms // 80  # words, and frames of sound
     usage = {"input_tokens": used, "output_tokens": made, "total_tokens": used + made}
     yield {"type": "speech.audio.done", "usage": usage}
@@ -140,7 +141,7 @@ async def running(request: Request) -> Response:
     speech = service.speeches.get(request.path_params["key"])
     if speech is None:
         raise Refusal(
-            "No speech with this id is being spoken here.",
+            "No running speech has this id.",
             status=404,
             hint="With several engines, use the WebSocket /v1/audio/speech/stream.",
         )
@@ -162,7 +163,7 @@ async def voices(request: Request) -> Response:
 
 
 class _Event(Paced):
-    """One of a client's; which fields count depends on its type."""
+    """A client's event; which fields count depends on its type."""
 
     type: Literal["session.config", "session.update", "input.text", "input.done", "input.cancel"]
     voice: VoiceName = ""
@@ -208,7 +209,7 @@ class Stream(EventEndpoint[_Event]):
         await self.tell("session.cancelled", audio_ms=audio_ms)
 
     def _spoken(self) -> Speech:
-        """What is being spoken, or will be."""
+        """Return the running or next utterance."""
         if self._speech is None or self._task is None or self._task.done():
             self._speech = self.service.speech(self._config.voice, self._rate, streamed=True)
             self._task = self.tasks.create_task(self._speak(self._speech))
@@ -252,7 +253,7 @@ class _Form(Wire):
 
 async def transcribe(request: Request) -> Response:
     """Transcribe a recording. If the client hangs up, the work ends after the current segment."""
-    ears: Ears = request.app.state.service.ears
+    ears: RecogniserThread = request.app.state.service.ears
     async with AsyncExitStack() as stack:
         stack.enter_context(ears.admitted())
         form, recording = await stack.enter_async_context(_save_upload(request))
@@ -269,12 +270,14 @@ async def transcribe(request: Request) -> Response:
 
 @asynccontextmanager
 async def _save_upload(request: Request) -> AsyncIterator[tuple[_Form, Recording]]:
-    """The form of a request, and its recording in a temporary file."""
+    """Yield the form of a request, and its recording in a temporary file."""
     with tempfile.TemporaryDirectory(prefix="rubato-") as folder:
         path = Path(folder, "recording")  # whatever the client calls it
         async with request.form(max_files=1, max_fields=_MOST_FIELDS) as sent:
             if "word" in sent.getlist(_GRANULARITIES):
-                raise Refusal("Segments have times here, words have none.", field=_GRANULARITIES)
+                raise Refusal(
+                    "Times are available for segments, not for words.", field=_GRANULARITIES
+                )
             form = checked(_Form, dict(sent))
             _check_model(form.model, _EARS)
             with path.open("wb") as file:
@@ -334,7 +337,7 @@ def _shown(number: int, segment: Segment) -> Fields:
 
 
 async def models(request: Request) -> Response:
-    """List the names of models that are understood here."""
+    """List the supported model names."""
     about = {"object": "model", "created": 0, "owned_by": "rubato"}
     names = dict.fromkeys((*_VOICES, *_EARS))
     return JSONResponse({"object": "list", "data": [{"id": name, **about} for name in names]})

@@ -1,9 +1,9 @@
 """Session and conversation of a client of the Realtime interface, and their form for a model.
 
-Invariant: a session never changes; an update that fits makes another one, any other makes none.
+Invariant: a session never changes; a valid update makes a new one, an invalid one makes none.
 Settings that this server does not know are refused where a client would notice (formats, voices);
-where it would not, they are kept without effect and sent back. Of a spoken answer, the history
-holds only the words that the client heard.
+elsewhere they are stored without effect and sent back. Of a spoken answer, the history contains
+only the words that the client heard.
 """
 
 import secrets
@@ -39,7 +39,7 @@ _MOST_CHARACTERS: Final = 200_000
 
 
 def new_key(kind: str) -> str:
-    """An id as clients expect it."""
+    """Return an id in the form that clients expect."""
     return f"{kind}_{secrets.token_hex(12)}"
 
 
@@ -47,14 +47,14 @@ def new_key(kind: str) -> str:
 
 
 class SoundFormat(Wire):
-    """The only one there is."""
+    """The only supported format."""
 
     type: Literal["audio/pcm"] = "audio/pcm"
     rate: Literal[24_000] = SAMPLE_RATE
 
 
 class TurnDetection(Wire):
-    """How the end of a client's turn is found: by silence, or (semantic) by its words."""
+    """How the end of a client's turn is detected: by silence, or (semantic) by its words."""
 
     type: Literal["server_vad", "semantic_vad"] = "server_vad"
     silence_duration_ms: Annotated[int, Field(ge=32, le=10_000)] = 500
@@ -80,8 +80,8 @@ class Transcription(Wire):
 
 
 class AudioInput(Strict):
-    """`transcription` None: words are not sent back; `turn_detection` None: the client says itself
-    when it has spoken.
+    """`transcription` None: words are not sent back; `turn_detection` None: the client itself ends
+    its utterances.
     """
 
     format: SoundFormat | None = SoundFormat()
@@ -94,7 +94,7 @@ class AudioInput(Strict):
 
 
 class AudioOutput(Paced):
-    """How the client is spoken to."""
+    """Settings of the speech to the client."""
 
     format: SoundFormat = SoundFormat()
     voice: VoiceName = ""
@@ -103,14 +103,14 @@ class AudioOutput(Paced):
 
 
 class Audio(Wire):
-    """Both ways."""
+    """Both directions."""
 
     input: AudioInput = AudioInput()
     output: AudioOutput = AudioOutput()
 
 
 class Tool(Wire):
-    """A function of the client's."""
+    """A function of the client."""
 
     type: Literal["function"]
     name: Text
@@ -146,18 +146,18 @@ class Session(Wire):
 
     @property
     def transcribes(self) -> bool:
-        """Whether the session only transcribes."""
+        """Whether the client gets transcripts of its speech."""
         return self.audio.input.transcription is not None or not self.answers
 
     def functions(self) -> tuple[ToolSchema, ...]:
-        """The client's functions, in the form that language models take."""
+        """Return the client's functions, in the form for language models."""
         tools = [] if self.tool_choice == "none" else self.tools
         named = (tool.model_dump(exclude={"type"}, exclude_none=True) for tool in tools)
         return tuple({"type": "function", "function": each} for each in named)
 
 
 def _merged(old: Any, new: Any) -> Any:
-    """Objects are merged field by field, all else is replaced."""
+    """Merge objects field by field; replace everything else."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         return new
     return {**old, **{name: _merged(old.get(name), value) for name, value in new.items()}}
@@ -167,12 +167,12 @@ def _merged(old: Any, new: Any) -> Any:
 
 
 class _Kept(Wire):
-    model_config = ConfigDict(extra="ignore")  # many are
+    model_config = ConfigDict(extra="ignore")  # unknown fields are common
 
 
 class Part(_Kept):
     """One part of a message; a spoken one has a transcript, a written one a text. `audio`: sound in
-    base64 that has no transcript yet; it is not kept.
+    base64 without a transcript; it is not stored.
     """
 
     type: Literal["input_text", "output_text", "text", "input_audio", "output_audio", "audio"]
@@ -195,16 +195,16 @@ class _Item(_Kept):
     status: Literal["in_progress", "completed", "incomplete"] = "completed"
 
     def shown(self) -> Fields:
-        """As the client gets it."""
+        """Return the item for the client."""
         return self.model_dump(exclude_none=True)
 
     def truncate(self, at_ms: int) -> None:
-        """The client has heard it up to here. Refusal where there is no such moment."""
+        """The client has heard it up to here. Refusal for an invalid moment."""
         raise Refusal("Only what was spoken can be truncated.", field="item_id")
 
 
 class Message(_Item):
-    """What one of the two said. `interrupted`: the client did not hear all of it."""
+    """A message of user or assistant. `interrupted`: the client did not hear all of it."""
 
     type: Literal["message"] = "message"
     role: Literal["user", "system", "assistant"]
@@ -217,12 +217,12 @@ class Message(_Item):
         return " ".join(filter(None, (part.said for part in self.content)))
 
     @property
-    def told(self) -> base.Message:
-        """As language models get it."""
+    def chat_message(self) -> base.Message:
+        """The message for language models."""
         return base.Message(base.Role(self.role), self.said, interrupted=self._interrupted)
 
     def unheard(self) -> dict[int, str]:
-        """The sound of the parts without a transcript, by their places."""
+        """Return the sound of the parts without a transcript, by index."""
         parts = [part if "audio" in part.type and not part.said else None for part in self.content]
         return {at: part.audio for at, part in enumerate(parts) if part and part.audio}
 
@@ -230,7 +230,7 @@ class Message(_Item):
         self._speech = speech
 
     def grow(self, text: str) -> None:
-        """More of its only part."""
+        """Add text to its only part."""
         if not self._interrupted:
             self.content[0].said += text
 
@@ -239,20 +239,20 @@ class Message(_Item):
             super().truncate(at_ms)
         elif at_ms > (given_ms := self._speech.given_ms):
             raise Refusal(
-                "Its sound has only {length} ms so far.", field="audio_end_ms", length=given_ms
+                "Its sound is only {length} ms long so far.", field="audio_end_ms", length=given_ms
             )
         else:
             self.content[0].said = self._speech.text_until(at_ms)
             self._interrupted = True
 
     def interrupt(self) -> None:
-        """The client has heard at most what was given out."""
+        """Truncate to the sound that was sent, at most which the client has heard."""
         if self._speech is not None and not self._interrupted:
             self.truncate(self._speech.given_ms)
 
 
 class Call(_Item):
-    """A call of a function of the client's."""
+    """A call of a client's function."""
 
     type: Literal["function_call"] = "function_call"
     call_id: Text
@@ -260,21 +260,21 @@ class Call(_Item):
     arguments: Text = ""
 
     @property
-    def told(self) -> ChatMessage:
+    def chat_message(self) -> ChatMessage:
         function = {"name": self.name, "arguments": self.arguments}
         call = {"id": self.call_id, "type": "function", "function": function}
         return {"role": "assistant", "content": "", "tool_calls": [call]}
 
 
 class CallOutput(_Item):
-    """What a function gave."""
+    """The result of a function."""
 
     type: Literal["function_call_output"]
     call_id: Text
     output: Text = ""
 
     @property
-    def told(self) -> ChatMessage:
+    def chat_message(self) -> ChatMessage:
         return {"role": "tool", "tool_call_id": self.call_id, "content": self.output}
 
 
@@ -288,14 +288,14 @@ class Conversation:
         self._items: list[Item] = []
 
     def add(self, item: Item, after: str | None = None) -> str | None:
-        """Returns the id of the item before it; None = it is the first. `after` None: at the end,
-        "root": at the beginning. Refusal of one that is too long by itself.
+        """Add an item; return the id of the one before it, None = it is the first. `after` None: at
+        the end, "root": at the beginning. Refusal of an item that exceeds the limit alone.
         """
         if len(item.model_dump_json()) > _MOST_CHARACTERS:
             most = _MOST_CHARACTERS
-            raise Refusal("An item has at most {most} characters.", field="item", most=most)
+            raise Refusal("An item may have at most {most} characters.", field="item", most=most)
         if any(each.id == item.id for each in self._items):
-            raise Refusal("There is an item '{key}' already.", field="id", key=item.id[:80])
+            raise Refusal("An item '{key}' already exists.", field="id", key=item.id[:80])
         at = len(self._items)
         if after is not None:
             at = 0 if after == "root" else self._items.index(self.find(after)) + 1
@@ -311,23 +311,23 @@ class Conversation:
             del self._items[oldest], sizes[oldest]
 
     def find(self, key: str, known_as: str = Refusal.code) -> Item:
-        """Refusal where there is none, see its `known_as`."""
+        """Return the item with this id. Refusal for an unknown one, see its `known_as`."""
         for item in self._items:
             if item.id == key:
                 return item
-        raise Refusal("There is no item '{key}'.", status=404, known_as=known_as, key=key[:80])
+        raise Refusal("No item has the id '{key}'.", status=404, known_as=known_as, key=key[:80])
 
     def remove(self, item: Item) -> None:
         self._items.remove(item)
 
     def messages(self, instructions: str) -> list[base.Message]:
-        """What was said, for a model that answers with skills; calls are left out."""
+        """Return the messages, without calls, for a model that answers with skills."""
         system = [base.Message(base.Role.SYSTEM, instructions)] if instructions else []
-        return [*system, *(item.told for item in self._items if isinstance(item, Message))]
+        return [*system, *(item.chat_message for item in self._items if isinstance(item, Message))]
 
     def chat(self, instructions: str) -> list[ChatMessage]:
-        """The items as messages for a model that calls functions. Strict servers demand every
-        result directly after its call, and refuse a call without one.
+        """Return the items as messages for a model that calls functions. Strict servers require
+        every result directly after its call, and refuse a call without one.
         """
         said = self.messages(instructions)
         system = "\n".join(each.text for each in said if each.role is base.Role.SYSTEM)
@@ -335,8 +335,12 @@ class Conversation:
         results = {item.call_id: item for item in self._items if isinstance(item, CallOutput)}
         for item in self._items:
             if isinstance(item, Call) and item.call_id in results:
-                chat += [item.told, results[item.call_id].told]
-            elif isinstance(item, Message) and item.role != "system" and (text := told(item.told)):
+                chat += [item.chat_message, results[item.call_id].chat_message]
+            elif (
+                isinstance(item, Message)
+                and item.role != "system"
+                and (text := told(item.chat_message))
+            ):
                 if chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
                     chat[-1]["content"] += f"\n{text}"
                 else:

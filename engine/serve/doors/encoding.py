@@ -1,7 +1,7 @@
-"""Speech as a stream of bytes in the formats that clients ask for, from the first frame on.
+"""Encode speech as a byte stream in the clients' formats, from the first frame on.
 
-Invariant: pushed samples are handed out as soon as their codec gives them; nothing waits for a
-buffer to fill. A WAV in a stream claims the greatest length, since nobody knows its length yet.
+Invariant: samples are returned as soon as their codec emits them; nothing waits for a full buffer.
+A streamed WAV states the greatest length, since its length is unknown.
 """
 
 import base64
@@ -30,17 +30,17 @@ _CODECS: Final = MappingProxyType[str, tuple[str, str, dict[str, str]]](
 
 
 def media_type(name: Format) -> str:
-    """As HTTP calls it."""
+    """Return the media type for HTTP."""
     return {"mp3": "audio/mpeg", "opus": "audio/ogg"}.get(name, f"audio/{name}")
 
 
 def pcm16(pcm: Pcm) -> bytes:
-    """Samples as 16 bits, little-endian."""
+    """Return samples as 16 bits, little-endian."""
     return (np.clip(pcm, -1, 1) * _FULL_SCALE).astype("<i2").tobytes()
 
 
 def samples_of(audio: str) -> Pcm:
-    """Samples [S] of 16 bits in base64. ValueError."""
+    """Decode samples [S] of 16 bits in base64. ValueError."""
     sound = np.frombuffer(base64.b64decode(audio, validate=True), "<i2")
     return sound.astype(np.float32) / np.float32(32_768)
 
@@ -54,11 +54,11 @@ class Encoder:
         self._samples = 0
         self._sink = _Sink()
         self._container = av.open(self._sink, "w", format=container, options=options)
-        self._container.metadata["comment"] = SYNTHETIC  # MP3 and AAC have no place for it here
+        self._container.metadata["comment"] = SYNTHETIC  # MP3 and AAC cannot store it here
         self._stream: Any = self._container.add_stream(codec, rate=SAMPLE_RATE, layout="mono")
 
     def push(self, pcm: Pcm) -> bytes:
-        """What is ready once these samples [S] at SAMPLE_RATE were added; maybe nothing."""
+        """Encode samples [S] at SAMPLE_RATE; return the bytes that are ready, maybe none."""
         if len(pcm):
             samples = np.frombuffer(pcm16(pcm), "<i2").reshape(1, -1)  # [1, S]
             frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
@@ -68,16 +68,16 @@ class Encoder:
         return self._sink.take()
 
     def end(self) -> bytes:
-        """The rest."""
+        """Return the rest."""
         self._container.mux(self._stream.encode(None))
         self._container.close()
         return self._sink.take()
 
 
 class _Sink(bytearray):
-    """A file that cannot seek; keeps what is written until it is taken."""
+    """A file that cannot seek; stores written bytes until they are taken."""
 
-    def write(self, data: Any) -> int:  # Any: whatever memory the library lends
+    def write(self, data: Any) -> int:  # Any: the library's buffer type
         self += data
         return len(data)
 

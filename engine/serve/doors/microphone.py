@@ -1,7 +1,7 @@
-"""What a client says: its sound, and where in it somebody begins, pauses and ends.
+"""A client's speech: its sound, with starts, pauses and ends of utterances.
 
-Invariant: positions are counted from the first sample that came; no more of the sound is kept than
-one utterance may have, with a little before it.
+Invariant: positions count from the first sample. At most one utterance of the sound is kept, with a
+little before it.
 """
 
 from typing import Final
@@ -20,7 +20,7 @@ from engine.serve.service import SAMPLE_RATE
 
 _BEFORE: Final = EAR_RATE // 2  # samples kept before speech was noticed
 _MOST: Final = round((LONGEST_S + 2.0) * EAR_RATE)
-SLICE: Final = SAMPLE_RATE // 10  # samples to take at once; more would keep others waiting
+SLICE: Final = SAMPLE_RATE // 10  # samples per call; more would delay other clients
 
 
 class ClientMicrophone:
@@ -28,12 +28,12 @@ class ClientMicrophone:
 
     def __init__(self, rate: int = SAMPLE_RATE) -> None:
         self._resampler = Resampler(rate, EAR_RATE)
-        self._watch: SpeechWatch | None = None  # None = the client says when it has spoken
+        self._watch: SpeechWatch | None = None  # None = the client itself ends its utterances
         self._kept = np.zeros(0, np.float32)
-        self._end = 0  # sample behind the last that is kept
+        self._end = 0  # sample after the last one that is kept
 
     def listen(self, patience: Patience | None) -> None:
-        """How the end of an utterance is found; None = not by listening. Slow unless the detector
+        """Set how the end of an utterance is detected; None = not at all. Slow unless the detector
         was loaded, see Service. ModelError.
         """
         if patience is None:
@@ -46,7 +46,7 @@ class ClientMicrophone:
             self._watch.patience = patience
 
     def push(self, pcm: Pcm) -> list[SpeechEvent]:
-        """More sound [S], at most SLICE of it; what it shows, in order."""
+        """Append sound [S], at most SLICE; return its events in order."""
         heard = self._resampler.push(pcm)
         self._end += len(heard)
         self._kept = np.concatenate([self._kept, heard])[-_MOST:]
@@ -62,14 +62,14 @@ class ClientMicrophone:
         return shown
 
     def judge(self, pause: int, transcript: Transcript, completeness: Completeness) -> None:
-        """Wait for as long as the words before a pause need."""
+        """Wait as long as the words before a pause need."""
         if self._watch is not None:
             self._watch.judge(InterimTranscript(0, pause, transcript, completeness, 0.0))
 
     def heard(self) -> Pcm:
-        """What is kept [S] at 16 kHz."""
+        """Return the kept samples [S] at 16 kHz."""
         return self._kept
 
     def clear(self) -> None:
-        """Keep nothing of it any more."""
+        """Delete the kept samples."""
         self._kept = self._kept[:0]

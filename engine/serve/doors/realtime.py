@@ -1,8 +1,8 @@
 """The WebSocket /v1/realtime: a conversation in the events of OpenAI's Realtime interface.
 
-Invariant: at most one answer is being given. Its events come in OpenAI's order, and whatever was
-begun is ended: an answer that is cancelled or fails says so in its response.done. A fault of a
-client's event is reported with that event's id, and the session goes on.
+Invariant: at most one answer runs. Its events come in OpenAI's order, and everything that begins
+also ends: a cancelled or failed answer says so in its response.done. A fault in a client's event is
+reported with that event's id, and the session continues.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
                 await self._append(event.audio)
             case "input_audio_buffer.commit":
                 if len(self._microphone.heard()) < _SHORTEST:
-                    raise Refusal("There is too little sound: give 100 ms or more.", field="audio")
+                    raise Refusal("The sound is too short: send 100 ms or more.", field="audio")
                 await self._note(create=False)
             case "input_audio_buffer.clear":
                 self._microphone.clear()
@@ -127,8 +127,8 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
             await self.tell(kind, previous_item_id=before, item=item.shown())
 
     async def _changed(self, changes: Fields) -> Session:
-        """InvalidInput also for an unknown voice: most clients would not notice it later, in a
-        response that failed.
+        """Return the changed session. InvalidInput also for an unknown voice: most clients would
+        not notice it later, in a failed response.
         """
         session = self._session.changed(changes)
         if (voice := session.audio.output.voice) != self._session.audio.output.voice:
@@ -146,7 +146,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         for at in range(0, len(pcm), SLICE):
             for shown in self._microphone.push(pcm[at : at + SLICE]):
                 await self._hear(shown)
-            await asyncio.sleep(0)  # others have their turn
+            await asyncio.sleep(0)  # let other clients run
 
     async def _hear(self, event: SpeechEvent) -> None:
         turns = self._session.audio.input.turn_detection
@@ -168,7 +168,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
                 await self._note(self._drafts.pop(sample, None), create=answer)
 
     async def _draft(self, pause: int, heard: Pcm) -> Transcript | None:
-        """How complete the words before a pause are says how long it is waited for more."""
+        """Transcribe the words before a pause; their completeness decides how long to wait."""
         ears, language = self.service.ears, self._session.audio.input.language
         with suppress(EngineError):
             transcript = await ears.transcript(heard, language)
@@ -177,7 +177,7 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         return None
 
     async def _note(self, draft: _Draft | None = None, *, create: bool) -> None:
-        """Add an item for the utterance; its words follow, those of the `draft` if there is one."""
+        """Add an item for the utterance; its words follow, from the `draft` if there is one."""
         part = Part(type="input_audio", transcript="")
         item = Message(id=self._next, role="user", content=[part])
         self._next = new_key("item")
@@ -224,12 +224,12 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         own = ResponseOptions.model_fields
         session = await self._changed({k: v for k, v in changes.items() if k not in own})
         if not self._session.answers:
-            raise Refusal("A transcription session gives no answers.", field="type")
+            raise Refusal("A transcription session does not answer.", field="type")
         if not self._is_answering and self._hearing is not None:
-            await asyncio.wait([self._hearing])  # it is an answer to what was said
-        if self._is_answering:  # what was said may be answered by now
+            await asyncio.wait([self._hearing])  # the answer includes that utterance
+        if self._is_answering:  # the utterance may be answered by now
             kind = "conversation_already_has_active_response"
-            raise Refusal("A response is in progress already.", known_as=kind)
+            raise Refusal("A response is already in progress.", known_as=kind)
         self._begin(session, options)
 
     def _begin(self, session: Session, options: ResponseOptions) -> None:
@@ -237,20 +237,20 @@ class RealtimeClient(EventEndpoint[ClientEvent]):
         self._answering = self.tasks.create_task(self._answer.run())
 
     async def _cancel(self, why: str) -> bool:
-        """End the answer; False when there is none."""
+        """End the answer; False if there is none."""
         answer, task = self._answer, self._answering
         if answer is None or task is None or task.done():
             return False
         answer.why = why
-        await asyncio.sleep(0)  # it has begun, so that its end is reported too
+        await asyncio.sleep(0)  # let it begin, so that its end is reported too
         task.cancel()
         await asyncio.wait([task])
         return True
 
 
 class Answer:
-    """One answer, spoken while the language model writes it. run() gives it; set `why` before that
-    task is cancelled. The rate of its `speech` may change at any moment.
+    """One answer, spoken while the language model writes it. run() performs it; set `why` before
+    that task is cancelled. The rate of its `speech` may change at any time.
     """
 
     def __init__(self, client: RealtimeClient, session: Session, options: ResponseOptions) -> None:
@@ -270,10 +270,10 @@ class Answer:
         self._field = "transcript" if self._aloud else "text"
         self._key = new_key("resp")
         self._output: list[Message | Call] = []
-        self._message: Message | None = None  # None = nothing was said yet
+        self._message: Message | None = None  # None = no text yet
 
     async def run(self) -> None:
-        """Give it. The client learns of every fault."""
+        """Perform the answer; report every fault to the client."""
         await self._send("response.created", response=self._fields("in_progress"))
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -311,14 +311,14 @@ class Answer:
         self.speech.end()
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
-        mind, tools = self._client.service.mind, self._session.functions()
+        language_model, tools = self._client.service.language_model, self._session.functions()
         conversation, instructions = self._context, self._session.instructions
-        if tools and await mind.can_call():
-            return mind.complete(conversation.chat(instructions), tools)
-        return mind.reply(conversation.messages(instructions), self.speech.rate)
+        if tools and await language_model.can_call():
+            return language_model.complete(conversation.chat(instructions), tools)
+        return language_model.reply(conversation.messages(instructions), self.speech.rate)
 
     async def _begun(self) -> Message:
-        """The message; the client learns of it at first."""
+        """Return the message; announce it to the client at the first call."""
         if self._message is None:
             self._message = Message(role="assistant", content=[], status="in_progress")
             self._message.spoken_by(self.speech if self._aloud else None)
@@ -368,7 +368,7 @@ class Answer:
             await self._send("conversation.item.done", item=item.shown())
 
     async def _tell(self, kind: str, **fields: Any) -> None:
-        """Send an event on the message, which silence before the first word begins too."""
+        """Send an event about the message, which even silence before the first word begins."""
         message = await self._begun()
         await self._send(kind, **self._place(message), content_index=0, **fields)
 

@@ -12,7 +12,7 @@ _MOST_METADATA: Final = 16
 
 
 class Reference(Wire):
-    """Stands for an item of the conversation."""
+    """A reference to an item of the conversation."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -30,14 +30,14 @@ class ResponseOptions(Wire):
     metadata: Annotated[dict[str, str], Field(max_length=_MOST_METADATA)] | None = None
 
     def context(self, conversation: Conversation) -> Conversation:
-        """Return the items to answer. Raises Refusal for items that cannot be used."""
+        """Return the items to answer. Refusal of items that cannot be used."""
         if self.input is None:
             return conversation
         context = Conversation()
         for item in self.input:
             if isinstance(item, Message) and item.unheard():
                 raise Refusal(
-                    "Sound cannot be given here.",
+                    "Sound is not allowed here.",
                     field="input",
                     hint="Create an item of the conversation, and refer to it.",
                 )
@@ -46,7 +46,7 @@ class ResponseOptions(Wire):
 
 
 class ClientEvent(Wire):
-    """One of a client's events; which fields count depends on its type. `audio` in base64."""
+    """A client's event; which fields count depends on its type. `audio` in base64."""
 
     type: Literal[
         "session.update",

@@ -1,9 +1,9 @@
-"""The requests and events of clients, read with care, and the faults that they get back, in the
-shape that clients of OpenAI's servers expect.
+"""Parse and validate clients' requests and events, and report faults in the form of OpenAI's
+servers.
 
-Invariant: the answer to a fault of ours leaves out what it was about; the answer to a client's own
-says what to change. A WebSocket's message that is no event is answered with an error, and a client
-that sends too many of those is let go; one that says nothing stays for as long as it answers pings.
+Invariant: responses to internal errors contain no details; responses to a client's errors say what
+to change. An invalid message on a WebSocket is answered with an error, and a client that sends too
+many of them is disconnected; a silent one stays as long as it answers pings.
 """
 
 import asyncio
@@ -41,13 +41,13 @@ _STATUS: Final = (
 )
 _SUBPROTOCOLS: Final = ("realtime", "rubato")
 _MOST_FAULTS: Final = 50
-_POLICY: Final = 1008  # why a connection is closed, in the protocol's numbers
-Fields = Mapping[str, Any]  # of a JSON object; whatever a client sent
+_POLICY: Final = 1008  # the protocol's number for the reason of a closed connection
+Fields = Mapping[str, Any]  # of a JSON object; any values from a client
 
 
 class Refusal(InvalidInput):
-    """A request that cannot be done: because of a `field`, where one is wrong; OpenAI's clients
-    expect it as this `status` of HTTP, and know it by the name `known_as`.
+    """A request that cannot be fulfilled, because of a `field` if one is wrong. OpenAI's clients
+    expect it with this HTTP `status` and the code `known_as`.
     """
 
     def __init__(
@@ -65,17 +65,17 @@ class Refusal(InvalidInput):
 
 
 class Strict(BaseModel):
-    """A JSON object: each value is of the type that its field declares, other fields are kept."""
+    """A JSON object: each value has the declared type of its field, other fields are kept."""
 
     model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
 
 
 class Wire(Strict):
-    """The same, where null stands for a field that is not there."""
+    """The same, with null equal to a missing field."""
 
     @validator(mode="before")
     @classmethod
-    def _without_nulls(cls, fields: Any) -> Any:  # Any: whatever a client sent
+    def _without_nulls(cls, fields: Any) -> Any:  # Any: a client's value
         if isinstance(fields, dict):
             return {name: value for name, value in fields.items() if value is not None}
         return fields
@@ -93,39 +93,39 @@ def _name_of(value: Any) -> Any:
     return value.get("id", value) if isinstance(value, dict) else value
 
 
-Text = Annotated[str, BeforeValidator(_whole)]  # half a character could not be sent back
+Text = Annotated[str, BeforeValidator(_whole)]  # an unpaired surrogate could not be sent back
 VoiceName = Annotated[Text, BeforeValidator(_name_of)]  # a name, or an object with it as its id
 Rate = Annotated[float, Field(ge=SLOWEST, le=FASTEST)]  # SPS
 Speed = Annotated[float, Field(ge=0.25, le=4.0)]  # a factor on the voice's own pace
-LeadMs = Annotated[float, Field(ge=0, le=60_000)]  # how far sound is made ahead of the ear
+LeadMs = Annotated[float, Field(ge=0, le=60_000)]  # how far sound is made ahead of playback
 
 
 class Paced(Wire):
-    """Where both are given, the rate wins."""
+    """Settings of the speaking rate; `rate` has priority over `speed`."""
 
     rate: Rate | None = None
     speed: Speed | None = None
 
     def target(self, own_pace: float) -> float | None:
-        """SPS; None = the person's own."""
+        """Return the target in SPS; None = the user's own."""
         if self.rate is not None or self.speed in (None, 1.0):
             return self.rate
         return min(max(self.speed * own_pace, SLOWEST), FASTEST)
 
 
 def read_object(text: str | bytes) -> Fields:
-    """A JSON object. InvalidInput for anything else."""
+    """Parse a JSON object. InvalidInput for anything else."""
     try:
         fields = json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, too
-        raise InvalidInput("This is no JSON.") from error
+    except (ValueError, RecursionError) as error:  # ValueError also for invalid UTF-8
+        raise InvalidInput("The request is not valid JSON.") from error
     if not isinstance(fields, dict):
-        raise InvalidInput("This is no JSON object.")
+        raise InvalidInput("The request is not a JSON object.")
     return fields
 
 
 def checked(kind: type[W], fields: Fields) -> W:
-    """The fields as this model. Refusal for the first that does not fit."""
+    """Validate the fields as this model. Refusal for the first that does not fit."""
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
@@ -140,7 +140,7 @@ def checked(kind: type[W], fields: Fields) -> W:
 
 
 def fault(error: Exception) -> dict[str, Any]:
-    """What an event says of an error."""
+    """Return the error object of an event."""
     status = status_of(error)
     text = str(error.detail if isinstance(error, HTTPException) else error)
     return {
@@ -152,13 +152,13 @@ def fault(error: Exception) -> dict[str, Any]:
 
 
 def status_of(error: Exception) -> int:
-    """Of HTTP."""
+    """Return the HTTP status of an error."""
     known = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     return getattr(error, "status_code", getattr(error, "status", known))
 
 
 async def refusal(request: Request, error: Exception) -> Response:
-    """The answer to a request that failed."""
+    """Return the response to a failed request."""
     if (status := status_of(error)) >= 500:
         log.error("a request failed kind=%s", type(error).__name__)
     headers = {"retry-after": str(RETRY_S)} if status == 429 else {}
@@ -166,7 +166,7 @@ async def refusal(request: Request, error: Exception) -> Response:
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T:
-    """Await `work` and return its result. When the client hangs up, cancel it and raise
+    """Await `work` and return its result. If the client hangs up, cancel it and raise
     ClientDisconnect. The body of the request must have been read before.
     """
 
@@ -187,7 +187,7 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T:
 
 
 async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
-    """A stream of events over HTTP; a fault is its last."""
+    """Encode events as a stream over HTTP; a fault is the last one."""
     try:
         async for event in events:
             yield f"data: {json.dumps(event)}\n\n".encode()
@@ -197,9 +197,8 @@ async def server_sent(events: AsyncIterator[Fields]) -> AsyncIterator[bytes]:
 
 
 class EventEndpoint(WebSocketEndpoint, Generic[W]):
-    """One client, whose messages are JSON objects with a type, as are those that it gets; a
-    subclass takes() them, and says how they are read. `tasks` are what is being done for the
-    client, and end with it.
+    """One client, whose messages are JSON objects with a type, as are the replies. A subclass
+    handles them in take() and names their model. `tasks` run for the client, and end with it.
     """
 
     kind: type[W]
@@ -212,9 +211,9 @@ class EventEndpoint(WebSocketEndpoint, Generic[W]):
                 raise WebSocketDisconnect  # the tasks end with it
         except* _GONE as gone:
             error: Exception = gone
-            while isinstance(error, ExceptionGroup):  # an answer has tasks of its own
+            while isinstance(error, ExceptionGroup):  # an answer has its own tasks
                 error = error.exceptions[0]
-            log.info("a client has gone kind=%s", type(error).__name__)
+            log.info("a client has disconnected kind=%s", type(error).__name__)
 
     async def on_connect(self, websocket: WebSocket) -> None:
         offered = self.scope.get("subprotocols", [])
@@ -232,19 +231,19 @@ class EventEndpoint(WebSocketEndpoint, Generic[W]):
             key = fields.get("event_id")
             await self.refuse(error, key if isinstance(key, str) else None)
             if self._faults > _MOST_FAULTS:
-                await websocket.close(_POLICY, "Too many events were wrong.")
+                await websocket.close(_POLICY, "Too many events were invalid.")
                 raise WebSocketDisconnect(_POLICY) from error
 
     async def take(self, event: W) -> None:
-        """One of the client's events. InvalidInput for one that cannot be used."""
+        """Handle one of the client's events. InvalidInput for an invalid one."""
         raise NotImplementedError
 
     async def tell(self, kind: str, **fields: Any) -> None:
         """Send an event."""
-        key = f"event_{secrets.token_hex(8)}"  # OpenAI's clients insist on one
+        key = f"event_{secrets.token_hex(8)}"  # OpenAI's clients require one
         await self.socket.send_text(json.dumps({"type": kind, "event_id": key, **fields}))
 
     async def refuse(self, error: Exception, event_id: str | None = None) -> None:
-        """Tell what went wrong, with the event of the client's that asked for it."""
+        """Report an error, with the id of the client's event that caused it."""
         about = {**fault(error), "event_id": event_id}
         await self.tell("error", error=about, message=about["message"])

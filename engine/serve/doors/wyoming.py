@@ -7,9 +7,9 @@
     client  transcript {text, context: {conversation_id}}
     server  handled-start, handled-chunk .., handled, handled-stop; or not-handled
 
-Home Assistant also sends the whole text between the last chunk and the stop, for servers that
-cannot stream; it is not spoken again. `context.rate` (SPS) may come with each event about a text:
-it holds from there on.
+Home Assistant also sends the complete text between the last chunk and the stop, for servers that
+cannot stream; it is not spoken again. Each event about a text may contain `context.rate` (SPS),
+which applies from there on.
 
 The protocol knows no authentication, so whoever reaches the address is served, and its own reader
 takes whatever length a client announces. Invariant: no event is longer than the limits allow; each
@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 HEAD_BYTES: Final = 64 << 10
 MOST_CLIENTS: Final = 32
 CONVERSATIONS: Final = 32
-MESSAGES: Final = 20  # of one
+MESSAGES: Final = 20  # of one conversation
 LONGEST_S: Final = 120  # of sound
 _MOST_BYTES: Final = 1 << 20  # of an event's data, and of its sound
 _LONGEST_ID: Final = 200  # characters
@@ -90,9 +90,9 @@ class _Data(Wire):
 
 @asynccontextmanager
 async def wyoming_server(service: Service, listener: socket.socket) -> AsyncIterator[None]:
-    """Serve on this socket until the block ends, which lets every client go."""
+    """Serve on this socket until the block ends, which disconnects every client."""
     home = _Home(service)
-    server = await asyncio.start_server(home.come_in, sock=listener, limit=HEAD_BYTES)
+    server = await asyncio.start_server(home.accept_client, sock=listener, limit=HEAD_BYTES)
     try:
         yield
     finally:
@@ -104,16 +104,16 @@ async def wyoming_server(service: Service, listener: socket.socket) -> AsyncIter
 
 
 class _Home:
-    """What the clients share. Conversations are remembered by their ids, a few of them, in memory
-    alone.
-    """
+    """State shared by the clients. A few conversations are stored by their ids, in memory only."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
         self.conversations: OrderedDict[str, tuple[Message, ...]] = OrderedDict()
         self.clients: dict[_Client, asyncio.Task[None]] = {}
 
-    async def come_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept_client(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         client = _Client(self, reader, writer)
         self.clients[client] = asyncio.create_task(client.run())
         self.clients[client].add_done_callback(lambda _: self.clients.pop(client))
@@ -136,30 +136,30 @@ class _Client:
         self._listen(None)
 
     async def run(self) -> None:
-        """Take its events until it hangs up, and speak to it to the end. A fault is reported, and
+        """Handle its events until it hangs up, and complete its speech. A fault is reported, and
         ends the connection.
         """
         try:
             async with self._tasks:
                 await self._attend()
         except* ConnectionError:
-            pass  # it has gone, or does not read
-        except* Exception as faults:  # noqa: BLE001 - one client's fault is not another's
+            pass  # it is gone, or does not read
+        except* Exception as faults:  # noqa: BLE001 - one client's fault does not affect another
             await self._fail(faults.exceptions[0])
         finally:
             self._writer.close()
 
     async def _attend(self) -> None:
         if len(self._home.clients) > MOST_CLIENTS:
-            raise Busy("All {count} places are taken.", count=MOST_CLIENTS)
+            raise Busy("All {count} connections are in use.", count=MOST_CLIENTS)
         while (event := await self._read()) is not None:
             await self._take(event)
         if self._speech is not None:
             self._speech.end()
 
     async def _read(self) -> Event | None:
-        """The next event; None = the client has hung up. InvalidInput for anything else, and for an
-        event that is too long. TimedOut for one that begins and does not end.
+        """Return the next event; None = the client has hung up. InvalidInput for anything else, and
+        for an event that is too long. TimedOut for one that begins and does not end.
         """
         try:
             if not (first := await self._reader.read(1)):
@@ -173,11 +173,11 @@ class _Client:
         except TimeoutError as error:
             raise TimedOut("The request did not arrive in time.") from error
         except ValueError as error:  # a line without an end
-            raise InvalidInput("This is no event.") from error
+            raise InvalidInput("The message is not an event.") from error
         return Event(head.type, {**head.data, **(read_object(more) if more else {})}, payload)
 
     async def _tell(self, kind: str, sound: bytes | None = None, **data: Any) -> None:
-        """ConnectionError when the client has gone or does not read."""
+        """Send an event. ConnectionError if the client is gone or does not read."""
         try:
             async with asyncio.timeout(self._service.limits.write_s):
                 await async_write_event(Event(kind, data, sound), self._writer)
@@ -189,7 +189,7 @@ class _Client:
         if isinstance(error, EngineError):
             text, code = str(error), error.code
         else:
-            log.error("a client's wish failed kind=%s", type(error).__name__)
+            log.error("a client's request failed kind=%s", type(error).__name__)
         with suppress(ConnectionError):
             await self._tell("error", text=text, code=code)
 
@@ -232,7 +232,7 @@ class _Client:
                     self._speech.end()
 
     async def _begin(self, said: _Data, *, streamed: bool) -> Speech:
-        """Begin an utterance, once the one before is over."""
+        """Begin an utterance, after the previous one has ended."""
         if self._speech is not None and self._speaking is not None:
             self._speech.end()
             await asyncio.wait([self._speaking])
@@ -271,7 +271,7 @@ class _Client:
         pcm = self._resampler.push(samples.astype(np.float32).mean(axis=1) / scale)
         self._heard.append(pcm)
         if sum(map(len, self._heard)) > LONGEST_S * EAR_RATE:
-            raise InvalidInput("Only {most} seconds are listened to.", most=LONGEST_S)
+            raise InvalidInput("The sound is longer than {most} seconds.", most=LONGEST_S)
 
     async def _understand(self, asked: _Data) -> None:
         rest = self._resampler.end() if self._resampler else np.zeros(0, np.float32)
@@ -288,7 +288,7 @@ class _Client:
     # ---------------------------------------------------------------------------- answers
 
     async def _answer(self, said: _Data) -> None:
-        """By the language model, as an agent of Home Assistant's."""
+        """Answer with the language model, as an agent of Home Assistant."""
         kept = self._home.conversations
         context = said.context.model_dump(exclude_unset=True)
         key = said.context.conversation_id[:_LONGEST_ID]
@@ -297,7 +297,9 @@ class _Client:
         await self._tell("handled-start", context=context)
         text = ""
         try:
-            async with aclosing(self._service.mind.reply(history, said.context.rate)) as deltas:
+            async with aclosing(
+                self._service.language_model.reply(history, said.context.rate)
+            ) as deltas:
                 async for delta in deltas:
                     if isinstance(delta, TextDelta):
                         text += delta.text

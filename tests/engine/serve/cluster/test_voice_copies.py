@@ -35,7 +35,7 @@ def test_another_voice_of_that_name_is_left_alone_and_told(here: Path, tmp_path:
     there.mkdir()
     voices.save(Voice("Ada", "fake", {"codes": np.arange(7, dtype=np.int16)}), there)
     before = copies(there)
-    with pytest.raises(ModelError, match="another voice"):
+    with pytest.raises(ModelError, match="different voice"):
         keep(copies(here), there)
     assert copies(there) == before
 

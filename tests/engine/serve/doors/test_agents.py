@@ -125,7 +125,7 @@ async def test_who_waits_hears_of_the_own_text_alone() -> None:
         waiting = asyncio.ensure_future(call(client, "speak", text="One " * 4, wait=True))
         await desk.until(lambda: bool(desk.voice.spoken))
         await call(client, "speak", text="go " * 40)
-        assert await waiting == "It was said."
+        assert await waiting == "The text was spoken."
         assert desk.voice.spoken.count("go") < 40
 
 
@@ -138,9 +138,9 @@ async def test_who_waits_learns_that_it_was_stopped_and_can_speak_again() -> Non
         first = desk.loudspeaker
         desk.parts.loudspeakers[""] = HandLoudspeaker()
         said = asyncio.ensure_future(call(client, "speak", text="Go on.", wait=True))
-        assert await asyncio.gather(*waiting) == ["It was stopped."] * 2
-        assert await stopping == "Nothing is being said."
-        assert await said == "It was said."
+        assert await asyncio.gather(*waiting) == ["The text was stopped."] * 2
+        assert await stopping == "All speech was stopped."
+        assert await said == "The text was spoken."
         assert first.closed
         assert desk.loudspeaker.closed
         assert "never" not in desk.voice.spoken
@@ -157,7 +157,7 @@ async def test_a_text_that_fails_does_not_keep_the_next_one_waiting() -> None:
         bad = asyncio.ensure_future(client.call_tool("speak", {"text": "bad", "wait": True}))
         good = asyncio.ensure_future(call(client, "speak", text="Go on.", wait=True))
         assert (await bad).is_error
-        assert await good == "It was said."
+        assert await good == "The text was spoken."
 
 
 async def test_only_so_many_texts_wait() -> None:

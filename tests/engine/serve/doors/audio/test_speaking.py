@@ -228,7 +228,7 @@ async def test_what_is_cut_off_does_not_look_complete() -> None:
         await until(socket, "word")
         waiting = asyncio.ensure_future(say(served))
         events, _ = await until(socket, "error")
-        assert "others wait" in events[-1]["message"]
+        assert "other clients waited" in events[-1]["message"]
         assert not of_kind(events, "session.done")
         assert (await waiting).status_code == 200
 
@@ -313,7 +313,7 @@ async def test_a_client_that_says_nothing_stays() -> None:
         await until(socket, "session.updated")
         await tell(socket, "input.text", text="and now ")
         events, _ = await until(socket, "error")  # an utterance has a place, and is not waited for
-        assert "Nothing came" in events[-1]["message"]
+        assert "No text arrived" in events[-1]["message"]
 
 
 async def test_a_client_that_answers_no_ping_is_let_go() -> None:

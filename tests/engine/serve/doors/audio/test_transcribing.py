@@ -162,7 +162,7 @@ async def test_only_so_many_recordings_are_taken_as_texts_are(question: Pcm) -> 
         (b"", {}, 400, "empty"),
         (b"x", {"model": "x"}, 404, "model"),
         (b"x", {"response_format": "x"}, 400, "srt"),
-        (b"x", {"timestamp_granularities[]": "word"}, 400, "words have none"),
+        (b"x", {"timestamp_granularities[]": "word"}, 400, "not for words"),
     ],
 )
 async def test_what_cannot_be_heard_is_said(
