@@ -1,1 +1,1 @@
-"""The only place with threads: turns, listening, thinking, speaking."""
+"""The engine's threads: turns, listening, language model, speech."""

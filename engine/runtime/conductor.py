@@ -1,7 +1,7 @@
 """The conductor: one inbox for commands and facts, one place where turns are decided.
 
-Invariant: rules.advance() decides, effects.py carries out. Only the conductor's thread emits
-events, to the last one, so a host receives them one at a time and in order.
+Invariant: rules.advance() decides, effects.py carries out. All events come from the conductor's
+thread, so a host receives them one at a time and in order.
 """
 
 import time
@@ -35,8 +35,7 @@ from engine.runtime.host.status import Status
 from engine.runtime.host.timers import Timers
 from engine.runtime.host.voice_preview import VoicePreview
 from engine.runtime.threads import assemble
-from engine.runtime.turn import facts as h
-from engine.runtime.turn import rules, watchdog
+from engine.runtime.turn import facts, rules, watchdog
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.floor import Floor
 from engine.runtime.turn.log import TurnLog
@@ -47,27 +46,27 @@ from engine.settings import Settings, Value
 
 
 class _Quit:
-    """The host stops the engine: the last message that is acted on."""
+    """The host stops the engine: the last message that is processed."""
 
 
 Inbound = Command | Fact | Event | _Quit
 Arranging = (
-    h.VoiceMoved
-    | h.ClipTaken
-    | h.VoiceAdopted
-    | h.ModelChosen
-    | h.ConversationRead
-    | h.ConversationGone
-    | h.Titled
+    facts.VoiceMoved
+    | facts.ClipTaken
+    | facts.VoiceAdopted
+    | facts.ModelChosen
+    | facts.ConversationRead
+    | facts.ConversationGone
+    | facts.Titled
     | Devices
 )
 
-LONGEST_TEXT = 20_000  # characters; a text beyond that is a mistake
-STOP_S = 2.0  # the conductor itself never waits for anyone, so this is ample
+LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
+STOP_S = 2.0  # ample, as the conductor itself never waits
 
 
 class Conductor:
-    """Directs the workers by the turn rules and tells the host what happens."""
+    """Directs the workers by the turn rules and reports events to the host."""
 
     def __init__(
         self,
@@ -101,8 +100,8 @@ class Conductor:
         self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
         self._preview = VoicePreview(self._workers, self._status, port)
-        self._over = False  # Stopped was told
-        self._moved_at = time.monotonic()  # when the floor was last decided about
+        self._over = False  # Stopped was emitted
+        self._moved_at = time.monotonic()  # time of the last decision about the floor
         audio = settings.audio
         self._floor = Floor(hands_free=audio.hands_free, headset=audio.headset)
 
@@ -120,23 +119,23 @@ class Conductor:
 
     def stop(self) -> None:
         """End the turn, save the settings, stop every thread; Stopped is the last event.
-        EngineError when the conductor's own thread does not end.
+        EngineError if the conductor's own thread does not end.
         """
         self._worker.post(_Quit())
         if not self._worker.stop(STOP_S + self._workers.longest_stop_s):
             raise EngineError(
-                "The engine is still busy telling what happened.",
-                hint="Whoever receives its events must not wait for it.",
+                "The engine is still reporting events.",
+                hint="The receiver of its events must not wait for the engine.",
             )
         if not self._over:  # its thread never ran
             self._quit()
 
     def keep(self, path: Path) -> None:
-        """Write the conversation as Export does, on the calling thread; after stop() only."""
+        """Write the conversation as Export does, on the calling thread; only after stop()."""
         self._conversations.write_now(path)
 
     def situation(self) -> Situation:
-        """What a skill may know; reads values that are replaced whole, so any thread may ask."""
+        """Return the state for the skills; from any thread, as its values are replaced whole."""
         settings = self._preferences.settings
         return Situation(
             rate=settings.speech.rate,
@@ -182,7 +181,7 @@ class Conductor:
         return min((wait for wait in waits if wait is not None), default=None)
 
     def _watch(self, now: float) -> float | None:
-        """End a turn in which nothing moves any more; returns the seconds until the next look."""
+        """End a turn without progress; return the seconds until the next check."""
         if self._status.loading:
             self._moved_at = now
         turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
@@ -194,8 +193,8 @@ class Conductor:
         return None
 
     def _quit(self) -> None:
-        """Put everything away; a step that fails does not keep the next ones from being done."""
-        self._floor = replace(self._floor, waiting=())  # who quits is told of no timer any more
+        """Shut everything down; a failing step does not prevent the next ones."""
+        self._floor = replace(self._floor, waiting=())  # no timer is announced while quitting
         self._worker.guarded(partial(self._decide, commands.StopReply()))
         self._worker.guarded(self._preferences.save)
         self._worker.guarded(partial(self._timers.save, self._emit))
@@ -219,7 +218,7 @@ class Conductor:
         workers = self._workers
         match command:
             case commands.StopReply(by_escape) if self._ringing.silence(by_escape=by_escape):
-                pass  # what rings first, and a reply with the next key press
+                pass  # the timer that rings first; a reply at the next key press
             case commands.StopReply() | commands.PressTalk():
                 self._preview.stop_preview()
                 self._decide(command)
@@ -244,7 +243,7 @@ class Conductor:
         text = whole(command.text.strip())
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                "That text has {count} characters; {most} is the most.",
+                "That text has {count} characters; at most {most} are allowed.",
                 hint="Send it in parts.",
                 count=len(text),
                 most=LONGEST_TEXT,
@@ -255,42 +254,42 @@ class Conductor:
             self._effects.private_texts.add(text)
         if text and isinstance(command, commands.SendText) and command.instead_of is not None:
             self._conversations.ask_instead(replace(command, text=text), command.instead_of)
-        elif text and not (typed and aloud and self._actions.grant_said(text)):
+        elif text and not (typed and aloud and self._actions.apply_spoken_wish(text)):
             self._decide(replace(command, text=text))
 
     def _learn(self, fact: Fact) -> None:
-        """What the rules are about goes to them; what else follows from it is here."""
+        """Pass facts for the rules to them, and act on the others."""
         turn = self._floor.turn
         match fact:
-            case _ if isinstance(fact, h.Progress):
+            case _ if isinstance(fact, facts.ReplyFact):
                 if (shown := self._log.note(fact)) is not None:
                     self._emit(shown)
-            case h.ReplyAudible():
+            case facts.ReplyAudible():
                 self._preview.spoke()
                 self._log.note(fact)
                 self._decide(fact)
-            case h.Transcribed():
+            case facts.Transcribed():
                 self._transcribed(fact)
-            case h.EchoCancelled():
+            case facts.EchoCancelled():
                 self._decide(fact)
                 self._attend()
             case SpeechResumed():
                 self._effects.drop_prepared(turn)
-            case h.InterimTranscript():
+            case facts.InterimTranscript():
                 if self._floor.phase is Phase.LISTENING and fact.turn == turn:
                     self._effects.prepare(fact)
-            case h.ActionAsked():
+            case facts.ActionAsked():
                 if fact.turn == turn:
-                    self._actions.grant(fact.action, turn)
+                    self._actions.apply(fact.action, turn)
             case _ if isinstance(fact, rules.Deciding):
                 self._decide(fact)
             case _:
                 self._arrange(fact)
 
     def _arrange(self, fact: Arranging) -> None:
-        """What is about no turn: voices, models, conversations, devices."""
+        """Act on facts without a turn: voices, models, conversations, devices."""
         match fact:
-            case h.VoiceMoved() | h.ClipTaken():
+            case facts.VoiceMoved() | facts.ClipTaken():
                 self._preview.take(fact)
             case h.VoiceAdopted(name, waits):
                 self._preview.adopted()
@@ -300,8 +299,8 @@ class Conductor:
                     self._emit(said)
             case h.ModelChosen(changes):
                 self._preferences.choose(changes, time.monotonic())
-                self._workers.model_manager.post(ListModels())  # another one is in use now
-            case h.ConversationRead() | h.ConversationGone() | h.Titled():
+                self._workers.model_manager.post(ListModels())  # another model is in use now
+            case facts.ConversationRead() | facts.ConversationGone() | facts.Titled():
                 self._conversations.on(fact, self._floor)
             case Devices(microphones, loudspeakers):
                 audio = self._preferences.settings.audio
@@ -311,7 +310,7 @@ class Conductor:
             case _:
                 assert_never(fact)
 
-    def _transcribed(self, fact: h.Transcribed) -> None:
+    def _transcribed(self, fact: facts.Transcribed) -> None:
         turn, said = fact.turn, fact.transcript
         late = self._log.find(turn) is None
         if late and self._log.say_late(turn, said.text) and said.text:
@@ -320,7 +319,7 @@ class Conductor:
         self._decide(fact)
 
     def _show(self, event: Event) -> None:
-        """Show an event of another thread, once those who act by it have seen it."""
+        """Show an event of another thread, after the parts that react to it have seen it."""
         match event:
             case events.PartialTranscript(turn) if turn != self._floor.turn:
                 return
@@ -328,33 +327,35 @@ class Conductor:
                 event = self._status.inspected(event)
             case events.Failed():
                 self._preview.failed(event)
-                self._status.failed(event)
+                self._status.on_failed(event)
             case VoicesListed():
                 self._preview.listed(event)
             case ClipRecording():
                 self._preview.recorded(event)
             case events.VoicesChanged(selected=selected):
                 self._preview.known(selected)
-                self._status.voices_known(event)
+                self._status.on_voices(event)
             case events.Loading():
-                self._status.loads(event)
+                self._status.on_loading(event)
             case events.Ready():
-                self._status.runs(event)
+                self._status.on_ready(event)
         self._emit(event)
         if isinstance(event, events.Failed):
             self._decide(event)
-        elif isinstance(event, events.Ready) and self._status.models_run:
-            # at the start, what can be done at leisure waits for that
+        elif isinstance(event, events.Ready) and self._status.models_ready:
+            # work of the start that can wait was delayed until now
             self._effects.use_quiet(self._floor.phase)
 
     # ------------------------------------------------------------------- decisions
 
     def _decide(self, fact: rules.Deciding) -> None:
-        if self._ringing.sounds and isinstance(fact, h.Peeked | h.Transcribed):
-            text = fact.text if isinstance(fact, h.Peeked) else fact.transcript.text
-            fact = replace(fact, wish=fact.wish or self._actions.silences(text))
-        own = self._log.own_words(self._floor.turn) if self._floor.candidate else frozenset()
-        outcome = rules.advance(self._floor, fact, own)
+        if self._ringing.sounds and isinstance(fact, facts.Peeked | facts.Transcribed):
+            text = fact.text if isinstance(fact, facts.Peeked) else fact.transcript.text
+            fact = replace(fact, wish=fact.wish or self._actions.silences_ring(text))
+        reply_words = (
+            self._log.reply_words(self._floor.turn) if self._floor.candidate else frozenset()
+        )
+        outcome = rules.advance(self._floor, fact, reply_words)
         self._floor = outcome.floor
         if outcome.orders:
             self._moved_at = time.monotonic()
@@ -365,7 +366,7 @@ class Conductor:
 
     def _change(self, key: str, value: Value, origin: int = 0) -> None:
         if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
-            self._decide(commands.StopReply())  # what was said so far is forgotten
+            self._decide(commands.StopReply())  # drops the user's speech so far
         try:
             self._preferences.change(key, value, time.monotonic(), origin)
         except EngineError:
@@ -381,14 +382,14 @@ class Conductor:
             self._attend()
 
     def _attend(self) -> None:
-        """Tell the ears what to listen for in this phase."""
-        floor, desk = self._floor, self._preview
-        desk.phase_is(floor.phase)
+        """Send the ears what to listen for in this phase."""
+        floor, preview = self._floor, self._preview
+        preview.phase_is(floor.phase)
         aloud = floor.phase is Phase.SPEAKING and not floor.headset
         self._workers.ears.post(
             Attend(
-                hands_free=floor.hands_free and not desk.recording,
-                ignore_microphone=(aloud and not floor.cancelling) or desk.hearing,
+                hands_free=floor.hands_free and not preview.recording,
+                ignore_microphone=(aloud and not floor.cancelling) or preview.hearing,
                 during_reply=aloud and floor.cancelling,
                 busy=floor.phase is not Phase.IDLE or self._ringing.sounds,
             )

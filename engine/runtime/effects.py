@@ -1,6 +1,6 @@
-"""What the turn rules decided, carried out: orders to the workers, entries in the log, events.
+"""Carry out the decisions of the turn rules: orders to the workers, entries in the log, events.
 
-Invariant: runs on the conductor's thread only, and decides nothing about who has the floor.
+Invariant: runs on the conductor's thread only, and makes no decision about the floor.
 """
 
 import time
@@ -17,7 +17,7 @@ from engine.nn.memory import collect_all
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
-from engine.runtime.turn import orders as o
+from engine.runtime.turn import orders
 from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
@@ -28,7 +28,7 @@ from engine.text.interaction import halts, lets_go_on
 
 
 class Effects:
-    """The hands of the conductor."""
+    """Acts for the conductor."""
 
     def __init__(
         self, workers: Workers, log: TurnLog, actions: Actions, port: ConductorPort
@@ -40,7 +40,7 @@ class Effects:
         self._attend = port.attend
         self._settings = port.settings
         self.replies = Replies(workers)
-        self.private_texts = set[str]()  # to be read out, and to stay on this computer
+        self.private_texts = set[str]()  # texts that are read out but stay on this computer
 
     def prepare(self, interim: InterimTranscript) -> None:
         """Use the pause: prepare the reply to the transcript so far, without an event. A server on
@@ -54,37 +54,37 @@ class Effects:
             self.replies.prepare(interim.turn, history, paced=self._paced)
 
     def drop_prepared(self, turn: int) -> None:
-        """The person goes on speaking: drop the reply that was prepared."""
+        """The user continues speaking: drop the prepared reply."""
         self._log.record(turn).discarded += self.replies.drop()
 
     def begin_anew(self, past: Conversation | None = None, *, private: bool = False) -> None:
-        """Forget the conversation, and go on with that of the `past`, or with a `private` one."""
+        """Start another conversation: that of the `past`, a `private` or a new one."""
         self._actions.begin(private=private)
         self._log.begin(past, titled=private or past is not None)
         self._workers.language_model.post(self._readiness)
 
-    def carry_out(self, order: o.Order) -> None:
-        if isinstance(order, o.UtteranceOrder):
+    def carry_out(self, order: orders.TurnOrder) -> None:
+        if isinstance(order, orders.UtteranceOrder):
             self._note(order)
             self._workers.ears.post(order)
             return
         match order:
-            case o.Answer(turn, said):
+            case orders.Answer(turn, said):
                 self._answer(turn, said)
-            case o.ReadOut(turn, text, replayed):
+            case orders.ReadOut(turn, text, replayed):
                 record = self._log.record(turn)
                 record.speech_ended_at, record.replayed = time.monotonic(), replayed
                 record.private = record.private or text in self.private_texts
                 self._read_out(turn, text)
-            case o.Pause(turn):
+            case orders.Pause(turn):
                 self.replies.pause(turn)
-            case o.Resume(wish=wish):
-                self._actions.grant_said(wish)
+            case orders.Resume(wish=wish):
+                self._actions.apply_spoken_wish(wish)
                 self._workers.speaker.post(order)
-            case o.Hold(turn):
+            case orders.Hold(turn):
                 self.replies.end(turn, Ending.SUPERSEDED)
                 self._actions.undo(turn)
-            case o.EndTurn(turn, ending, again):
+            case orders.EndTurn(turn, ending, again):
                 if again:
                     self._log.rejoin(turn)
                 self._log.record(turn).delivery = self.replies.end(turn, ending)
@@ -96,26 +96,26 @@ class Effects:
             case _:
                 assert_never(order)
 
-    def _note(self, order: o.UtteranceOrder) -> None:
-        """What the log, and who acts in a turn, know of an utterance."""
+    def _note(self, order: orders.UtteranceOrder) -> None:
+        """Update the log and the actions for an utterance order."""
         match order:
-            case o.OpenUtterance(turn):
+            case orders.OpenUtterance(turn):
                 self._log.record(turn)
-            case o.JoinUtterance(before):
+            case orders.JoinUtterance(before):
                 self._log.rejoin(before)
                 self._actions.undo(before)
-            case o.CloseUtterance(turn, ended_at=ended_at):
+            case orders.CloseUtterance(turn, ended_at=ended_at):
                 record, now = self._log.record(turn), time.monotonic()
                 record.end_detected_at = now
                 record.speech_ended_at = now if ended_at is None else ended_at
-            case o.DropUtterance(turn, overlapping=True):
+            case orders.DropUtterance(turn, overlapping=True):
                 self._log.drop(turn)
-            case o.DropUtterance():
+            case orders.DropUtterance():
                 self.replies.drop()
 
     def use_quiet(self, phase: Phase) -> None:
-        """A start's haste is over; while nobody has the floor the language model gets ready for
-        what comes next.
+        """Clean up after a start; while nobody has the floor, prepare the language model for the
+        next turn.
         """
         collect_all()
         idle = phase is Phase.IDLE
@@ -123,7 +123,9 @@ class Effects:
 
     @property
     def _readiness(self) -> GetReady:
-        """With a title for a kept talk that has a subject, from a model on this computer alone."""
+        """The language model's order: a title only for a saved talk with a subject, by a local
+        model.
+        """
         log, settings, title = self._log, self._settings(), None
         kept = settings.history.keep not in STAYS_OFF and not log.titled
         if kept and not asks_another_computer(settings.language_model):
@@ -139,11 +141,11 @@ class Effects:
         self._emit(heard(turn, said))
         unsaid = self._log.left_unsaid(turn)
         stops = halts(said.text)
-        if unsaid and self._actions.grant_said(said.text, turn) and not stops:
+        if unsaid and self._actions.apply_spoken_wish(said.text, turn) and not stops:
             self._log.goes_on(turn)
-            self._read_out(turn, unsaid)  # what was wished for is how to go on
+            self._read_out(turn, unsaid)  # the wish says how to continue
         elif unsaid and stops:
-            self._read_out(turn, "")  # what was wished for is silence
+            self._read_out(turn, "")  # the wish was silence
         elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):
             self._log.goes_on(turn)
             self._read_out(turn, rest)
@@ -159,5 +161,5 @@ class Effects:
 
 
 def heard(turn: int, said: Transcript) -> Heard:
-    """What the host is shown of the person's words."""
+    """Return the event for the user's words."""
     return Heard(turn, said.text, said.confidence, said.recogniser)

@@ -1,7 +1,7 @@
-"""Where the threads get their parts from: the real ones, or others for files and tests.
+"""Factories of the threads' parts: the real ones, or substitutes for files and tests.
 
-Invariant: nothing is opened here; each call is made by the thread that will own the result, and
-only then is the library behind it imported.
+Invariant: nothing is opened here. Each factory is called by the thread that will own the result,
+and only then imports its library.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,17 +31,17 @@ from engine.tts.base import Progress, TtsModel
 
 
 class Watch(Protocol):
-    """Sees devices come and go."""
+    """Notices devices that come and go."""
 
     def poll(self) -> Devices | None:
-        """The list when it changed since the last call, else None; cheap."""
+        """Return the list if it changed since the last call, otherwise None; cheap."""
         ...
 
     def close(self) -> None: ...
 
 
 def _later(place: str) -> Callable[..., Any]:
-    """The function at a place ("engine.asr.registry:load"), imported when it is called first."""
+    """Return the function at a place ("engine.asr.registry:load"); imported at its first call."""
     return lambda *given: resolve_name(place)(*given)
 
 
@@ -56,7 +56,7 @@ def _pace_wish(text: str, whole: bool) -> bool:
 
 @dataclass(frozen=True)
 class Factories:
-    """How to make each part. Device names are empty for the system's default."""
+    """The factory of each part. A device name is empty for the system's default."""
 
     microphone: Callable[[str], Microphone]
     loudspeaker: Callable[[str], Loudspeaker]
@@ -65,22 +65,22 @@ class Factories:
     language_model: Callable[[LanguageModelSettings, LoadProgress], LanguageModel]
     synthesiser: Callable[[SpeechSettings, Progress], TtsModel]
     phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
-    # how complete what was said is, for the language of these settings
+    # returns a function that rates how complete a text is, for the language of these settings
     completeness: Callable[[RecogniserSettings], Callable[[str], Completeness]]
     devices: Watch
-    size_bytes: Callable[[PartSettings], int]  # of what would be loaded
-    # raises InvalidInput when a changed setting cannot work here
+    size_bytes: Callable[[PartSettings], int]  # size of the files that would be loaded
+    # raises InvalidInput if a changed setting cannot work here
     check: Callable[[Settings, str, Devices | None], None]
-    # raises InvalidInput for a phrase that will not do, ModelError where it cannot be listened for
+    # raises InvalidInput for an unsuitable phrase, ModelError if it cannot be detected
     spotter: Callable[[WakeSettings], KeywordSpotter] = _spotter
-    history: Path | None = None  # the file conversations are kept in; None = they are not
-    # whether these words are (if they are all), or may become, a wish about the pace of a reply
+    history: Path | None = None  # the file of saved conversations; None = they are not saved
+    # whether these words are (if they are complete), or may become, a wish about a reply's pace
     pace_wish: Callable[[str, bool], bool] = _pace_wish
-    has_window: bool = True  # whether the host shows what UseWindow asks for
+    has_window: bool = True  # whether the host handles UseWindow
 
 
 def standard_factories() -> Factories:
-    """The sound card, and what the settings name."""
+    """Return the factories of the sound card and the parts in the settings."""
     return Factories(
         microphone=_later("engine.audio.devices.portaudio:open_microphone"),
         loudspeaker=_later("engine.audio.devices.portaudio:open_loudspeaker"),

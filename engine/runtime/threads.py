@@ -1,7 +1,7 @@
-"""The threads the conductor directs, made, started and stopped together.
+"""The conductor's threads, which are created, started and stopped together.
 
-Invariant: after stop() no thread of the engine is running unless a library refused to let go, and
-then its name is returned.
+Invariant: after stop() no thread of the engine is running unless a library blocks it; then its name
+is returned.
 """
 
 import logging
@@ -19,14 +19,14 @@ from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.history_writer import HistoryWriter
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.model_manager import ModelManager
-from engine.runtime.workers.recorder import Overhear, Recorder
+from engine.runtime.workers.recorder import Recorder, Tap
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
 from engine.runtime.workers.worker import Actor
 from engine.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-STOP_S = 3.0  # each thread gets this long to finish the step it is in
+STOP_S = 3.0  # each thread gets this long to finish its current step
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Workers:
     background: Background
     history_writer: HistoryWriter
     model_manager: ModelManager
-    controls: LiveControls  # of the speaker's
+    controls: LiveControls  # of the speaker
 
     def start(self) -> None:
         for member in self._members().values():
@@ -46,11 +46,11 @@ class Workers:
 
     @property
     def longest_stop_s(self) -> float:
-        """How long stop() takes at most."""
-        return STOP_S * (len(self._members()) + 2)  # ears and model manager have two
+        """The longest duration of stop()."""
+        return STOP_S * (len(self._members()) + 2)  # ears and model manager have two threads
 
     def stop(self) -> tuple[str, ...]:
-        """Stop all, ears first; returns the names of those that did not end in time."""
+        """Stop all, ears first; return the names of those that did not end in time."""
         return tuple(name for name, member in self._members().items() if not _ended(name, member))
 
     def _members(self) -> dict[str, Actor[Any]]:
@@ -62,7 +62,7 @@ class Workers:
 
 
 def _ended(name: str, member: Actor[Any]) -> bool:
-    """Stop one; whatever its part raises while closing must not keep the others running."""
+    """Stop one; an error while its part closes must not keep the others running."""
     try:
         return member.stop(STOP_S)
     except Exception:
@@ -77,13 +77,13 @@ def assemble(
     situation: Callable[[], Situation],
     in_force: Callable[[], Settings],
 ) -> Workers:
-    """Workers for these settings, not yet started; `in_force` tells the settings of later on."""
+    """Create the workers for these settings, not yet started; `in_force` returns later settings."""
     controls = LiveControls(lead_ms=settings.audio.lead_ms, rate=settings.speech.rate)
     controls.volume = settings.audio.volume
     speaker = SpeechWorker(factories, tell, controls)
     ears = Ears(factories, tell, controls)
     language_model = LanguageModelWorker(factories, tell, speaker.post, situation)
-    recorder = Recorder(tell, lambda sink: ears.post(Overhear(sink)))
+    recorder = Recorder(tell, lambda sink: ears.post(Tap(sink)))
     background = Background(factories, tell, speaker.voice)
     history_writer = HistoryWriter(factories.history, tell)
     model_manager = ModelManager(tell, in_force)

@@ -1,1 +1,1 @@
-"""What a host asks for that is no turn: settings, timers, status, say, converse."""
+"""Requests of a host that are not turns: settings, timers, status, say, converse."""

@@ -1,7 +1,7 @@
-"""What the language model or a skill asks of the assistant itself: pace, volume, voice, timers.
+"""Actions of the language model or a skill on the assistant itself: rate, volume, voice, timers.
 
-Invariant: a wish goes the same way as the person's own hand on the slider. What was done in a turn
-that turns out not to be over is undone.
+Invariant: an action takes the same path as the user's own slider. Actions in a turn that turns out
+not to be over are undone.
 """
 
 import difflib
@@ -29,17 +29,17 @@ from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
 from engine.settings import FASTEST, SLOWEST, Settings, value_of
 
-# The settings that actions change, in the order of restoring: a voice brings its rate along.
+# The settings that actions change, in the order of restoring: a voice changes its rate too.
 _KEYS: dict[str, set[type[Action]]] = {
     "audio.volume": {ChangeVolume},
     "speech.voice": {ChooseVoice},
     "speech.rate": {ChangeRate, ChooseVoice},
 }
-USUAL_SPS = 4.0  # where "slower" starts from when the voice has its own pace
+USUAL_SPS = 4.0  # base of "slower" if the voice has its own pace
 
 
 class Actions:
-    """Grants what is asked of the assistant itself."""
+    """Applies actions on the assistant itself."""
 
     def __init__(self, timers: Timers, port: ConductorPort) -> None:
         self._timers = timers
@@ -47,7 +47,7 @@ class Actions:
         self._situation = port.situation
         self._emit, self._post = port.emit, port.post
         self._settings = port.settings
-        self._granted: _Granted | None = None  # None = nothing that could be undone
+        self._applied: _Applied | None = None  # None = nothing to undo
         self._private = False
         self._private_name = ""
 
@@ -57,19 +57,17 @@ class Actions:
 
     @property
     def person(self) -> str:
-        """The name of the person; empty = not known."""
+        """The name of the user; empty = unknown."""
         return self._private_name or self._settings().person.name
 
-    def grant(self, action: Action, turn: int | None = None) -> None:
-        """Do what was asked, in a turn if it is to be undone with it. InvalidInput when there is no
-        such voice.
-        """
+    def apply(self, action: Action, turn: int | None = None) -> None:
+        """Apply an action; with a turn, undo() can revert it. InvalidInput for an unknown voice."""
         if turn is not None:
-            if self._granted is None or self._granted.turn != turn:
-                self._granted = _Granted(turn, self._settings(), self.person, self._timers.timers)
-            self._granted.kinds.add(type(action))
+            if self._applied is None or self._applied.turn != turn:
+                self._applied = _Applied(turn, self._settings(), self.person, self._timers.timers)
+            self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
-                self._granted.keys[action.key] = None
+                self._applied.keys[action.key] = None
         self._carry_out(action, self._situation())
 
     def _carry_out(self, action: Action, situation: Situation) -> None:
@@ -94,32 +92,31 @@ class Actions:
             case FetchModels() | UseModel():
                 self._post(action)
             case StopSpeaking():
-                pass  # asking took the floor, which has already stopped the reply before
+                pass  # the request took the floor, which has already stopped the reply
             case _:
                 assert_never(action)
 
     def _remember(self, name: str) -> None:
-        """Nothing of a private conversation is saved, but a name can be deleted in it."""
+        """Remember a name. A private conversation saves no name, but can delete one."""
         self._private_name = name if self._private else ""
         if not self._private or not name:
             self._change("person.name", name)
 
-    def grant_said(self, said: str, turn: int | None = None) -> bool:
-        """What a person says while a reply is spoken: a wish about its pace, or to silence what
-        rings, is granted at once and needs no reply; False when it is something else. `turn` as in
-        grant().
+    def apply_spoken_wish(self, said: str, turn: int | None = None) -> bool:
+        """Apply a wish spoken during a reply: about its pace, or to silence a ringing timer. It
+        needs no reply. False for other speech. `turn` as in apply().
         """
         wish = ring_wish(said, self._situation()) or pace_wish(said)
         if wish is None:
             return False
         before = self._settings().speech.rate
-        self.grant(wish, turn)
+        self.apply(wish, turn)
         if isinstance(wish, ChangeRate):
             self._note_rate(before)
         return True
 
     def _note_rate(self, before: float | None) -> None:
-        """Say on screen what came of a wish that gets no reply: "slower: 3.3"."""
+        """Show the result of a wish that gets no reply: "slower: 3.3"."""
         rate = self._settings().speech.rate
         said = f"{rate:.1f}" if rate is not None else ""
         if rate is None:
@@ -132,35 +129,35 @@ class Actions:
             notice = Notice.of("faster: {rate}", rate=said)
         self._emit(notice)
 
-    def silences(self, said: str) -> bool:
-        """Whether that dismisses or snoozes what rings."""
+    def silences_ring(self, said: str) -> bool:
+        """Return whether the words dismiss or snooze a ringing timer."""
         return ring_wish(said, self._situation()) is not None
 
     def undo(self, turn: int) -> None:
-        """The turn is not over and will be answered again: restore all from before its actions."""
-        granted = self._granted
-        if granted is None or granted.turn != turn:
+        """The turn is not over and will be answered again: restore the state before its actions."""
+        applied = self._applied
+        if applied is None or applied.turn != turn:
             return
-        self._granted = None
-        of_actions = [key for key in _KEYS if granted.kinds & _KEYS[key]]
-        for key in (*granted.keys, *of_actions):
-            self._change(key, value_of(granted.before, key))
-        if RememberName in granted.kinds:
-            self._remember(granted.person)
-        if granted.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
-            self._timers.restore(granted.timers)
+        self._applied = None
+        of_actions = [key for key in _KEYS if applied.kinds & _KEYS[key]]
+        for key in (*applied.keys, *of_actions):
+            self._change(key, value_of(applied.before, key))
+        if RememberName in applied.kinds:
+            self._remember(applied.person)
+        if applied.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
+            self._timers.restore(applied.timers)
 
 
 @dataclass
-class _Granted:
-    """How things were before the first wish of a turn, and what kinds of actions it had."""
+class _Applied:
+    """The state before the first action of a turn, and the kinds of its actions."""
 
     turn: int
     before: Settings
     person: str
     timers: tuple[TimerSet, ...]
     kinds: set[type[Action]] = field(default_factory=set)
-    keys: dict[str, None] = field(default_factory=dict)  # of settings, in the order of changes
+    keys: dict[str, None] = field(default_factory=dict)  # keys of settings, in the order of changes
 
 
 def _rate(action: ChangeRate, current: float | None) -> float | None:

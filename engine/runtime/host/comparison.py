@@ -1,7 +1,7 @@
-"""One text, spoken word by word by every system there is, in turn, and measured as it speaks.
+"""Speak one text, word by word, with each system in turn, and measure it.
 
-Invariant: everything happens on the calling thread; one model is loaded at a time. The figures are
-those of engine/tts/delays.py, as on the page that compares the systems, at their own pace.
+Everything happens on the calling thread; one model is loaded at a time. The figures are those of
+engine/tts/delays.py, as on the page that compares the systems, at their own pace.
 """
 
 import logging
@@ -47,8 +47,8 @@ TITLES: Final = {
 }
 LONGEST_TEXT: Final = 1_000  # characters
 LONGEST_DELAY_MS: Final = 5_000.0
-_SHOWN_S: Final = 0.2  # between two rows that are told while a system speaks
-_LOST: Final = Translatable("It found no end, and was cut off.")
+_SHOWN_S: Final = 0.2  # between two reports of a row while a system speaks
+_LOST: Final = Translatable("It did not stop, and was cut off.")
 
 Tell = Callable[[Compared], None]
 
@@ -62,9 +62,9 @@ def compare(
     factories: Factories | None = None,
     clock: Clock | None = None,
 ) -> tuple[Compared, ...]:
-    """Speak the text with every system, and return their rows; `tell` hears each row as it grows,
-    all of them first. A system that cannot be loaded or fails is a row with a note. InvalidInput
-    for a text, a delay, a name or a place that will not do; DeviceError for the loudspeaker.
+    """Speak the text with every system, and return their rows; `tell` gets all rows first, then
+    each as it grows. A system that cannot be loaded or fails is a row with a note. InvalidInput for
+    an invalid text, delay, name or path; DeviceError for the loudspeaker.
     """
     words = _checked(text, recital)
     factories, clock = factories or standard_factories(), clock or Clock()
@@ -88,10 +88,10 @@ def compare(
 
 
 def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
-    """The words of a text that can be compared so."""
+    """Return the words of a text after checking the options."""
     if len(text) > LONGEST_TEXT:
         raise InvalidInput(
-            "That text has {count} characters; {most} can be compared.",
+            "That text has {count} characters; at most {most} can be compared.",
             hint="Give a sentence or two.",
             count=len(text),
             most=LONGEST_TEXT,
@@ -117,7 +117,7 @@ def _checked(text: str, recital: Recital) -> tuple[Word, ...]:
 
 @dataclass(frozen=True)
 class _Stage:
-    """What all systems get alike."""
+    """The common input of all systems."""
 
     words: tuple[Word, ...]
     recital: Recital
@@ -140,7 +140,7 @@ class _Stage:
             raise
         except EngineError as error:
             note = joined((error.message, error.hint)) if error.hint else error.message
-        except Exception as error:  # whatever a library raises, the others speak
+        except Exception as error:  # whatever a library raises, the other systems go on
             logger.exception("comparison failed system=%s", row.name)
             note = Translatable("It failed: {error}.", error=error)
         return replace(row, state=ComparisonState.ABSENT, note=note)
@@ -191,11 +191,11 @@ class _Take:
                     return
 
     def word(self, onset: Onset) -> Word:
-        """The word an onset belongs to."""
+        """Return the word of an onset."""
         return self.stage.words[onset.word]
 
     def row(self) -> Compared:
-        """What is known by now."""
+        """Return the row so far."""
         if not self.made:
             return self.before
         texts = [word.text for word in self.stage.words]
@@ -215,7 +215,7 @@ class _Take:
         )
 
     def _waiting(self, wait: Callable[[float], None]) -> Callable[[int], None]:
-        """Until a word comes; only where it is heard."""
+        """Return a function that waits until a word arrives, if there is a loudspeaker."""
         clock, began = self.stage.clock, self.stage.clock.now()
         if self.stage.loudspeaker is None:
             return lambda number: None

@@ -1,8 +1,6 @@
-"""Choosing the conversation, a new or a kept one; replaying what was said in it, and writing it to
-a file.
+"""Switch between conversations, new or saved ones; replay a reply; export to a file.
 
-Invariant: runs on the conductor's thread; the files of conversations that are kept are the
-history writer's matter.
+Invariant: runs on the conductor's thread; the history writer handles the saved files.
 """
 
 from pathlib import Path
@@ -48,7 +46,7 @@ class Conversations:
         self._decide = port.decide
 
     def on(self, asked: Asked, floor: Floor) -> None:
-        """InvalidInput when it cannot be done."""
+        """Act on a request. InvalidInput if that is impossible."""
         match asked:
             case NewConversation() | ConversationRead() | ConversationGone():
                 self._change(asked)
@@ -63,7 +61,7 @@ class Conversations:
                 self._workers.history_writer.post(asked)
 
     def ask_instead(self, command: SendText, turn: int) -> None:
-        """Take this turn, and all after it, out of the conversation, and ask this in its place."""
+        """Remove this turn and all later ones from the conversation, and ask this instead."""
         self._decide(StopReply())
         cut = self._log.cut(turn)
         if cut.turns:
@@ -73,18 +71,18 @@ class Conversations:
             self._workers.history_writer.keep(cut.began, each)
 
     def write_now(self, path: Path) -> None:
-        """Write it on the calling thread, once the workers have stopped. InvalidInput as write()
-        raises it.
+        """Write the conversation on the calling thread, after the workers have stopped.
+        InvalidInput as in write().
         """
         write(self._log.conversation(), path)
 
     def _export(self, command: Export) -> None:
-        """Have it written by a worker, who tells how that went."""
+        """Let a worker write the conversation and report the result."""
         check_suffix(command.path)
         self._workers.background.post(WriteConversation(self._log.conversation(), command.path))
 
     def _change(self, to: Change) -> None:
-        """End the present turn and switch to another conversation."""
+        """End the current turn and switch to another conversation."""
         read = to if isinstance(to, ConversationRead) else None
         private = isinstance(to, NewConversation) and to.private
         self._decide(StopReply())
@@ -101,11 +99,11 @@ class Conversations:
             self._emit(ConversationOpened(read.conversation, turns=turns))
 
     def _replay(self, asked: Replay, floor: Floor) -> None:
-        """Unless somebody speaks. InvalidInput when there is nothing to hear from there on."""
+        """Replay a reply unless somebody speaks. InvalidInput if no text follows that position."""
         text = self._log.reply_from(asked.turn, asked.start)
         if not text.strip() or asked.start < 0:
-            raise InvalidInput("There is nothing to be heard again there.", hint="Choose a word.")
+            raise InvalidInput("There is no reply to replay there.", hint="Choose a word.")
         if floor.phase is Phase.IDLE or self._log.replays(floor.turn):
             self._decide(ReplayAsked(text, asked.turn, asked.start))
         else:
-            self._emit(Notice.of("It can be heard again once nobody speaks: Esc stops the reply."))
+            self._emit(Notice.of("Wait until the reply ends, or press Esc."))

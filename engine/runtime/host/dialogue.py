@@ -1,7 +1,7 @@
 """A conversation without a window: microphone and loudspeaker are files or devices.
 
-Invariant: the same engine as behind the window; files run in real time, so every measured time is
-what a person at a device would have met.
+Invariant: the same engine as behind the window. Files run in real time, so every measured time is
+that of a real conversation.
 """
 
 import threading
@@ -30,9 +30,9 @@ from engine.runtime.host.say_command import check_writable
 from engine.settings import Settings
 
 FILE_RATE = 48_000  # Hz of the loudspeaker file
-QUIET_S = 1.0  # the conversation is over when the file has ended and nothing follows for this long
+QUIET_S = 1.0  # the conversation is over this long after the end of the file, if nothing follows
 READY_S = 120.0  # without progress: loading takes seconds, many gigabytes a minute
-STAND_IN_S = 2.0  # after a part failed to load, another has begun to load well within this
+STAND_IN_S = 2.0  # a substitute for a failed part starts loading well within this
 NEEDED = frozenset({Part.MICROPHONE, Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER})
 _ON_PARTS = (Loading, Ready, Failed)
 ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
@@ -60,13 +60,12 @@ def converse(
     exports: Sequence[Path] = (),
     factories: Factories | None = None,
 ) -> tuple[Exchange, ...]:
-    """Talk until the microphone's file is over, or (with a device) until interrupted.
+    """Talk until the microphone's file ends, or (with a device) until interrupted.
 
-    `microphone` and `loudspeaker` None: the devices the settings name. `show` receives every event.
-    `exports`: files to write the conversation to; suffixes select the format. `factories` None: the
-    standard ones. Raises UnreadableClip for a microphone file that cannot be read, InvalidInput for
-    a file that cannot be written and EngineError when a part the conversation needs cannot be
-    loaded.
+    `microphone` and `loudspeaker` None: the devices of the settings. `show` gets every event.
+    `exports`: files for the conversation; their suffixes select the format. `factories` None: the
+    standard ones. UnreadableClip for an unreadable microphone file, InvalidInput for a file that
+    cannot be written, EngineError if a necessary part cannot be loaded.
     """
     if microphone is None and settings.audio.muted:
         raise InvalidInput("The microphone is muted.", hint=UNMUTE)
@@ -94,7 +93,7 @@ def converse(
 
 
 class _Talk:
-    """Holds the files back until every part is ready, and sees when the conversation is over."""
+    """Holds the files back until every part is ready, and notices the end of the conversation."""
 
     def __init__(
         self, microphone: Path | None, loudspeaker: Path | None, show: Callable[[Event], None]
@@ -103,18 +102,18 @@ class _Talk:
         self._show = show
         self._changed = threading.Condition()
         self._ready: set[Part] = set()
-        self._broken: dict[Part, Failed] = {}  # did not load, and nothing stands in so far
+        self._broken: dict[Part, Failed] = {}  # failed to load, without a substitute so far
         self._held: dict[Part | None, Failed] = {}  # of those, not yet shown
         self._phase = Phase.IDLE
         self._idle_since = time.monotonic()
-        self._progress_at = time.monotonic()  # when a part last told how far it has loaded
+        self._progress_at = time.monotonic()  # time of the last loading progress
         self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
         self._loudspeaker = loudspeaker
         self._file: FileLoudspeaker | None = None  # the open output file; None = not opened yet
         self.exchanges: list[Exchange] = []
 
     def fit(self, settings: Settings) -> Settings:
-        """These settings, without the devices that files replace."""
+        """Return these settings without the devices that files replace."""
         audio = settings.audio
         if self._microphone is not None:  # it does not hear the loudspeaker
             audio = replace(audio, microphone="", muted=False, hands_free=True, headset=True)
@@ -123,7 +122,7 @@ class _Talk:
         return replace(settings, audio=audio)
 
     def on(self, factories: Factories) -> Factories:
-        """These parts without a window, with files for devices where files were given."""
+        """Return these factories without a window, with the given files instead of devices."""
         factories, microphone = replace(factories, has_window=False), self._microphone
         if microphone is not None:
             watch = _Loudspeakers(factories.devices)
@@ -135,13 +134,13 @@ class _Talk:
     def _open_file(self, name: str) -> FileLoudspeaker:
         """Open the loudspeaker's file. DeviceError after a fault of it, such as a full disk."""
         if self._file is not None and self._file.fault is not None:
-            raise DeviceError("The disk refuses the recording.", hint="")
+            raise DeviceError("The recording cannot be written to the disk.", hint="")
         self._file = FileLoudspeaker(self._loudspeaker, FILE_RATE, clock=self._clock)
         return self._file
 
     def close(self, write: Callable[[Path], None], exports: Sequence[Path]) -> None:
-        """Write each of the files, once the engine has stopped. Shows each fault but the first,
-        which it raises.
+        """Write each of the files, after the engine has stopped. Show every fault except the first,
+        which is raised.
         """
         faults = list[EngineError]()
         if self._loudspeaker is not None and self._file is not None and self._file.fault:
@@ -163,8 +162,8 @@ class _Talk:
         self._tell(event)
 
     def _tell(self, event: Event) -> None:
-        """Show it; a fault that may keep the conversation from beginning only once another part
-        stands in, because it is raised if none does.
+        """Show an event. A fault that may prevent the conversation is shown only once a substitute
+        loads; otherwise it is raised.
         """
         before = self._held.pop(event.part, None) if isinstance(event, _ON_PARTS) else None
         if before is not None:
@@ -175,7 +174,7 @@ class _Talk:
             self._show(event)
 
     def wait_ready(self) -> None:
-        """Until the microphone is open and the models have loaded."""
+        """Wait until the microphone is open and the models have loaded."""
         with self._changed:
             while not self._ready >= NEEDED:
                 left_s = self._progress_at + READY_S - time.monotonic()
@@ -226,12 +225,12 @@ class _Talk:
             case TurnEnded() if (ended := exchange(event)) is not None:
                 self.exchanges.append(ended)
             case _:
-                pass  # everything else is for show
+                pass  # all other events are only shown
 
 
 @dataclass(frozen=True)
 class _Loudspeakers:
-    """A watch of the loudspeakers alone, because the microphone is a file."""
+    """Watches only the loudspeakers, because the microphone is a file."""
 
     watch: Watch
 
@@ -249,15 +248,15 @@ class _NoChange:
     """Files are never plugged in or out."""
 
     def poll(self) -> None:
-        """Nothing changes."""
+        """Return no change."""
 
     def close(self) -> None:
         """Nothing to release."""
 
 
 def exchange(turn: TurnEnded) -> Exchange | None:
-    """The turn as it is listed; None = the person went on before it was answered, and the next turn
-    has all of it.
+    """Return the turn for the list; None = the user continued before it was answered, and the next
+    turn contains all of it.
     """
     if turn.ending is Ending.SUPERSEDED and not turn.said:
         return None
@@ -272,7 +271,7 @@ def exchange(turn: TurnEnded) -> Exchange | None:
 
 
 def _times(metrics: TurnMetrics) -> dict[str, float | None]:
-    """Milliseconds after the end of speech, by stage; None = did not happen."""
+    """Return milliseconds after the end of speech, by stage; None = did not happen."""
     stages = {
         "transcript": metrics.transcript_ms,
         "first_token": metrics.first_token_ms,

@@ -1,6 +1,6 @@
-"""Speaking a text without a conversation: the same filter and session as a reply, measured.
+"""Speak a text without a conversation: the same filter and session as a reply, measured.
 
-Invariant: everything happens on the calling thread, which owns the synthesiser while it lasts. The
+Invariant: everything happens on the calling thread, which owns the synthesiser meanwhile. The
 samples depend on text, voice, seed and rate plan; the clock only measures and paces the words.
 """
 
@@ -26,12 +26,12 @@ log = logging.getLogger(__name__)
 
 MOST_CHARACTERS: Final = 200_000  # some four hours of speech
 _LONGEST_DELAY_S: Final = 60.0
-_AT_ONCE: Final = 32  # words: 20,000 take seconds to be read, a voice looks some ten ahead
+_AT_ONCE: Final = 32  # words: reading 20,000 takes seconds; a voice looks some ten ahead
 
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """A word as it was pushed to the voice, and where it is in the audio."""
+    """A word as pushed to the voice, with its position in the audio."""
 
     text: str
     start_s: float
@@ -40,8 +40,8 @@ class SpokenWord:
 
 @dataclass(frozen=True)
 class RatePoint:
-    """At `t` seconds: the rate asked for the word that is spoken (None = own pace) and the one
-    measured since that changed, in SPS.
+    """At `t` seconds: the target of the current word (None = own pace) and the measured rate since
+    that changed, in SPS.
     """
 
     t: float
@@ -51,11 +51,12 @@ class RatePoint:
 
 @dataclass(frozen=True)
 class SynthesisReport:
-    """How it went. Field names are the keys of --json and do not change between releases.
+    """Measurements of a synthesis. Field names are the keys of --json and do not change between
+    releases.
 
-    `first_packet_ms`: first word pushed to first samples out. `rtf`: time spent computing over
-    length of audio. `underruns`: how often a loudspeaker that began with the first samples would
-    have run dry although words were there.
+    `first_packet_ms`: first word pushed to first samples out. `rtf`: computing time over length of
+    audio. `underruns`: how often a loudspeaker that began with the first samples would have run dry
+    although words were available.
     """
 
     engine: str
@@ -70,8 +71,8 @@ class SynthesisReport:
 
 @dataclass(frozen=True)
 class Script:
-    """What to recite. `word_delay_s` between the words of the text imitates a language model;
-    `pacing`: whether figures, names and asides have paces of their own.
+    """A text to speak. `word_delay_s` between the words imitates a language model; `pacing`:
+    figures, names and asides have paces of their own.
     """
 
     text: str
@@ -84,14 +85,14 @@ class Script:
 
 @dataclass(frozen=True)
 class Clock:
-    """Where time comes from; tests give a hand-stepped one."""
+    """The source of time; tests use a manually stepped one."""
 
     now: Callable[[], float] = time.perf_counter  # s
     wait: Callable[[float], None] = time.sleep  # s
 
 
 class OfflineSynthesis:
-    """One script spoken once: iterate frames(), then ask report()."""
+    """One script spoken once: iterate frames(), then call report()."""
 
     def __init__(
         self,
@@ -100,9 +101,9 @@ class OfflineSynthesis:
         clock: Clock | None = None,
         show: Callable[[float], None] = lambda share: None,
     ) -> None:
-        """`show` gets the share of the text that was spoken, 0..1, with every frame.
+        """`show` gets the spoken share of the text, 0..1, with every frame.
 
-        InvalidInput for a text that is too long or says nothing, or an impossible delay.
+        InvalidInput for a text that is too long or has no words, or an invalid delay.
         """
         if len(script.text) > MOST_CHARACTERS:
             raise InvalidInput(
@@ -128,7 +129,7 @@ class OfflineSynthesis:
         self._first_packet_s = 0.0
 
     def frames(self, wait: Callable[[float], None] | None = None) -> Iterator[AudioFrame]:
-        """Speak; every frame as soon as it is made. `wait` takes seconds (None = the clock's)."""
+        """Speak; yield each frame as it is made. `wait` takes seconds (None: the clock's)."""
         wait = wait or self._clock.wait
         session = self._model.open(self._script.voice, seed=self._script.seed)
         with Breaks(session, self._model.info.sample_rate) as speech:
@@ -149,15 +150,15 @@ class OfflineSynthesis:
                         assert_never(step)
 
     def pcm(self) -> Iterator[Pcm]:
-        """The samples [S] of every frame."""
+        """Yield the samples [S] of every frame."""
         return (frame.pcm for frame in self.frames())
 
     def word(self, onset: Onset) -> Word:
-        """The word an onset belongs to."""
+        """Return the word of an onset."""
         return self._words[onset.word]
 
     def report(self) -> SynthesisReport:
-        """The measurements, after the last frame."""
+        """Return the measurements, after the last frame."""
         sample_rate = self._model.info.sample_rate
         starts = [onset.sample for onset in self._onsets]
         ends = [*starts[1:], self._samples]
@@ -207,12 +208,12 @@ class OfflineSynthesis:
         if frame.rate is not None:
             end_s = self._samples / self._model.info.sample_rate
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
-        if self._onsets:  # tags of pace are in the text, and in no word's place
+        if self._onsets:  # pace tags are part of the text, but belong to no word
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._script.text)))
 
 
 def _check_words(text: str) -> None:
-    """InvalidInput for a text that says nothing."""
+    """InvalidInput for a text without words."""
     words = PacedText(pacing=False)
     if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
         return
@@ -220,12 +221,12 @@ def _check_words(text: str) -> None:
 
 
 def _deltas(text: str) -> list[str]:
-    """A text as a language model would write it."""
+    """Split a text into deltas like those of a language model."""
     return re.findall(r"\s*\S+|\s+$", text)
 
 
 class _Supply:
-    """The words of a script, each when a language model would have given it."""
+    """The words of a script, each at the time when a language model would have written it."""
 
     def __init__(self, script: Script, clock: Clock) -> None:
         self._deltas = deque(_deltas(script.text))
@@ -236,8 +237,8 @@ class _Supply:
         self.exhausted = False
 
     def due(self) -> list[Word]:
-        """Words that have come since the last call; no more than the next frames need, or a long
-        text would begin late.
+        """Return the words since the last call, at most as many as the next frames need: more would
+        delay the start of a long text.
         """
         words: list[Word] = []
         while self._deltas and len(words) < _AT_ONCE and self._clock.now() >= self._next_at:
@@ -257,14 +258,14 @@ class _Supply:
 
 
 class _Ear:
-    """Would a loudspeaker that began with the first samples have run dry?"""
+    """Counts underruns of a loudspeaker that began with the first samples."""
 
     def __init__(self) -> None:
         self.underruns = 0
         self._dry_at: float | None = None  # None = nothing plays, and nothing should
 
     def hear(self, seconds: float, now: float) -> None:
-        """A frame of so many seconds is ready now."""
+        """Count a frame of this length that is ready now."""
         if self._dry_at is None:
             self._dry_at = now
         elif now > self._dry_at:
@@ -273,5 +274,5 @@ class _Ear:
         self._dry_at += seconds
 
     def pause(self) -> None:
-        """The words ran out: silence from here on is a pause, not an underrun."""
+        """The words ran out: the following silence is a pause, not an underrun."""
         self._dry_at = None

@@ -1,6 +1,6 @@
-"""What those who act for the conductor may ask of it.
+"""The conductor's functions for its helpers.
 
-Invariant: for its own thread only.
+Invariant: only for the conductor's own thread.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,9 @@ from engine.settings import Settings, Value
 
 @dataclass(frozen=True)
 class ConductorPort:
-    """`emit` tells the host, `change` changes a setting (InvalidInput when it may not be so),
-    `decide` puts a fact to the turn rules, `attend` tells the ears what to listen for now;
-    `settings` are those in force, `situation` is what a skill may know; `post` queues a command as
-    a host would.
+    """`emit` sends an event to the host. `change` changes a setting (InvalidInput if not allowed).
+    `decide` passes a fact to the turn rules, `attend` updates the ears. `settings` returns those in
+    force, `situation` the state for the skills. `post` queues a command like a host.
     """
 
     emit: Callable[[Event], None]

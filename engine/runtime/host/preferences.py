@@ -1,7 +1,7 @@
-"""The settings in force: every change is checked, acted upon, told and saved on one path.
+"""The settings in force: every change is checked, applied, reported and saved on one path.
 
-Invariant: a setting that was refused changes nothing; a change that was accepted reaches the file,
-at the latest when the engine stops.
+Invariant: a refused setting changes nothing; an accepted change reaches the file, at the latest
+when the engine stops.
 """
 
 import logging
@@ -33,7 +33,7 @@ from engine.settings import (
 
 logger = logging.getLogger(__name__)
 
-SAVE_AFTER_S = 1.0  # a slider that is being pulled does not write the file at every step
+SAVE_AFTER_S = 1.0  # a moving slider does not write the file at every step
 
 
 class Preferences:
@@ -47,30 +47,30 @@ class Preferences:
         emit: Callable[[Event], None],
         check: Callable[[Settings, str, Devices | None], None],
     ) -> None:
-        """`check` raises InvalidInput when a changed setting cannot work on this machine."""
+        """`check` raises InvalidInput if a changed setting cannot work on this machine."""
         self.settings = settings
         self.devices: Devices | None = None  # connected; None = not known
-        self._path = path  # None: nothing is saved (a run with settings of its own)
+        self._path = path  # None: nothing is saved (a run with its own settings)
         self._workers = workers
         self._emit = emit
         self._check = check
-        self._save_at: float | None = None  # None = the file holds what is in force, or cannot
-        self._saved = settings  # what is in force by the file, as far as this program knows
+        self._save_at: float | None = None  # None = the file is up to date, or cannot be written
+        self._saved = settings  # the file's settings, as far as this program knows
         self._noted: set[str] = set()
 
     def load_all(self) -> None:
-        """Give every thread its part for the first time."""
+        """Load every part for the first time."""
         for applies_to, tell in self._ways().items():
-            if applies_to is not AppliesTo.VOICE:  # which the synthesiser is told with its settings
+            if applies_to is not AppliesTo.VOICE:  # the synthesiser gets it with its settings
                 tell()
 
     def change(self, key: str, value: Value, now: float, origin: int = 0) -> None:
-        """Change one setting and act on it. InvalidInput says what is allowed."""
+        """Change one setting and apply it. InvalidInput says what is allowed."""
         settings = change(self.settings, key, value)
         if settings == self.settings:
-            if origin:  # whoever asked waits for it
+            if origin:  # the caller waits for an answer
                 self.tell(key, origin)
-            if key == "wake.phrase":  # said again, for it was taught meanwhile
+            if key == "wake.phrase":  # the phrase was trained meanwhile
                 self._act(AppliesTo.WAKE)
             return
         self._check(settings, key, self.devices)
@@ -80,8 +80,8 @@ class Preferences:
         self._act(setting_of(settings, key).applies_to)
 
     def choose(self, changes: Sequence[tuple[str, Value]], now: float) -> None:
-        """Change settings of one part, its engine first: judged together, and loaded once, also
-        where the same settings mean another model now. InvalidInput says what is not allowed.
+        """Change settings of one part, its engine first: checked together and loaded once, even if
+        the same settings now mean another model. InvalidInput says what is not allowed.
         """
         settings = self.settings
         for key, value in changes:
@@ -95,12 +95,12 @@ class Preferences:
         self._act(setting_of(settings, changes[0][0]).applies_to)
 
     def tell(self, key: str, origin: int = 0) -> None:
-        """Tell the value in force, where there is such a setting."""
+        """Report the value in force, if the key exists."""
         if key in schema(type(self.settings)):
             self._emit(SettingChanged(key, value_of(self.settings, key), origin))
 
     def reconnect(self, devices: Devices, status: Status) -> None:
-        """These are connected now: open those again that came back."""
+        """Reopen the chosen devices that were connected again."""
         self.devices, audio = devices, self.settings.audio
         name = status.to_open(Part.MICROPHONE, audio.microphone, devices.microphones)
         if name is not None and not audio.muted:
@@ -110,7 +110,7 @@ class Preferences:
             self._workers.speaker.post(UseDevice(name))
 
     def save_if_due(self, now: float) -> float | None:
-        """Write the file when it is time; returns seconds left to wait, None = nothing to do."""
+        """Write the file when it is time; return the seconds left to wait, None = nothing to do."""
         if self._save_at is None:
             return None
         if now < self._save_at:
@@ -119,7 +119,7 @@ class Preferences:
         return None
 
     def save(self) -> None:
-        """Write the file if it is behind; a fault is told and the settings stay in force."""
+        """Write the file if it is behind. A fault is reported and the settings stay in force."""
         self._save_at = None
         if self._path is None or self.settings == self._saved:
             return
@@ -139,7 +139,7 @@ class Preferences:
             self._ways()[applies_to]()
 
     def _ways(self) -> Mapping[AppliesTo, Callable[[], None]]:
-        """How each is told what holds now; in this order at the start."""
+        """Return how each receiver gets its current settings, in the order of the start."""
         workers, now = self._workers, self.settings
         ears, speaker = workers.ears, workers.speaker
         microphone = UseDevice(now.audio.microphone, closed=now.audio.muted)
@@ -163,6 +163,6 @@ def _turn(controls: LiveControls, settings: Settings) -> None:
 
 
 def _cleaning(audio: AudioSettings) -> Cleaning:
-    """The echo matters only to somebody who listens while the loudspeaker can be heard."""
+    """The echo matters only with an open microphone during playback."""
     echo = audio.echo_cancellation and audio.hands_free and not audio.headset
     return Cleaning(echo, audio.noise_suppression, audio.gain_control)

@@ -1,6 +1,6 @@
-"""Rates over the time of an utterance, as a person writes them: "0:2,3:6".
+"""Rates over the time of an utterance, in the notation "0:2,3:6".
 
-Invariant: a plan is in force from its first sample on; its times rise.
+Invariant: a plan covers the first sample; its times rise.
 """
 
 import math
@@ -19,7 +19,7 @@ _HINT: Final = (
 
 @dataclass(frozen=True)
 class RateStep:
-    """From `at_s` seconds of produced speech on, aim at `rate` SPS; None = the voice's own pace."""
+    """From `at_s` seconds of produced speech, aim at `rate` SPS; None = the voice's own pace."""
 
     at_s: float
     rate: float | None
@@ -30,7 +30,7 @@ class RatePlan:
     steps: tuple[RateStep, ...] = (RateStep(0.0, None),)
 
     def at(self, seconds: float) -> float | None:
-        """The target at this second of produced speech."""
+        """Return the target at this second of produced speech."""
         target = None
         for step in self.steps:
             if step.at_s <= seconds:
@@ -39,14 +39,13 @@ class RatePlan:
 
 
 def constant(rate: float | None) -> RatePlan:
-    """One rate from beginning to end."""
+    """Return a plan with one rate from beginning to end."""
     return RatePlan((RateStep(0.0, rate),))
 
 
 def parse(text: str) -> RatePlan:
-    """Read "0:2,3:6". What comes before the first time is at the voice's own pace.
-
-    InvalidInput says which pair is wrong.
+    """Parse "0:2,3:6". Before the first time the voice has its own pace. InvalidInput names the
+    wrong pair.
     """
     pairs = text.split(",")
     if len(pairs) > _MOST_STEPS:
@@ -74,7 +73,7 @@ def _step(pair: str) -> RateStep:
     value = _number(rate, pair)
     if not SLOWEST <= value <= FASTEST:
         raise InvalidInput(
-            "Nobody speaks at that rate: '{pair}' asks for {value} syllables per second.",
+            "The rate in '{pair}' must be from 1 to 7 syllables per second, not {value}.",
             hint=_HINT,
             pair=pair[:40],
             value=f"{value:g}",

@@ -1,7 +1,7 @@
-"""What settings need of this machine: files, packages, devices, memory.
+"""Check what settings need of this machine: files, packages, devices, memory.
 
-Invariant: nothing is loaded and no library of a part is imported here, but for the dictionary that
-a wake phrase is judged by.
+Nothing is loaded and no library of a part is imported here, except the dictionary that checks a
+wake phrase.
 """
 
 from pathlib import Path
@@ -28,10 +28,10 @@ from engine.tts import packs
 
 
 def check(settings: Settings, key: str, devices: Devices | None) -> None:
-    """Refuse a changed setting that cannot work here. InvalidInput says what to do.
+    """Refuse a changed setting that cannot work here. InvalidInput gives the remedy.
 
-    Each is judged with the engine in force, and an engine without its model: that is chosen next,
-    and empty until then. `devices` are those that are connected; None = not known.
+    Each setting is checked with the engine in force. An engine is checked without its model, which
+    is chosen next and is empty until then. `devices` are the connected ones; None = not known.
     """
     try:
         _check(settings, key)
@@ -46,7 +46,7 @@ def check(settings: Settings, key: str, devices: Devices | None) -> None:
 
 
 def _check(settings: Settings, key: str) -> None:
-    """ModelError for what cannot be loaded."""
+    """ModelError for a setting that cannot be loaded."""
     ears, mind = settings.recogniser, settings.language_model
     match key:
         case "recogniser.engine" | "recogniser.language" if ears.engine == "sphinx":
@@ -64,8 +64,8 @@ def _check(settings: Settings, key: str) -> None:
 
 
 def _check_fetched(engine: str) -> None:
-    """Of a voice that is fetched, something of each asset is there, of a paper's system its
-    pack; loading looks closer.
+    """Check that each asset of a fetched voice, or the pack of a paper's system, exists. Loading
+    checks more.
     """
     if system := systems.find(engine):
         packs.pack_folder(system)
@@ -94,7 +94,7 @@ def _check_device(noun: str, name: str, connected: tuple[str, ...]) -> None:
 
 
 def size_bytes(settings: PartSettings) -> int:
-    """Size of the files these settings have loaded; 0 for what comes with the program, which is
+    """Return the size of the files that these settings load; 0 for built-in parts, which are
     small.
     """
     match settings:

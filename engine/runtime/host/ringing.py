@@ -1,7 +1,7 @@
-"""What happens when a timer's time has come: it sounds, its text is said, and it can be silenced.
+"""Ringing timers: sound, announcement, and silencing.
 
-Invariant: belongs to the conductor's thread. A text is said when nobody has the floor, and again
-after something newer has interrupted it, but not once its timer was dismissed or snoozed.
+Invariant: belongs to the conductor's thread. A text is announced when nobody has the floor, and
+again after a newer turn interrupted it, but not once its timer was dismissed or snoozed.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,12 @@ class Ringing:
         self._sound = sound
         self._port = port
         self._unsaid: dict[int, str] = {}  # texts by their timer's number
-        self._announced: tuple[int, int] | None = None  # turn, timer; None = none is being said
-        self._stop = StopReply()  # how an announcement is ended
+        self._announced: tuple[int, int] | None = None  # turn and timer; None = no announcement
+        self._stop = StopReply()  # the command that ends an announcement
         self.sounds = False
 
     def look(self, floor: Callable[[], Floor]) -> None:
-        """Begin what is due, and end what was dismissed."""
+        """Start timers that are due, and end dismissed ones."""
         for rang in self._timers.due():
             self._port.emit(rang)
             self._unsaid[rang.number] = rang.text
@@ -48,14 +48,14 @@ class Ringing:
             self._announced = floor().turn, number
 
     def turn_ended(self, turn: int, ending: Ending) -> None:
-        """Note that a text was said, or must be said again."""
+        """Note that a text was announced, or must be announced again."""
         if self._announced is not None and self._announced[0] == turn:
             if ending not in (*ENDED_BY_NEWER, Ending.INTERRUPTED_BY_SPEECH):
                 self._unsaid.pop(self._announced[1], None)
             self._announced = None
 
     def silence(self, *, by_escape: bool) -> bool:
-        """Dismiss what rings and what is being announced; False = nothing is."""
+        """Dismiss ringing and announced timers; False = there are none."""
         self._stop = StopReply(by_escape=by_escape)
         announced = set() if self._announced is None else {self._announced[1]}
         heard = self._timers.rung & (self._timers.sounding | announced)

@@ -1,7 +1,7 @@
-"""Where an offline synthesis goes: into a file or through the loudspeaker.
+"""Write an offline synthesis to a file or play it through the loudspeaker.
 
-Invariant: a sound file is complete or not there (written under a temporary name, then renamed), and
-no more of it is in memory than a frame, however long the text.
+Invariant: a sound file is complete or missing (written under a temporary name, then renamed), and
+at most one frame of it is in memory, however long the text.
 """
 
 import logging
@@ -36,10 +36,10 @@ log = logging.getLogger(__name__)
 
 FLITE_S: Final = 60.0  # flite speaks a sentence in well under a second
 _TICK_S: Final = 0.01
-_STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for so long is gone
+_STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for this long is gone
 
 
-Show = Callable[[float], None]  # share of the text that was spoken, 0..1
+Show = Callable[[float], None]  # spoken share of the text, 0..1
 
 
 def unseen(share: float) -> None:
@@ -47,8 +47,8 @@ def unseen(share: float) -> None:
 
 
 def say(text: str, settings: Settings, options: SayOptions, show: Show = unseen) -> SynthesisReport:
-    """Speak `text` with the real parts. Raises EngineErrors only; what else `show` raises ends it,
-    and leaves no file.
+    """Speak `text` with the real parts. Raises only EngineErrors, and errors of `show`, which end
+    it without a file.
     """
     return say_with(text, settings, options, standard_factories(), show)
 
@@ -56,12 +56,12 @@ def say(text: str, settings: Settings, options: SayOptions, show: Show = unseen)
 def say_with(
     text: str, settings: Settings, options: SayOptions, factories: Factories, show: Show = unseen
 ) -> SynthesisReport:
-    """Load the synthesiser of the settings, say `text` with it, release it."""
+    """Load the synthesiser of the settings, speak `text` with it, release it."""
     speech = settings.speech
     plan = plans.constant(speech.rate)
     if options.rate_plan is not None:
         plan = plans.parse(options.rate_plan)
-    if options.out is not None:  # before the first word is spoken: a long text takes a while
+    if options.out is not None:  # before the first word: a long text takes a while
         check_writable(options.out)
         check_sound(options.out)
     model = load_synthesiser(speech, factories)
@@ -81,7 +81,7 @@ def say_with(
 
 
 def collect(synthesis: OfflineSynthesis) -> Pcm:
-    """All samples of a synthesis [S]."""
+    """Return all samples of a synthesis [S]."""
     return np.concatenate([np.zeros(0, np.float32), *synthesis.pcm()])
 
 
@@ -89,13 +89,13 @@ class Spoken(Protocol):
     """An utterance that is spoken once."""
 
     def frames(self, wait: Callable[[float], None]) -> Iterator[AudioFrame]:
-        """Every frame as soon as it is made; `wait` is called with the seconds until the next word
+        """Yield every frame as soon as it is made; call `wait` with the seconds until the next word
         while words are missing.
         """
         ...
 
     def word(self, onset: Onset) -> Word:
-        """The word an onset belongs to."""
+        """Return the word of an onset."""
         ...
 
 
@@ -107,8 +107,8 @@ def play(
     lead_ms: int,
     clock: Clock | None = None,
 ) -> None:
-    """Play what is spoken at `sample_rate` (Hz), computed `lead_ms` ahead of what is heard.
-    DeviceError when the loudspeaker goes away or stands still.
+    """Play an utterance at `sample_rate` (Hz), computed `lead_ms` ahead of the loudspeaker.
+    DeviceError if the loudspeaker is lost or stops.
     """
     clock = clock or Clock()
     playback = Playback(loudspeaker, sample_rate, clock=clock.now)
@@ -121,7 +121,7 @@ def play(
 
 
 def _starve(playback: Playback, clock: Clock, seconds: float) -> None:
-    """Wait while words are missing; what is heard is faded where it stops."""
+    """Wait while words are missing; the sound fades where it stops."""
     playback.starved()
     end = clock.now() + seconds
     while (left := end - clock.now()) > 0:
@@ -130,7 +130,7 @@ def _starve(playback: Playback, clock: Clock, seconds: float) -> None:
 
 
 def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_ms: int) -> None:
-    """Wait until no more than `lead_ms` of speech is ahead of the ear (0 = until it is over)."""
+    """Wait until at most `lead_ms` of speech is ahead of the ear (0 = until the end)."""
     played, moved_at = loudspeaker.samples_played, clock.now()
     while not playback.over if lead_ms == 0 else playback.lead_ms > lead_ms:
         playback.pump()
@@ -139,15 +139,15 @@ def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_m
             played, moved_at = loudspeaker.samples_played, clock.now()
         elif clock.now() - moved_at > _STALLED_S:
             raise DeviceError(
-                "The loudspeaker '{name}' stands still.",
+                "The loudspeaker '{name}' does not play any sound.",
                 hint="Check that it is connected, or choose another one in the settings.",
                 name=loudspeaker.name,
             )
 
 
 def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
-    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, each block as it comes. InvalidInput
-    when it cannot be written.
+    """Write mono samples [S] (clipped to -1..1) as 16-bit WAV, block by block. InvalidInput if it
+    cannot be written.
     """
     temporary = None
     try:
@@ -169,7 +169,7 @@ def write_wav(path: Path, blocks: Iterable[Pcm], sample_rate: int) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """InvalidInput when no file can be made at `path`."""
+    """InvalidInput if no file can be created at `path`."""
     try:
         if path.is_dir():
             raise IsADirectoryError("it is a folder")
@@ -192,8 +192,8 @@ def _aloud(
 
 
 def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
-    """The synthesiser of the settings. What needs no weights stands in for 'auto' and for the one
-    that comes with the program, not for another that was asked for by name: then ModelError.
+    """Load the synthesiser of the settings. The formant voice replaces 'auto' and the built-in
+    neural one if they fail; for any other named synthesiser ModelError.
     """
     try:
         return factories.synthesiser(speech, _quietly)
@@ -205,15 +205,15 @@ def load_synthesiser(speech: SpeechSettings, factories: Factories) -> TtsModel:
 
 
 def _quietly(phrase: str, fraction: float | None) -> None:
-    """Ignores the progress of loading."""
+    """Ignore the progress of loading."""
 
 
 def speak_question(text: str, path: Path) -> str:
-    """Write a question for the demonstration, as no recording is shipped, to `path` (WAV); returns
-    who speaks, so that nobody takes it for a person.
+    """Write a spoken question for the demonstration to `path` (WAV), as no recording is shipped.
+    Return the name of the speaker, so that it is not mistaken for a person.
 
-    Flite's voice is preferred where it is installed: recognisers trained on people understand it
-    far better than a formant voice.
+    Flite's voice is preferred: recognisers trained on people understand it far better than a
+    formant voice.
     """
     if _flite(text, path):
         return "flite"
@@ -222,7 +222,7 @@ def speak_question(text: str, path: Path) -> str:
 
 
 def _flite(text: str, path: Path) -> bool:
-    """Let flite speak; False when it is not installed or cannot."""
+    """Let flite speak; False if it is not installed or fails."""
     flite = shutil.which("flite")
     if flite is None:
         return False

@@ -1,6 +1,6 @@
-"""What is there and what runs: parts, voices, devices.
+"""The current parts, voices and devices.
 
-Invariant: tells facts only; opens nothing. What it hands out is replaced whole, never changed.
+Invariant: holds facts only; opens nothing. Its values are replaced, never modified.
 """
 
 from dataclasses import replace
@@ -16,45 +16,45 @@ from engine.messages.words import Part
 from engine.translatable import joined
 from engine.tts import pick
 
-DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # what runs no more once it failed
+DEVICES = (Part.MICROPHONE, Part.LOUDSPEAKER)  # stop running when they fail
 MODELS = frozenset((Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER))
 
 
 class Status:
-    """Kept by the conductor."""
+    """Owned by the conductor."""
 
     def __init__(self) -> None:
         self.running: dict[Part, str] = {}
-        self.loading: frozenset[Part] = frozenset()  # parts that are being made ready
+        self.loading: frozenset[Part] = frozenset()  # parts that are being loaded
         self.voice = ""
-        self.voice_before = ""  # of another name than the voice
+        self.voice_before = ""  # differs from the voice
         self.voices: tuple[str, ...] = ()
         self.about: dict[str, str] = {}  # voice -> how it sounds
         self._can_clone, self._resembles = True, False  # until the voice is known
 
-    def loads(self, loading: Loading) -> None:
+    def on_loading(self, loading: Loading) -> None:
         self.loading |= {loading.part}
 
-    def failed(self, fault: Failed) -> None:
+    def on_failed(self, fault: Failed) -> None:
         if fault.part is not None:
             self.loading -= {fault.part}
         if fault.part in DEVICES:
             self.running = {part: n for part, n in self.running.items() if part is not fault.part}
 
-    def runs(self, ready: Ready) -> None:
+    def on_ready(self, ready: Ready) -> None:
         self.loading -= {ready.part}
         self.running = {**self.running, ready.part: ready.name}
 
     @property
-    def models_run(self) -> bool:
-        """Whether each of the three models has been made ready."""
+    def models_ready(self) -> bool:
+        """Whether all three models are ready."""
         return self.running.keys() >= MODELS
 
     def capabilities(self) -> dict[str, str]:
-        """What runs, by the name of the part."""
+        """Return the running model or device by part."""
         return {part.value: name for part, name in self.running.items()}
 
-    def voices_known(self, known: VoicesChanged) -> None:
+    def on_voices(self, known: VoicesChanged) -> None:
         if self.voice != known.selected:
             self.voice_before = self.voice
         self.voices, self.voice = known.names, known.selected
@@ -62,7 +62,7 @@ class Status:
         self._can_clone, self._resembles = known.can_clone, known.resembles
 
     def inspected(self, read: ClipInspected) -> ClipInspected:
-        """What the person is told of a dropped clip."""
+        """Return the report about a dropped clip for the user."""
         if self._can_clone:
             return replace(read, resembles=self._resembles)
         advice = [text for text in (read.advice, pick.CANNOT_CLONE) if text]
@@ -74,8 +74,8 @@ class Status:
         return None if self._can_clone else pick.learner_mb()
 
     def to_open(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:
-        """The device to open now that the list changed: the chosen one when it came back, the
-        default one (empty) where nothing runs; None = leave it as it is.
+        """Return the device to open after a change of the list: the chosen one if it came back, the
+        default one (empty) if none runs; None = no change.
         """
         running = self.running.get(part)
         if chosen in there and running != chosen:

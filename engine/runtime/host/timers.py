@@ -1,10 +1,9 @@
 """Running timers, by wall-clock time and, if they are to survive a quit, in a file.
 
-Invariant: a timer rings once, even if the machine slept or the program was not running meanwhile;
-one that could not ring in time says when it was due. It stays until it is dismissed and rings for
-RING_S at most. When the wall clock is set or the time zone changes, a time of day follows, and a
-duration stays as long as it was. The file is complete or not there, and only its owner can read
-what a person wanted to be reminded of. One that is damaged is set aside.
+Invariant: a timer rings once, even after sleep or a time without the program; a late one says when
+it was due. It stays until dismissed, and rings for RING_S at most. After a change of the wall
+clock or the time zone, times of day follow it and durations stay. The file is complete or missing,
+only its owner can read it, and a damaged one is renamed.
 """
 
 import json
@@ -35,23 +34,23 @@ from engine.messages.timers import (
 from engine.translatable import Translatable
 from engine.typed_values import build, read_json
 
-LOOK_S = 1.0  # a wait stands still while the machine sleeps, and the wall's clock may be set
-LONGEST_S = 366 * 86400.0  # however often it is extended
-LATE_S = 5.0  # from here on it is said
-RING_S = 600.0  # an undismissed timer rings for so long
+LOOK_S = 1.0  # a wait stands still while the machine sleeps, and the wall clock may be set
+LONGEST_S = 366 * 86400.0  # limit of all extensions
+LATE_S = 5.0  # a longer delay is announced
+RING_S = 600.0  # ringing time of an undismissed timer
 CLOCK_SET_S = 1.0  # a larger step of the wall clock means that it was set
 LARGEST_BYTES = 1024 * 1024  # of the file; a timer takes about a hundred
-_FARTHEST_ZONES = timedelta(hours=26)  # apart
+_FARTHEST_ZONES = timedelta(hours=26)  # largest difference of two zones
 LATEST = 253_402_300_800.0  # the year 10000, in seconds since 1970
 
 
 def default_path() -> Path:
-    """Where running timers wait for the next start."""
+    """Return the path of the file with running timers."""
     return settings_file.data_folder() / "timers.json"
 
 
 def awake_or_asleep_s() -> float:
-    """Seconds of a clock that nobody sets and that goes on while the machine sleeps."""
+    """Return the seconds of a clock that is never set and continues while the machine sleeps."""
     for name in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"):  # Linux, macOS; time.monotonic: Windows
         if hasattr(time, name):
             return time.clock_gettime(getattr(time, name))
@@ -59,9 +58,9 @@ def awake_or_asleep_s() -> float:
 
 
 class Timers:
-    """All timers of the assistant. `path` None: they end with the program. `clock`: the wall
-    clock, in seconds since 1970; `steady`: one that nobody sets. None: the system's; for a given
-    `clock` alone, that is never set.
+    """All timers of the assistant. `path` None: they end with the program. `clock`: the wall clock,
+    in seconds since 1970; `steady`: a clock that is never set. None: the system's; if only `clock`
+    is given, it is never set.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class Timers:
         self._offset = self._clock() - self._steady()
         self._timers: list[TimerSet] = []
         self._saved: tuple[TimerSet, ...] = ()
-        self._told: tuple[TimerSet, ...] | None = None  # None = nothing yet
+        self._told: tuple[TimerSet, ...] | None = None  # None = nothing reported yet
 
     def start(self, timer: StartTimer) -> None:
         self._follow_clock()
@@ -88,7 +87,7 @@ class Timers:
         self._timers = [*self._timers, replace(started, local=local)]
 
     def change(self, command: TimerCommand) -> None:
-        """Cancel, pause or extend; numbers of timers that are over change nothing."""
+        """Cancel, pause or extend timers; numbers of finished timers change nothing."""
         match command:
             case CancelTimers(numbers):
                 self._timers = [each for each in self._timers if each.number not in numbers]
@@ -104,16 +103,16 @@ class Timers:
 
     @property
     def timers(self) -> tuple[TimerSet, ...]:
-        """All that were not dismissed, for restore()."""
+        """All timers that were not dismissed, for restore()."""
         return tuple(self._timers)
 
     def restore(self, timers: tuple[TimerSet, ...]) -> None:
-        """Go back to these; what has rung since does not ring anew."""
+        """Restore these timers; those that have rung since then do not ring again."""
         rang = {timer.number: timer for timer in self._timers if timer.rang_at is not None}
         self._timers = [rang.get(timer.number, timer) for timer in timers]
 
     def due(self) -> tuple[TimerRang, ...]:
-        """Let the timers ring whose time has come, oldest first."""
+        """Let due timers ring and return them, oldest first."""
         self._follow_clock()
         now = self._clock()
         rung = sorted((t for t in self._timers if self._is_due(t)), key=lambda timer: timer.due)
@@ -124,23 +123,23 @@ class Timers:
 
     @property
     def rung(self) -> frozenset[int]:
-        """The numbers of timers that have rung and were not dismissed."""
+        """Numbers of timers that have rung and were not dismissed."""
         return frozenset(each.number for each in self._timers if each.rang_at is not None)
 
     @property
     def sounding(self) -> frozenset[int]:
-        """The numbers of those that still can be heard."""
+        """Numbers of timers that still sound."""
         return frozenset(each.number for each in self._timers if self._rings_s(each) > 0.0)
 
     def wait_s(self) -> float | None:
-        """Seconds until they must be looked at again; None when none is running or ringing."""
+        """Return the seconds until the next check; None if no timer runs or rings."""
         now = self._clock()
         runs = (t.left_s(now) for t in self._timers if t.paused_s is None and t.rang_at is None)
         rings = (left_s for t in self._timers if (left_s := self._rings_s(t)) > 0.0)
         return min((min(LOOK_S, left_s) for left_s in (*runs, *rings)), default=None)
 
     def running(self) -> tuple[Timer, ...]:
-        """As the skills see them, with those that are paused or have rung."""
+        """Return the timers for the skills, including paused ones and those that have rung."""
         now = self._clock()
         return tuple(
             Timer(
@@ -157,8 +156,8 @@ class Timers:
         )
 
     def tell(self, tell: Callable[[Event], None]) -> None:
-        """Write the file if it is behind, then show a host what it has not been told: what a
-        person has seen outlasts a program that is killed.
+        """Write the file if it is behind, then report changes to a host: a timer that the user has
+        seen survives a crash.
         """
         self.save(tell)
         if self._told != self.timers:
@@ -166,7 +165,7 @@ class Timers:
             tell(TimersChanged(self.timers))
 
     def load(self, tell: Callable[[Event], None]) -> None:
-        """Go on with the timers of the file, also with those that came due meanwhile."""
+        """Load the timers of the file, including those that came due meanwhile."""
         try:
             self._saved = read_timers(self._path) if self._path else ()
         except InvalidInput as error:
@@ -180,7 +179,7 @@ class Timers:
     def _let(
         self, numbers: tuple[int, ...], change: Callable[[float, bool], tuple[float, bool]]
     ) -> None:
-        """Change how many seconds are left of these, and whether they are paused."""
+        """Change the remaining seconds of these timers, and whether they are paused."""
         now, timers = self._clock(), []
         for timer in self._timers:
             if timer.number in numbers:
@@ -198,13 +197,11 @@ class Timers:
         return waits and timer.due <= self._clock()
 
     def _rings_s(self, timer: TimerSet) -> float:
-        """For how many seconds more it rings; 0 or less = it does not."""
+        """Return for how many more seconds it rings; 0 or less = it does not."""
         return 0.0 if timer.rang_at is None else timer.rang_at + RING_S - self._clock()
 
     def _follow_clock(self) -> None:
-        """After the wall clock was set, let go on as before what counts seconds; in another time
-        zone, let ring at the same time of day what is for one.
-        """
+        """Keep durations after the wall clock was set, and times of day in another time zone."""
         follow_zone()
         moved = self._clock() - self._steady() - self._offset
         self._offset += moved
@@ -213,7 +210,7 @@ class Timers:
         self._timers = [_in_zone(timer) for timer in self._timers]
 
     def save(self, tell: Callable[[Event], None]) -> None:
-        """Write the file if it is behind; a fault is told once, and they run on."""
+        """Write the file if it is behind. A fault is reported once, and the timers continue."""
         if self._path is None or self.timers == self._saved:
             return
         self._saved = self.timers
@@ -224,31 +221,31 @@ class Timers:
 
 
 def _moved(timer: TimerSet, by_s: float) -> TimerSet:
-    """The timer after the wall clock was set `by_s` seconds ahead."""
+    """Return the timer after the wall clock was set `by_s` seconds ahead."""
     rang_at = None if timer.rang_at is None else timer.rang_at + by_s
     return replace(timer, due=timer.due if timer.local else timer.due + by_s, rang_at=rang_at)
 
 
 def _local(due: float) -> str:
-    """The local time at `due`, for TimerSet.local."""
+    """Return the local time at `due`, for TimerSet.local."""
     return datetime.fromtimestamp(due).isoformat()
 
 
-def _parted(timer: TimerSet) -> timedelta:
-    """How far the local time that it is for is from the one at which it is due."""
+def _local_difference(timer: TimerSet) -> timedelta:
+    """Return the difference of the local times that the timer was set for and is due at."""
     return datetime.fromisoformat(timer.local) - datetime.fromtimestamp(timer.due)
 
 
 def _in_zone(timer: TimerSet) -> TimerSet:
-    """The timer, due at its local time in the present zone."""
+    """Return the timer with the due time of its local time in the present zone."""
     waits = timer.local and timer.paused_s is None and timer.rang_at is None
-    if not waits or not _parted(timer):  # 0 in either of the hours that come twice
+    if not waits or not _local_difference(timer):  # 0 in both copies of a repeated hour
         return timer
     return replace(timer, due=datetime.fromisoformat(timer.local).timestamp())
 
 
 def _said(timer: TimerSet, now: float) -> str:
-    """What is said when it rings: an alarm says the time, one that is late when it was due."""
+    """Return a timer's announcement: an alarm says the time, a late timer when it was due."""
     due, late_s = datetime.fromtimestamp(timer.due), now - timer.due
     face = clock_face(due.hour, due.minute)
     if late_s < LATE_S:
@@ -258,8 +255,8 @@ def _said(timer: TimerSet, now: float) -> str:
 
 
 def read_timers(path: Path) -> tuple[TimerSet, ...]:
-    """The timers of a file; none when there is no file. InvalidInput when it is damaged; then it
-    has been set aside.
+    """Read the timers of a file; none if there is no file. InvalidInput if it is damaged and was
+    renamed.
     """
     try:
         return tuple(_timer(each) for each in read_json(path, LARGEST_BYTES)["timers"])
@@ -267,7 +264,7 @@ def read_timers(path: Path) -> tuple[TimerSet, ...]:
         return ()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(
-            "The timers of last time cannot be read ({error} in {path}).",
+            "The saved timers cannot be read ({error} in {path}).",
             hint=_set_aside(path),
             error=type(error).__name__,
             path=path,
@@ -275,7 +272,7 @@ def read_timers(path: Path) -> tuple[TimerSet, ...]:
 
 
 def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
-    """Write the file again. InvalidInput: not saved, and the old file is as it was."""
+    """Replace the file. InvalidInput if that fails; the old file is then unchanged."""
     written = [{**asdict(timer), "kind": timer.kind.value} for timer in timers]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -283,27 +280,27 @@ def write_timers(timers: tuple[TimerSet, ...], path: Path) -> None:
     except OSError as error:
         raise InvalidInput(
             "The timers cannot be saved in {path}: {error}.",
-            hint="They ring as long as the program runs. Make room there, or make it writable.",
+            hint="They ring as long as the program runs. Free some space, or make it writable.",
             path=path,
             error=error.strerror or error,
         ) from error
 
 
 def _timer(content: object) -> TimerSet:
-    """ValueError when it is none."""
+    """Parse a timer. ValueError."""
     timer = build(TimerSet, content, ignore_unknown=True)
     if isinstance(content, dict) and content.pop("by_clock", False):  # of an older version
         timer = replace(timer, local=_local(timer.due))
     times = (timer.due, timer.seconds, timer.paused_s or 0.0, timer.rang_at or 0.0)
     if not all(0 <= each <= LATEST for each in times):
-        raise ValueError("no such time")
-    if timer.local and abs(_parted(timer)) > _FARTHEST_ZONES:
-        raise ValueError("not the time of day it is for")
+        raise ValueError("a time is out of range")
+    if timer.local and abs(_local_difference(timer)) > _FARTHEST_ZONES:
+        raise ValueError("the local time does not fit the due time")
     return timer
 
 
 def _set_aside(path: Path) -> Translatable:
-    """Give the file another name, so that it is not overwritten; says where it is."""
+    """Rename the file, so that it is not overwritten; return a sentence with its name."""
     names = (path.with_name(f"{path.stem}.damaged-{n}{path.suffix}") for n in count(1))
     kept = next(name for name in names if not name.exists())
     try:

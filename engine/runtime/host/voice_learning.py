@@ -1,12 +1,13 @@
-"""Voices that learn from a recording: Kokoro's fit, with Whisper for the transcript and the check.
+"""Learn voices from a recording: Kokoro's fit, with Whisper for the transcript and the check.
 
-It takes two to four minutes of one thread, so the caller is a process of its own: the commands
-`rubato voices add` and `rubato voices learn`, which the window starts as background jobs. With
---json they write lines {"part": 0.42, "doing": "..."} to standard error, and to standard output the
-fields of Learnt (or message, hint and texts of a fault); `learn` does not choose the result.
-A learnt voice is a file of its own until it is chosen: a session speaks with it by its path. Until
-then the blend speaks. Ending the process at any moment is right: the next one goes on from the last
-checkpoint. Invariant: nothing half made is ever chosen, and a voice that the checks refuse is not
+It takes two to four minutes of one thread, so it runs in a separate process: the commands `rubato
+voices add` and `rubato voices learn`, which the window starts as background jobs. With --json they
+write lines {"part": 0.42, "doing": "..."} to standard error, and the fields of Learnt (or message,
+hint and texts of a fault) to standard output; `learn` does not choose the result.
+
+A learnt voice is a separate file until it is chosen: a session can use it by its path. Until then
+the blend speaks. The process can be ended at any moment: the next one continues from the last
+checkpoint. Invariant: only complete voices are chosen, and a voice that fails the checks is not
 kept.
 """
 
@@ -39,7 +40,7 @@ from engine.tts.kokoro.voices import MAKING, NAME
 from engine.tts.speaker.recording import resampled
 from engine.tts.voice_lookup import adopt, is_recording
 
-Show = Callable[[str, float], None]  # what is being done, and the share of it all that is done
+Show = Callable[[str, float], None]  # current activity, and the finished share of all work
 
 _CHECKPOINT: Final = ".checkpoint"
 _LONGEST_S: Final = 20.0  # of what is learnt from, where no text is given for more
@@ -53,9 +54,9 @@ _TRANSCRIPT: Final = "transcript"  # of a voice's metadata
 
 @dataclass(frozen=True)
 class Learnt:
-    """Result of a fit. `file`: the learnt voice, to be heard (a voice can be named by its path) and
-    chosen; None = it is not offered, and `reason` is a sentence on why. `transcript`: the words
-    that it went by. `advice`: a sentence on what a better recording would have; can be empty.
+    """Result of a fit. `file`: the learnt voice, to be heard (its path works as a name) and chosen;
+    None = refused, for the `reason`. `transcript`: the words used. `advice`: how to record better;
+    can be empty.
     """
 
     voice: str
@@ -87,9 +88,9 @@ def learn(
     empty: Whisper writes it down. The voice itself does not change; see choose(). The result of a
     fit that is done already is returned at once, a refusal only without `again`.
 
-    InvalidInput for an unknown voice, one without its recording, and a text that does not fit;
-    UnreadableClip for a recording that cannot be learnt; ModelError where Kokoro is missing, or
-    Whisper and no text is given.
+    InvalidInput for an unknown voice, one without its recording, or a text that does not match;
+    UnreadableClip for an unsuitable recording; ModelError if Kokoro is missing, or Whisper and no
+    text is given.
     """
     saved(name)  # before the model is loaded
     with _kokoro() as model:
@@ -205,14 +206,14 @@ def _say(model: KokoroSynthesiser, voice: Voice, text: str) -> Pcm:
 
 
 def _spoken(text: str) -> str:
-    """A text as it is read aloud: figures in words."""
+    """Return a text as it is read aloud: figures in words."""
     paced = PacedText(pacing=False)
     words = (*paced.push(text).words, *paced.end().words)
     return " ".join(word.text for word in words)
 
 
 def _excerpt(clip: Clip) -> Clip:
-    """The beginning of a long clip, up to a pause."""
+    """Return the beginning of a long clip, up to a pause."""
     longest = int(_LONGEST_S * clip.sample_rate)
     if len(clip.pcm) <= longest:
         return clip
@@ -225,8 +226,8 @@ def _excerpt(clip: Clip) -> Clip:
 
 @contextmanager
 def _kokoro() -> Iterator[KokoroSynthesiser]:
-    """The synthesiser, with one thread for all that is computed. ModelError if it is missing."""
-    import torch  # only where something is learnt
+    """Yield the synthesiser, with one thread for all computation. ModelError if it is missing."""
+    import torch  # only for learning
 
     torch.set_num_threads(1)
     model = registry.load(SpeechSettings(engine=NAME), lambda *_: None)
@@ -239,8 +240,8 @@ def _kokoro() -> Iterator[KokoroSynthesiser]:
 
 @contextmanager
 def _ear() -> Iterator[checks.Hear | None]:
-    """What writes down speech; None where no Whisper was fetched. An utterance in another language
-    than English has no words.
+    """Yield a function that transcribes; None if no Whisper was fetched. Speech in another language
+    than English gives no words.
     """
     if not recognisers.fetched():
         yield None

@@ -1,8 +1,8 @@
-"""Previews, recordings and changes of voices, beside the conversation: a preview waits while the
-assistant has something to say, and while a clip is recorded nobody is answered.
+"""Previews, recordings and changes of voices beside the conversation. A preview waits while the
+assistant speaks; while a clip is recorded, the assistant does not answer.
 
-Invariant: runs on the conductor's thread and decides nothing about who has the floor. A preview
-never sounds together with a reply, and the voice that speaks is never another in silence.
+Invariant: runs on the conductor's thread and makes no decision about the floor. A preview never
+sounds together with a reply, and the speaking voice never changes unnoticed.
 """
 
 from datetime import date
@@ -31,7 +31,7 @@ from engine.messages.words import Ending, Part, Phase
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
-from engine.runtime.turn import facts as h
+from engine.runtime.turn import facts
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
@@ -45,47 +45,47 @@ VOICE: Final = "speech.voice"
 
 
 class VoicePreview:
-    """Takes the commands and facts that are about voices."""
+    """Handles commands and facts about voices."""
 
     def __init__(self, workers: Workers, status: Status, port: ConductorPort) -> None:
         self._workers = workers
         self._status = status
         self._port = port
-        self._name = ""  # of the voice that is previewed
-        self._mix: Mix | None = None  # that is previewed instead of a voice with a name
-        self._waiting: tuple[Word, ...] = ()  # of a preview that could not begin yet
-        self._reply: Reply | None = None  # the preview that goes on
-        self.recording = False  # a clip
-        self._ignored_for: set[type] = set()  # commands that have the microphone ignored
+        self._name = ""  # of the previewed voice
+        self._mix: Mix | None = None  # previewed instead of a named voice
+        self._waiting: tuple[Word, ...] = ()  # words of a preview that could not begin yet
+        self._reply: Reply | None = None  # the running preview
+        self.recording = False  # a clip is being recorded
+        self._ignored_for: set[type] = set()  # commands that block the microphone
         self._paces: dict[str, float] = {}  # by casefolded name
-        self._chosen_anew = False  # the voice's pace applies once it is known who speaks
+        self._chosen_anew = False  # the voice's pace applies once the voice is known
         self._removed_chosen = ""  # it was removed while it was the chosen one
         self._noted = ("", "")  # the voice and day that were noted last
 
     @property
     def hearing(self) -> bool:
-        """Whether what is heard was not said to the assistant: a preview sounds, or is about to, or
-        systems are compared, or the microphone is tried.
+        """Whether speech is not addressed to the assistant: during or just before a preview, a
+        comparison of systems, or a test of the microphone.
         """
         return self._reply is not None or bool(self._ignored_for)
 
     def phase_is(self, phase: Phase) -> None:
-        """A preview makes room for who has the floor, and begins when nobody has it."""
+        """Stop the preview if somebody gets the floor; begin a waiting one when nobody has it."""
         if phase is not Phase.IDLE and self._reply is not None:
             self._over()
         elif phase is Phase.IDLE and self._waiting:
             self._play()
 
     def voice_chosen(self) -> None:
-        """Another voice was chosen: it brings its pace along."""
+        """Another voice was chosen: use its pace."""
         self._chosen_anew = True
 
     def rate_chosen(self) -> None:
         """Keep a rate that was chosen after the voice."""
         self._chosen_anew = False
 
-    def take(self, message: VoiceCommand | h.VoiceMoved | h.ClipTaken) -> None:
-        """Act on what is about voices. InvalidInput, DeviceError say why it cannot be done."""
+    def take(self, message: VoiceCommand | facts.VoiceMoved | facts.ClipTaken) -> None:
+        """Act on a message about voices. InvalidInput, DeviceError."""
         match message:
             case PreviewVoice(name, text, mix):
                 self._ask(name, text, mix)
@@ -97,9 +97,9 @@ class VoicePreview:
                 change = self._ignored_for.add if on else self._ignored_for.discard
                 change(type(message))
                 self._port.attend()
-            case h.ClipTaken(clip):
+            case facts.ClipTaken(clip):
                 self._workers.background.post(AddVoice(clip))
-            case h.VoiceMoved(name, now):
+            case facts.VoiceMoved(name, now):
                 self._moved(name, now)
             case _:
                 if isinstance(message, RemoveVoice) and message.name == self._name:
@@ -111,7 +111,7 @@ class VoicePreview:
     def _ask(self, name: str, text: str, mix: Mix | None) -> None:
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
-                "That text has {count} characters; {most} can be heard.",
+                "That text has {count} characters; at most {most} can be previewed.",
                 hint="Give a sentence or two.",
                 count=len(text),
                 most=LONGEST_TEXT,
@@ -127,7 +127,7 @@ class VoicePreview:
         self.stop_preview()
         self._name, self._mix, self._waiting = name, mix, words
         self._port.emit(PreviewChanged(name, PreviewState.WAITING))
-        self._port.attend()  # which begins it when nobody has the floor
+        self._port.attend()  # begins it if nobody has the floor
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()
@@ -150,11 +150,11 @@ class VoicePreview:
         self._port.emit(PreviewChanged(name, PreviewState.OVER))
 
     def follow(self, message: object) -> None:
-        """What is told of the turn PREVIEW; of an older one nothing counts any more."""
+        """Handle messages of the turn PREVIEW; ignore those of an older preview."""
         match message:
-            case h.ReplyAudible() if self._reply is not None and self._reply.ending is None:
+            case facts.ReplyAudible() if self._reply is not None and self._reply.ending is None:
                 self._port.emit(PreviewChanged(self._name, PreviewState.SPEAKING))
-            case h.ReplyEnded() if self._reply is not None and self._reply.ending is not None:
+            case facts.ReplyEnded() if self._reply is not None and self._reply.ending is not None:
                 self._over()
                 self._port.attend()
             case Failed(code, text, hint):
@@ -167,7 +167,7 @@ class VoicePreview:
             if Part.MICROPHONE not in self._status.running:
                 self._port.emit(ClipRecording(False))
                 raise DeviceError(
-                    "There is no microphone.", hint="Connect one, or drop a recording instead."
+                    "No microphone is connected.", hint="Connect one, or drop a recording instead."
                 )
             self.stop_preview()
             self._port.decide(StopReply())
@@ -178,7 +178,7 @@ class VoicePreview:
     # ------------------------------------------------------------------------- shelf
 
     def _moved(self, name: str, now: str) -> None:
-        """A voice was renamed, removed, brought back, taken in or made again."""
+        """A voice was renamed, removed, restored, imported or made again."""
         chosen = self._port.settings().speech.voice
         if name and name.casefold() == chosen.casefold():
             if not now:
@@ -196,7 +196,7 @@ class VoicePreview:
         self._workers.speaker.post(SelectVoice(self._port.settings().speech.voice))
 
     def listed(self, listed: VoicesListed) -> None:
-        """Which voices there are."""
+        """Update the list of voices."""
         self._paces = {v.name.casefold(): v.pace for v in listed.voices if v.pace is not None}
 
     def adopted(self) -> None:
@@ -205,25 +205,25 @@ class VoicePreview:
         self._workers.background.post(ListVoices())
 
     def spoke(self) -> None:
-        """The chosen voice is heard: note the day."""
+        """The chosen voice is audible: note the day."""
         spoke = (self._status.voice, date.today().isoformat())
         if self._noted != spoke:
             self._noted = spoke
             self._workers.background.post(NoteUse(*spoke))
 
     def recorded(self, clip: ClipRecording) -> None:
-        """How far a clip is; whoever speaks is answered again once it has ended."""
+        """Follow the recording of a clip; the assistant answers again once it has ended."""
         if self.recording and not clip.on:
             self.recording = False
             self._port.attend()
 
     def failed(self, fault: Failed) -> None:
-        """Without a microphone nothing more comes of a clip."""
+        """End the recording of a clip without a microphone."""
         if self.recording and fault.part is Part.MICROPHONE:
             self._workers.recorder.post(RecordClip(on=False))
 
     def known(self, selected: str) -> None:
-        """Note whose voice speaks."""
+        """Note the speaking voice."""
         pace = self._paces.get(selected.casefold())
         if self._chosen_anew and pace is not None:
             self._port.change("speech.rate", pace)

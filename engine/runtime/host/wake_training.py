@@ -1,6 +1,6 @@
-"""Teaching a wake phrase: the voices that are on this machine say it, and a network learns it.
+"""Train a wake phrase: the voices on this machine speak it, and a network learns it.
 
-Invariant: a phrase is known from the moment its file is whole; until then nothing has changed.
+Invariant: a phrase counts as trained once its file is complete; until then nothing has changed.
 """
 
 import errno
@@ -27,14 +27,14 @@ from engine.translatable import Translatable
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 
-SPARE_BYTES = 20_000_000  # of the disk: the package twice, what is in it, and what is learnt
+SPARE_BYTES = 20_000_000  # of the disk: the package twice, its content, and the detector
 SYNTHESISERS = ("starter", "espeak")  # both come with the program
 
 
 def learn(phrase: str, step: Callable[[float], None] = lambda share: None) -> Path:
-    """Fetch what is missing (2 MB), teach a phrase in some minutes, and keep it. `step` as of
-    teach(). InvalidInput for a phrase that will not do; AssetError when something cannot be fetched
-    or kept; ModelError.
+    """Fetch missing files (2 MB), train a phrase in some minutes, and save the detector. `step` as
+    in teach(). InvalidInput for an unsuitable phrase; AssetError if something cannot be fetched or
+    saved; ModelError.
     """
     phrase = normal(phrase)
     examine(phrase)
@@ -54,7 +54,7 @@ def learn(phrase: str, step: Callable[[float], None] = lambda share: None) -> Pa
 
 
 def _check_space() -> None:
-    """OSError; what a client of a registry says of a full disk tells nobody anything."""
+    """OSError if the disk is full, as a registry client's message about that is not helpful."""
     folder().mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder()).free < SPARE_BYTES:
         raise OSError(errno.ENOSPC, Translatable("the disk is full"))
@@ -62,13 +62,13 @@ def _check_space() -> None:
 
 @contextmanager
 def _keeping() -> Iterator[None]:
-    """Tells what the disk refuses."""
+    """Translate errors of the disk."""
     try:
         yield
     except OSError as error:
         raise AssetError(
-            "What teaching needs cannot be kept in {folder}: {error}.",
-            hint="Make room or allow writing there, and teach the phrase again.",
+            "The files for the wake phrase cannot be saved in {folder}: {error}.",
+            hint="Free some space or allow writing there, and teach the phrase again.",
             folder=folder(),
             error=error.strerror or error,
         ) from error

@@ -1,1 +1,1 @@
-"""Whose turn it is: facts in, orders out, and the reply; no thread of its own."""
+"""The turn rules (facts in, orders out), the log, and the reply; no thread of its own."""

@@ -1,8 +1,7 @@
-"""The pauses that a text asks for, in the speech of any session.
+"""Insert the pauses that a text demands into the speech of any session.
 
-Invariant: samples and onsets are those of the session, with silence in front of some words: as much
-as the pause before such a word is shorter than the one asked for. Sound that was going on there
-neither ends nor begins with a step.
+Invariant: samples and onsets are the session's, with silence before some words: the demanded pause
+minus the voice's own pause there. Sound around a silence neither ends nor begins with a step.
 """
 
 from collections import deque
@@ -16,20 +15,20 @@ from engine.audio.pcm import ramp
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Step, TtsSession
 
-_QUIET: Final = 0.02  # of full scale: below this is the pause that a voice makes itself
-_SILENT: Final = 0.001  # root mean square: nothing of a word is in there
-# A voice may begin a word so long before the onset that it reports: Kokoro's creak before "and".
-# Where it makes no pause of its own, that would reach into the word before: the t of "wait".
+_QUIET: Final = 0.02  # of full scale: below this is the voice's own pause
+_SILENT: Final = 0.001  # root mean square: contains no part of a word
+# A voice may begin a word this long before the onset that it reports: Kokoro's creak before "and".
+# Without a pause of its own, that would reach into the word before: the t of "wait".
 _BEFORE_MS, _BEFORE_JOINED_MS = 120, 20
 _SILENT_MS: Final = 30
 _FADE_MS: Final = 10
 _FRAME_MS: Final = 80
-_REMEMBERED: Final = 100  # frames: more than are ever taken back
+_REMEMBERED: Final = 100  # frames: more than any rewind
 
 
 class Breaks:
-    """A TtsSession that takes Words. Positions are samples of the speech with its silences, unless
-    they are called inner ones: those are the session's own.
+    """A TtsSession that accepts Words. Positions are samples of the speech with its silences; inner
+    positions are the session's own.
     """
 
     def __init__(self, session: TtsSession, sample_rate: int) -> None:
@@ -37,12 +36,12 @@ class Breaks:
         self._sample_rate = sample_rate
         self._pauses: dict[int, tuple[float, int]] = {}  # by word: seconds, see _BEFORE_MS
         self._pushed = 0  # words
-        self._marked = True  # the last word ends in a mark, so a pause of the voice follows
+        self._marked = True  # the last word ends in a mark, so the voice pauses after it
         self._silences: dict[int, tuple[int, int]] = {}  # by word: inner sample behind it, length
-        self._held: AudioFrame | None = None  # an inner one, before a pause that may begin in it
+        self._held: AudioFrame | None = None  # an inner frame, before a pause that may begin in it
         self._ready: deque[AudioFrame] = deque()
-        self._loud_until: deque[int] = deque([0], _REMEMBERED)  # of each frame that is not quiet
-        self._last = 0.0  # the last sample that was made
+        self._loud_until: deque[int] = deque([0], _REMEMBERED)  # end of each loud frame
+        self._last = 0.0  # the last sample
 
     @property
     def rate(self) -> float | None:
@@ -54,7 +53,7 @@ class Breaks:
         self._session.rate = rate
 
     def push(self, word: Word) -> None:
-        """Append a word, with the pause in front of it."""
+        """Append a word, with the pause before it."""
         if word.pause_s:
             before_ms = _BEFORE_MS if self._marked else _BEFORE_JOINED_MS
             self._pauses[self._pushed] = word.pause_s, before_ms
@@ -109,7 +108,7 @@ class Breaks:
         return sum(length for _, length in self._silences.values())
 
     def _inner(self, sample: int) -> int:
-        """The inner sample that this one is; within a silence, the one behind the next onset."""
+        """Return the inner sample of a sample; within a silence, the one behind the next onset."""
         added = 0
         for end, length in self._silences.values():
             if sample <= end + added:
@@ -120,7 +119,7 @@ class Breaks:
         return sample - added
 
     def _add(self, frame: AudioFrame) -> None:
-        """Make frames of one of the session's, with the silences that its words want."""
+        """Queue one of the session's frames, with the silences for its words."""
         if self._held:
             held, self._held = self._held, None
             pcm, onsets = np.concatenate([held.pcm, frame.pcm]), held.onsets + frame.onsets
@@ -147,7 +146,7 @@ class Breaks:
         self._held = _part(frame, end, len(frame.pcm))
 
     def _gap(self, pcm: Pcm, begin: int, place: int, before_ms: int) -> int:
-        """Where a silence goes: shortly before a place, where the sound is least; behind that."""
+        """Return where a silence goes: after the quietest place shortly before `place`."""
         begin = max(begin, place - self._sample_rate * before_ms // 1000)
         length = min(self._sample_rate * min(_SILENT_MS, before_ms // 2) // 1000, place - begin)
         if length <= 0:
@@ -170,7 +169,7 @@ class Breaks:
         self._ready.append(replace(part, sample=part.sample + added, onsets=onsets))
 
     def _be_silent(self, frame: AudioFrame, place: int, length: int) -> None:
-        """Queue a silence in front of a place in a frame."""
+        """Queue a silence before a place in a frame."""
         pcm: Pcm = np.zeros(length, np.float32)
         falling = pcm[: self._fade]
         falling += self._last * ramp(1, 0, len(falling))
@@ -181,7 +180,7 @@ class Breaks:
             self._ready.append(replace(frame, pcm=part, sample=start + begin, onsets=()))
 
     def _risen(self, pcm: Pcm, place: int) -> Pcm:
-        """The samples, beginning at zero from a place on."""
+        """Return the samples with a rise from zero at a place."""
         pcm = pcm.copy()
         rising = pcm[place:][: self._fade]
         if len(rising):
@@ -194,7 +193,7 @@ class Breaks:
 
 
 def _part(frame: AudioFrame, begin: int, end: int) -> AudioFrame | None:
-    """A part of a frame; None if it is empty."""
+    """Return a part of a frame; None if it is empty."""
     pcm, first = frame.pcm[begin : max(begin, end)], frame.sample + begin
     inside = tuple(each for each in frame.onsets if first <= each.sample < first + len(pcm))
     return replace(frame, pcm=pcm, sample=first, onsets=inside) if len(pcm) else None

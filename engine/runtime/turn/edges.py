@@ -13,20 +13,20 @@ FADE_MS = 10
 
 
 class Edges:
-    """Belongs to the speaker's thread."""
+    """Owned by the speaker's thread."""
 
     def __init__(self, loudspeaker: Loudspeaker, *, midway: bool) -> None:
         """`midway`: the first samples continue an utterance."""
         self._loudspeaker = loudspeaker
         self._length = round(FADE_MS * loudspeaker.sample_rate / 1000)
         self._last: Pcm = np.zeros(0, np.float32)  # the last samples written, one fade long
-        self._faded: Pcm | None = None  # the last samples as they were before their fade
+        self._faded: Pcm | None = None  # the last samples before their fade
         self._rising = self._length if midway else 0  # samples that will still rise from silence
         self.written = 0  # samples
 
     def joined(self, pcm: Pcm, *, dry: bool) -> Pcm:
         """Return the samples to write, joined to the written ones without a step. `dry`: all of
-        those have been played. A fade that was not played yet is taken back.
+        those have been played. A fade that was not played yet is undone.
         """
         faded, self._faded = self._faded, None
         back = 0 if faded is None or dry else self.take_back(len(faded))

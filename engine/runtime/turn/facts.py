@@ -1,7 +1,7 @@
-"""What the engine's threads tell the conductor: one closed union of small values.
+"""Facts that the engine's threads send to the conductor: one closed union of small values.
 
-Who speaks when is told in the events of engine.audio.vad, placed on the engine's clock. Commands
-and events of engine.messages travel the same way, and a fault is told as Failed.
+Starts and ends of speech are the events of engine.audio.vad, on the engine's clock. Commands and
+events of engine.messages take the same way; a fault is a Failed.
 
 Invariant: a fact about a turn carries its number; `at` is seconds on the engine's clock.
 """
@@ -23,22 +23,22 @@ from engine.text.word import Word
 
 @dataclass(frozen=True)
 class SpeechGoesOn:
-    """The person has been speaking for so long, up to the last voice."""
+    """The user has been speaking for this long, up to the last voiced sample."""
 
     spoken_ms: int
 
 
 @dataclass(frozen=True)
 class EchoCancelled:
-    """Whether the echo of the loudspeaker is cancelled from now on."""
+    """Whether the loudspeaker's echo is cancelled from now on."""
 
     cancels: bool
 
 
 @dataclass(frozen=True)
 class Peeked:
-    """A quick look at what is being said in the turn: to weigh, not to show. `wish`: it may become
-    a wish about the pace of the reply it is said into.
+    """The approximate words of the turn: evidence, not for the screen. `wish`: they may become a
+    wish about the pace of the running reply.
     """
 
     turn: int
@@ -48,8 +48,8 @@ class Peeked:
 
 @dataclass(frozen=True)
 class InterimTranscript:
-    """The words of the turn so far: all of them if the pause at sample `pause` is its end. The
-    ears wait as long as these words need, and tell the conductor while the pause lasts.
+    """The words of the turn so far, which are all if the pause at sample `pause` is its end. The
+    ears wait as long as these words need, and inform the conductor while the pause lasts.
     """
 
     turn: int
@@ -61,7 +61,7 @@ class InterimTranscript:
 
 @dataclass(frozen=True)
 class Transcribed:
-    """All that was said in the turn. `wish`: said into a reply, it is about the pace of that."""
+    """All words of the turn. `wish`: they were spoken into a reply and concern its pace."""
 
     turn: int
     transcript: Transcript
@@ -81,7 +81,7 @@ class ReplyGrew:
 
 @dataclass(frozen=True)
 class ReplyRetracted:
-    """What the language model wrote until now was thought: see the event of that name."""
+    """Discard the language model's text so far: see the event of that name."""
 
     turn: int
     at: float
@@ -89,7 +89,7 @@ class ReplyRetracted:
 
 @dataclass(frozen=True)
 class WordsReady:
-    """Words went to the speaker."""
+    """Words were sent to the speaker."""
 
     turn: int
     words: tuple[Word, ...]
@@ -104,7 +104,7 @@ class ActionAsked:
 
 @dataclass(frozen=True)
 class AudioQueued:
-    """The first samples of the reply were handed to the loudspeaker."""
+    """The first samples of the reply were written to the loudspeaker."""
 
     turn: int
     at: float
@@ -112,7 +112,7 @@ class AudioQueued:
 
 @dataclass(frozen=True)
 class ReplyAudible:
-    """The first samples of the reply are in the air."""
+    """The first samples of the reply are audible."""
 
     turn: int
     at: float
@@ -120,7 +120,7 @@ class ReplyAudible:
 
 @dataclass(frozen=True)
 class WordBegan:
-    """A word of the reply began to be heard."""
+    """A word of the reply became audible."""
 
     turn: int
     word: Word
@@ -129,8 +129,8 @@ class WordBegan:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What reached the ear of one reply; `onsets_ms`: after how much of it each word began. `read`:
-    there was no loudspeaker, so that all that was written could be read instead.
+    """The audible part of one reply; `onsets_ms`: the position of each word in it. `read`: there
+    was no loudspeaker, so all of the text could be read instead.
     """
 
     words: tuple[Word, ...] = ()
@@ -142,7 +142,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class ReplyEnded:
-    """The reply is over, told by who ended it unless that is the conductor."""
+    """The reply is over; sent by the thread that ended it, unless that is the conductor."""
 
     turn: int
     ending: Ending
@@ -158,7 +158,7 @@ class VoiceAdopted:
 
 @dataclass(frozen=True)
 class ReplayAsked:
-    """`text` is to be heard again: the reply of turn `of`, from character `start` on."""
+    """Replay `text`: the reply of turn `of`, from character `start`."""
 
     text: str
     of: int
@@ -167,7 +167,7 @@ class ReplayAsked:
 
 @dataclass(frozen=True)
 class ConversationRead:
-    """A conversation that was kept is to go on; `rows` are those of its turns in the file."""
+    """A saved conversation is to continue; `rows` are those of its turns in the file."""
 
     conversation: int
     kept: Conversation
@@ -176,7 +176,7 @@ class ConversationRead:
 
 @dataclass(frozen=True)
 class Titled:
-    """The language model's title of the conversation that `began` then; empty = it found none."""
+    """The language model's title of the conversation that `began` then; empty = none."""
 
     began: datetime
     title: str
@@ -184,13 +184,13 @@ class Titled:
 
 @dataclass(frozen=True)
 class ConversationGone:
-    """The present conversation was deleted."""
+    """The current conversation was deleted."""
 
 
 @dataclass(frozen=True)
 class VoiceMoved:
-    """The voice called `name` is called `now`; `name` empty = it is new, `now` empty = it was
-    removed. Both the same = it was made again.
+    """The voice `name` is now called `now`. `name` empty: it is new; `now` empty: it was removed;
+    both equal: it was made again.
     """
 
     name: str
@@ -199,21 +199,21 @@ class VoiceMoved:
 
 @dataclass(frozen=True)
 class ClipTaken:
-    """A clip was recorded to make a voice of."""
+    """A clip for a voice was recorded."""
 
     clip: Path
 
 
 @dataclass(frozen=True)
 class ModelChosen:
-    """A model is to be used: settings of one part, its engine first."""
+    """A model was chosen: settings of one part, its engine first."""
 
     changes: tuple[tuple[str, Value], ...]
 
 
-# Of a reply: no rule is about it.
-Progress = ReplyGrew | ReplyRetracted | WordsReady | AudioQueued | WordBegan
-Noted = Progress | Transcribed | ReplyAudible  # in the log
+# About a reply; no turn rule uses them.
+ReplyFact = ReplyGrew | ReplyRetracted | WordsReady | AudioQueued | WordBegan
+LoggedFact = ReplyFact | Transcribed | ReplyAudible  # recorded in the log
 
 Fact = (
     SpeechStarted

@@ -1,42 +1,43 @@
-"""Who has the floor, as the turn rules (rules.py) remember it, and whether a voice heard during a
-reply is somebody who wants it: by words and time.
+"""The state of the turn rules (rules.py), and the decision whether a voice during a reply wants the
+floor, by words and time.
 
-Invariant: plain frozen values; pure. The words judged are those of the recogniser, the assistant's
-own are known. A nod ("mhm", "yes"), a cough, or the reply itself coming back through the room is no
-interruption.
+Invariant: plain frozen values; pure. The recogniser's words are compared with the assistant's own.
+A nod ("mhm", "yes"), a cough, or the echo of the reply is not an interruption.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine.messages.words import Phase
-from engine.runtime.turn.orders import Answer, Order, ReadOut
+from engine.runtime.turn.orders import Answer, ReadOut, TurnOrder
 from engine.text.interaction import COMMANDS, NODDING, halts, words
 
-LONG_MS = 1300  # of speech: nobody nods that long
-WORDS_MS = 768  # of speech from which words count: a nod is shorter, and is misheard as anything
+LONG_MS = 1300  # of speech: nods are shorter
+WORDS_MS = 768  # of speech from which words count: a nod is shorter, and is easily misheard
 COMMAND_MS = 200  # of speech from which a command is believed
-WISH_MS = 3000  # of speech: no wish about the pace of the reply is longer
-OWN_WORDS = 14  # words of the reply that may still sound in the room, or sound already
+WISH_MS = 3000  # of speech: a wish about the reply's pace is shorter
+OWN_WORDS = 14  # last words of the reply that may be in the room
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a voice so far; `final`: it is over, and the text is all of it. `wish`: it
-    is about the pace of the reply, or may still become that.
+    """What is known of a voice so far. `final`: it has ended, and `text` is complete. `wish`: it
+    concerns the pace of the reply, or may still do.
     """
 
     spoken_ms: int = 0
     text: str = ""
     wish: bool = False
-    own: frozenset[str] = field(default_factory=frozenset)  # words the assistant is just saying
+    reply_words: frozenset[str] = field(
+        default_factory=frozenset
+    )  # words that the assistant is speaking
     final: bool = False
 
 
 @dataclass(frozen=True)
 class BargeInCandidate:
-    """Voice during a reply: perhaps the person wants the floor, as `turn`. `closed`: they have
-    fallen silent, and the words decide.
+    """A voice during a reply that may want the floor, as `turn`. `closed`: it has ended, and the
+    words decide.
     """
 
     turn: int
@@ -46,16 +47,14 @@ class BargeInCandidate:
 
 @dataclass(frozen=True)
 class Floor:
-    """Everything the rules remember.
+    """The complete state of the rules.
 
     `headset` True: the microphone does not hear the loudspeaker, so voice interrupts a reply.
-    `cancelling` True: the loudspeaker is taken out of the microphone, so voice makes a barge-in
-    `candidate`.
-    `last` is the highest number that a turn or a candidate had.
-    `waiting` are timer texts that rang while someone had the floor; they are spoken after the turn.
-    `asked` is the order to answer or to read out in the turn that has the floor.
-    `held` is the order of the turn before, while a voice has the floor whose words are not known
-    yet; if there are none, the order is given again.
+    `cancelling` True: the echo is cancelled, so voice makes a barge-in `candidate`. `last` is the
+    highest number of a turn or candidate. `waiting` are timer texts that rang while the floor was
+    taken; they are spoken after the turn. `asked` is the order to answer or read out in the current
+    turn. `held` is the order of the turn before, while a voice without known words has the floor;
+    without words, the order is given again.
     """
 
     turn: int = 0
@@ -63,31 +62,31 @@ class Floor:
     hands_free: bool = True
     headset: bool = False
     cancelling: bool = False
-    candidate: BargeInCandidate | None = None  # None = nobody was heard during the reply
+    candidate: BargeInCandidate | None = None  # None = no voice during the reply
     last: int = 0
     talk_held: bool = False
-    spoken: bool = False  # a silence closed the utterance: what the person adds belongs to it
-    audible_at: float = 0.0  # when the reply that is being spoken was first heard
+    spoken: bool = False  # a silence closed the utterance: further speech belongs to it
+    audible_at: float = 0.0  # time when the current reply became audible
     waiting: tuple[str, ...] = ()
     asked: Answer | ReadOut | None = None
     held: Answer | ReadOut | None = None
 
     def is_candidate(self, turn: int | None) -> bool:
-        """Whether it is not known yet that `turn` wants the floor."""
+        """Return whether it is still undecided if `turn` wants the floor."""
         return self.candidate is not None and self.candidate.turn == turn
 
 
 @dataclass(frozen=True)
 class Outcome:
     floor: Floor
-    orders: tuple[Order, ...] = ()
+    orders: tuple[TurnOrder, ...] = ()
 
 
 def wants_floor(evidence: Evidence) -> bool:
-    """Whether to stop the reply; asked while the voice goes on, and of its final transcript."""
-    said = words(evidence.text) - evidence.own
+    """Return whether to stop the reply; called while the voice goes on, and for its transcript."""
+    said = words(evidence.text) - evidence.reply_words
     if said and evidence.wish and (evidence.final or evidence.spoken_ms < WISH_MS):
-        return False  # granted, it ends no reply
+        return False  # applied; it does not end the reply
     if said and evidence.final and halts(evidence.text):
         return True
     if evidence.spoken_ms >= LONG_MS:
@@ -97,6 +96,6 @@ def wants_floor(evidence: Evidence) -> bool:
     return evidence.spoken_ms >= COMMAND_MS and bool(said & COMMANDS)
 
 
-def own_words(spoken: Iterable[str]) -> frozenset[str]:
-    """The words of the reply that may be heard in the room just now."""
+def reply_words(spoken: Iterable[str]) -> frozenset[str]:
+    """Return the words of the reply that may be audible in the room."""
     return words(" ".join(list(spoken)[-OWN_WORDS:]))

@@ -1,9 +1,9 @@
-"""All that other threads may change or read of the voice while it speaks.
+"""Values that other threads may change or read while the voice speaks.
 
-Invariant: each value is replaced whole. Three parts decide how loud speech is: the person's volume,
-the ears, which duck it, and the conductor, which hushes it. They meet under one lock and take
-effect at once, without waiting for the step that is being computed. What rings has its own volume,
-because an alarm must be heard when speech is muted.
+Invariant: each value is replaced whole. Three parts decide the loudness of speech: the user's
+volume, the ears, which duck it, and the conductor, which hushes it. They share one lock and take
+effect at once, without waiting for the current step. A ringing timer has its own volume, because it
+must be audible when speech is muted.
 """
 
 from threading import Lock
@@ -12,22 +12,22 @@ from engine.audio.base import Loudspeaker, Played
 from engine.audio.devices.silent import SilentLoudspeaker
 from engine.audio.pcm import SILENCE_DB
 
-DUCKED = 0.2  # of the volume: -14 dB, a person is heard over it and still hears it
+DUCKED = 0.2  # of the volume: -14 dB, so that the user is heard over it and still hears it
 
 
 class LiveControls:
-    """The loudspeaker in use, how loud it is, and the values read before every step."""
+    """The loudspeaker in use, its level, and the values read before every step."""
 
     def __init__(self, *, lead_ms: int, rate: float | None = None) -> None:
-        self.rate = rate  # SPS, None = the voice's own pace; a move is heard in the next frame
-        self.lead_ms = lead_ms  # how far synthesis may run ahead of what is heard
-        self.level_db = SILENCE_DB  # of what is being heard; shown beside the microphone's
+        self.rate = rate  # SPS, None = the voice's own pace; a change is audible in the next frame
+        self.lead_ms = lead_ms  # how far synthesis may run ahead of playback
+        self.level_db = SILENCE_DB  # of the audible speech; shown beside the microphone's
         self._loudspeaker: Loudspeaker = SilentLoudspeaker()
         self._volume = 1.0
         self._ducked = False
         self._hushed = False
         self._rings = False
-        self.ring_waits = False  # while the person speaks, or waits for the answer
+        self.ring_waits = False  # while the user speaks, or waits for the answer
         self._lock = Lock()
 
     @property
@@ -35,14 +35,14 @@ class LiveControls:
         return self._loudspeaker
 
     def connect(self, loudspeaker: Loudspeaker) -> None:
-        """Use another loudspeaker, as loud as the one before (speaker's thread)."""
+        """Use another loudspeaker with the same gain (speaker's thread)."""
         with self._lock:
             self._loudspeaker = loudspeaker
             self._apply()
 
     @property
     def volume(self) -> float:
-        """0..1, as the person set it."""
+        """0..1, as set by the user."""
         return self._volume
 
     @volume.setter
@@ -52,13 +52,13 @@ class LiveControls:
             self._apply()
 
     def duck(self, ducked: bool) -> None:
-        """Make what is said quieter, or as loud as before; it goes on meanwhile."""
+        """Make speech quieter, or restore it; it continues meanwhile."""
         with self._lock:
             self._ducked = ducked
             self._apply()
 
     def hush(self, hushed: bool) -> None:
-        """Make what is said inaudible, or as loud as before."""
+        """Make speech inaudible, or restore it."""
         with self._lock:
             self._hushed = hushed
             self._apply()
@@ -75,7 +75,7 @@ class LiveControls:
             self._apply()
 
     def take_played(self) -> Played:
-        """See Loudspeaker: what the microphone may hear."""
+        """See Loudspeaker: the samples that the microphone may hear."""
         return self._loudspeaker.take_played()
 
     def _apply(self) -> None:

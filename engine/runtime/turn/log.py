@@ -1,8 +1,7 @@
-"""What is known of each turn while it lasts, the history the language model is given, and the
-conversation as it can be exported.
+"""Records of the turns, the history for the language model, and the conversation for export.
 
-Invariant: the history holds only what was said and what was heard, in the order of the turns: it
-is read off their records, so nothing that is known late can come into it out of order.
+Invariant: the history contains only spoken and heard words, in the order of the turns. It is
+derived from their records, so late facts cannot get into it out of order.
 """
 
 import time
@@ -21,7 +20,7 @@ from engine.runtime.turn import word_times
 from engine.runtime.turn.facts import (
     AudioQueued,
     Delivery,
-    Noted,
+    LoggedFact,
     ReplayAsked,
     ReplyAudible,
     ReplyGrew,
@@ -30,11 +29,11 @@ from engine.runtime.turn.facts import (
     WordBegan,
     WordsReady,
 )
-from engine.runtime.turn.floor import own_words
+from engine.runtime.turn.floor import reply_words
 from engine.text.interaction import halts
 from engine.text.word import Word
 
-Shown = ReplyDelta | events.ReplyRetracted | WordHeard  # to the host
+Shown = ReplyDelta | events.ReplyRetracted | WordHeard  # events for the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
@@ -53,15 +52,15 @@ class TurnRecord:
     turn: int
     opened_at: float
     ending: Ending | None = None  # None = the turn goes on
-    replayed: ReplayAsked | None = None  # None = a turn; else only something old is heard
-    rejoined: bool = False  # what was said in it belongs to the next one
+    replayed: ReplayAsked | None = None  # None = a turn; else only a replay
+    rejoined: bool = False  # its words belong to the next turn
     said: str = ""
-    confidence: float = 1.0  # of what was said, as of a Transcript
+    confidence: float = 1.0  # of the transcript
     typed: bool = False
     reply: str = ""
-    private: bool = False  # whether something of the reply stays on this computer
-    voice: str = ""  # that spoke the reply
-    rate: float | None = None  # it was to be spoken at, in SPS; None = the voice's own pace
+    private: bool = False  # part of the reply stays on this computer
+    voice: str = ""  # of the reply
+    rate: float | None = None  # target rate in SPS; None = the voice's own pace
     words: list[Word] = field(default_factory=list)
     delivery: Delivery = field(default_factory=Delivery)
     began: list[WordBegan] = field(default_factory=list)
@@ -72,31 +71,31 @@ class TurnRecord:
     first_word_at: float | None = None
     first_audio_at: float | None = None
     heard_at: float | None = None
-    discarded: int = 0  # replies prepared in pauses after which the person went on
+    discarded: int = 0  # replies prepared in pauses after which the user continued
 
     @property
     def begun(self) -> int:
-        """Words that began to be heard."""
+        """Number of words that became audible."""
         return len(self.began)
 
     @property
     def heard(self) -> str:
-        """The part of the reply's text that reached the ear, or else the eye."""
+        """The part of the reply's text that was heard or, without a loudspeaker, read."""
         if self.ending is Ending.COMPLETE or self.delivery.read:
             return self.reply
-        words = [told.word for told in self.began] if self.ending is None else self.delivery.words
+        words = [each.word for each in self.began] if self.ending is None else self.delivery.words
         return self.reply[: max((word.end for word in words), default=0)]
 
     def retract(self) -> None:
-        """What was written of the reply is none, and was not answered with."""
+        """Discard the text so far: it was reasoning, not the answer."""
         self.reply = ""
         self.words.clear()
         self.began.clear()
         self.first_token_at = self.first_word_at = self.first_audio_at = self.heard_at = None
 
     def unsaid(self, cut: tuple[Ending, ...]) -> str:
-        """What of the reply was not heard because of one of these endings, from the word that was
-        cut on; empty when that was nothing.
+        """Return the unheard rest of a reply with one of these endings, from the interrupted word;
+        empty if all was heard.
         """
         words = self.delivery.words
         if self.ending not in cut or self.delivery.read:
@@ -106,8 +105,8 @@ class TurnRecord:
         return self.reply[words[-1].start if words else 0 :]
 
     def messages(self) -> tuple[Message, ...]:
-        """What the language model is told of it."""
-        return () if self.replayed else told(self, self.confidence)
+        """Return the turn's messages for the language model."""
+        return () if self.replayed else as_messages(self, self.confidence)
 
     def ended(self, ending: Ending) -> TurnEnded:
         self.ending = ending
@@ -117,7 +116,7 @@ class TurnRecord:
         )
 
     def exported(self, zero_at: float) -> Turn:
-        """As it is exported, with times after `zero_at`."""
+        """Return the turn for export, with times after `zero_at`."""
         if self.ending is None:
             words = word_times.so_far(self.began, zero_at)
         else:
@@ -153,15 +152,15 @@ class TurnRecord:
         )
 
     def _after_speech(self, at: float | None) -> float | None:
-        """0 for what was prepared before the person had finished."""
+        """Return the time after speech in ms; 0 for steps done before the user had finished."""
         if at is None or self.speech_ended_at is None:
             return None
         return max(0.0, at - self.speech_ended_at) * 1000
 
 
-def told(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Message, ...]:
-    """What the language model is told of a turn whose question was heard with such confidence: also
-    of a reply cut before a word was heard.
+def as_messages(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Message, ...]:
+    """Return the messages of a turn for the language model, with the transcript's confidence; also
+    for a reply that was interrupted before its first word.
     """
     said = Message(Role.USER, turn.said, confidence=confidence, private=turn.private)
     messages = [said] if turn.said else []
@@ -174,9 +173,8 @@ def told(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Message, ...
 
 
 class TurnLog:
-    """The records of the turns of this conversation, and those of its past if it was kept. `keep`
-    is given each turn when its question is known and when it has ended; `situation` tells in which
-    voice and at which rate a reply is spoken.
+    """The records of this conversation, and its saved past. `keep` gets each turn when its question
+    is known and when it has ended; `situation` gives the voice and the rate of a reply.
     """
 
     def __init__(
@@ -197,13 +195,13 @@ class TurnLog:
 
     @property
     def history(self) -> tuple[Message, ...]:
-        """What was said and heard, as the language model is told it."""
-        past = [each for turn in self._past_turns for each in told(turn)]
+        """The messages of the conversation for the language model."""
+        past = [each for turn in self._past_turns for each in as_messages(turn)]
         present = [each for record in self._records.values() for each in record.messages()]
         return (*past, *present)
 
     def record(self, turn: int) -> TurnRecord:
-        """The record of `turn`, begun if need be."""
+        """Return the record of `turn`; create it if necessary."""
         if turn not in self._records:
             now = self._clock()
             if self._zero_at is None:
@@ -212,31 +210,31 @@ class TurnLog:
         return self._records[turn]
 
     def say(self, turn: int, said: str, confidence: float = 1.0) -> TurnRecord:
-        """Note what the person said; returns the record."""
+        """Record the user's words; return the record."""
         record = self.record(turn)
         record.said, record.confidence = said, confidence
         self._pass_on(record)
         return record
 
     def replays(self, turn: int) -> bool:
-        """Whether only something old is heard in this turn."""
+        """Return whether this turn only replays an earlier reply."""
         record = self._records.get(turn)
         return record is not None and record.replayed is not None
 
     def reply_from(self, turn: int, start: int) -> str:
-        """The reply of a turn that is over, from a character on; empty when there is none."""
+        """Return the reply of a finished turn from a character on; empty if there is none."""
         record = self._records.get(turn)
         if record is not None:
             return record.reply[start:] if record.ending is not None else ""
         return next((each.reply[start:] for each in self._past_turns if each.number == turn), "")
 
     def find(self, turn: int) -> TurnRecord | None:
-        """The record of a turn that is not over; None when it is over or never began."""
+        """Return the record of a running turn; None if it is over or never began."""
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def note(self, fact: Noted) -> Shown | WordReplayed | None:
-        """Note how far a turn has come; returns what the host is shown of it, None = nothing."""
+    def note(self, fact: LoggedFact) -> Shown | WordReplayed | None:
+        """Record a fact about a turn; return the event for the host, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
             return None
@@ -244,7 +242,7 @@ class TurnLog:
             return _replayed(record, record.replayed, fact)
         return self._note(record, fact)
 
-    def _note(self, record: TurnRecord, fact: Noted) -> Shown | None:
+    def _note(self, record: TurnRecord, fact: LoggedFact) -> Shown | None:
         at = fact.at
         match fact:
             case Transcribed():
@@ -271,18 +269,18 @@ class TurnLog:
                 assert_never(fact)
         return None
 
-    def own_words(self, turn: int) -> frozenset[str]:
-        """What a microphone may hear of this turn's reply by now."""
+    def reply_words(self, turn: int) -> frozenset[str]:
+        """Return the words of this turn's reply that a microphone may hear now."""
         record = self.record(turn)
-        return own_words(word.text for word in record.words[: record.begun + 2])
+        return reply_words(word.text for word in record.words[: record.begun + 2])
 
     def drop(self, turn: int) -> None:
         """Forget a turn that never had the floor."""
         self._records.pop(turn, None)
 
     def say_late(self, turn: int, text: str) -> bool:
-        """Note what the person said in a turn that was over before its words were known; False when
-        the turn is not one of this conversation.
+        """Record the user's words in a turn that ended before they were known. False if the turn is
+        not part of this conversation.
         """
         record = self._records.get(turn)
         if record is None or record.rejoined:
@@ -292,36 +290,36 @@ class TurnLog:
         return True
 
     def left_unsaid(self, turn: int) -> str:
-        """What the person kept from being said by speaking in this turn, from the word they cut on;
-        empty when that was nothing.
+        """Return the text that the user interrupted by speaking in this turn, from the interrupted
+        word; empty if there is none.
         """
         earlier = self._earlier(turn)
         return earlier[-1].unsaid(CUT_BY_VOICE) if earlier else ""
 
     def left_off(self, turn: int) -> str:
-        """The rest of the last reply that was not heard, however it was cut; empty when there is
-        none. Requests for silence since then do not count as turns.
+        """Return the unheard rest of the last reply, however it was interrupted; empty if there is
+        none. Later requests for silence do not count as turns.
         """
         replies = [each for each in self._earlier(turn) if each.reply or not halts(each.said)]
         return replies[-1].unsaid(CUT) if replies else ""
 
     def goes_on(self, turn: int) -> None:
-        """The reply of this turn is what was left unsaid of the last one."""
+        """The reply of this turn is the unheard rest of the last one."""
         replies = [each for each in self._earlier(turn) if each.reply]
         self.record(turn).private = bool(replies) and replies[-1].private
 
     def _earlier(self, turn: int) -> list[TurnRecord]:
-        """The records before this turn's."""
+        """Return the records before this turn's."""
         return [record for number, record in self._records.items() if number < turn]
 
     def rejoin(self, turn: int) -> None:
-        """All that was said in this turn belongs to the next one: take it back."""
+        """The words of this turn belong to the next one: remove them here."""
         record = self.record(turn)
         record.rejoined = True
         record.said = record.reply = ""
 
     def end(self, turn: int, ending: Ending) -> TurnEnded | ReplayEnded:
-        """Close the record; what was heard of the reply joins the history."""
+        """Close the record; the heard part of the reply joins the history."""
         record = self.record(turn)
         if record.reply:
             now = self._situation()
@@ -333,7 +331,7 @@ class TurnLog:
         return ended
 
     def conversation(self) -> Conversation:
-        """The conversation up to now, including the current turn; time zero is the beginning of
+        """Return the conversation so far, including the current turn; time zero is the beginning of
         the first turn.
         """
         records = [each for each in self._records.values() if each.said or each.reply]
@@ -348,7 +346,7 @@ class TurnLog:
         )
 
     def cut(self, turn: int) -> Conversation:
-        """Take a turn, and all after it, out of the conversation; returns them without words."""
+        """Remove a turn and all later ones from the conversation; return them without words."""
         cut = [each for each in self._past_turns if each.number >= turn]
         if self._past is not None:
             kept = tuple(each for each in self._past_turns if each.number < turn)
@@ -358,8 +356,8 @@ class TurnLog:
         return Conversation(self.began, tuple(replace(each, said="", reply="") for each in cut))
 
     def begin(self, past: Conversation | None = None, *, titled: bool = False) -> None:
-        """Another conversation, with the turn that goes on, if one does: a new one, or one of the
-        `past` that goes on.
+        """Start another conversation, with the running turn if there is one: a new one, or the
+        `past` one, which continues.
         """
         self.titled = titled
         self._records = {n: each for n, each in self._records.items() if each.ending is None}
@@ -369,7 +367,7 @@ class TurnLog:
         if past is not None:
             since_s = (self.began - past.began).total_seconds()
             end_s = max((turn.start_s for turn in past.turns), default=0.0)
-            # A clock on the wall that was put back must not turn the order around.
+            # A wall clock that was put back must not reverse the order.
             self._zero_at = self._clock() - max(since_s, end_s + 1.0)
             self.began = past.began
 
@@ -385,7 +383,7 @@ class TurnLog:
 def _replayed(
     record: TurnRecord, asked: ReplayAsked, fact: ReplyGrew | WordBegan
 ) -> WordReplayed | None:
-    """Of a reply that is heard again, only the words being heard are told."""
+    """Record a fact about a replayed reply; only audible words become events."""
     if isinstance(fact, ReplyGrew):
         return None
     record.began.append(fact)

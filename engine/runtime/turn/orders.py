@@ -1,4 +1,4 @@
-"""What is to be done: by the turn rules, and to the ears.
+"""Orders of the turn rules, and orders to the ears.
 
 Invariant: an order about a turn carries its number.
 """
@@ -15,8 +15,8 @@ from engine.settings import RecogniserSettings, WakeSettings
 
 @dataclass(frozen=True)
 class OpenUtterance:
-    """Hear from `from_sample` on (the ears' count); None = the talk key was pressed: from a
-    moment ago, for as long as it is held.
+    """Listen from `from_sample` (the ears' count). None = the talk key was pressed: from a moment
+    ago, while it is held.
     """
 
     turn: int
@@ -25,7 +25,7 @@ class OpenUtterance:
 
 @dataclass(frozen=True)
 class JoinUtterance:
-    """What comes now belongs to `turn`, and so does all that was heard in the turn `before`."""
+    """Further speech belongs to `turn`, and so do all words of the turn `before`."""
 
     before: int
     turn: int
@@ -33,15 +33,15 @@ class JoinUtterance:
 
 @dataclass(frozen=True)
 class HoldUtterance:
-    """The talk key was pressed in the middle of it: it goes on for as long as the key is held."""
+    """The talk key was pressed during the utterance: it continues while the key is held."""
 
     turn: int
 
 
 @dataclass(frozen=True)
 class CloseUtterance:
-    """All was said: write it down, unless that was done when a silence ended it. `overlapping`: it
-    was said into a reply. `ended_at` is when the person fell silent; None = just now.
+    """The utterance is complete: transcribe it, unless that was done when a silence ended it.
+    `overlapping`: it was spoken into a reply. `ended_at`: end of the speech; None = just now.
     """
 
     turn: int
@@ -51,7 +51,7 @@ class CloseUtterance:
 
 @dataclass(frozen=True)
 class DropUtterance:
-    """Forget what was heard. `overlapping`: in a turn that never had the floor."""
+    """Discard the utterance. `overlapping`: its turn never had the floor."""
 
     turn: int
     overlapping: bool = False
@@ -62,7 +62,7 @@ UtteranceOrder = OpenUtterance | JoinUtterance | HoldUtterance | CloseUtterance 
 
 @dataclass(frozen=True)
 class Answer:
-    """Reply to what was said, or typed (recogniser 'keyboard')."""
+    """Reply to spoken or typed words (recogniser 'keyboard')."""
 
     turn: int
     said: Transcript
@@ -70,7 +70,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class ReadOut:
-    """Speak a text of the assistant's own accord, or one that is to be heard again."""
+    """Speak a text of the assistant itself, or replay one."""
 
     turn: int
     text: str
@@ -79,16 +79,14 @@ class ReadOut:
 
 @dataclass(frozen=True)
 class Pause:
-    """Stop the reply of this turn for as long as it takes to find out who speaks."""
+    """Pause the reply of this turn until it is known who speaks."""
 
     turn: int
 
 
 @dataclass(frozen=True)
 class Resume:
-    """Let the reply of this turn go on from where it was paused, at the pace that somebody may have
-    wished for.
-    """
+    """Continue the paused reply of this turn, at the rate of a wish if there was one."""
 
     turn: int
     wish: str = ""
@@ -96,8 +94,8 @@ class Resume:
 
 @dataclass(frozen=True)
 class Hold:
-    """Stop thinking in this turn and undo its actions: a voice is heard, and its words decide
-    whether the turn is begun again.
+    """Stop the language model in this turn and undo its actions: a voice is heard, and its words
+    decide whether the turn begins again.
     """
 
     turn: int
@@ -105,8 +103,8 @@ class Hold:
 
 @dataclass(frozen=True)
 class EndTurn:
-    """Stop thinking and speaking in this turn, now: it is over. `again`: its
-    question is asked in the next turn instead.
+    """End the turn: stop its language model and speech now. `again`: its question is asked in the
+    next turn instead.
     """
 
     turn: int
@@ -115,12 +113,12 @@ class EndTurn:
 
 
 # Decisions of the turn rules. PhaseChanged is shown unchanged.
-Order = UtteranceOrder | Answer | ReadOut | Pause | Resume | Hold | EndTurn | PhaseChanged
+TurnOrder = UtteranceOrder | Answer | ReadOut | Pause | Resume | Hold | EndTurn | PhaseChanged
 
 
 @dataclass(frozen=True)
 class UseDevice:
-    """Hear, or speak, through another device; `closed`: through none."""
+    """Use another device for listening or speaking; `closed`: none."""
 
     name: str  # empty = the system's default
     closed: bool = False
@@ -128,8 +126,8 @@ class UseDevice:
 
 @dataclass(frozen=True)
 class Attend:
-    """Which voice activity to report: none unless `hands_free`, none while `ignore_microphone`;
-    `during_reply` a voice at its first sign, and every sign more. `busy`: somebody has the floor.
+    """The voice activity to report: none unless `hands_free`, none while `ignore_microphone`;
+    `during_reply` a voice at its first sign, and each further sign. `busy`: somebody has the floor.
     """
 
     hands_free: bool
@@ -138,6 +136,6 @@ class Attend:
     busy: bool = False
 
 
-# A device, what to tell of, what to take out of the microphone from now on, how to recognise
-# speech, how to be called, and what becomes of an utterance.
+# Devices, the activity to report, the processing of samples, recognition, the wake phrase, and what
+# happens to an utterance.
 EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | WakeSettings | UtteranceOrder

@@ -1,9 +1,9 @@
-"""The reply there is: prepared before it is certain that the person has finished, let out, ended.
+"""The current reply: prepared before the user has certainly finished, released, ended.
 
-In the first pause the reply is thought out, but neither spoken nor recorded, and what it does (a
-timer, another voice) is held back with its words. If the person goes on it is dropped; if not, it
-is let out, and the language model's share of the wait is already over. Invariant: runs on the
-conductor's thread; at most one reply goes on.
+In the first pause the language model writes the reply, which is neither spoken nor recorded; its
+actions (a timer, another voice) are held back with its words. If the user continues, it is dropped;
+if not, it is released, and the language model's share of the wait is already over. Invariant: runs
+on the conductor's thread; at most one reply exists.
 """
 
 from engine.llm.base import Message
@@ -21,11 +21,11 @@ class Replies:
         self._last: Reply | None = None  # None = there was none yet
 
     def prepare(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
-        """Think about the last message of `history`, unheard."""
+        """Write a reply to the last message of `history`, without sound."""
         self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced))
 
     def answer(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
-        """Reply to the last message of `history` aloud, with what was prepared if it fits."""
+        """Reply to the last message of `history` aloud, with the prepared reply if it matches."""
         ready = self._prepared
         if ready is not None and (ready.turn, ready.asked) == (turn, history):
             ready.aloud = True
@@ -34,25 +34,25 @@ class Replies:
             self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced, aloud=True))
 
     def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
-        """Say `text` as it is."""
+        """Speak `text` as it is."""
         self._begin(Reply(turn, self._workers.controls, text=text, paced=paced, aloud=True))
 
     def drop(self) -> bool:
-        """Give up what is prepared; whether there was a reply nobody has heard of."""
+        """Drop the prepared reply; return whether there was one."""
         ready = self._prepared
         return ready is not None and ready.end(Ending.SUPERSEDED)
 
     def find(self, turn: int) -> Reply | None:
-        """The reply of `turn`, if it is the last one there was."""
+        """Return the reply of `turn` if it is the last one."""
         return self._last if self._last is not None and self._last.turn == turn else None
 
     def pause(self, turn: int) -> None:
-        """Make the reply inaudible for as long as it takes to find out who speaks."""
+        """Make the reply inaudible until it is known who speaks."""
         if reply := self.find(turn):
             reply.pause()
 
     def end(self, turn: int, ending: Ending) -> Delivery:
-        """End the reply of `turn`, if it has one; returns what was heard of it."""
+        """End the reply of `turn`, if it has one; return its heard part."""
         reply = self.find(turn)
         if reply is None:
             return Delivery()

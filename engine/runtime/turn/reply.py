@@ -1,9 +1,9 @@
 """A reply, from the words it answers to its last sample: one handle, and one end.
 
-Conductor, language model and speaker hold the same Reply. Whoever is first to end it has ended it,
-whatever happened (spoken to its end, cut, a part that broke, a device that went away, a new
-conversation, quitting), and tells the conductor unless it is the conductor; what another thread
-still does for it is dropped there, because each looks at `ending` between two tokens and frames.
+Conductor, language model and speaker share the same Reply. The first thread to end it does so for
+all, for any reason (spoken completely, cut, a failed part, a lost device, a new conversation,
+quitting), and informs the conductor unless it is the conductor. Other threads then drop their work,
+because each checks `ending` between two tokens and frames.
 
 Invariant: `ending` is set once, and from then on nothing more of the reply is heard or counted.
 """
@@ -20,7 +20,7 @@ from engine.runtime.turn.playback import Playback
 
 class Reply:
     """The reply of one turn, to the last message of `asked`, or the `text` that is read out. Unless
-    `aloud` it is prepared and nobody hears of it yet. `paced`: its words have paces of their own.
+    `aloud` it is only prepared. `paced`: its words have paces of their own.
     """
 
     def __init__(
@@ -38,13 +38,13 @@ class Reply:
         self.text = text  # None = the language model writes it
         self.paced = paced
         self.aloud = aloud  # set by the conductor, read by the language model
-        self.awaits_words = True  # the voice has said all it was given, and waits for more
-        self.broke = False  # what was written is spoken, but it should have been more
+        self.awaits_words = True  # the voice has spoken all its words and waits for more
+        self.broke = False  # the language model failed; its words so far are spoken
         self.ending: Ending | None = None  # None = it goes on
-        self.moved_at = time.monotonic()  # when a token or a frame was last made for it
+        self.moved_at = time.monotonic()  # time of its last token or frame
         self._controls = controls
-        self._playback: Playback | None = None  # None = nothing of it has come to be spoken
-        self._paused_at: float | None = None  # None = not paused, though it may be at its end
+        self._playback: Playback | None = None  # None = its speech has not begun
+        self._paused_at: float | None = None  # None = not paused, though it may have ended
         self._lock = Lock()
 
     def move(self) -> None:
@@ -52,7 +52,7 @@ class Reply:
         self.moved_at = time.monotonic()
 
     def begin(self, playback: Playback) -> None:
-        """It comes to be spoken (speaker's thread)."""
+        """Its speech begins (speaker's thread)."""
         with self._lock:
             self._playback = playback
             if self.ending is None and self._paused_at is None:
@@ -61,7 +61,7 @@ class Reply:
                 playback.hush()
 
     def end(self, ending: Ending) -> bool:
-        """End it; inaudible at once. False when it had ended before, which changes nothing."""
+        """End it; inaudible at once. False if it had already ended; nothing changes then."""
         with self._lock:
             if self.ending is not None:
                 return False
@@ -72,7 +72,7 @@ class Reply:
             return True
 
     def retract(self) -> None:
-        """Inaudible at once, and nothing of it was heard; it may begin again."""
+        """Make it inaudible at once; nothing of it counts as heard, and it may begin again."""
         with self._lock:
             if self.ending is None and self._playback is not None:
                 self._playback.hush()
@@ -80,7 +80,7 @@ class Reply:
                 self._controls.hush(True)
 
     def pause(self) -> None:
-        """Inaudible at once; what was not heard waits for resume()."""
+        """Make it inaudible at once; unheard samples wait for resume()."""
         with self._lock:
             if self.ending is None and self._playback is not None:
                 self._playback.hush()
@@ -88,7 +88,7 @@ class Reply:
                 self._paused_at = time.monotonic()
 
     def resume(self) -> None:
-        """Go on from the first sample that was not heard (speaker's thread)."""
+        """Continue from the first unheard sample (speaker's thread)."""
         with self._lock:
             if self.ending is None and self._playback is not None and self._paused_at is not None:
                 self._paused_at = None
@@ -96,8 +96,8 @@ class Reply:
                 self._controls.hush(False)
 
     def give_way(self, on: bool) -> None:
-        """Wait while the ring has the loudspeaker, or go on from the first sample that was not
-        heard (speaker's thread).
+        """Wait while the ring uses the loudspeaker, or continue from the first unheard sample
+        (speaker's thread).
         """
         with self._lock:
             if self._playback is not None and self.ending is None and self._paused_at is None:
@@ -108,12 +108,12 @@ class Reply:
 
     @property
     def paused_s(self) -> float | None:
-        """How long it has been paused; None when it is not."""
+        """Duration of the current pause; None without one."""
         since = self._paused_at
         return None if since is None else time.monotonic() - since
 
     @property
     def delivery(self) -> Delivery:
-        """What of it was heard so far."""
+        """The part that was heard so far."""
         playback = self._playback
         return Delivery() if playback is None else playback.delivery()

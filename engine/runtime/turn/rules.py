@@ -1,4 +1,4 @@
-"""Who has the floor: pure rules from what happened to what must be done.
+"""The turn rules: pure functions from facts to orders that decide who has the floor.
 
 Invariant: advance() is a function of its arguments; it reads no clock and owns nothing. A fact of
 another turn changes nothing. Every turn that begins ends exactly once.
@@ -33,20 +33,20 @@ from engine.runtime.turn.orders import (
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
-    Order,
     Pause,
     ReadOut,
     Resume,
+    TurnOrder,
 )
 from engine.text.interaction import nods
 
 KEYBOARD = "keyboard"  # the recogniser's name for typed text
-REACTION_S = 0.5  # after a sound: who speaks sooner was going on
-# Endings by something newer. A timer's text is spoken after that if none of it was heard.
+REACTION_S = 0.5  # after a sound: speech that starts sooner does not react to it
+# Endings by something newer. An unheard timer text is spoken after that.
 ENDED_BY_NEWER = (Ending.SUPERSEDED, Ending.INTERRUPTED_BY_TEXT, Ending.INTERRUPTED_BY_TALK_KEY)
 NOT_SAID = frozenset((Part.LANGUAGE_MODEL, Part.SYNTHESISER, Part.LOUDSPEAKER))  # see _failed
 
-Deciding = (  # the facts that the rules are about
+Deciding = (  # the facts that the rules use
     PressTalk
     | ReleaseTalk
     | SendText
@@ -65,9 +65,9 @@ Deciding = (  # the facts that the rules are about
 )
 
 
-def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> Outcome:  # noqa: C901, PLR0912 - one case per kind
-    """The floor after `fact`, and what must be done, in order. `own` are the words of the reply
-    that may be heard in the room just now.
+def advance(floor: Floor, fact: Deciding, reply_words: frozenset[str] = frozenset()) -> Outcome:  # noqa: C901, PLR0912 - one case per kind
+    """Return the floor after `fact`, and the orders in sequence. `reply_words` are the words of the
+    reply that may be audible in the room.
     """
     match fact:
         case PressTalk():
@@ -75,7 +75,7 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
         case ReleaseTalk():
             return _talk_released(floor)
         case SendText(text):
-            composed = unicodedata.normalize("NFC", text)  # as the rules know words
+            composed = unicodedata.normalize("NFC", text)  # the form of words in the rules
             typed = Transcript(composed, confidence=1.0, recogniser=KEYBOARD)
             return _begin(floor, lambda turn: Answer(turn, typed))
         case StopReply() if floor.phase is Phase.IDLE:
@@ -86,15 +86,19 @@ def advance(floor: Floor, fact: Deciding, own: frozenset[str] = frozenset()) -> 
         case SpeechStarted():
             return _speech_started(floor, fact)
         case SpeechGoesOn(spoken_ms):
-            return _weigh(floor, lambda known: replace(known, own=own, spoken_ms=spoken_ms))
+            return _weigh(
+                floor, lambda known: replace(known, reply_words=reply_words, spoken_ms=spoken_ms)
+            )
         case SpeechEnded(at=at):
             return _speech_ended(floor, at)
         case EchoCancelled(cancels):
             return Outcome(replace(floor, cancelling=cancels))
         case Peeked(turn, text, wish) if floor.is_candidate(turn):
-            return _weigh(floor, lambda known: replace(known, own=own, text=text, wish=wish))
+            return _weigh(
+                floor, lambda known: replace(known, reply_words=reply_words, text=text, wish=wish)
+            )
         case Transcribed():
-            return _transcribed(floor, fact, own)
+            return _transcribed(floor, fact, reply_words)
         case ReplyAudible(turn, at) if _awaits(floor, turn):
             spoken = replace(floor, phase=Phase.SPEAKING, audible_at=at)
             return Outcome(spoken, (PhaseChanged(turn, Phase.SPEAKING),))
@@ -136,13 +140,13 @@ def _talk_released(floor: Floor) -> Outcome:
 
 
 def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
-    """Voice opens a turn when hands are free and the loudspeaker cannot be what was heard."""
+    """Open a turn by voice if hands are free and the sound cannot come from the loudspeaker."""
     if not floor.hands_free or floor.phase is Phase.LISTENING:
         return Outcome(floor)
     speaking = floor.phase is Phase.SPEAKING
     if speaking and not floor.headset:
         return _suspect(floor, speech.sample) if floor.cancelling else Outcome(floor)
-    waiting = floor.phase is Phase.THINKING  # for a reply of which nothing was heard
+    waiting = floor.phase is Phase.THINKING  # for a reply that is not audible yet
     unmoved = speaking and speech.at - floor.audible_at < REACTION_S
     if floor.spoken and (waiting or unmoved):
         return _rejoined(floor)
@@ -161,7 +165,7 @@ def _speech_started(floor: Floor, speech: SpeechStarted) -> Outcome:
 
 
 def _hold_turn(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
-    """Hold the turn and listen to a voice that came before its reply was heard: perhaps a cough."""
+    """Hold the turn and listen to a voice before its reply was heard: perhaps a cough."""
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, asked=None, held=asked)
     shown = PhaseChanged(turn, Phase.LISTENING)
@@ -169,7 +173,7 @@ def _hold_turn(floor: Floor, asked: Answer | ReadOut, sample: int) -> Outcome:
 
 
 def _end_held_turn(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
-    """End the held turn, if there is one. A timer that it was about rings after this turn."""
+    """End the held turn, if there is one. If it was about a timer, that rings after this turn."""
     held = floor.held
     if held is None:
         return Outcome(floor)
@@ -180,8 +184,8 @@ def _end_held_turn(floor: Floor, ending: Ending = Ending.SUPERSEDED) -> Outcome:
 def _still_waiting(
     floor: Floor, unheard: Answer | ReadOut | None, ending: Ending
 ) -> tuple[str, ...]:
-    """The texts to speak once the floor is free, including the text of a timer's turn that lost the
-    floor before any of it was heard.
+    """Return the texts to speak once the floor is free, including the text of a timer's turn that
+    lost the floor before any of it was heard.
     """
     if not isinstance(unheard, ReadOut) or unheard.replayed or ending not in ENDED_BY_NEWER:
         return floor.waiting
@@ -200,7 +204,7 @@ def _without_words(floor: Floor, ending: Ending) -> Outcome:
 
 
 def _rejoined(floor: Floor) -> Outcome:
-    """The person had not finished and goes on: one turn takes both parts."""
+    """The user had not finished and continues: one turn contains both parts."""
     *cut, end = _end(replace(floor, held=None), Ending.SUPERSEDED).orders
     turn = _next_turn(floor)
     begun = replace(floor, turn=turn, phase=Phase.LISTENING, spoken=False, asked=None)
@@ -220,7 +224,7 @@ def _speech_ended(floor: Floor, at: float) -> Outcome:
 
 
 def _suspect(floor: Floor, sample: int) -> Outcome:
-    """Pause the reply and listen on: the words will tell. An earlier candidate is dropped."""
+    """Pause the reply and listen: the words decide. An earlier candidate is dropped."""
     if floor.candidate is not None and not floor.candidate.closed:
         return Outcome(floor)
     older = (DropUtterance(floor.candidate.turn, overlapping=True),) if floor.candidate else ()
@@ -230,7 +234,7 @@ def _suspect(floor: Floor, sample: int) -> Outcome:
 
 
 def _weigh(floor: Floor, learn: Callable[[Evidence], Evidence]) -> Outcome:
-    """More is known of a voice during the reply: perhaps it wants the floor."""
+    """Update the evidence of a voice during the reply; interrupt if it wants the floor."""
     if floor.candidate is None:
         return Outcome(floor)
     evidence = learn(floor.candidate.evidence)
@@ -238,12 +242,12 @@ def _weigh(floor: Floor, learn: Callable[[Evidence], Evidence]) -> Outcome:
     return _interrupted(weighed) if wants_floor(evidence) else Outcome(weighed)
 
 
-def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcome:
-    """The words of the turn, or of a candidate, are known: they interrupt the reply, or do not."""
+def _transcribed(floor: Floor, fact: Transcribed, reply_words: frozenset[str]) -> Outcome:
+    """Handle the words of the turn, or of a candidate, which may interrupt the reply."""
     turn, said = fact.turn, fact.transcript
-    before: tuple[Order, ...] = ()
+    before: tuple[TurnOrder, ...] = ()
     if floor.is_candidate(turn):
-        final = Evidence(text=said.text, wish=fact.wish, own=own, final=True)
+        final = Evidence(text=said.text, wish=fact.wish, reply_words=reply_words, final=True)
         taken = _weigh(floor, lambda known: replace(final, spoken_ms=known.spoken_ms))
         if taken.floor.candidate is not None:
             return _candidate_over(floor, said.text if fact.wish else "")
@@ -259,14 +263,14 @@ def _transcribed(floor: Floor, fact: Transcribed, own: frozenset[str]) -> Outcom
 
 
 def _candidate_over(floor: Floor, wish: str = "") -> Outcome:
-    """What was heard does not end the reply: it goes on."""
+    """The candidate does not end the reply, which continues."""
     assert floor.candidate is not None
     drop = DropUtterance(floor.candidate.turn, overlapping=True)
     return Outcome(replace(floor, candidate=None), (drop, Resume(floor.turn, wish)))
 
 
 def _interrupted(floor: Floor) -> Outcome:
-    """The person takes the floor from the reply."""
+    """The user takes the floor from the reply."""
     assert floor.candidate is not None
     return _hand_over(
         _end(replace(floor, candidate=None), Ending.INTERRUPTED_BY_SPEECH), floor.candidate
@@ -274,7 +278,7 @@ def _interrupted(floor: Floor) -> Outcome:
 
 
 def _hand_over(ended: Outcome, candidate: BargeInCandidate) -> Outcome:
-    """Give the floor, which nobody has, to the candidate, who is being heard already."""
+    """Give the free floor to the candidate, who is already speaking."""
     phase = Phase.THINKING if candidate.closed else Phase.LISTENING
     begun = replace(
         ended.floor, turn=candidate.turn, phase=phase, candidate=None, spoken=candidate.closed
@@ -287,7 +291,7 @@ def _next_turn(floor: Floor) -> int:
 
 
 def _awaits(floor: Floor, turn: int) -> bool:
-    """Whether this turn has the floor and the person has finished: the assistant comes next."""
+    """Return whether this turn has the floor and the user has finished: the assistant is next."""
     return turn == floor.turn and floor.phase in (Phase.THINKING, Phase.SPEAKING)
 
 
@@ -298,8 +302,8 @@ def _reply_ended(floor: Floor, ending: Ending) -> Outcome:
 
 
 def _failed(floor: Floor, fault: Failed) -> Outcome:
-    """End a turn whose words cannot be recognised, or in which nothing moves. A fault of a part
-    that makes the reply does not end it here: ReplyEnded does, after the last sample that was made.
+    """End a turn whose words cannot be recognised, or which makes no progress. A fault of a part
+    that makes the reply does not end it here: ReplyEnded does, after the last sample.
     """
     if fault.turn is None or fault.part in NOT_SAID:
         return Outcome(floor)
@@ -313,12 +317,12 @@ def _failed(floor: Floor, fault: Failed) -> Outcome:
 
 def _begin(
     floor: Floor,
-    order: Callable[[int], Order],
+    order: Callable[[int], TurnOrder],
     *,
     phase: Phase = Phase.THINKING,
     cause: Ending = Ending.INTERRUPTED_BY_TEXT,
 ) -> Outcome:
-    """End what is going on because of `cause` and give the floor to a new turn."""
+    """End the current turn because of `cause` and give the floor to a new turn."""
     before = _end(floor, cause)
     turn = _next_turn(before.floor)
     first = order(turn)
@@ -328,7 +332,7 @@ def _begin(
 
 
 def _end(floor: Floor, ending: Ending) -> Outcome:
-    """End the turn that has the floor, if one has; the floor is free afterwards."""
+    """End the turn that has the floor, if there is one; the floor is free afterwards."""
     freed = _end_held_turn(floor, ending)
     floor = freed.floor
     unheard = floor.asked if floor.phase is Phase.THINKING else None
@@ -353,7 +357,7 @@ def _end(floor: Floor, ending: Ending) -> Outcome:
 
 
 def _rest(ended: Outcome) -> Outcome:
-    """When nobody has the floor, show that, or let the next waiting timer speak."""
+    """If the floor is free, show that, or let the next waiting timer speak."""
     floor = ended.floor
     if floor.phase is not Phase.IDLE:
         return ended
@@ -365,7 +369,7 @@ def _rest(ended: Outcome) -> Outcome:
 
 
 def _close(floor: Floor, *, ended_at: float | None) -> Outcome:
-    """The person has said all of the turn that has the floor."""
+    """The user has finished speaking in the current turn."""
     closed = replace(floor, phase=Phase.THINKING)
     close = CloseUtterance(floor.turn, ended_at=ended_at)
     return Outcome(closed, (close, PhaseChanged(floor.turn, Phase.THINKING)))

@@ -1,7 +1,7 @@
-"""Whether a turn stands still: nothing was decided, written or spoken for far too long.
+"""Detect a turn without progress: no decision, text or sound for far too long.
 
-Invariant: pure; the clock is passed in. A turn that ends by this rule is a fault of ours or of a
-library, so it says which part it waited for.
+Invariant: pure; the clock is passed in. Such an end is a fault of ours or of a library, so it names
+the part that was waited for.
 """
 
 from engine.messages.events import Failed
@@ -9,13 +9,13 @@ from engine.messages.words import Phase
 from engine.runtime.turn.reply import Reply
 from engine.translatable import Translatable
 
-STALLED_S = 15.0  # without a token or a frame: no part is so slow at its work
+STALLED_S = 15.0  # without a token or a frame: no part is this slow
 TRANSCRIPT_S = 60.0  # for the words of half a minute, which a slow machine decodes in one piece
 
 
 def left_s(phase: Phase, reply: Reply | None, *, moved_at: float, now: float) -> float | None:
-    """Seconds until the turn counts as standing still; 0 or less = it does. None = it waits for a
-    person, however long. `reply` is its reply, `moved_at` when the rules last gave an order.
+    """Return the seconds until the turn counts as stalled; 0 or less = it does. None = it waits for
+    the user, with no limit. `reply` is its reply, `moved_at` the time of the rules' last order.
     """
     if phase not in (Phase.THINKING, Phase.SPEAKING):
         return None
@@ -25,17 +25,17 @@ def left_s(phase: Phase, reply: Reply | None, *, moved_at: float, now: float) ->
 
 
 def fault(turn: int, reply: Reply | None) -> Failed:
-    """What is said of it, and what to do."""
+    """Return the fault for the user, with a remedy."""
     if reply is None:
         text, hint = (
-            Translatable("The words of what you said did not come."),
+            Translatable("Your words were not recognised in time."),
             Translatable("Say it again, or type it."),
         )
     else:
         text = Translatable(
-            "The language model has stood still for too long."
+            "The language model has not responded for too long."
             if reply.awaits_words
-            else "The voice has stood still for too long."
+            else "The voice has not responded for too long."
         )
         hint = Translatable("Ask again, or choose another one in the settings.")
     return Failed("stalled", text, hint, turn)

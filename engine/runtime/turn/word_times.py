@@ -1,4 +1,4 @@
-"""When each word of a reply was heard: from what the loudspeaker's count told while it played.
+"""The time when each word of a reply was heard, from the loudspeaker's count during playback.
 
 Invariant: the times never decrease, and a word ends no later than the next one begins. Without a
 loudspeaker words can only be read, and have no times.
@@ -13,7 +13,7 @@ from engine.text.word import Word
 
 
 def so_far(onsets: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]:
-    """The words of a reply that goes on, in seconds after `zero_at`; the last has no length yet."""
+    """Return a running reply's words, in seconds after `zero_at`; the last has no length yet."""
     starts = _starts(onsets)
     return tuple(
         _heard(each.word, start - zero_at, end - zero_at)
@@ -24,10 +24,10 @@ def so_far(onsets: Sequence[WordBegan], zero_at: float) -> tuple[HeardWord, ...]
 def delivered(
     delivery: Delivery, onsets: Sequence[WordBegan], zero_at: float
 ) -> tuple[HeardWord, ...]:
-    """The words that reached the ear, in seconds after `zero_at`.
+    """Return the words that reached the ear, in seconds after `zero_at`.
 
-    A word lasts as long as its samples: a pause in which the ring was empty belongs to none. The
-    last word before a cut may not have been `told`; it follows the one before it.
+    A word lasts as long as its samples; a pause of an empty ring belongs to no word. The last word
+    before a cut may not have been reported; it follows the one before it.
     """
     marks_ms = (*delivery.onsets_ms, delivery.speech_ms)
     lengths_s = [(end - start) / 1000 for start, end in pairwise(marks_ms)]
@@ -42,7 +42,7 @@ def delivered(
 
 
 def _starts(onsets: Sequence[WordBegan]) -> list[float]:
-    """A device that plays in bursts makes a word seem to begin before the one ahead of it."""
+    """Make the times ascend: a device that plays in bursts may report a word too early."""
     return list(accumulate((each.at for each in onsets), max))
 
 

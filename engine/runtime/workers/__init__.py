@@ -1,1 +1,1 @@
-"""One thread each: what it owns, and the orders it takes."""
+"""Workers: one thread each, with its own objects and orders."""

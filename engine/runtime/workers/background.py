@@ -1,9 +1,8 @@
 """Slow one-off jobs that no other thread may wait for: reading a dropped clip, changing the library
 of voices, writing a conversation, looking for devices.
 
-Invariant: owns nothing between two jobs but which clip is wanted; looking at one ends as soon as
-that is another. Whether a change of the voices succeeds or not, the list that is told next is the
-one on disk.
+Invariant: the only state between two jobs is the requested clip; inspecting another one ends at
+once. After each change of voices, successful or not, the list on disk is reported.
 """
 
 from collections.abc import Callable
@@ -88,12 +87,10 @@ class Background(Actor[BackgroundJob]):
         super().__init__("background", tell)
         self._factories = factories
         self._voice = voice
-        self._inspected: AddVoice | None = None  # asked for last; None = no file is wanted
+        self._inspected: AddVoice | None = None  # the last request; None = no file is wanted
 
     def post(self, job: BackgroundJob | CancelClip) -> None:
-        """Queue a job; looking at a file takes the place of looking at the one before, which
-        CancelClip gives up.
-        """
+        """Queue a job. A new file replaces the one being inspected, and CancelClip stops that."""
         if isinstance(job, CancelClip):
             self._inspected = None
             return
@@ -102,7 +99,7 @@ class Background(Actor[BackgroundJob]):
         super().post(job)
 
     def stop(self, timeout_s: float) -> bool:
-        """See Actor; looking at a file is given up."""
+        """See Actor; also stops inspecting a file."""
         self._inspected = None
         return super().stop(timeout_s)
 
@@ -140,7 +137,7 @@ class Background(Actor[BackgroundJob]):
         )
 
     def _change_voices(self, job: StoreJob) -> None:
-        """InvalidInput, UnreadableClip and ModelError say what could not be done, and why."""
+        """Change voices. InvalidInput, UnreadableClip and ModelError say what failed, and why."""
         catalogue = self._voice.catalogue()
         if catalogue is None:
             raise ModelError("No voice has loaded yet.", hint="Try again in a moment.")

@@ -1,12 +1,10 @@
-"""Tells a device that fails again right after it was replaced from one that failed once.
+"""Distinguish a device that fails again right after its replacement from one that failed once.
 
-A frozen device that is still the system's default opens well and then stands still: without this
-it would be opened again and again, and the turn would never end.
-
-Invariant: reads no clock.
+A frozen device that is still the system's default opens well and then stalls. Without this check it
+would be opened again and again, and the turn would never end. Invariant: reads no clock.
 """
 
-RELAPSE_S = 15.0  # a frozen device is noticed within 3 s of being opened again
+RELAPSE_S = 15.0  # a frozen device is noticed within 3 s of being reopened
 
 
 class FlapGuard:
@@ -16,6 +14,6 @@ class FlapGuard:
         self._last_at: float | None = None  # None = no fault so far
 
     def again(self, now: float) -> bool:
-        """Note a fault at `now` (seconds); whether the one before was only a moment ago."""
+        """Record a fault at `now` (seconds); return whether the last one was very recent."""
         last_at, self._last_at = self._last_at, now
         return last_at is not None and now - last_at < RELAPSE_S

@@ -1,8 +1,8 @@
-"""Keeps conversations in a file: a turn is written once its question is known, and when it ends.
+"""Save conversations to a file: each turn once its question is known, and when it ends.
 
-Invariant: nobody waits for this thread. What could not be written (another instance writes, the
-disk is full) is held in memory and tried again; that is told once. A damaged file is set aside, and
-the present conversation begins the new one. Nothing of a private conversation reaches the file.
+Invariant: no thread waits for this one. A failed write (another instance writes, the disk is full)
+is kept in memory and retried; that is reported once. A damaged file is renamed, and the current
+conversation begins the new one. Nothing of a private conversation reaches the file.
 """
 
 import time
@@ -38,34 +38,34 @@ from engine.translatable import Translatable
 
 T = TypeVar("T")
 
-KEPT_S = 30 * 86_400.0  # with the setting '30 days'
-RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)  # after a write that failed, once more
+KEPT_S = 30 * 86_400.0  # for the setting '30 days'
+RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)  # delays after failed writes
 STAYS_OFF = ("ask", "never")  # nothing is written
 
 
 @dataclass(frozen=True)
 class KeepTurn:
-    """A turn of the conversation that `began` then, as it is known `at` a time since 1970."""
+    """A turn of the conversation that `began` then, as known `at` a time since 1970."""
 
     began: datetime
     turn: Turn
     at: float
 
 
-Change = NewConversation | ConversationRead | ConversationGone  # another goes on from now on
-Order = HistorySettings | KeepTurn | Titled | Change | HistoryCommand
+Change = NewConversation | ConversationRead | ConversationGone  # another conversation continues
+HistoryOrder = HistorySettings | KeepTurn | Titled | Change | HistoryCommand
 
 
 @dataclass
 class _Notes:
-    """What is known here of one conversation."""
+    """The state of one conversation."""
 
     turns: dict[int, KeepTurn] = field(default_factory=dict)  # by number
-    places: dict[int, Place] = field(default_factory=dict)  # of those that were written
+    places: dict[int, Place] = field(default_factory=dict)  # of written turns
     unwritten: dict[int, None] = field(default_factory=dict)  # numbers, in order
-    last: Place | None = None  # in the file; None = nothing of it is there
+    last: Place | None = None  # in the file; None = nothing is written
     title: str = ""  # the language model's, until it is written
-    gone: bool = False  # it was deleted: what still comes of it is too
+    gone: bool = False  # deleted, and so are its later turns
 
     @property
     def id(self) -> int | None:
@@ -73,11 +73,11 @@ class _Notes:
 
     @property
     def state(self) -> tuple[Place | None, int, str]:
-        """Differs when the list of conversations does."""
+        """Changes when the list of conversations does."""
         return self.last, len(self.places), self.title
 
     def write_anew(self) -> None:
-        """Write all of it again, because it goes to another file."""
+        """Write everything again, to another file."""
         self.last = None
         self.places = {}
         self.unwritten = dict.fromkeys(self.turns)
@@ -93,7 +93,7 @@ class _Notes:
             self.unwritten[number] = None
 
     def write_next(self, store: Store) -> None:
-        """Write the first that is unwritten; none any more if the file had to be started again."""
+        """Write the first unwritten turn, if there is one (the file may have been replaced)."""
         number = next(iter(self.unwritten), None)
         if number is None:
             return
@@ -102,7 +102,7 @@ class _Notes:
             if place is None and self.last is not None:
                 place = replace(self.last, row=0)
             self.last = self.places[number] = store.keep(order.turn, order.began, order.at, place)
-        else:  # what was said turned out to belong to another turn
+        else:  # its words turned out to belong to another turn
             del self.turns[number]
             if place is not None:
                 store.drop(place)
@@ -110,8 +110,8 @@ class _Notes:
         del self.unwritten[number]
 
 
-class HistoryWriter(Actor[Order]):
-    """Owns the file at `path`; None = nothing can be kept."""
+class HistoryWriter(Actor[HistoryOrder]):
+    """Owns the file at `path`; None = nothing can be saved."""
 
     def __init__(
         self,
@@ -130,8 +130,8 @@ class HistoryWriter(Actor[Order]):
         self._keep = "ask"
         self._private = False
         self._present = _Notes()
-        self._earlier: list[_Notes] = []  # of which something waits to be written
-        self._failures = 0  # writes since one went well; the first was told
+        self._earlier: list[_Notes] = []  # with unwritten turns
+        self._failures = 0  # failed writes in a row; the first was reported
         self._retry_at = 0.0
 
     # -------------------------------------------------------------- from any thread
@@ -141,14 +141,14 @@ class HistoryWriter(Actor[Order]):
         self.post(KeepTurn(began, turn, self._now()))
 
     def _release(self) -> None:
-        """Close the file; a last attempt is made to write what waits."""
+        """Close the file, after a last attempt to write."""
         self._retry_at = 0.0
         self._worker.guarded(self._write_all)
         self._close()
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: HistoryOrder) -> None:
         match order:
             case HistorySettings(keep):
                 self._keep = keep
@@ -234,11 +234,11 @@ class HistoryWriter(Actor[Order]):
 
     @property
     def _is_there(self) -> bool:
-        """Whether there is a file; a list does not make one."""
+        """Whether there is a file; listing does not create one."""
         return self._path is not None and self._path.exists()
 
     def _opened(self) -> Store:
-        """The file at the path, opened if need be: another instance may have set ours aside."""
+        """Return the open file at the path: another instance may have renamed ours."""
         assert self._path is not None
         if self._store is not None and not self._store.is_in_place:
             self._close()
@@ -268,7 +268,7 @@ class HistoryWriter(Actor[Order]):
         kept = set_aside(self._path, file)
         if kept:
             hint = Translatable(
-                "They are set aside as {file}; what is said from now on is in a new file.",
+                "The file was renamed to {file}; new conversations go to a new file.",
                 file=kept,
             )
             self._tell(Failed(fault.code, fault.message, hint))
@@ -280,7 +280,7 @@ class HistoryWriter(Actor[Order]):
             notes.write_anew()
 
     def _write_all(self) -> None:
-        """Write what waits; what cannot be written waits on."""
+        """Write all unwritten turns; those that fail stay unwritten."""
         if self._keep == "never":
             self._earlier.clear()
             self._present.unwritten.clear()
@@ -314,7 +314,7 @@ class HistoryWriter(Actor[Order]):
             self._tell(Failed.of(error))
 
     def _forget_old(self) -> None:
-        """Delete what is older than the person wants."""
+        """Delete conversations that are older than the setting."""
         if self._keep == "30 days" and self._is_there:
             before = self._now() - KEPT_S
             besides = self._present.id
@@ -334,7 +334,7 @@ class HistoryWriter(Actor[Order]):
 
 
 def _reopened(read: ConversationRead) -> _Notes:
-    """What is known of a conversation that goes on."""
+    """Return the state of a conversation that continues."""
     began, turns = read.kept.began, read.kept.turns
     places = (Place(read.conversation, row) for row in read.rows)
     return _Notes(
@@ -345,7 +345,7 @@ def _reopened(read: ConversationRead) -> _Notes:
 
 
 def numbered_below_zero(kept: Conversation) -> Conversation:
-    """Its turns as the past of one that goes on: numbers of turns to come count from 1."""
+    """Number the turns as the past of a running conversation, whose turns count from 1."""
     first = PREVIEW - len(kept.turns)  # that one number below zero is taken
     turns = (replace(turn, number=number) for number, turn in enumerate(kept.turns, first))
     return replace(kept, turns=tuple(turns))

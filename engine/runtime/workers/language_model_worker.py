@@ -1,8 +1,8 @@
-"""Runs the language model: a history goes in, words go to the speaker as they are written.
+"""Run the language model: a history goes in, words go to the speaker as they are written.
 
-Invariant: a reply is given up between two deltas once it has ended (reply.py); nothing of it is
-passed on after that, and nothing before it is `aloud`. While nobody has the floor the model gets
-ready for the next question, a slice at a time.
+Invariant: a reply that has ended (reply.py) is dropped between two deltas; nothing of it is passed
+on after that, and nothing before it is `aloud`. While nobody has the floor, the model prepares for
+the next question, a slice at a time.
 """
 
 import time
@@ -44,7 +44,7 @@ from engine.runtime.turn.facts import (
 )
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
-from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
+from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor
 from engine.settings import LanguageModelSettings, load_key
 from engine.text.speakable import LEFT_OUT
@@ -52,16 +52,16 @@ from engine.text.stream.paced import Growth, PacedText
 from engine.translatable import Translatable
 
 STILL_LOADING = Translatable("The language model's server is still loading its model.")
-QUIET_S = 8.0  # without a word, before a title is looked for
+QUIET_S = 8.0  # without a word, before a title is requested
 TITLE_WANTED = "Name the subject of this conversation in two to five words, nothing else."
-MOST_DELTAS = 60  # of a title; a model that thinks for longer gives none
-BUILT_IN = "skills"  # needs no download, so it stands in when another one will not load
+MOST_DELTAS = 60  # of a title; a model that reasons for longer gives none
+BUILT_IN = "skills"  # needs no download, so it is the fallback
 
 
 @dataclass(frozen=True)
 class GetReady:
-    """Nobody has the floor; the next question will follow this history. The conversation that
-    began at `title` wants one.
+    """Nobody has the floor: prepare for a question after this history. The conversation that began
+    at `title` needs one.
     """
 
     history: tuple[Message, ...]
@@ -70,13 +70,13 @@ class GetReady:
 
 @dataclass(frozen=True)
 class Rest:
-    """Somebody has the floor, and needs the processor more."""
+    """Somebody has the floor, and needs the processor."""
 
 
 SideDelta = ThoughtDelta | StillLoading | Unanswered
-_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what of it is shown, noted and said
+_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what is shown, logged and spoken of it
 
-# A model to have; a reply to work on, or, the same once more, to pass on since it is `aloud` now.
+# Settings of a model; a reply to work on, or to release as it is `aloud` now.
 Task = LanguageModelSettings | Reply | GetReady | Rest
 
 
@@ -87,7 +87,7 @@ class LanguageModelWorker(Actor[Task]):
         self,
         factories: Factories,
         tell: Callable[[Fact | Event], None],
-        say: Callable[[Order], None],
+        say: Callable[[SpeechOrder], None],
         situation: Callable[[], Situation],
     ) -> None:
         super().__init__("language model", tell)
@@ -102,20 +102,20 @@ class LanguageModelWorker(Actor[Task]):
             size_bytes=factories.size_bytes,
             stand_in=LanguageModelSettings(engine=BUILT_IN),
         )
-        self._wanted: LanguageModelSettings | None = None  # None = the one that was chosen is there
-        self._chosen = LanguageModelSettings()  # last; only who posts reads and writes it
-        self._choices = 0  # models chosen so far, and the end; counted by who posts
-        self._next = GetReady(())  # what the next question follows
+        self._wanted: LanguageModelSettings | None = None  # None = the chosen one is loaded
+        self._chosen = LanguageModelSettings()  # last; used only by the posting thread
+        self._choices = 0  # number of choices, and the end; counted by the posting thread
+        self._next = GetReady(())  # the history of the next question
         self._at_ease = False  # nobody has the floor, and nothing else is being loaded
-        # what it waits for in seconds; None = ready, or not asked to
+        # yields delays in seconds; None = ready, or not requested
         self._readying: Generator[float, None, None] | None = None
-        self._reply: Reply | None = None  # the one worked on last; None = none yet
+        self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
-        self._held: list[partial[None]] = []  # what it would say, tell and do
+        self._held: list[partial[None]] = []  # messages and words that are held back
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
-        self._private = False  # whether something of the reply stays on this computer
-        self._remarks: set[Translatable] = set()  # told already
+        self._private = False  # part of the reply stays on this computer
+        self._remarks: set[Translatable] = set()  # already shown
 
     def post(self, task: Task) -> None:
         if isinstance(task, LanguageModelSettings):
@@ -143,14 +143,14 @@ class LanguageModelWorker(Actor[Task]):
                 self._at_ease = False
                 self._rest()
             case Reply() if task is self._reply:
-                self._let_out()
+                self._release_held()
             case Reply():
                 self._begin(task)
             case _:
                 assert_never(task)
 
     def _load(self, settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
-        """Load a model; given up when another one is chosen meanwhile, or nobody needs it more."""
+        """Load a model; cancelled when another one is chosen, or at the end."""
         choices = self._choices
 
         def cancellable(text: str, fraction: float | None) -> None:
@@ -166,7 +166,7 @@ class LanguageModelWorker(Actor[Task]):
         if wanted is not None:
             self._rest()
             with suppress(Cancelled):
-                self._model.take(wanted)
+                self._model.load_or_adjust(wanted)
             self._get_ready()
 
     def _get_ready(self) -> None:
@@ -182,7 +182,7 @@ class LanguageModelWorker(Actor[Task]):
             return
         yield QUIET_S
         asked = (*history, Message(Role.USER, TITLE_WANTED))
-        yield from (0.0 for _ in model.warm(asked))  # in shorter slices than a reply's
+        yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
         text, talk = "", [each.text for each in order.history]
         with closing(model.reply(asked, self._situation)) as deltas:
             for delta in islice(deltas, MOST_DELTAS):
@@ -196,17 +196,17 @@ class LanguageModelWorker(Actor[Task]):
         yield from (0.0 for _ in model.warm(history))
 
     def _rest(self) -> None:
-        """Stop preparing; the model keeps what it has prepared."""
+        """Stop preparing; the model keeps its state."""
         readying, self._readying = self._readying, None
         if readying is not None:
             readying.close()
 
     def _tick(self) -> float | None:
-        """Prepare a little more for the next question."""
+        """Do another slice of the preparation."""
         self._load_wanted()
         if self._readying is None:
             return None
-        with suppress(LanguageModelError):  # the next reply will meet and tell it
+        with suppress(LanguageModelError):  # the next reply will report it
             if (wait_s := next(self._readying, None)) is not None:
                 return wait_s
         self._rest()
@@ -229,7 +229,7 @@ class LanguageModelWorker(Actor[Task]):
         model = self._model.now
         if model is None:
             raise LanguageModelError(
-                "There is nothing to answer with.", hint="Choose a language model in the settings."
+                "No language model is loaded.", hint="Choose a language model in the settings."
             )
         if reply.ending is not None:
             return
@@ -243,7 +243,7 @@ class LanguageModelWorker(Actor[Task]):
             reply.move()
             if isinstance(delta, Retraction):
                 self._retract(reply)
-            self._let_out()
+            self._release_held()
             if isinstance(delta, TextDelta):
                 self._private = self._private or delta.private
                 self._grow(reply, self._text.push(delta.text))
@@ -254,7 +254,7 @@ class LanguageModelWorker(Actor[Task]):
         self._end_words(reply)
 
     def _side(self, turn: int, delta: SideDelta | Action) -> Fact | Event:
-        """What is told of a delta that is no text of the reply."""
+        """Return the event of a delta that is not part of the reply's text."""
         match delta:
             case ThoughtDelta(text):
                 return Thought(turn, self._thought.push(text))
@@ -271,7 +271,7 @@ class LanguageModelWorker(Actor[Task]):
             self._tell(Notice(remark))
 
     def _retract(self, reply: Reply) -> None:
-        """What was written was thought: it stops, and what follows is the reply."""
+        """Discard the reply's text so far: it was reasoning, and the reply follows."""
         self._text = PacedText(pacing=reply.paced)
         self._held = [each for each in self._held if not isinstance(each.args[0], _OF_REPLY)]
         reply.awaits_words = True
@@ -288,7 +288,7 @@ class LanguageModelWorker(Actor[Task]):
         self._open = None
 
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
-        """Show and say what became certain of the reply."""
+        """Show and speak the reply's new text."""
         now = time.monotonic()
         if growth.text:
             grew = ReplyGrew(reply.turn, growth.text, now, self._private)
@@ -300,10 +300,10 @@ class LanguageModelWorker(Actor[Task]):
 
     def _hold(self, passing_on: partial[None]) -> None:
         self._held.append(passing_on)
-        self._let_out()
+        self._release_held()
 
-    def _let_out(self) -> None:
-        """Pass on what is held back, if it may be heard."""
+    def _release_held(self) -> None:
+        """Pass on what is held back, if the reply is aloud."""
         reply = self._reply
         if reply is not None and reply.aloud and reply.ending is None:
             held, self._held = self._held, []
@@ -320,7 +320,7 @@ class LanguageModelWorker(Actor[Task]):
         )
 
     def _fail(self, error: EngineError) -> None:
-        """Tell the fault; what was already written is spoken to its end."""
+        """Report the fault; text that was already written is spoken to its end."""
         reply = self._open
         turn = None if reply is None or reply.ending is not None else reply.turn
         failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))
@@ -338,7 +338,7 @@ def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
 
 
 def _with_fault(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:
-    """The deltas. An unanswered question is answered with the fault of the chosen model."""
+    """Yield the deltas; answer an unanswered question with the fault of the chosen model."""
     for delta in deltas:
         yield delta
         if isinstance(delta, Unanswered) and fault:

@@ -1,8 +1,8 @@
-"""The part in use: loaded only when the settings name another one, adjusted when they do not.
+"""The part in use: replaced when the settings name another one, adjusted when they do not.
 
-Invariant: belongs to one thread. When what was asked for cannot be loaded, that is told. What ran
-before runs on, or is loaded again if memory was too short for both; if nothing ran, a part that
-needs no download stands in.
+Invariant: belongs to one thread. A failure to load is reported. The previous part stays, or is
+loaded again if memory was too short for both; without one, a part that needs no download is the
+fallback.
 """
 
 import logging
@@ -21,7 +21,7 @@ from engine.translatable import Translatable, mark
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
+Progress = Callable[[str, float | None], None]  # current step, and its progress (0..1)
 
 _AGAIN = {
     Part.RECOGNISER: Translatable("The recogniser from before was loaded again."),
@@ -52,11 +52,11 @@ P = TypeVar("P", bound=_Loadable)
 
 
 class LoadedPart(Generic[S, P]):
-    """Nothing at first; take() changes that.
+    """Empty at first; load_or_adjust() fills it.
 
-    `load` may raise anything, also Cancelled; `use` hands a loaded part the settings that apply
-    live, and returns its detail for the status line. `size_bytes` says how much memory the part of
-    these settings will take, about.
+    `load` may raise anything, also Cancelled. `use` applies live settings to a loaded part, and
+    returns its detail for the status line. `size_bytes` estimates the memory of the part of these
+    settings.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class LoadedPart(Generic[S, P]):
         self._size_bytes = size_bytes
         self._stand_in = stand_in
         self.release: Callable[[P], None] = lambda part: part.close()  # may be replaced
-        self._settings: S | None = None  # of the one that was loaded last; None = none was
-        self.why = ""  # the part in use was chosen, where the person left that open
+        self._settings: S | None = None  # of the last loaded part; None = none
+        self.why = ""  # reason of an automatic choice
         self.fault = ""  # why the requested one is not in use
 
-    def take(self, settings: S, why: str = "") -> None:
-        """Have what the settings name; `why` they do, where the person left that open. Raises
-        Cancelled when loading was given up.
+    def load_or_adjust(self, settings: S, why: str = "") -> None:
+        """Load the part of the settings, or adjust the one in use; `why` is the reason of an
+        automatic choice. Raises Cancelled.
         """
         known = self._settings is not None and load_key(settings) == load_key(self._settings)
         if self.now is not None and known:
@@ -103,7 +103,7 @@ class LoadedPart(Generic[S, P]):
             self.release(part)
 
     def _replace(self, settings: S, why: str = "", *, instead: bool = False) -> bool:
-        """Load what the settings name; a failure is told and changes nothing."""
+        """Load the part of the settings; a failure is reported and changes nothing."""
         told: Loading | None = None
 
         def progress(text: str, fraction: float | None) -> None:
@@ -117,7 +117,7 @@ class LoadedPart(Generic[S, P]):
             part = self._loaded(settings, progress)
         except Cancelled:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a library raises, another stands in
+        except Exception as error:  # noqa: BLE001 - whatever a library raises, there is a fallback
             fault = _unloaded(self._part, error)
             self.fault = self.fault if instead else fault.message
             self._tell(Failed.of(fault, self._part))
@@ -130,8 +130,8 @@ class LoadedPart(Generic[S, P]):
         return True
 
     def _loaded(self, settings: S, progress: Progress) -> P:
-        """What a library raises may be over at once, as when two threads import at the same time:
-        one more try. Our own errors say what is wrong, and stay.
+        """Load with one retry: a library's error may be temporary, as when two threads import at
+        the same time. Our own errors are not.
         """
         try:
             return self._load(settings, progress)
@@ -142,7 +142,7 @@ class LoadedPart(Generic[S, P]):
             return self._load(settings, progress)
 
     def _fall_back(self, failed: S) -> None:
-        """Load what ran before, or what stands in."""
+        """Load the previous part, or the fallback."""
         before, stand_in = self._settings, self._stand_in
         ran_before = before is not None and load_key(before) != load_key(failed)
         if before is not None and ran_before and self._replace(before, instead=True):
@@ -151,7 +151,7 @@ class LoadedPart(Generic[S, P]):
             self._replace(stand_in, instead=True)
 
     def _adjust(self, part: P, settings: S, *, instead: bool = False) -> None:
-        """Hand over what applies live; a failure is told and changes nothing."""
+        """Apply live settings; a failure is reported and changes nothing."""
         try:
             detail = self._use(part, settings)
         except Exception as error:  # noqa: BLE001 - as above
@@ -162,7 +162,7 @@ class LoadedPart(Generic[S, P]):
 
 
 def _unloaded(part: Part, error: Exception) -> EngineError:
-    """`error` itself when it is one of ours; else one that says so, and the rest is logged."""
+    """Return `error` itself if it is ours; otherwise log it and return a ModelError."""
     if isinstance(error, EngineError):
         return error
     logger.error("part did not load part=%s", part, exc_info=error)

@@ -1,9 +1,9 @@
-"""What is done with models beside a conversation: listing, fetching, verifying, removing, choosing.
+"""Manage models beside a conversation: list, fetch, verify, remove, choose.
 
-Two threads: what takes a moment, and what takes minutes (fetches and checks, one after the other).
-Both wait for a disk or a network, and nobody may wait for them.
-Invariant: a fetch or check goes on while its model is wanted, and is given up at the next piece
-otherwise; what was fetched so far stays. Every order about one model ends with a ModelSettled.
+Two threads: one for quick commands, one for those that take minutes (fetches and checks, one after
+the other). Both wait for a disk or a network, so no other thread waits for them. Invariant: a fetch
+or check runs while its model is wanted, and otherwise stops at the next piece; fetched data stays.
+Every command about one model ends with a ModelSettled.
 """
 
 import time
@@ -40,7 +40,7 @@ from engine.settings import Settings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined
 
-TELL_S = 0.2  # between two words on how far a fetch is
+TELL_S = 0.2  # between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,19 @@ _Job = _Fetch | VerifyModel
 
 
 class ModelManager(Actor[ModelCommand]):
-    """Knows which models are wanted; the rest lies on the disk."""
+    """Knows which models are wanted; all other state is on the disk."""
 
     def __init__(
         self, tell: Callable[[Fact | Event], None], settings: Callable[[], Settings]
     ) -> None:
-        """`settings` are those in force: which models are in use. Any thread may ask for them."""
+        """`settings` returns those in force, which say what models are in use; from any thread."""
         super().__init__("model manager", tell)
         self._settings = settings
         # Names of models to fetch or verify, and of those to use afterwards. Several threads change
         # the sets, each by a single call, so they need no lock.
         self._wanted: set[str] = set()
         self._to_use: set[str] = set()
-        self._served: tuple[ServedModel, ...] = ()  # by servers, when they were last looked for
+        self._served: tuple[ServedModel, ...] = ()  # on servers, when they were last searched
         self._minutes: Worker[_Job] = Worker(
             "fetching", handle=self._carry_out, tick=self._tick, report=self._report
         )
@@ -74,7 +74,7 @@ class ModelManager(Actor[ModelCommand]):
         self._minutes.start()
 
     def post(self, command: ModelCommand) -> None:
-        """Take an order; never waits."""
+        """Accept a command; never waits."""
         match command:
             case FetchModels(names, use):
                 if use:
@@ -89,7 +89,7 @@ class ModelManager(Actor[ModelCommand]):
                 super().post(command)
 
     def stop(self, timeout_s: float) -> bool:
-        """Give up what is going on, and end both threads."""
+        """Stop the current work, and end both threads."""
         self._wanted.clear()
         ended = super().stop(timeout_s)
         return self._minutes.stop(timeout_s) and ended
@@ -124,7 +124,7 @@ class ModelManager(Actor[ModelCommand]):
                         ModelSettled(name, choice.removal_text(chosen, choice.remove(chosen)))
                     )
             case FetchModels() | VerifyModel() | PauseFetch():
-                pass  # taken by post()
+                pass  # handled by post()
             case _:
                 assert_never(command)
         self._list()
@@ -156,8 +156,8 @@ class ModelManager(Actor[ModelCommand]):
 
     @contextmanager
     def _wanting(self, name: str) -> Iterator[None]:
-        """What is done here is done while the model is wanted; it ends before its end is told, for
-        whoever hears of that may give the next order at once.
+        """Run the body while the model is wanted. That ends before the end is reported, because the
+        receiver may send the next command at once.
         """
         try:
             yield
@@ -169,9 +169,9 @@ class ModelManager(Actor[ModelCommand]):
         show = self._shower(name, Activity.FETCHING)
         with self._wanting(name):
             storage.fetch_all(name, show, lambda: name not in self._wanted)
-            # what is in use by now is so because the settings say 'auto': it is to be loaded
+            # a model in use by now was chosen by 'auto', so it must be loaded
             used = name in self._to_use or entry(name, self._settings()).in_use
-        self._tell(ModelSettled(name, Translatable("It is here, and is what was published.")))
+        self._tell(ModelSettled(name, Translatable("Complete and identical to the original.")))
         if used:
             self._use(name)
         else:
@@ -187,7 +187,7 @@ class ModelManager(Actor[ModelCommand]):
         self._tell(ModelSettled(name, text, failed=bool(faults)))
 
     def _shower(self, name: str, activity: Activity) -> storage.ShowAll:
-        """Tells now and then how far a fetch is."""
+        """Return a function that reports the progress of a fetch now and then."""
         due = 0.0
 
         def show(done: int, total: int) -> None:
@@ -201,11 +201,11 @@ class ModelManager(Actor[ModelCommand]):
 
     @contextmanager
     def _settling(self, name: str) -> Iterator[None]:
-        """Tells a fault with the model's name."""
+        """Report a fault with the model's name."""
         try:
             yield
         except Cancelled:
-            text = Translatable("Paused: it goes on where it stopped.")
+            text = Translatable("Paused. It can be resumed.")
             self._tell(ModelSettled(name, text))
         except EngineError as error:
             self._tell(ModelSettled(name, str(error), failed=True))

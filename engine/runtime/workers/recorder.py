@@ -1,7 +1,7 @@
-"""Records a clip with the microphone, to make a voice of.
+"""Record a clip with the microphone, for a voice.
 
-Invariant: nothing is recorded before a request or after its end, and ClipRecording reports both.
-Writing never holds up the ears: a disk that is too slow ends the clip.
+Invariant: recording starts and ends on request, and ClipRecording reports both. Writing never
+delays the ears: a slow disk ends the clip.
 """
 
 from collections.abc import Callable
@@ -19,15 +19,15 @@ from engine.runtime.workers.worker import Actor
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 
-LATE_BLOCKS = 1000  # of 20 to 50 ms: what memory holds for a disk that is slow
-REPORT_S = 0.2  # between two reports of the length of a clip
+LATE_BLOCKS = 1000  # of 20 to 50 ms: the memory for a slow disk
+REPORT_S = 0.2  # between two reports of a clip's length
 
 Sink = Callable[[Pcm, int], None]
 
 
 @dataclass(frozen=True)
-class Overhear:
-    """An order to the ears: pass all sound of the microphone to `sink`; None = stop doing so."""
+class Tap:
+    """An order to the ears: pass all sound of the microphone to `sink`; None = stop."""
 
     sink: Sink | None
 
@@ -38,19 +38,19 @@ class _Block:
     rate: int
 
 
-Order = RecordClip | DropClip | _Block
+RecorderOrder = RecordClip | DropClip | _Block
 
 
-class Recorder(Actor[Order]):
-    """One thread that writes. `overhear` begins and (with None) ends that offer() is called."""
+class Recorder(Actor[RecorderOrder]):
+    """One thread that writes. `tap` starts and (with None) ends the calls of feed()."""
 
     def __init__(
         self,
         tell: Callable[[Fact | Event], None],
-        overhear: Callable[[Sink | None], None],
+        tap: Callable[[Sink | None], None],
     ) -> None:
         super().__init__("recorder", tell)
-        self._overhear = overhear
+        self._tap = tap
         self._take: Take | None = None  # None = nothing is recorded
         self._reported_s = 0.0  # length of the clip in the last report
         self._offered = 0  # blocks; each counted by one thread
@@ -58,7 +58,7 @@ class Recorder(Actor[Order]):
 
     # -------------------------------------------------------------- from any thread
 
-    def offer(self, heard: Pcm, rate: int) -> None:
+    def feed(self, heard: Pcm, rate: int) -> None:
         """Queue samples of the microphone (mono, `rate` Hz); called from one thread."""
         if self._offered - self._taken < LATE_BLOCKS:
             self._offered += 1
@@ -70,7 +70,7 @@ class Recorder(Actor[Order]):
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: RecorderOrder) -> None:
         match order:
             case RecordClip(on=True):
                 self._begin()
@@ -95,14 +95,14 @@ class Recorder(Actor[Order]):
             self._tell(ClipRecording(False))
             raise
         self._reported_s = 0.0
-        self._overhear(self.offer)
+        self._tap(self.feed)
         self._tell(ClipRecording(True))
 
     def _end(self, *, keep: bool = True) -> None:
         take, self._take = self._take, None
         if take is None:
             return
-        self._overhear(None)
+        self._tap(None)
         clip = take.close()
         if not keep:
             forget(_takes())
@@ -128,5 +128,5 @@ class Recorder(Actor[Order]):
 
 
 def _takes() -> Path:
-    """The folder of clips of which no voice was made yet."""
+    """Return the folder of clips that are not voices yet."""
     return data_folder() / "takes"

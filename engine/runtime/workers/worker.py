@@ -1,9 +1,9 @@
-"""A named thread with one inbox, the only way a thread is made here; and what every part of the
-engine with a thread of its own has in common.
+"""A named thread with one inbox (no other thread is created here), and the base class of all parts
+with a thread.
 
-Invariant: an exception in a message or a tick is reported and the thread lives on; stop() joins. A
-tick that fails again and again is tried ever more seldom. Only its own thread touches what an actor
-owns; others post to it, or read a value that is replaced whole.
+Invariant: an exception in a message or a tick is reported and the thread continues; stop() joins. A
+tick that keeps failing is retried ever more seldom. Only its own thread uses an actor's objects;
+others post to it, or read a value that is replaced whole.
 """
 
 import logging
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 M = TypeVar("M")
 
-RETRY_S = 0.05  # after a fault: soon enough to go on, long enough not to spin
+RETRY_S = 0.05  # after a fault: soon enough to continue, long enough not to spin
 SLOWEST_RETRY_S = 10.0
 
 
@@ -31,11 +31,11 @@ class _Quit:
 
 
 class Worker(Generic[M]):
-    """Runs `handle(message)` for everything posted, then `tick()`, on a thread of its own.
+    """Runs `handle(message)` for every posted message, then `tick()`, on its own thread.
 
-    `tick` returns how long to wait for the next message in seconds; None waits until one comes. All
-    messages that are already there are handled before the next tick. `report` receives whatever
-    `handle` or `tick` raised.
+    `tick` returns how many seconds to wait for the next message; None waits until one comes. All
+    queued messages are handled before the next tick. `report` gets the errors of `handle` and
+    `tick`.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Worker(Generic[M]):
         self._tick = tick
         self._report = report
         self._inbox: queue.SimpleQueue[M | _Quit] = queue.SimpleQueue()
-        self._faults = 0  # since a tick went well
+        self._faults = 0  # since the last good tick
         self._thread = threading.Thread(target=self._run, name=name, daemon=False)
 
     def start(self) -> None:
@@ -61,18 +61,18 @@ class Worker(Generic[M]):
         self._inbox.put(message)
 
     def stop(self, timeout_s: float) -> bool:
-        """Ask the thread to end and join it; False when it is still busy after `timeout_s`."""
+        """Ask the thread to end and join it; False if it is still busy after `timeout_s`."""
         self._inbox.put(_Quit())
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
     def guarded(self, action: Callable[[], float | None]) -> float | None:
-        """Do this on the calling thread; what it raises is reported as a message's fault is."""
+        """Run an action on the calling thread; report its error like that of a message."""
         try:
             return action()
-        except Exception as error:  # the thread's top: report and live on
-            if not isinstance(error, EngineError):  # those are told to the person as they are
+        except Exception as error:  # the thread's top: report and continue
+            if not isinstance(error, EngineError):  # those are shown to the user as they are
                 logger.exception("worker failed name=%s", self._thread.name)
             self._report(error)
             self._faults += 1
@@ -102,10 +102,9 @@ class Worker(Generic[M]):
 
 
 class Actor(ABC, Generic[M]):
-    """A worker that tells what it finds. A subclass says how it handles one message (`_handle`),
-    what an unknown error means here (`_unknown`) and, where there is more to it, what follows the
-    messages (`_tick`, see Worker), what it lets go of at its end (`_release`) and how a fault is
-    told (`_fail`).
+    """A worker that reports what it finds. A subclass handles messages (`_handle`) and converts
+    unknown errors (`_unknown`); it may also work after the messages (`_tick`, see Worker), release
+    its objects at the end (`_release`) and report faults differently (`_fail`).
     """
 
     def __init__(self, name: str, tell: Callable[[Fact | Event], None]) -> None:
@@ -122,8 +121,8 @@ class Actor(ABC, Generic[M]):
         self._worker.post(message)
 
     def stop(self, timeout_s: float) -> bool:
-        """End the thread and release what it owned; False when it is still busy after `timeout_s`,
-        and then nothing is released.
+        """End the thread and release its objects; False if it is still busy after `timeout_s`, and
+        then nothing is released.
         """
         ended = self._worker.stop(timeout_s)
         if ended:
@@ -137,7 +136,7 @@ class Actor(ABC, Generic[M]):
         return None
 
     def _release(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
     def _report(self, error: Exception) -> None:
         self._fail(error if isinstance(error, EngineError) else self._unknown(error))

@@ -9,7 +9,7 @@ from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
-from engine.runtime.workers.voice.orders import Order
+from engine.runtime.workers.voice.orders import SpeechOrder
 from engine.settings import LanguageModelSettings
 from tests.fakes import RATE, FakeLanguageModel, FakeParts, HandLoudspeaker
 
@@ -42,7 +42,7 @@ class Mind:
     def __init__(self, *deltas: object) -> None:
         self.model = FakeLanguageModel(*deltas)
         self.told: list[Fact | Event] = []
-        self.said: list[Order] = []
+        self.said: list[SpeechOrder] = []
         factories = FakeParts(model=self.model).factories()
         self.worker = LanguageModelWorker(
             factories, self.told.append, self.said.append, lambda: None

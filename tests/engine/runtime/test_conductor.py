@@ -224,7 +224,7 @@ def test_a_timer_and_a_text_are_spoken_though_nobody_asked():
         assert host.ended(3).heard == "The washing is done."
         host.post(api.Speak("a" * 20_001))
         host.wait(lambda: bool(host.of(api.Failed)))
-        assert "20000 is the most" in host.of(api.Failed)[0].message
+        assert "at most 20000" in host.of(api.Failed)[0].message
 
 
 def export(host: Host, *paths: Path) -> None:

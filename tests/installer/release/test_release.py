@@ -60,7 +60,7 @@ def test_a_release_is_whole_and_its_sums_are_right_and_what_differs_is_none(tmp_
     ("recipe", "reason"),
     [
         ("echo same > dist/windows/rubato-0.1.0-windows.exe", ""),
-        ("echo x >> seen; cp seen dist/windows/rubato-0.1.0-windows.exe", "differs between two builds"),
+        ("echo x >> seen; cp seen dist/windows/rubato-0.1.0-windows.exe", "differs between"),
         ("exit 1", "--without nsis"),
         ("true", "--without nsis"),
     ],

@@ -1,1 +1,1 @@
-"""What listens: the microphone, who speaks when, what was said."""
+"""Listening: the microphone, speech activity, transcripts."""

@@ -1,9 +1,9 @@
-"""The ears: microphone samples become 16 kHz audio, voice activity and utterances.
+"""The ears: turn microphone samples into 16 kHz audio, voice activity and utterances.
 
-Whether an utterance begins, or goes on with an earlier one, is the turn rules' decision; when it is
-over is heard here, so the recogniser has it written down while the rules are told. Invariant:
-positions count 16 kHz samples since the microphone was opened. The last PREROLL_S are always kept,
-so an utterance begins before the moment it was noticed.
+The turn rules decide whether an utterance begins, or continues an earlier one. Its end is detected
+here, so the recogniser transcribes it while the rules are informed. Invariant: positions count 16
+kHz samples since the microphone was opened. The last PREROLL_S are always kept, so an utterance
+begins before the moment it was noticed.
 """
 
 import time
@@ -42,30 +42,30 @@ from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.flap_guard import FlapGuard
-from engine.runtime.workers.recorder import Overhear, Sink
+from engine.runtime.workers.recorder import Sink, Tap
 from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
 
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
-READ_S = 0.02  # how often the microphone is read while the person speaks
-DURING_REPLY_READ_S = 0.01  # while the assistant does: it must fall quiet at once
-IDLE_READ_S = 0.1  # and while nobody does, for less processor time; the preroll hides the delay
-LEVEL_S = 0.1  # how often its level is told: each time costs the window as much as a frame
+READ_S = 0.02  # interval between reads of the microphone while the user speaks
+DURING_REPLY_READ_S = 0.01  # while the assistant speaks: it must fall silent at once
+IDLE_READ_S = 0.1  # while nobody speaks, for less processor time; the preroll hides the delay
+LEVEL_S = 0.1  # interval of level events: each costs the window as much as a frame
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
-MUTED = "muted"  # what runs in the microphone's place then
-TOO_SOON = Translatable("You began before I was listening. Please say that again.")
+MUTED = "muted"  # the microphone's name in the status while muted
+TOO_SOON = Translatable("You started before I was listening. Please say that again.")
 NO_CANCELLER = Translatable(
     "Without echo cancellation I do not listen while I speak. Install the package "
     "'livekit', or wear a headset and say so in the settings."
 )
 
-Order = EarOrder | Overhear | InterimTranscript
+EarJob = EarOrder | Tap | InterimTranscript
 
 
-class Ears(Actor[Order]):
+class Ears(Actor[EarJob]):
     """Owns the microphone and the voice-activity detector, and has a transcriber."""
 
     def __init__(
@@ -89,9 +89,9 @@ class Ears(Actor[Order]):
         self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
         self._recent = Recent(int(PREROLL_S * SAMPLE_RATE))
         self._loudness = Loudness()
-        self._utterance: int | None = None  # turn being fed to the recogniser; None = none
+        self._utterance: int | None = None  # turn being sent to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
-        self._closed_at = 0  # sample up to which it was fed
+        self._closed_at = 0  # sample up to which it was sent
         self._attending = Attend(hands_free=False, ignore_microphone=False)
         self._ignored_until = 0
         self._next_level = 0
@@ -101,7 +101,7 @@ class Ears(Actor[Order]):
         super().start()
 
     def stop(self, timeout_s: float) -> bool:
-        """See Actor; each of the two threads gets so long."""
+        """See Actor; each of the two threads gets this much time."""
         ended = super().stop(timeout_s)
         return self._transcriber.stop(timeout_s) and ended
 
@@ -110,12 +110,12 @@ class Ears(Actor[Order]):
 
     # ------------------------------------------------------------------- orders
 
-    def _handle(self, order: Order) -> None:  # noqa: C901, PLR0912 - one case per kind
+    def _handle(self, order: EarJob) -> None:  # noqa: C901, PLR0912 - one case per kind
         match order:
             case UseDevice(name, closed):
                 self._muted = closed
                 self._mute() if closed else self._use(name)
-            case Overhear(sink):
+            case Tap(sink):
                 self._sink = sink
             case Cleaning():
                 self._clean(order)
@@ -142,20 +142,20 @@ class Ears(Actor[Order]):
 
     def _lose(self) -> None:
         if self._microphone:
-            with suppress(DeviceError):  # one that is gone may not even close
+            with suppress(DeviceError):  # closing a lost device may fail
                 self._microphone.close()
             self._microphone = None
 
     def _mute(self) -> None:
-        """Hear nothing, and keep nothing of what was heard; who was speaking has ended."""
+        """Close the microphone and delete its samples; report running speech as ended."""
         self._forget()
         self._lose()
         self._recent.forget()
         self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, lost: str | None = None) -> None:
-        """Hear through the named microphone, else the default one; each failure is told, and the
-        last of them ends the utterance that was going on. `lost`: the one that has just gone.
+        """Use the named microphone, else the default one. Each failure is reported, and the last
+        ends a running utterance. `lost`: the microphone that was just lost.
         """
         self._lose()
         for candidate in dict.fromkeys((name, "")):
@@ -170,7 +170,7 @@ class Ears(Actor[Order]):
                 return
 
     def _give_up(self) -> int | None:
-        """Nothing can be heard any more; returns the turn that ends by that."""
+        """No microphone works; return the turn that ends by that."""
         turn, self._utterance = self._utterance, None
         if turn is not None:
             self._recognise(DropUtterance(turn))
@@ -198,8 +198,8 @@ class Ears(Actor[Order]):
             self._tell(Failed.of(error))
 
     def _forget(self) -> None:
-        """Begin to watch again; whoever was speaking has ended, for nobody follows it further."""
-        if self._watch.speaking and not self._watch.missed:
+        """Restart the detection. Report running speech as ended; nothing tracks it any more."""
+        if self._watch.speaking and not self._watch.joined_midway:
             self._tell(vad.SpeechEnded(self._position, time.monotonic()))
         self._watch.reset()
 
@@ -233,11 +233,11 @@ class Ears(Actor[Order]):
                 "The microphone is muted.", hint="Unmute it at the top of the window, or type."
             )
         if self._microphone is None:
-            with suppress(DeviceError):  # that there is none has been told already
+            with suppress(DeviceError):  # that there is none was already reported
                 self._adopt(self._factories.microphone(""))
         if self._microphone is None:
             raise DeviceError(
-                "There is no microphone.",
+                "No microphone is connected.",
                 hint="Connect one, or choose another in the settings. You can also type.",
             )
         self._watch.follow(self._position, key_held=from_sample is None)
@@ -258,7 +258,7 @@ class Ears(Actor[Order]):
                 self._tell(Notice(FAINT))
 
     def _hold(self, order: HoldUtterance) -> None:
-        """It may have ended a moment before the key was down: then it goes on."""
+        """Hold the utterance; if it ended a moment before the key was down, it continues."""
         if self._utterance is None and self._closed == order.turn:
             self._join(JoinUtterance(order.turn, order.turn))
         if self._utterance == order.turn:
@@ -298,7 +298,7 @@ class Ears(Actor[Order]):
 
     @property
     def _position(self) -> int:
-        """16 kHz samples heard since the microphone was opened."""
+        """16 kHz samples since the microphone was opened."""
         return self._recent.position
 
     def _detect(self, pcm: Pcm) -> None:
@@ -315,7 +315,7 @@ class Ears(Actor[Order]):
             self._forget()  # the canceller still learns: this may be the loudspeaker
             return
         heeded = self._utterance is not None or self._watch.speaking or attending.during_reply
-        if self._loudness.is_quiet and not heeded:  # the detector, which costs most, need not look
+        if self._loudness.is_quiet and not heeded:  # skip the detector, which costs most
             if not self._watch.resting:
                 self._watch.reset()
             return
@@ -325,15 +325,15 @@ class Ears(Actor[Order]):
         self._follow(pcm, plausible=plausible)
 
     def _follow(self, pcm: Pcm, *, plausible: bool = True) -> None:
-        """Tell of the speech in these samples; asleep, look for the wake phrase in it alone."""
-        missed = self._watch.missed
+        """Report the speech in these samples; asleep, search it only for the wake phrase."""
+        joined_midway = self._watch.joined_midway
         gain = 1.0 if self._attending.during_reply else self._loudness.gain
         events = self._watch.push(pcm * gain, self._position, plausible=plausible)
         if not self._wake_gate.asleep:
-            if missed and not self._watch.missed:
+            if joined_midway and not self._watch.joined_midway:
                 self._tell(Notice(TOO_SOON))
             for event in events:
-                if not isinstance(event, SpeechGoesOn):  # at its time on the engine's clock
+                if not isinstance(event, SpeechGoesOn):  # convert to the engine's clock
                     ago_s = (self._position - event.sample) / SAMPLE_RATE
                     event = replace(event, at=time.monotonic() - ago_s)
                 self._note(event)
@@ -354,22 +354,22 @@ class Ears(Actor[Order]):
         self._follow(since)
 
     def _stir(self) -> None:
-        """Awake while somebody has the floor or is listened to, and some seconds longer."""
+        """Stay awake while somebody has the floor or is listened to, and some seconds longer."""
         heard = self._watch.speaking and not self._wake_gate.asleep
         if self._attending.busy or self._utterance is not None or heard:
             self._wake_gate.wake(self._position)
         self._wake_gate.look(self._position, hands_free=self._attending.hands_free)
 
     def _note(self, event: vad.SpeechEvent | SpeechGoesOn) -> None:
-        """Tell of speech. Of an utterance, have the words so far recognised in a pause, which may
-        be its end, and all of them at its end.
+        """Report speech. In a pause of an utterance, which may be its end, have its words
+        recognised; at its end, close it.
         """
         turn = self._utterance
         match event:
             case vad.SpeechPaused():
-                pass  # the interim transcript of what was said before it will be told
+                pass  # the interim transcript before it is reported instead
             case vad.SpeechResumed() if turn is None:
-                pass  # nobody listens to this speech
+                pass  # no utterance listens to this speech
             case _:
                 self._tell(event)
         if turn is None or isinstance(event, SpeechGoesOn):
@@ -380,7 +380,7 @@ class Ears(Actor[Order]):
             self._recognise(event)
 
     def _report(self, error: Exception) -> None:
-        """A lost microphone is replaced by the default one; the utterance goes on with it."""
+        """Replace a lost microphone by the default one; the utterance continues with that."""
         if isinstance(error, DeviceError) and self._microphone:
             relapsed = self._flaps.again(time.monotonic())
             turn, lost = self._give_up() if relapsed else None, self._microphone.name

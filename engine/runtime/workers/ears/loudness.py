@@ -1,6 +1,6 @@
-"""Loudness of the room, and of the person in it.
+"""Loudness of the room, and of the user in it.
 
-Invariant: pure; levels are of blocks that follow each other.
+Invariant: pure; levels belong to consecutive blocks.
 """
 
 from engine.audio.pcm import SILENCE_DB
@@ -10,7 +10,7 @@ QUIET_DB = -65.0  # a room below it is quiet, unless speech stands out of even l
 OVER_NOISE_DB = 6.0
 MOST_GAIN_DB = 20.0
 RISE_DB_S = 2.0  # growth of the noise estimate; it falls at once
-HANGOVER_S = 0.5  # after the last sound: a word has soft places
+HANGOVER_S = 0.5  # after the last sound: words have soft parts
 # Loudest block of an utterance. With 14 dB between speech and noise, a peak at -46 dBFS, the
 # built-in recogniser understands one sentence of five, at -40 four of five.
 FAINT_DB = -49.0
@@ -18,18 +18,18 @@ FAINT = Translatable(
     "I can hardly hear you. Raise the level of the microphone in the sound settings of your "
     "system, or come closer to it."
 )
-FAINT_S = 1.0  # a shorter utterance may be a key that was only touched
+FAINT_S = 1.0  # a shorter utterance may be an accidental touch of the key
 
 
 class Loudness:
-    """Give it every block with hear()."""
+    """Call hear() with every block."""
 
     def __init__(self) -> None:
         self._noise_db = QUIET_DB
         self._quiet_s = HANGOVER_S  # since the last sound
         self._loudest_db: float | None = None  # of the utterance; None = there is none
         self._utterance_s = 0.0
-        self._sound_db = SILENCE_DB  # loudest block of the present sound
+        self._sound_db = SILENCE_DB  # loudest block of the current sound
         self._is_reported = False
 
     def hear(self, level_db: float, seconds: float) -> None:
@@ -50,7 +50,7 @@ class Loudness:
 
     @property
     def is_quiet(self) -> bool:
-        """True when no sound stands out of the room's noise."""
+        """True if no sound stands out of the room's noise."""
         return self._quiet_s >= HANGOVER_S
 
     def begin_utterance(self) -> None:

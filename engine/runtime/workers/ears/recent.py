@@ -17,7 +17,7 @@ class Recent:
         self._samples = samples
         self._blocks: deque[Pcm] = deque()
         self._length = 0  # samples in the blocks
-        self.position = 0  # samples heard
+        self.position = 0  # samples pushed
 
     def restart(self) -> None:
         """Drop all samples and count from 0 again."""
@@ -37,6 +37,6 @@ class Recent:
             self._length -= len(self._blocks.popleft())
 
     def since(self, start: int) -> Pcm:
-        """Samples from position `start` on, as far back as they are kept."""
+        """Return the samples from position `start`, as far back as they are kept."""
         recent = np.concatenate(self._blocks) if self._blocks else np.zeros(0, np.float32)
         return recent[max(0, start - (self.position - self._length)) :]

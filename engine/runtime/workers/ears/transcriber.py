@@ -1,8 +1,8 @@
-"""The recogniser on a thread of its own, so that decoding never delays voice activity.
+"""The recogniser on a separate thread, so that decoding never delays voice activity.
 
 Invariant: one Recognition at a time, of the newest turn; audio of another turn is dropped. It stays
-open after the end of the utterance, because the person may go on before the reply is heard. What
-was chosen to recognise with is loaded between two utterances, the newest choice only.
+open after the end of the utterance, because the user may continue before the reply is audible. A
+chosen recogniser is loaded between two utterances, the newest choice only.
 """
 
 import time
@@ -31,7 +31,7 @@ from engine.runtime.workers.loaded_part import LoadedPart
 from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings
 
-BUILT_IN = "sphinx"  # needs no download, so it stands in when another one will not load
+BUILT_IN = "sphinx"  # needs no download, so it is the fallback
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class HearAudio:
     pcm: Pcm
 
 
-# A recogniser to have; what is heard of an utterance, and where the person paused and went on.
+# Settings of a recogniser; the audio of an utterance, and its pauses.
 Speech = OpenUtterance | JoinUtterance | HearAudio | SpeechPaused | SpeechResumed | SpeechStarted
 Job = RecogniserSettings | Speech | CloseUtterance | DropUtterance
 
@@ -68,17 +68,17 @@ class Transcriber(Actor[Job]):
             size_bytes=factories.size_bytes,
             stand_in=RecogniserSettings(engine=BUILT_IN),
         )
-        self._wanted: RecogniserSettings | None = None  # None = the one that was chosen is there
+        self._wanted: RecogniserSettings | None = None  # None = the chosen one is loaded
         self._completeness: Callable[[str], Completeness] = _unsure
         self._recognition: Recognition | None = None  # None between utterances
         self._turn: int | None = None  # the turn of the recognition; None = none
         self._partial = self._peek = ""
-        self._pause: int | None = None  # of which an interim transcript is wanted; None = of none
-        self._interim: tuple[Transcript, float] | None = None  # and when it was made
+        self._pause: int | None = None  # that needs an interim transcript; None = none
+        self._interim: tuple[Transcript, float] | None = None  # and its time
         self._ended = False
 
     def post(self, job: Job) -> None:
-        """Queue a job; decoding of an interim transcript that it makes worthless ends at once."""
+        """Queue a job; stop decoding an interim transcript that it makes useless."""
         if isinstance(job, SpeechPaused):
             self._pause = job.sample
         elif isinstance(job, OpenUtterance | SpeechResumed | SpeechStarted | DropUtterance):
@@ -116,11 +116,11 @@ class Transcriber(Actor[Job]):
                 assert_never(job)
 
     def _load_wanted(self) -> None:
-        """Have what was chosen last; nobody is being heard."""
+        """Load the last choice, as nothing is being transcribed."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._drop()
-            self._recogniser.take(resolve(wanted), why(wanted))
+            self._recogniser.load_or_adjust(resolve(wanted), why(wanted))
 
     def _use(self, recogniser: Recogniser, settings: RecogniserSettings) -> str:
         recogniser.adjust(settings)
@@ -134,7 +134,7 @@ class Transcriber(Actor[Job]):
         recogniser = self._recogniser.now
         if recogniser is None:
             raise RecogniserError(
-                "There is no speech recogniser yet.",
+                "No speech recogniser is loaded yet.",
                 hint="Type instead, or choose one in settings.",
             )
         self._recognition = recogniser.open()
@@ -144,12 +144,12 @@ class Transcriber(Actor[Job]):
         if transcript is not None:
             at = time.monotonic()
             self._interim = (transcript, at)
-            english = transcript.language in ("", "en")  # the rules are those of one language
+            english = transcript.language in ("", "en")  # the rules are English
             completeness = (self._completeness if english else _unsure)(transcript.text)
             self._judge(InterimTranscript(turn, pause, transcript, completeness, at))
 
     def _end(self, turn: int, *, overlapping: bool) -> None:
-        """All was said: the interim transcript is final if nothing was said since."""
+        """End the utterance: the interim transcript is final if no speech followed it."""
         if turn != self._turn or self._recognition is None:
             return
         if self._interim is None:
@@ -175,7 +175,7 @@ class Transcriber(Actor[Job]):
         self._ended = False
 
     def _tick(self) -> float | None:
-        """Show what has been understood so far, once the waiting audio is decoded."""
+        """Show the words so far, once the waiting audio is decoded."""
         if self._recognition is None or self._ended:
             self._load_wanted()
         if self._recognition and self._turn is not None and not self._ended:
@@ -201,5 +201,5 @@ class Transcriber(Actor[Job]):
 
 
 def _unsure(text: str) -> Completeness:
-    """Where no rules know."""
+    """Return UNSURE; for languages without rules."""
     return Completeness.UNSURE

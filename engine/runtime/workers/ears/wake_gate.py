@@ -1,8 +1,8 @@
-"""Sleep between turns, while the assistant is called by name: then only the wake phrase is listened
-for, and nothing else that is said is told, transcribed or kept.
+"""Sleep between turns while the wake phrase is on: only the phrase is detected, and no other speech
+is reported, transcribed or kept.
 
-Invariant: it is awake while somebody has the floor and for some seconds after, so a reply never
-wakes it; where the phrase cannot be listened for it sleeps on, and never listens openly instead.
+Invariant: awake while somebody has the floor and for some seconds after, so a reply never wakes it.
+If the phrase cannot be detected, it stays asleep and never listens openly.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from engine.settings import WakeSettings
 
 
 class WakeGate:
-    """Told on the ears' count of samples."""
+    """Works on the ears' count of samples."""
 
     def __init__(
         self,
@@ -31,9 +31,9 @@ class WakeGate:
         self.asleep = False
 
     def use(self, settings: WakeSettings, position: int) -> None:
-        """Listen for this phrase, or for none; a fault is told. Stays awake for a moment, so that a
-        person who has just switched it on is heard. The same settings again (the phrase was taught
-        meanwhile) wake nobody.
+        """Use this phrase, or none; a fault is reported. Stays awake for a moment, so that a user
+        who has just switched it on is heard. The same settings again (the phrase was trained
+        meanwhile) wake nothing.
         """
         changed = settings != self._settings
         self._settings, self._spotter = settings, None
@@ -48,30 +48,30 @@ class WakeGate:
             self._tell(Failed.of(error))
 
     def begin_anew(self) -> None:
-        """Samples count from 0 again."""
+        """Count samples from 0 again."""
         self._awake_until = 0 if self.asleep else self._stay
 
     def stir(self, position: int) -> None:
-        """Somebody has the floor, or speaks: awake from here on, for a while."""
+        """Somebody has the floor, or speaks: stay awake for a while."""
         self._awake_until = position + self._stay
 
     def look(self, position: int, *, hands_free: bool) -> None:
-        """Fall asleep when it is time; without `hands_free` there is nothing to be woken for."""
+        """Fall asleep when it is time; without `hands_free` it cannot sleep."""
         wanted = self._settings.on and hands_free
         self._be(asleep=wanted and (self.asleep or position >= self._awake_until))
 
     def begin(self, heard: Pcm) -> int | None:
-        """Somebody begins to speak; as find()."""
+        """Speech begins; as find()."""
         if self._spotter is not None:
             self._spotter.reset()
         return self.find(heard)
 
     def find(self, heard: Pcm) -> int | None:
-        """How many samples ago the phrase ended; None = it was not said."""
+        """Return how many samples ago the phrase ended, or None."""
         return None if self._spotter is None else self._spotter.push(heard)
 
     def wake(self, position: int) -> None:
-        """The phrase was heard: wake up."""
+        """Wake up after the phrase."""
         self.stir(position)
         self._be(asleep=False)
 

@@ -1,1 +1,1 @@
-"""What speaks: the synthesiser in use, and the samples that go to the loudspeaker."""
+"""Speaking: the synthesiser in use, and the samples for the loudspeaker."""

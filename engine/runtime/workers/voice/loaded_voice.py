@@ -1,8 +1,8 @@
 """The synthesiser in use and its voice: loading, choosing, preparing and making voices.
 
-Invariant: belongs to the speaker's thread, except for adopt(); a model that is replaced during
-adopt() stays open until it ends. When the chosen model or voice cannot be loaded, that is reported,
-and the voice in use, or one that needs no weights, speaks instead.
+Invariant: belongs to the speaker's thread, except adopt(); a model that is replaced during adopt()
+stays open until it ends. If the chosen model or voice cannot be loaded, that is reported, and the
+voice in use, or one without weights, speaks instead.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from engine.tts.voice_lookup import Stretch, adopt, choose, mixed, remake, voice
 
 
 class LoadedVoice:
-    """Nothing at first; load() changes that."""
+    """Empty at first; load() fills it."""
 
     def __init__(self, factories: Factories, tell: Callable[[Fact | Event], None]) -> None:
         self._factories = factories
@@ -46,26 +46,26 @@ class LoadedVoice:
         self._replaced: TtsModel | None = None  # during adopt(), closed after it
         self._voice: Voice | None = None  # None = no model
         self._chosen: str | None = None  # name of the requested voice; None = for another model
-        self._warm: Voice | None = None  # the voice that was made ready; None = none yet
+        self._warm: Voice | None = None  # the prepared voice; None = none yet
         self._note = ""  # the last one reported
         self._seed = 0
 
     @property
     def sample_rate(self) -> int:
-        """Hz of what sessions give; there must be a model."""
+        """Sample rate of the sessions in Hz; there must be a model."""
         assert self._model.now is not None, "a session was opened"
         return self._model.now.info.sample_rate
 
     @property
     def lead_ms(self) -> int:
-        """How far the model must at least run ahead of what is heard; 0 without a model."""
+        """How far the model must run ahead of playback; 0 without a model."""
         return self._model.now.info.lead_ms if self._model.now else 0
 
     def load(self, settings: SpeechSettings) -> None:
-        """Speak as the settings say from the next session on, with what they name. Where that
-        fails it is told, and another one speaks. Only what needs it is loaded.
+        """Apply these settings from the next session on. A failure is reported, and another voice
+        speaks. Loads only if necessary.
         """
-        self._model.take(pick.resolve(settings), pick.why(settings))
+        self._model.load_or_adjust(pick.resolve(settings), pick.why(settings))
 
     def _load(self, settings: SpeechSettings, progress: Progress) -> TtsModel:
         model = self._factories.synthesiser(settings, progress)
@@ -80,8 +80,8 @@ class LoadedVoice:
         return self._voice_name
 
     def select(self, name: str, *, warm: bool = True) -> None:
-        """Speak with another voice from the next session on; empty = the model's default. Without
-        `warm` it is made ready later, by warm().
+        """Choose another voice from the next session on; empty = the model's default. Without
+        `warm`, warm() prepares it later.
         """
         model = self._model.now
         if model is None:
@@ -110,7 +110,7 @@ class LoadedVoice:
         self._tell(told)
 
     def warm(self) -> None:
-        """Prepare now what the next reply would wait for; slow when the voice is a new one."""
+        """Prepare the voice for the next reply; slow for a new one."""
         model = self._model.now
         if model and self._voice and self._voice is not self._warm:
             model.warm(self._voice)
@@ -118,14 +118,13 @@ class LoadedVoice:
             self._tell_note()
 
     def catalogue(self) -> VoiceCatalogue | None:
-        """The voices of the synthesiser in use; None = there is none. From any thread."""
+        """Return the voices of the synthesiser in use; None without one. From any thread."""
         model = self._model.now
         return None if model is None else of_model(model)
 
     def audition(self, wanted: str | Mix) -> Breaks:
-        """A session in another voice or a mixture, ready to speak; slow when it is a new
-        one. InvalidInput and ModelError when it cannot be had, SynthesisError when no synthesiser
-        has loaded.
+        """Open a session in another voice or a mixture; slow for a new one. InvalidInput and
+        ModelError if that is impossible, SynthesisError if no synthesiser has loaded.
         """
         model = self._model.now
         if model is None:
@@ -185,11 +184,11 @@ class LoadedVoice:
         model.close()
 
     def open(self) -> Breaks:
-        """A session in the voice. SynthesisError when none has loaded."""
+        """Open a session in the voice. SynthesisError if none has loaded."""
         model = self._model.now
         if model is None or self._voice is None:
             raise SynthesisError(
-                "There is no voice to speak with yet.", hint="Wait until the voice has loaded."
+                "No voice has loaded yet.", hint="Wait until the voice has loaded."
             )
         session = Breaks(model.open(self._voice, seed=self._seed), model.info.sample_rate)
         self._tell_note()
@@ -200,7 +199,7 @@ class LoadedVoice:
         self._model.close()
 
     def _tell_note(self) -> None:
-        """Tell what the model says of how it runs, once."""
+        """Report the model's note about its execution, once."""
         model = self._model.now
         note = model.info.note if model else ""
         if note and note != self._note:

@@ -1,7 +1,7 @@
-"""Which loudspeaker speaks: the one that was asked for, another, or none that anybody hears.
+"""Choose the loudspeaker: the requested one, another, or a silent one.
 
-Invariant: belongs to the speaker's thread. A lost loudspeaker is waited for, unless the last that
-came back was lost at once.
+Invariant: belongs to the speaker's thread. A lost loudspeaker is waited for, unless the last one
+that returned was lost at once.
 """
 
 import time
@@ -13,13 +13,13 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.errors import DeviceError
 from engine.runtime.workers.flap_guard import FlapGuard
 
-# A plug that slipped, a headset or a sound server that starts again.
+# For a slipped plug, a restarting headset or sound server.
 RETURNS_WITHIN_S: Final = 5.0
 RETRY_S: Final = 0.5
 
 
 class Loudspeakers:
-    """`open_one` opens a loudspeaker by name (empty: the system's default), or DeviceError."""
+    """`open_one` opens a loudspeaker by name (empty: the default), or raises DeviceError."""
 
     def __init__(
         self,
@@ -30,18 +30,18 @@ class Loudspeakers:
         self._open = open_one
         self._clock = clock
         self._flaps = FlapGuard()
-        self._return_by: float | None = None  # None = none is waited for
+        self._return_by: float | None = None  # None = not waiting
 
     @property
     def is_awaited(self) -> bool:
         return self._return_by is not None
 
     def stop_waiting(self) -> None:
-        """One was chosen that is there."""
+        """A present one was chosen."""
         self._return_by = None
 
     def fallback(self, name: str) -> Loudspeaker:
-        """The system's default instead of `name`; a silent one when there is none at all."""
+        """Return the system's default instead of `name`; a silent one if there is none at all."""
         if not name:
             return SilentLoudspeaker()
         try:
@@ -50,8 +50,8 @@ class Loudspeakers:
             return SilentLoudspeaker()
 
     def lose(self, *, waits: bool) -> Loudspeaker | None:
-        """What is there instead of the one that just went; None = the next is waited for, if there
-        is something to wait for (`waits`).
+        """Return the replacement of a lost loudspeaker; None = wait for its return, if a reply
+        `waits`.
         """
         now = self._clock()
         relapsed = self._flaps.again(now)
@@ -62,7 +62,7 @@ class Loudspeakers:
         return None
 
     def come_back(self, *, waits: bool) -> Loudspeaker | None:
-        """The one that came; a silent one when none came in time; None = wait on, RETRY_S."""
+        """Return the one that returned, a silent one if none did in time, None to wait RETRY_S."""
         assert self._return_by is not None, "lose() comes first"
         instead = self.fallback("the one that went away") if waits else SilentLoudspeaker()
         if isinstance(instead, SilentLoudspeaker) and waits and self._clock() < self._return_by:

@@ -1,4 +1,4 @@
-"""What the speaker is told to do.
+"""Orders to the speaker.
 
 Invariant: an order about a reply carries it; one of a reply that has ended changes nothing.
 """
@@ -19,7 +19,7 @@ class SelectVoice:
 
 @dataclass(frozen=True)
 class SayWords:
-    """More words of the reply; `last`: there are no others."""
+    """More words of the reply; `last`: no more follow."""
 
     reply: Reply
     words: tuple[Word, ...]
@@ -28,18 +28,18 @@ class SayWords:
 
 @dataclass(frozen=True)
 class Unsay:
-    """What was to be said of the reply until now is not said; its words begin again."""
+    """Discard the reply's words so far; new ones follow."""
 
     reply: Reply
 
 
-PREVIEW = -1  # the number that stands for the turn of a preview
+PREVIEW = -1  # the turn number of a preview
 
 
 @dataclass(frozen=True)
 class Audition:
-    """Say `words` in a voice that need not be the chosen one, at `rate` (SPS; None = the dial's),
-    as a reply of the turn PREVIEW. A reply that goes on, or begins, is said instead.
+    """Speak `words` in any voice, at `rate` (SPS; None = the slider's), as a reply of the turn
+    PREVIEW. A running or new reply has priority.
     """
 
     reply: Reply
@@ -50,9 +50,11 @@ class Audition:
 
 @dataclass(frozen=True)
 class Sound:
-    """Ring, or be silent again."""
+    """Start or stop ringing."""
 
     on: bool
 
 
-Order = SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition | Sound
+SpeechOrder = (
+    SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition | Sound
+)

@@ -1,8 +1,8 @@
-"""Rings: gives the alarm's sound to the loudspeaker in bursts, between which speech goes on.
+"""Play the alarm's sound on the loudspeaker in bursts, with speech between them.
 
-Invariant: belongs to the speaker's thread. The sound and speech are never in the loudspeaker
-together: before a burst speech gives way, and after it goes on from the sample it had reached.
-While a person speaks there is no burst.
+Invariant: belongs to the speaker's thread. Sound and speech are never in the loudspeaker together:
+speech gives way before a burst, and continues after it from its last sample. There is no burst
+while the user speaks.
 """
 
 import time
@@ -17,7 +17,7 @@ from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.reply import Reply
 
 PAUSE_S: Final = 1.6  # between bursts: long enough to say "stop" in
-SPEECH_S: Final = 4.0  # the same while something is being said
+SPEECH_S: Final = 4.0  # the same during speech
 LOOK_S: Final = 0.05
 TICK_S: Final = 0.01
 _NOTHING: Final[Pcm] = np.zeros(0, np.float32)
@@ -32,7 +32,7 @@ class Ring:
         self._controls = controls
         self._clock = clock
         self._since: float | None = None  # when it began to ring; None = it does not
-        self._silent_at = -SPEECH_S  # when the last burst ended, or a person last spoke
+        self._silent_at = -SPEECH_S  # when the last burst ended, or the user last spoke
         self._left: Pcm | None = None  # of a burst, not yet written; None = no burst
 
     def switch(self, on: bool) -> None:
@@ -41,8 +41,8 @@ class Ring:
         self._silent_at = self._clock() - SPEECH_S
 
     def look(self, reply: Reply | None) -> float | None:
-        """Go on ringing, or with `reply`, which is being said; seconds until the next look. None =
-        nothing rings. DeviceError when the loudspeaker is gone.
+        """Continue ringing, or the running `reply`. Return the seconds until the next call, None =
+        nothing rings. DeviceError if the loudspeaker is gone.
         """
         if self._since is None or self._waits(reply):
             self._stop_burst()
@@ -55,7 +55,7 @@ class Ring:
         return TICK_S
 
     def _waits(self, reply: Reply | None) -> bool:
-        """Whether a person speaks; what they say begins another pause."""
+        """Return whether the user speaks; each time that begins another pause."""
         waits = self._controls.ring_waits or (reply is not None and reply.paused_s is not None)
         if waits:
             self._silent_at = self._clock()
@@ -68,7 +68,7 @@ class Ring:
             self._left = _NOTHING
 
     def _sound(self, left: Pcm, reply: Reply | None) -> None:
-        """Write what fits; the volume changes only while the loudspeaker has nothing to play."""
+        """Write what fits; the volume changes only while the loudspeaker is empty."""
         if reply is not None:
             reply.give_way(True)
         loudspeaker = self._controls.loudspeaker

@@ -1,8 +1,8 @@
-"""Speaks: words come in, samples go out, never further ahead of what is heard than the lead.
+"""The speaker: words come in, samples go out, at most the lead ahead of playback.
 
-Invariant: only this thread touches the synthesiser, its sessions and the loudspeaker's ring. A
-reply is given up between two steps once it has ended (reply.py), and is inaudible before that. What
-was chosen to speak with is loaded between two replies, the newest choice only.
+Invariant: only this thread uses the synthesiser, its sessions and the loudspeaker's ring. A reply
+that has ended (reply.py) is dropped between two steps, and is inaudible before that. A chosen
+synthesiser is loaded between two replies, the newest choice only.
 """
 
 import time
@@ -27,26 +27,26 @@ from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
 from engine.runtime.workers.voice.orders import (
     Audition,
-    Order,
     SayWords,
     SelectVoice,
     Sound,
+    SpeechOrder,
     Unsay,
 )
 from engine.runtime.workers.voice.reserve import Reserve
 from engine.runtime.workers.voice.ring import Ring
 from engine.runtime.workers.voice.unspoken import Unspoken
-from engine.runtime.workers.voice.utterance import Utterance, made_again
+from engine.runtime.workers.voice.utterance import Utterance, rewound_frames
 from engine.runtime.workers.worker import Actor
 from engine.settings import SpeechSettings
 from engine.tts.base import AudioFrame, Finished, Starved
 from engine.tts.rate import paced
 
-LONGEST_PAUSE_S = 4.0  # at most; usually the person's words end a pause much sooner
-TICK_S = 0.01  # while speaking: words are shown and the ring is fed this often
+LONGEST_PAUSE_S = 4.0  # at most; usually the user's words end a pause much sooner
+TICK_S = 0.01  # interval of showing words and writing to the ring
 
 
-class SpeechWorker(Actor[Order]):
+class SpeechWorker(Actor[SpeechOrder]):
     """Owns the synthesiser and the loudspeaker."""
 
     def __init__(
@@ -56,10 +56,10 @@ class SpeechWorker(Actor[Order]):
         self._factories = factories
         self._controls = controls
         self._voice = LoadedVoice(factories, tell)
-        self._wanted: SpeechSettings | None = None  # None = what is loaded is what is wanted
+        self._wanted: SpeechSettings | None = None  # None = the chosen one is loaded
         self._loudspeakers = Loudspeakers(factories.loudspeaker)
-        self._reply: Reply | None = None  # the reply a fault would belong to; None = none
-        self._utterance: Utterance | None = None  # None = nothing is being said
+        self._reply: Reply | None = None  # the reply of a fault; None = none
+        self._utterance: Utterance | None = None  # None = nothing is being spoken
         self._reserve = Reserve()
         self._ring = Ring(controls)
 
@@ -67,7 +67,7 @@ class SpeechWorker(Actor[Order]):
 
     @property
     def voice(self) -> LoadedVoice:
-        """For what of it needs no turn on the speaker's own thread."""
+        """The voice, for calls that are allowed on any thread."""
         return self._voice
 
     def stop(self, timeout_s: float) -> bool:
@@ -77,13 +77,13 @@ class SpeechWorker(Actor[Order]):
 
     def _release(self) -> None:
         self._drop()
-        with suppress(DeviceError):  # one that is gone may not even close
+        with suppress(DeviceError):  # closing a lost device may fail
             self._controls.loudspeaker.close()
         self._voice.close()
 
     # ------------------------------------------------------------------ orders
 
-    def _handle(self, order: Order) -> None:
+    def _handle(self, order: SpeechOrder) -> None:
         match order:
             case SpeechSettings():
                 self._wanted = order
@@ -112,11 +112,11 @@ class SpeechWorker(Actor[Order]):
         if self._wanted is not None:
             self._wanted = replace(self._wanted, voice=name)
         else:
-            # One that is being spoken would be torn by what takes longer than the lead.
+            # Preparing takes longer than the lead, and would interrupt running speech.
             self._voice.select(name, warm=self._utterance is None)
 
     def _load_wanted(self) -> None:
-        """Load what was chosen last; nobody is speaking."""
+        """Load the last choice, as nothing is being spoken."""
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._voice.load(wanted)
@@ -133,7 +133,7 @@ class SpeechWorker(Actor[Order]):
             self._replace_loudspeaker(loudspeaker)
 
     def _look_again(self) -> None:
-        """Before a reply that nobody would hear, see whether the loudspeaker is back."""
+        """Before a reply, check whether a missing loudspeaker is back."""
         if isinstance(self._controls.loudspeaker, SilentLoudspeaker):
             loudspeaker = self._loudspeakers.fallback("the silent one")
             if not isinstance(loudspeaker, SilentLoudspeaker):
@@ -151,7 +151,7 @@ class SpeechWorker(Actor[Order]):
             self._tell(Ready(Part.LOUDSPEAKER, loudspeaker.name, instead=other))
 
     def _move(self, utterance: Utterance, loudspeaker: Loudspeaker) -> None:
-        """Go on through another loudspeaker; where there is none, the reply is read."""
+        """Continue on another loudspeaker; without one, the reply is only shown."""
         if not isinstance(loudspeaker, SilentLoudspeaker) or utterance.reply.ending is not None:
             utterance.playback.move_to(loudspeaker)
             return
@@ -196,7 +196,7 @@ class SpeechWorker(Actor[Order]):
         self._make_room(order.reply)
         loudspeaker = self._controls.loudspeaker
         if isinstance(loudspeaker, SilentLoudspeaker):
-            raise DeviceError("There is no loudspeaker.", hint="Connect one, and try again.")
+            raise DeviceError("No loudspeaker is connected.", hint="Connect one, and try again.")
         session = self._voice.audition(order.voice)
         playback = Playback(loudspeaker, self._voice.sample_rate)
         self._utterance = Utterance(order.reply, session, playback, rate=order.rate)
@@ -244,7 +244,7 @@ class SpeechWorker(Actor[Order]):
         return ring_s
 
     def _lose_loudspeaker(self, utterance: Utterance | None, error: DeviceError) -> None:
-        """Go on through another, which a reply that was begun aloud waits for."""
+        """Continue on another loudspeaker; an audible reply waits for it."""
         audible = utterance is not None and utterance.playback.audible
         instead = self._loudspeakers.lose(waits=audible)
         over = audible and (instead is None or isinstance(instead, SilentLoudspeaker))
@@ -256,13 +256,13 @@ class SpeechWorker(Actor[Order]):
     def _go_on(
         self, utterance: Utterance | None, other: Loudspeaker, *, instead: bool = False
     ) -> None:
-        """Where nobody can hear it, a reply that was begun aloud ends where it was heard last."""
+        """Continue on `other`; an audible reply ends at its last heard sample if it is silent."""
         if isinstance(other, SilentLoudspeaker) and utterance and utterance.playback.audible:
             self._end(utterance.reply, Ending.DEVICE_LOST)
         self._replace_loudspeaker(other, instead=instead)
 
     def _end(self, reply: Reply, ending: Ending) -> None:
-        """End a reply, and tell it unless somebody else was sooner."""
+        """End a reply, and report it unless another thread was first."""
         if reply.end(ending):
             self._tell(ReplyEnded(reply.turn, ending))
 
@@ -272,7 +272,7 @@ class SpeechWorker(Actor[Order]):
             return self._wait(utterance)
         playback.pump()
         self._show(utterance)
-        self._reserve.note()
+        self._reserve.before_step()
         end = None
         if self._rate(utterance) != utterance.session.rate:
             end = self._retime(utterance)
@@ -288,10 +288,10 @@ class SpeechWorker(Actor[Order]):
         return 0.0
 
     def _wait(self, utterance: Utterance) -> float:
-        """While hushed: for the end of the reply, or of the pause."""
+        """While hushed, wait for the end of the reply, or of the pause."""
         self._controls.level_db = SILENCE_DB
         self._reserve.end()
-        utterance.playback.starved()  # the ring runs empty, which is no underrun
+        utterance.playback.starved()  # the ring runs empty, which is not an underrun
         if (utterance.reply.paused_s or 0.0) > LONGEST_PAUSE_S:
             utterance.reply.resume()
         return TICK_S
@@ -300,11 +300,11 @@ class SpeechWorker(Actor[Order]):
         return self._controls.rate if utterance.rate is None else utterance.rate
 
     def _retime(self, utterance: Utterance) -> int | None:
-        """The rate has changed: make again what will not be heard before that can be done. The
-        sample it begins at, if the loudspeaker has it already; it keeps it until then.
+        """The rate has changed: return the first sample to replace, if the loudspeaker has it. The
+        old sound plays until its replacement is ready.
         """
         utterance.session.rate = self._rate(utterance)
-        end = utterance.session.rewind(utterance.playback.renewable(self._reserve.kept_ms))
+        end = utterance.session.rewind(utterance.playback.renewable(self._reserve.retime_margin_ms))
         if end is None:
             return None
         utterance.starved = False
@@ -314,21 +314,21 @@ class SpeechWorker(Actor[Order]):
         return end
 
     def _step(self, utterance: Utterance, end: int | None) -> None:
-        """`end`: from this sample on what the loudspeaker has is made again; None = nothing is."""
+        """Make the next frame; from the sample `end` it replaces the loudspeaker's, unless None."""
         rate = utterance.session.rate
         utterance.reply.move()
-        match utterance.session.step() if end is None else made_again(utterance):
+        match utterance.session.step() if end is None else rewound_frames(utterance):
             case AudioFrame() as frame:
                 words = tuple(utterance.words[onset.word] for onset in frame.onsets)
                 utterance.pace = words[-1].pace if words else utterance.pace
                 target = None if rate is None else paced(rate, utterance.pace)
                 if not utterance.queued:
                     utterance.queued = True
-                    utterance.playback.hold(self._reserve.held_ms)
+                    utterance.playback.hold(self._reserve.start_delay_ms)
                     self._tell(AudioQueued(utterance.reply.turn, time.monotonic()))
                 utterance.playback.feeding()
                 utterance.playback.add(frame, words, target)
-                self._reserve.come(utterance.playback.frame_ms)
+                self._reserve.frame_made(utterance.playback.frame_ms)
             case (Starved() | Finished()) as last:
                 if end is not None:
                     utterance.playback.renew(end)
@@ -341,7 +341,7 @@ class SpeechWorker(Actor[Order]):
                     utterance.reply.awaits_words = not utterance.ended
 
     def _show(self, utterance: Utterance) -> None:
-        """Tell what has become audible since the last look."""
+        """Report words and rates that became audible since the last call."""
         playback, turn = utterance.playback, utterance.reply.turn
         if not utterance.audible and playback.audible:
             utterance.audible = True

@@ -1,6 +1,6 @@
 """A reply without a loudspeaker: it is shown, and ends as soon as all of it is written.
 
-Invariant: it takes words, as Breaks does, and never makes a sound.
+Invariant: accepts words like Breaks, and never makes a sound.
 """
 
 from typing import Self
@@ -18,7 +18,7 @@ class Unspoken:
         self._ended = ended
 
     def push(self, word: Word) -> None:
-        """It is on the screen already."""
+        """Do nothing: it is on the screen already."""
 
     def end_input(self) -> None:
         self._ended = True

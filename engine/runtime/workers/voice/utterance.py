@@ -1,4 +1,4 @@
-"""What belongs to the reply being spoken.
+"""State of the reply being spoken.
 
 Invariant: belongs to the speaker's thread.
 """
@@ -15,30 +15,30 @@ from engine.text.word import Word
 from engine.tts.base import AudioFrame, Step
 from engine.tts.rate import PLAIN
 
-# How far what is made again is ahead of what sounds when it takes its place: the next frame may
-# take a voice long, and the resampler and the device hold some of it.
+# Minimum lead of a replacement over playback when it takes over: the next frame may take long, and
+# the resampler and the device hold some samples back.
 AHEAD_MS = 150.0
 
 
 @dataclass
 class Utterance:
-    """A reply, the session that speaks it, and how far it is."""
+    """A reply, its session, and its progress."""
 
     reply: Reply
     session: Breaks | Unspoken
     playback: Playback
     words: list[Word] = field(default_factory=list)
-    rate: float | None = None  # SPS; None = the dial's
+    rate: float | None = None  # SPS; None = the slider's
     pace: float = PLAIN  # of the word of the last frame
-    heard: FrameCue | None = None  # the last one whose rate was measured
+    heard: FrameCue | None = None  # the last one with a measured rate
     queued: bool = False
     audible: bool = False
     starved: bool = False
     ended: bool = False  # no more words will come
 
 
-def made_again(utterance: Utterance) -> Step:
-    """The next frames as one: the old speech sounds on until they are far enough ahead of it."""
+def rewound_frames(utterance: Utterance) -> Step:
+    """Return the next frames as one; the old speech plays until they are far enough ahead."""
     playback, session = utterance.playback, utterance.session
     step = session.step()
     frames = list[AudioFrame]()

@@ -61,7 +61,7 @@ def test_every_system_has_a_row_and_who_is_absent_or_finds_no_end_says_so(tmp_pa
     assert [row.state for row in rows] == [DONE if r.name in models else ABSENT for r in rows]
     assert rows[0].note == "starter is not here. Make it."
     notes = {row.name: row.note for row in rows}
-    assert "found no end" in notes["kokoro"]
+    assert "did not stop" in notes["kokoro"]
     assert notes["espeak"] == ""
     assert models["espeak"].closed
     # Each is in a file of its name.

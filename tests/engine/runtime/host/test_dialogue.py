@@ -109,7 +109,7 @@ NOWHERE = Path("none")
         (NOWHERE / "reply.wav", (), "cannot be written"),
         (None, (NOWHERE / "talk.txt",), "cannot be written"),
         (Path("reply.mp3"), (), "as WAV"),
-        (None, (Path("talk.srt"),), "written as"),
+        (None, (Path("talk.srt"),), "saved as"),
     ],
     ids=str,
 )

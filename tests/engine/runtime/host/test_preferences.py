@@ -121,15 +121,15 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
     alarm.start(llm.StartTimer(60.0, "eggs", "Eggs."))
     situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
     wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), situation))
-    wishes.grant(llm.ChangeRate(by=-1.0), turn=1)
-    wishes.grant(llm.StartTimer(9.0, "tea", "Tea."), turn=1)
+    wishes.apply(llm.ChangeRate(by=-1.0), turn=1)
+    wishes.apply(llm.StartTimer(9.0, "tea", "Tea."), turn=1)
     wishes.undo(2)
     assert len(alarm.timers) == 2
     wishes.undo(1)
     wishes.undo(1)
     assert changed == [("speech.rate", 3.0), ("speech.rate", 4.0)]
     assert [timer.label for timer in alarm.running()] == ["eggs"]
-    wishes.grant(CancelTimers((1,)))
+    wishes.apply(CancelTimers((1,)))
     assert alarm.running() == ()
 
 
@@ -138,7 +138,7 @@ def test_a_voice_that_was_wished_for_is_undone_to_the_setting_and_to_the_rate_be
     changed: list[tuple[str, object]] = []
     situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
     wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), situation))
-    wishes.grant(llm.ChooseVoice("bela"), turn=1)
+    wishes.apply(llm.ChooseVoice("bela"), turn=1)
     wishes.undo(1)
     assert changed == [("speech.voice", "Bela"), ("speech.voice", ""), ("speech.rate", 4.0)]
 
@@ -149,7 +149,7 @@ def test_settings_models_and_the_window_are_asked_for_by_words():
     wishes = Actions(Timers(), there)
     asked = (UseWindow("export"), FetchModels(("kokoro",), use=True))
     for action in (ChangeSetting("window.theme", "dark"), *asked):
-        wishes.grant(action, turn=1)
+        wishes.apply(action, turn=1)
     wishes.undo(1)
     assert changed == [("window.theme", "dark"), ("window.theme", "system")]
     assert (there.sent.emitted, there.sent.posted) == ([asked[0]], [asked[1]])
@@ -168,7 +168,7 @@ def test_a_wish_about_the_pace_leaves_a_note(said, before, note):
     values = {"speech.rate": before}
     there = port(values.__setitem__, llm.Situation(before, 0.5, "", ()))
     there.settings = lambda: Settings(speech=SpeechSettings(rate=values["speech.rate"]))
-    assert Actions(Timers(), there).grant_said(said)
+    assert Actions(Timers(), there).apply_spoken_wish(said)
     assert there.sent.emitted == [Notice(note)]
 
 
@@ -177,18 +177,18 @@ def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
     situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
     wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), situation))
     wishes.begin(private=True)
-    wishes.grant(llm.RememberName("Jo"), turn=1)
+    wishes.apply(llm.RememberName("Jo"), turn=1)
     assert (wishes.person, changed) == ("Jo", [])
     wishes.begin(private=False)
     assert wishes.person == ""
-    wishes.grant(llm.RememberName("Jo"))
+    wishes.apply(llm.RememberName("Jo"))
     assert changed == [("person.name", "Jo")]
 
 
 def changes(action: llm.Action, rate: float | None = 4.0) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     situation = llm.Situation(rate, 0.5, "Ada", ("Ada", "Bela"))
-    Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation)).grant(action)
+    Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation)).apply(action)
     return changed
 
 
@@ -225,7 +225,7 @@ def test_an_unknown_voice_is_refused_with_the_names_there_are():
 def test_the_voice_before_is_the_last_one_of_another_name():
     status = Status()
     for selected in ("Anna", "Clara", "Clara"):
-        status.voices_known(VoicesChanged(("Anna", "Bruno", "Clara"), selected))
+        status.on_voices(VoicesChanged(("Anna", "Bruno", "Clara"), selected))
     assert (status.voice, status.voice_before) == ("Clara", "Anna")
 
 

@@ -110,7 +110,8 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, s
     hand = HandClock(None if stands_still else loudspeaker)
     clock = hand.clock
     synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
-    told = pytest.raises(DeviceError, match="stands still") if stands_still else nullcontext()
+    match = "does not play any sound"
+    told = pytest.raises(DeviceError, match=match) if stands_still else nullcontext()
     with told:
         play(synthesis, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=clock)
     assert loudspeaker.samples_played == (0 if stands_still else 3 * RATE)

@@ -83,13 +83,13 @@ def test_a_full_disk_is_told_whenever_it_fills(models, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", full)
         with pytest.raises(
-            AssetError, match=r"cannot be kept in .*: No space left on device\."
+            AssetError, match=r"cannot be saved in .*: No space left on device\."
         ) as at:
             learn(PHRASE)
-    assert at.value.hint == "Make room or allow writing there, and teach the phrase again."
+    assert at.value.hint == "Free some space or allow writing there, and teach the phrase again."
     assert list(folder().iterdir()) == []
     monkeypatch.setattr(wake_training.packages, "fetch", full)
-    with pytest.raises(AssetError, match="cannot be kept"):
+    with pytest.raises(AssetError, match="cannot be saved"):
         learn(PHRASE)
 
 

@@ -26,7 +26,9 @@ INTERRUPTS = {
     "a sentence": floor.Evidence(floor.WORDS_MS, ASKS),
     "a sentence that has ended": floor.Evidence(floor.WORDS_MS, ASKS, final=True),
     "a command, which may be short": floor.Evidence(floor.COMMAND_MS, "stop"),
-    "words the assistant did not say": floor.Evidence(floor.WORDS_MS, "which river", own=RIVER),
+    "words the assistant did not say": floor.Evidence(
+        floor.WORDS_MS, "which river", reply_words=RIVER
+    ),
     "a long voice, which needs no words": floor.Evidence(floor.LONG_MS),
     "what may become a wish, until it has ended": floor.Evidence(floor.WISH_MS, "slow", wish=True),
     "what only began like a wish": floor.Evidence(floor.WORDS_MS, "slow", final=True),
@@ -37,8 +39,8 @@ DOES_NOT = {
         floor.WORDS_MS - 32, "thirty five", final=True
     ),
     "less than a command": floor.Evidence(floor.COMMAND_MS - 32, "stop"),
-    "the assistant's own words": floor.Evidence(floor.WORDS_MS, "the river", own=RIVER),
-    "a command among its own words": floor.Evidence(floor.COMMAND_MS, "stop", own=STOP),
+    "the assistant's own words": floor.Evidence(floor.WORDS_MS, "the river", reply_words=RIVER),
+    "a command among its own words": floor.Evidence(floor.COMMAND_MS, "stop", reply_words=STOP),
     "a voice not long enough": floor.Evidence(floor.LONG_MS - 32),
     "a wish about the pace": floor.Evidence(floor.LONG_MS + 100, "slow", wish=True),
     "a wish that has ended": floor.Evidence(floor.WISH_MS, "slower please", wish=True, final=True),
@@ -54,13 +56,13 @@ def test_the_reply_is_ended_or_not_by(what):
 def test_who_said_nothing_else_halts_the_reply_however_short_it_was(text):
     assert floor.wants_floor(floor.Evidence(32, text, final=True))
     assert not floor.wants_floor(floor.Evidence(32, text))
-    assert not floor.wants_floor(floor.Evidence(32, text, own=words(text), final=True))
+    assert not floor.wants_floor(floor.Evidence(32, text, reply_words=words(text), final=True))
     assert not floor.wants_floor(floor.Evidence(32, f"{text} river", final=True))
 
 
 def test_own_words_are_the_last_ones():
     spoken = ["Once,", *["word"] * 20, "The", "River."]
-    assert floor.own_words(spoken) == {"word", "the", "river"}
+    assert floor.reply_words(spoken) == {"word", "the", "river"}
 
 
 FROM_OPEN = (Completeness.OPEN, Completeness.UNSURE, Completeness.WHOLE, Completeness.SETTLED)

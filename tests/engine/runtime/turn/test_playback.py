@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engine.audio.base import Pcm
 from engine.runtime.turn.edges import FADE_MS
-from engine.runtime.turn.playback import KEPT_MS, Playback
+from engine.runtime.turn.playback import RETIME_MARGIN_MS, Playback
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
 from tests.fakes import RATE, HandLoudspeaker
@@ -268,7 +268,7 @@ def test_of_what_is_to_be_made_again_nothing_old_is_heard():
     loudspeaker = HandLoudspeaker()
     playback = playing(loudspeaker)
     loudspeaker.play(10)
-    assert playback.renewable() == 10 + (KEPT_MS + 5) * RATE // 1000
+    assert playback.renewable() == 10 + (RETIME_MARGIN_MS + 5) * RATE // 1000
     playback.renew(2_000)
     assert not playback.over
     playback.complete()

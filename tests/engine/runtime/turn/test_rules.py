@@ -30,10 +30,10 @@ from engine.runtime.turn.orders import (
     HoldUtterance,
     JoinUtterance,
     OpenUtterance,
-    Order,
     Pause,
     ReadOut,
     Resume,
+    TurnOrder,
 )
 from engine.runtime.turn.rules import REACTION_S, Deciding, advance
 
@@ -71,7 +71,7 @@ def play(*facts: Deciding, floor: Floor | None = None) -> Outcome:
     return reduce(step, facts, Outcome(floor or Floor()))
 
 
-def without_phases(orders: tuple[Order, ...]) -> list[Order]:
+def without_phases(orders: tuple[TurnOrder, ...]) -> list[TurnOrder]:
     return [order for order in orders if not isinstance(order, PhaseChanged)]
 
 
@@ -95,7 +95,7 @@ class Rule:
     """
 
     history: tuple[Deciding, ...]
-    orders: list[Order]
+    orders: list[TurnOrder]
     floor: Floor = HANDS_FREE
     phase: Phase | None = None
 

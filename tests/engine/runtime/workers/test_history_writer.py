@@ -10,7 +10,7 @@ from engine import api
 from engine.history import schema
 from engine.history.store import NAME, Store
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact, Titled
-from engine.runtime.workers.history_writer import HistoryWriter, KeepTurn, Order
+from engine.runtime.workers.history_writer import HistoryOrder, HistoryWriter, KeepTurn
 from engine.settings import HistorySettings
 from tests.engine.history.turns import BEGAN, talk, turn
 
@@ -29,7 +29,7 @@ class Study:
         )
         self.ask(HistorySettings("forever"))
 
-    def ask(self, *orders: Order) -> None:
+    def ask(self, *orders: HistoryOrder) -> None:
         worker = self.history_writer._worker
         for order in orders:
             worker.guarded(lambda order=order: worker._handle(order))  # type: ignore[misc]
@@ -147,7 +147,7 @@ def test_while_another_instance_writes_nobody_waits_and_nothing_is_lost(room, mo
     room.say(1, "one")
     store = other.history_writer._store
     assert store is not None
-    with store._changing():
+    with store._transaction():
         room.say(2, "two")
         for _ in range(5):
             room.pass_s(60.0)

@@ -9,7 +9,7 @@ from engine.messages.events import Event, Failed
 from engine.messages.voices import ClipRecording, DropClip, RecordClip
 from engine.runtime.turn.facts import ClipTaken, Fact
 from engine.runtime.workers import recorder as recorders
-from engine.runtime.workers.recorder import Order, Recorder, Sink
+from engine.runtime.workers.recorder import Recorder, RecorderOrder, Sink
 
 RATE = 16_000
 SECOND = np.full(RATE, 0.5, np.float32)
@@ -22,13 +22,13 @@ class Room:
         monkeypatch.setenv("RUBATO_DATA", str(folder))
         self.events: list[Event | Fact] = []
         self.sink: Sink | None = None
-        self.recorder = Recorder(self.events.append, self._overhear)
+        self.recorder = Recorder(self.events.append, self._tap)
         self.folder = folder / "takes"
 
-    def _overhear(self, sink: Sink | None) -> None:
+    def _tap(self, sink: Sink | None) -> None:
         self.sink = sink
 
-    def ask(self, order: Order) -> None:
+    def ask(self, order: RecorderOrder) -> None:
         self.recorder.post(order)
         self.settle()
 

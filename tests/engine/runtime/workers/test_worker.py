@@ -139,7 +139,7 @@ class Bench:
         )
 
     def take(self, model: str, **others: object) -> None:
-        self.part.take(LanguageModelSettings(engine="llama", model=model, **others))
+        self.part.load_or_adjust(LanguageModelSettings(engine="llama", model=model, **others))
 
     @property
     def running(self) -> str:

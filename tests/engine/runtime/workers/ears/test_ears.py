@@ -27,7 +27,7 @@ from engine.runtime.turn.orders import (
     UseDevice,
 )
 from engine.runtime.workers import worker
-from engine.runtime.workers.ears.ears import TOO_SOON, Ears, Order
+from engine.runtime.workers.ears.ears import TOO_SOON, EarJob, Ears
 from engine.runtime.workers.ears.loudness import FAINT
 from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
@@ -62,7 +62,7 @@ class Listening:
         self.microphone = self._stage.microphones[""]
         self.spotter = self._stage.spotter
 
-    def do(self, *orders: Order) -> None:
+    def do(self, *orders: EarJob) -> None:
         for order in orders:
             self.ears.post(order)
         self.ears._worker.run()

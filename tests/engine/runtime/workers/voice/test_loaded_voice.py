@@ -7,7 +7,7 @@ import pytest
 
 from engine.messages.events import Event, Notice, Ready
 from engine.runtime.turn.facts import Fact
-from engine.runtime.turn.playback import KEPT_MS
+from engine.runtime.turn.playback import RETIME_MARGIN_MS
 from engine.runtime.workers.voice import loaded_voice
 from engine.runtime.workers.voice import reserve as file
 from engine.runtime.workers.voice.loaded_voice import LoadedVoice
@@ -126,10 +126,10 @@ class Steps:
         """Milliseconds that each step takes, and that its frame lasts."""
         self.reserve.begin(moved=moved)
         for took_ms, frame_ms in steps:
-            self.reserve.note()
+            self.reserve.before_step()
             self.clock.now += took_ms / 1000
-            self.reserve.come(frame_ms)
-        self.reserve.note()
+            self.reserve.frame_made(frame_ms)
+        self.reserve.before_step()
         self.reserve.end()
 
 
@@ -139,20 +139,20 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
 
 
 @pytest.mark.parametrize(
-    ("made", "kept_ms"),
+    ("made", "retime_margin_ms"),
     [
-        pytest.param([(10, 80), (10, 80)], KEPT_MS, id="quick: what a loaded machine needs"),
+        pytest.param([(10, 80), (10, 80)], RETIME_MARGIN_MS, id="quick: for a loaded machine"),
         pytest.param([(100, 80), (10, 80)], 100 + _BLOCK_MS, id="slow to begin"),
         pytest.param(  # less what was made before
             [(100, 80), (0, 80), (300, 80)], 400 - 160 + _BEHIND_MS, id="slow behind the first"
         ),
-        pytest.param([(20, 1000), (300, 80)], KEPT_MS, id="slow, with much made before it"),
+        pytest.param([(20, 1000), (300, 80)], RETIME_MARGIN_MS, id="slow, much made before"),
         pytest.param([(5000, 80)], 500, id="a hiccup, to a limit"),
     ],
 )
-def test_as_much_is_kept_as_the_voice_has_needed(steps, made, kept_ms):
+def test_as_much_is_kept_as_the_voice_has_needed(steps, made, retime_margin_ms):
     steps.make(*made)
-    assert steps.reserve.kept_ms == pytest.approx(kept_ms)
+    assert steps.reserve.retime_margin_ms == pytest.approx(retime_margin_ms)
 
 
 def test_once_the_slider_was_moved_that_alone_counts(steps):
@@ -160,15 +160,15 @@ def test_once_the_slider_was_moved_that_alone_counts(steps):
     steps.make((300, 200), (10, 80))
     steps.make((120, 200), (10, 80), moved=True)
     steps.make((400, 200), (10, 80))
-    assert steps.reserve.kept_ms == pytest.approx(120 + _BLOCK_MS)
+    assert steps.reserve.retime_margin_ms == pytest.approx(120 + _BLOCK_MS)
 
 
 def test_most_first_frames_come_in_time_and_all_behind_them(steps):
     for first_ms in (100, 100, 100, 250):
         steps.make((first_ms, 200), (10, 80), moved=True)
-    assert steps.reserve.kept_ms == pytest.approx(100 + _BLOCK_MS)
+    assert steps.reserve.retime_margin_ms == pytest.approx(100 + _BLOCK_MS)
     steps.make((100, 80), (250, 80), moved=True)
-    assert steps.reserve.kept_ms == pytest.approx(350 - 80 + _BEHIND_MS)
+    assert steps.reserve.retime_margin_ms == pytest.approx(350 - 80 + _BEHIND_MS)
 
 
 def test_a_hiccup_is_forgotten_and_waiting_for_words_is_no_need(steps):
@@ -177,17 +177,17 @@ def test_a_hiccup_is_forgotten_and_waiting_for_words_is_no_need(steps):
     steps.reserve.begin()
     steps.clock.now += 5
     steps.reserve.end()
-    assert steps.reserve.kept_ms == KEPT_MS
+    assert steps.reserve.retime_margin_ms == RETIME_MARGIN_MS
 
 
 @pytest.mark.parametrize(
-    ("made", "held_ms"),
+    ("made", "start_delay_ms"),
     [
         ([(100, 80), (0, 80), (180, 80)], 1.5 * (20 + _BEHIND_MS)),
         ([(300, 200), (50, 200), (80, 200)], 0),  # the next ones come in time
         ([(300, 80), (1000, 80)], 150),  # never for long
     ],
 )
-def test_a_first_frame_is_held_back_for_what_the_next_ones_needed(steps, made, held_ms):
+def test_a_first_frame_is_held_back_for_what_the_next_ones_needed(steps, made, start_delay_ms):
     steps.make(*made)
-    assert steps.reserve.held_ms == pytest.approx(held_ms)
+    assert steps.reserve.start_delay_ms == pytest.approx(start_delay_ms)

@@ -15,7 +15,7 @@ from engine.runtime.turn.live_controls import DUCKED, LiveControls
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.voice import reserve as reserve_file
-from engine.runtime.workers.voice.orders import Order, SayWords, Unsay
+from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWorker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
@@ -51,7 +51,7 @@ class Mouth:
         self.parts.loudspeakers.clear()
         self.loudspeaker.gone = True
 
-    def run(self, ticks: int, *orders: Order) -> Pcm:
+    def run(self, ticks: int, *orders: SpeechOrder) -> Pcm:
         """What is heard in so many ticks after these orders."""
         before = len(self.loudspeaker.heard)
         for order in orders:
