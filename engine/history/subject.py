@@ -1,4 +1,4 @@
-"""The title of a conversation, from its questions alone or from what a language model wrote.
+"""The title of a conversation, from its questions alone or from a language model's text.
 
 Invariant: pure. A title from questions is a part of one question, so it contains only words that
 were said. A title from a model shares a content word with the conversation, or is rejected.

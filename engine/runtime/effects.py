@@ -114,9 +114,7 @@ class Effects:
                 self.replies.drop()
 
     def use_quiet(self, phase: Phase) -> None:
-        """Clean up after a start; while nobody has the floor, prepare the language model for the
-        next turn.
-        """
+        """Clean up after a start; while the floor is free, prepare the model for the next turn."""
         collect_all()
         idle = phase is Phase.IDLE
         self._workers.language_model.post(self._readiness if idle else Rest())

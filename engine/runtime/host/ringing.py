@@ -1,6 +1,6 @@
 """Ringing timers: sound, announcement, and silencing.
 
-Invariant: belongs to the conductor's thread. A text is announced when nobody has the floor, and
+Invariant: belongs to the conductor's thread. A text is announced when the floor is free, and
 again after a newer turn interrupted it, but not once its timer was dismissed or snoozed.
 """
 

@@ -70,7 +70,7 @@ class VoicePreview:
         return self._reply is not None or bool(self._ignored_for)
 
     def phase_is(self, phase: Phase) -> None:
-        """Stop the preview if somebody gets the floor; begin a waiting one when nobody has it."""
+        """Stop the preview when the floor is taken; begin a waiting one when it is free."""
         if phase is not Phase.IDLE and self._reply is not None:
             self._over()
         elif phase is Phase.IDLE and self._waiting:
@@ -127,7 +127,7 @@ class VoicePreview:
         self.stop_preview()
         self._name, self._mix, self._waiting = name, mix, words
         self._port.emit(PreviewChanged(name, PreviewState.WAITING))
-        self._port.attend()  # begins it if nobody has the floor
+        self._port.attend()  # begins it if the floor is free
 
     def _play(self) -> None:
         words, self._waiting = self._waiting, ()

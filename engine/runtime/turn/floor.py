@@ -21,7 +21,7 @@ OWN_WORDS = 14  # last words of the reply that may be in the room
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of a voice so far. `final`: it has ended, and `text` is complete. `wish`: it
+    """The facts about a voice so far. `final`: it has ended, and `text` is complete. `wish`: it
     concerns the pace of the reply, or may still do.
     """
 

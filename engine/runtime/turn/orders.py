@@ -127,7 +127,7 @@ class UseDevice:
 @dataclass(frozen=True)
 class Attend:
     """The voice activity to report: none unless `hands_free`, none while `ignore_microphone`;
-    `during_reply` a voice at its first sign, and each further sign. `busy`: somebody has the floor.
+    `during_reply` a voice at its first sign, and each further sign. `busy`: the floor is taken.
     """
 
     hands_free: bool
@@ -136,6 +136,6 @@ class Attend:
     busy: bool = False
 
 
-# Devices, the activity to report, the processing of samples, recognition, the wake phrase, and what
-# happens to an utterance.
+# Devices, the activity to report, the processing of samples, recognition, the wake phrase, and the
+# fate of an utterance.
 EarOrder = UseDevice | Attend | Cleaning | RecogniserSettings | WakeSettings | UtteranceOrder

@@ -1,7 +1,7 @@
 """Run the language model: a history goes in, words go to the speaker as they are written.
 
 Invariant: a reply that has ended (reply.py) is dropped between two deltas; nothing of it is passed
-on after that, and nothing before it is `aloud`. While nobody has the floor, the model prepares for
+on after that, and nothing before it is `aloud`. While the floor is free, the model prepares for
 the next question, a slice at a time.
 """
 
@@ -60,8 +60,8 @@ BUILT_IN = "skills"  # needs no download, so it is the fallback
 
 @dataclass(frozen=True)
 class GetReady:
-    """Nobody has the floor: prepare for a question after this history. The conversation that began
-    at `title` needs one.
+    """The floor is free: prepare for a question after this history. `title`: the start of a
+    conversation that needs a title.
     """
 
     history: tuple[Message, ...]
@@ -70,11 +70,11 @@ class GetReady:
 
 @dataclass(frozen=True)
 class Rest:
-    """Somebody has the floor, and needs the processor."""
+    """The floor is taken, and its owner needs the processor."""
 
 
 SideDelta = ThoughtDelta | StillLoading | Unanswered
-_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # what is shown, logged and spoken of it
+_OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # the shown, logged and spoken parts
 
 # Settings of a model; a reply to work on, or to release as it is `aloud` now.
 Task = LanguageModelSettings | Reply | GetReady | Rest
@@ -106,12 +106,12 @@ class LanguageModelWorker(Actor[Task]):
         self._chosen = LanguageModelSettings()  # last; used only by the posting thread
         self._choices = 0  # number of choices, and the end; counted by the posting thread
         self._next = GetReady(())  # the history of the next question
-        self._at_ease = False  # nobody has the floor, and nothing else is being loaded
+        self._at_ease = False  # the floor is free, and nothing else is being loaded
         # yields delays in seconds; None = ready, or not requested
         self._readying: Generator[float, None, None] | None = None
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
-        self._held: list[partial[None]] = []  # messages and words that are held back
+        self._held: list[partial[None]] = []  # messages to pass on once the reply is aloud
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # part of the reply stays on this computer
@@ -303,7 +303,7 @@ class LanguageModelWorker(Actor[Task]):
         self._release_held()
 
     def _release_held(self) -> None:
-        """Pass on what is held back, if the reply is aloud."""
+        """Pass on the messages held back, if the reply is aloud."""
         reply = self._reply
         if reply is not None and reply.aloud and reply.ending is None:
             held, self._held = self._held, []

@@ -50,7 +50,7 @@ from engine.translatable import Translatable
 ECHO_TAIL_S = 0.3  # the room and the device still sound after the last sample of a reply
 READ_S = 0.02  # interval between reads of the microphone while the user speaks
 DURING_REPLY_READ_S = 0.01  # while the assistant speaks: it must fall silent at once
-IDLE_READ_S = 0.1  # while nobody speaks, for less processor time; the preroll hides the delay
+IDLE_READ_S = 0.1  # in silence, for less processor time; the preroll hides the delay
 LEVEL_S = 0.1  # interval of level events: each costs the window as much as a frame
 PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
@@ -233,7 +233,7 @@ class Ears(Actor[EarJob]):
                 "The microphone is muted.", hint="Unmute it at the top of the window, or type."
             )
         if self._microphone is None:
-            with suppress(DeviceError):  # that there is none was already reported
+            with suppress(DeviceError):  # the missing device was already reported
                 self._adopt(self._factories.microphone(""))
         if self._microphone is None:
             raise DeviceError(
@@ -354,7 +354,7 @@ class Ears(Actor[EarJob]):
         self._follow(since)
 
     def _stir(self) -> None:
-        """Stay awake while somebody has the floor or is listened to, and some seconds longer."""
+        """Stay awake while the floor is taken or a voice is heard, and some seconds longer."""
         heard = self._watch.speaking and not self._wake_gate.asleep
         if self._attending.busy or self._utterance is not None or heard:
             self._wake_gate.wake(self._position)

@@ -75,7 +75,7 @@ class SpeechWatch:
         self._speech = replace(self._speech, key_held=key_held, spoken_s=0.0)
 
     def begin_anew(self, *, midway: bool = False) -> None:
-        """Count samples from 0 again. `midway`: somebody may have been speaking before that."""
+        """Count samples from 0 again. `midway`: a voice may have begun before that."""
         self.joined_midway = False
         self.reset()
         self._end, self._clean_from = 0, _MIDWAY if midway else 0

@@ -1,7 +1,7 @@
 """Sleep between turns while the wake phrase is on: only the phrase is detected, and no other speech
 is reported, transcribed or kept.
 
-Invariant: awake while somebody has the floor and for some seconds after, so a reply never wakes it.
+Invariant: awake while the floor is taken and for some seconds after, so a reply never wakes it.
 If the phrase cannot be detected, it stays asleep and never listens openly.
 """
 
@@ -52,7 +52,7 @@ class WakeGate:
         self._awake_until = 0 if self.asleep else self._stay
 
     def stir(self, position: int) -> None:
-        """Somebody has the floor, or speaks: stay awake for a while."""
+        """Stay awake for a while: the floor is taken, or a voice is heard."""
         self._awake_until = position + self._stay
 
     def look(self, position: int, *, hands_free: bool) -> None:
