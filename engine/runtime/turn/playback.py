@@ -329,8 +329,8 @@ class Playback:
         self._underruns_before = loudspeaker.underruns
 
     def _queue(self, pcm: Pcm) -> None:
-        """Write samples with a fade at their end until more follow: this thread may be busy with the
-        next frame when they run out.
+        """Write samples. Their end fades until more follow: this thread may be busy with the next
+        frame when they run out.
         """
         if len(pcm) or self._complete:
             pcm = self._edges.joined(pcm, dry=self._unplayed <= 0)
