@@ -91,7 +91,7 @@ def test_a_host_that_never_takes_an_event_is_told_so(monkeypatch):
     engine = api.Engine(SETTINGS, receive, factories=FakeParts().factories())
     engine.start()
     assert held.wait(PATIENCE_S)
-    with pytest.raises(EngineError, match="still busy"):
+    with pytest.raises(EngineError, match="still reporting events"):
         engine.stop()
     gate.set()
     for thread in set(threading.enumerate()) - before:
