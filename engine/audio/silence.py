@@ -1,6 +1,6 @@
-"""A limit on the silence within speech, for a network that now and then waits too long.
+"""A limit on the silence within speech, for networks that sometimes pause for too long.
 
-Invariant: what is left out depends on the samples before it, not on when they came.
+Invariant: the decision depends on the earlier samples, not on their time of arrival.
 """
 
 from typing import Final
@@ -9,16 +9,16 @@ import numpy as np
 
 from engine.audio.pcm import Pcm
 
-# Of what is left out in pieces of 80 ms; a listener waits for up to 0.3 s longer, where a piece is
-# silent in part and heard at a third of its speed.
+# Pieces of 80 ms are omitted. The heard silence may be up to 0.3 s longer, when a piece is partly
+# silent and is played at a third of its speed.
 _LONGEST_S: Final = 0.85
-# Of the loudest 10 ms so far: below every sound but the softest consonants, which are short, and
-# above the noise that a codec makes in a pause.
+# Relative to the loudest 10 ms so far: below all sounds except the softest consonants, which are
+# short, and above a codec's noise in a pause.
 _QUIET: Final = 10 ** (-30 / 20)
 
 
 class SilenceLimit:
-    """Silence of one utterance."""
+    """Measure the silence in one utterance."""
 
     def __init__(self, sample_rate: int) -> None:
         self._sample_rate = sample_rate
@@ -26,8 +26,8 @@ class SilenceLimit:
         self._silent_s = 0.0  # heard since the last sound
 
     def exceeds(self, pcm: Pcm, speed: float = 1.0) -> bool:
-        """Whether the next samples only make a silence too long, at the `speed` at which they are
-        heard: then they are to be left out.
+        """Return whether the next samples only prolong a silence beyond the limit, so that they
+        must be omitted. `speed`: the playing speed.
         """
         size = self._sample_rate // 100
         blocks = pcm[: len(pcm) // size * size].reshape(-1, size)
