@@ -291,13 +291,13 @@ class Conductor:
         match fact:
             case facts.VoiceMoved() | facts.ClipTaken():
                 self._preview.take(fact)
-            case h.VoiceAdopted(name, waits):
+            case facts.VoiceAdopted(name, waits):
                 self._preview.adopted()
                 self._change("speech.voice", name)
                 said = events.Notice.of("{name} speaks from the next sentence on.", name=name)
                 if not waits:  # else it is said who speaks until then
                     self._emit(said)
-            case h.ModelChosen(changes):
+            case facts.ModelChosen(changes):
                 self._preferences.choose(changes, time.monotonic())
                 self._workers.model_manager.post(ListModels())  # another model is in use now
             case facts.ConversationRead() | facts.ConversationGone() | facts.Titled():

@@ -70,7 +70,10 @@ def papers(folder: Path = PINS) -> str:
     """The licence texts of all parts, one after the other."""
     wanted = {_key(pin.name) for pin in pins(pinned(folder))} | {"rubato", "rubato-sans-(font)"}
     return (
-        "\n\n".join(_paper(work) for work in licences.works() if _key(work.name) in wanted) + "\n"
+        "\n\n".join(
+            _licence_section(work) for work in licences.works() if _key(work.name) in wanted
+        )
+        + "\n"
     )
 
 

@@ -100,7 +100,8 @@ def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
     """The voice between a blend (0) and what was learnt from it (1); pitch and pace are learnt."""
     ours, theirs = style_of(blend)[0], style_of(learnt)[0]
     style = ours + share * (theirs - ours)
-    tensors = {**learnt.tensors, STYLE: style, SHIFT: share * learnt.tensors[SHIFT]}
+    shift = np.float32(share) * learnt.tensors[SHIFT].astype(np.float32)
+    tensors = {**learnt.tensors, STYLE: style.astype(np.float32), SHIFT: shift}
     return replace(learnt, tensors=tensors)
 
 
