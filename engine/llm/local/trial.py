@@ -18,7 +18,7 @@ from pathlib import Path
 
 import engine
 from engine import settings_file
-from engine.assets.store import sha256_of
+from engine.assets.download import sha256_of
 from engine.atomic_write import replace_file
 from engine.errors import ModelError
 from engine.llm.base import Progress
@@ -63,10 +63,10 @@ def check(path: Path, settings: LanguageModelSettings, library: str, progress: P
     if any(replace(known, sha256="") == seen for known in passes):
         return
 
-    def hashed(done: int) -> None:
+    def hashed(done: int, total: int) -> None:
         progress(
             Translatable("Checking {name}, a new file", name=path.name),
-            round(done / max(1, stat.st_size), 2),
+            round(done / max(1, total), 2),
         )
 
     now = replace(seen, sha256=sha256_of(path, hashed))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.assets import packages
-from engine.assets.packages import Package, Registry
+from engine.assets.catalogue import Package, Registry
 from engine.assets.store import Store
 from tests.engine.assets.hub import Hub, serving
 from tests.engine.assets.toy import LARGE, SMALL, store_at

@@ -90,6 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(self.hub.status if self.hub.status != 200 else 404)
         else:
             begin = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
+            if begin >= len(content):
+                self._refuse(416)
+                return
             self._head(content, begin)
             if body:
                 self._send(content, begin)

@@ -11,8 +11,15 @@ import pytest
 import torch
 
 from engine.asr.whisper.model import REQUIRED
-from engine.assets.catalogue import HubSource, catalogue, find, parse
-from engine.assets.packages import Member, Package, Registry
+from engine.assets.catalogue import (
+    HubSource,
+    Member,
+    Package,
+    Registry,
+    catalogue,
+    find,
+    parse,
+)
 from engine.assets.pickle_file import read_pickle
 from engine.errors import AssetError, ModelError
 from engine.translatable import Translatable
@@ -39,6 +46,7 @@ files = [{ path = "model.safetensors", megabytes = 3 }]
         ("model.safetensors", "../../etc/passwd"),
         ("model.safetensors", "/etc/passwd"),
         ('licence = "MIT"\n', 'licence = "MIT"\nneeds = ["ghost"]\n'),
+        ('repository = "someone/toy"', 'release = "someone/toy"'),  # without sha256
         ("megabytes = 3", "bytes = 3, megabytes = 3"),
         (", megabytes = 3", ""),
         ("megabytes = 3", 'megabytes = 3, sha256 = "abc"'),

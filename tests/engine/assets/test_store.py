@@ -2,17 +2,18 @@
 
 import errno
 import hashlib
-import io
 import json
+import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from huggingface_hub import close_session
 
 from engine.assets.catalogue import Asset, AssetFile
-from engine.assets.download import TRIES, Download, receive
-from engine.assets.store import PINS, Progress, State, Store
+from engine.assets.download import TRIES, Download, fetch
+from engine.assets.store import PINS, State, Store
 from engine.errors import AssetError, Cancelled
 from tests.engine.assets import toy
 from tests.engine.assets.hub import COMMIT, Hub
@@ -24,7 +25,7 @@ def test_a_fetched_model_is_complete_verified_and_pinned(store, hub):
     assert (folder / "config.json").read_bytes() == toy.SMALL
     assert (folder / "model.safetensors").read_bytes() == toy.LARGE
     assert store.state(toy.ASSET) is State.COMPLETE
-    assert [verdict.fault for verdict in store.verify(toy.ASSET, toy.ignore, toy.never)] == ["", ""]
+    assert store.verify(toy.ASSET, toy.ignore, toy.never) == ()
     pin = json.loads((folder / PINS).read_text())["model.safetensors"]
     assert pin == {
         "sha256": hashlib.sha256(toy.LARGE).hexdigest(),
@@ -46,11 +47,11 @@ def test_a_full_disk_is_noticed_before_the_download(hub, tmp_path):
     with pytest.raises(AssetError, match="not enough space") as refused:
         store.fetch(toy.ASSET, toy.ignore, toy.never)
     assert "RUBATO_DATA" in refused.value.hint
-    assert not any(request.startswith("GET") for request in hub.requests)
+    assert [path.stat().st_size for path in tmp_path.rglob("*.partial")] == [0]
 
 
 def test_a_download_that_was_cancelled_or_filled_the_disk_goes_on_with_the_next_try(store, hub):
-    def full(progress: Progress) -> None:
+    def full(file: str, done: int, total: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(Cancelled):
@@ -85,9 +86,9 @@ def test_a_refusing_server_and_no_network_are_named_with_what_to_do(store, hub, 
 def test_an_environment_that_cannot_be_used_is_told(hub, tmp_path, monkeypatch, variable, value):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(variable, value)
-    sizes = {"size": None, "most_bytes": 1, "check_space": print, "step": print}
+    wanted = Download("https://127.0.0.1:1/file", tmp_path / "file", "0" * 64, 1, print, print)
     with pytest.raises(AssetError, match="the environment names") as told:
-        receive(Download("https://127.0.0.1:1/file", **sizes), io.BytesIO())
+        fetch(wanted)
     assert variable in told.value.hint
     close_session()  # the hub's library keeps its client
     try:
@@ -101,7 +102,7 @@ def test_a_changed_file_is_found_by_verify_and_removing_frees_the_space(store):
     folder = store.fetch(toy.ASSET, toy.ignore, toy.never)
     (folder / "model.safetensors").write_bytes(bytes(len(toy.LARGE)))
     (folder / "config.json").unlink()
-    faults = [verdict.fault for verdict in store.verify(toy.ASSET, toy.ignore, toy.never)]
+    faults = store.verify(toy.ASSET, toy.ignore, toy.never)
     assert [fault.partition(" ")[2] for fault in faults] == [
         "is missing.",
         "has changed since it was fetched.",
@@ -116,8 +117,8 @@ def cut(store: Store, hub: Hub, asset: Asset, at: int) -> None:
     """Fetch until `at` bytes are there, as when the program is killed then."""
     hub.cut_at = at
 
-    def kill(progress: Progress) -> None:
-        if progress.done_bytes >= at:
+    def kill(file: str, done: int, total: int) -> None:
+        if done >= at:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -139,21 +140,53 @@ def test_a_killed_fetch_goes_on_where_it_was_or_begins_anew(store, hub, is_new):
         assert int(wanted.split("bytes=")[1].rstrip("-")) >= 130_000
 
 
-@pytest.mark.parametrize("file", [toy.RELEASED, toy.PINNED], ids=["unknown hash", "pinned hash"])
-def test_the_begin_of_another_version_is_never_joined_to_this_one(hub, tmp_path, file):
-    store, asset = toy.store_at(tmp_path, hub), toy.only(file, source=toy.RELEASE)
+@pytest.mark.parametrize("known", ["0" * 64, toy.RELEASED.sha256], ids=["known", "not known"])
+def test_the_begin_of_another_version_is_never_joined_to_this_one(hub, tmp_path, known):
+    """`known` is the hash of the version that was cut off."""
+    store, asset = toy.store_at(tmp_path, hub), toy.only(toy.RELEASED, source=toy.RELEASE)
     hub.releases = {"latest": {"weights+1.pt": toy.LARGE[::-1]}}
-    cut(store, hub, asset, 200_000)
+    older = toy.only(replace(toy.RELEASED, sha256=known), source=toy.RELEASE)
+    cut(store, hub, older, 200_000)
     hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
     folder = store.fetch(asset, toy.ignore, toy.never)
     assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
     assert toy.parts(folder) == []
 
 
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_part_that_is_complete_is_checked_and_only_fetched_again_if_it_is_wrong(
+    hub, tmp_path, is_damaged
+):
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
+    store, asset = toy.store_at(tmp_path, hub), toy.only(toy.RELEASED, source=toy.RELEASE)
+    cut(store, hub, asset, len(toy.LARGE))
+    (part,) = store.path(asset).glob("*.partial")
+    assert part.stat().st_size == len(toy.LARGE)
+    if is_damaged:
+        part.write_bytes(toy.LARGE[::-1])
+    hub.requests.clear()
+    folder = store.fetch(asset, toy.ignore, toy.never)
+    assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
+    assert len(hub.requests) == 1 + is_damaged
+
+
+def test_a_file_that_did_not_reach_the_disk_does_not_get_its_name(store, monkeypatch):
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(AssetError, match="No space left"):
+        store.fetch(toy.ASSET, toy.ignore, toy.never)
+    assert not (store.path(toy.ASSET) / "config.json").exists()
+
+
 @pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
 def test_a_planted_link_is_not_written_through(hub, tmp_path, make):
     hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
-    store, asset = toy.store_at(tmp_path / "models", hub), toy.only(toy.PINNED, source=toy.RELEASE)
+    store, asset = (
+        toy.store_at(tmp_path / "models", hub),
+        toy.only(toy.RELEASED, source=toy.RELEASE),
+    )
     cut(store, hub, asset, 200_000)
     (partial,) = store.path(asset).glob("*partial")
     partial.unlink()
@@ -172,7 +205,7 @@ def test_a_second_fetch_of_the_same_model_is_refused_while_the_first_runs(hub, t
     asset = toy.only(toy.RELEASED, source=toy.RELEASE)
     refused: list[str] = []
 
-    def again(progress: Progress) -> None:
+    def again(file: str, done: int, total: int) -> None:
         other = toy.store_at(tmp_path, hub)
         with pytest.raises(AssetError, match="by another window or command") as caught:
             other.fetch(asset, toy.ignore, toy.never)
@@ -198,12 +231,12 @@ def test_a_file_other_than_the_pinned_one_is_refused_or_missing(store, hub, tmp_
     newer = toy.only(AssetFile("model.safetensors", 1, sha256="0" * 64))
     assert store.state(newer) is State.PARTIAL
     store.remove(toy.ASSET)
-    with pytest.raises(AssetError, match=r"model\.safetensors differs from the one"):
+    with pytest.raises(AssetError, match=r"would send 0\.3 MB"):
         store.fetch(
             toy.only(AssetFile("model.safetensors", 1, size=299_999)), toy.ignore, toy.never
         )
     hub.releases = {"latest": {"weights+1.pt": toy.LARGE[::-1]}}
-    store, asset = toy.store_at(tmp_path / "other", hub), toy.only(toy.PINNED, source=toy.RELEASE)
+    store, asset = toy.store_at(tmp_path / "other", hub), toy.only(toy.RELEASED, source=toy.RELEASE)
     with pytest.raises(AssetError, match="damaged"):
         store.fetch(asset, toy.ignore, toy.never)
     assert list(store.path(asset).iterdir()) == []

@@ -9,9 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource
-from engine.assets.packages import Package, Registry
-from engine.assets.store import PINS, Progress, Store
+from engine.assets.catalogue import (
+    Asset,
+    AssetFile,
+    HubSource,
+    Package,
+    Registry,
+    ReleaseSource,
+)
+from engine.assets.store import PINS, Store
 from tests.engine.assets.hub import Hub
 
 LARGE = np.random.default_rng(1).bytes(300_000)
@@ -26,11 +32,10 @@ ASSET = Asset(
     (AssetFile("config.json", 1), AssetFile("model.safetensors", 1)),
 )
 RELEASE = ReleaseSource("someone/toy", "latest")
-RELEASED = AssetFile("weights+1.pt", 1)
-PINNED = replace(RELEASED, sha256=hashlib.sha256(LARGE).hexdigest())
+RELEASED = AssetFile("weights+1.pt", 1, sha256=hashlib.sha256(LARGE).hexdigest())
 
 
-def ignore(progress: Progress) -> None:
+def ignore(file: str, done: int, total: int) -> None:
     """Nobody watches."""
 
 

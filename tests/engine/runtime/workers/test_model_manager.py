@@ -68,7 +68,7 @@ class Gate:
         self.reached, self.opened = threading.Event(), threading.Event()
         original = storage.fetch_all
 
-        def held(asked: str, show: storage.ShowAll, cancelled: storage.Cancelled) -> None:
+        def held(asked: str, show: storage.ShowAll, cancelled: storage.Cancel) -> None:
             def stop_here(done: int, total: int) -> None:
                 show(done, total)
                 if asked == "qwen3-4b" and done > 100_000 and not self.reached.is_set():

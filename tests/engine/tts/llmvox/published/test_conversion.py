@@ -88,7 +88,7 @@ def test_another_file_than_was_fetched_is_not_read(data, asset, monkeypatch):
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     monkeypatch.setattr(conversion, "read_pickle", None)
-    with pytest.raises(ModelError, match=f"{file.name} is not as it was fetched"):
+    with pytest.raises(ModelError, match=f"{file.name} has changed since"):
         loaded()
 
 
