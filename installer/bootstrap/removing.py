@@ -34,7 +34,7 @@ DATA = (
     *("language-models.json", "profile.json", "recogniser.json", "speeds.json"),
     *("synthesiser.json", ".rubato-*.part", "voices/.rubato-*.part", "wake/.rubato-*.part"),
 )
-CONFIG = ("settings.toml", "settings.kept-*.toml", ".rubato-*.part")
+CONFIG = ("settings.toml", "settings.kept-*.toml", ".settings.lock", ".rubato-*.part")
 
 
 def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Path]:

@@ -9,13 +9,17 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from engine import settings_file
 from engine.asr import registry as asr
+from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 from engine.llm import registry as llm
 from engine.settings import Choice, Settings, Value, change, keys, load_key, schema, value_of
@@ -298,6 +302,10 @@ def test_a_folder_in_place_of_the_file_is_reported_and_saving_says_so(path):
         save(settings, path)
 
 
+def names_in(folder: Path) -> list[str]:
+    return [entry.name for entry in folder.iterdir() if entry.name != settings_file.LOCK]
+
+
 def _full_disk(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -309,7 +317,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_litter(call, written, monkeypatc
     with pytest.raises(SettingsError, match="no space left on device"):
         save(change(Settings(), "audio.volume", 0.25), path)
     assert path.read_text() == HAND_WRITTEN
-    assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
+    assert names_in(path.parent) == ["settings.toml"]
 
 
 def test_a_link_stays_a_link_and_settings_made_without_the_rules_are_written(tmp_path, path):
@@ -364,8 +372,24 @@ def test_whatever_stands_in_the_file_a_change_is_saved_and_nothing_lost(tmp_path
 
 def test_a_full_disk_while_copying_a_broken_file_leaves_it_alone(written, monkeypatch):
     path = written("[broken")
-    monkeypatch.setattr("engine.settings_file.shutil.copyfileobj", _full_disk)
+    monkeypatch.setattr(os, "fsync", _full_disk)
     with pytest.raises(SettingsError):
         save(Settings(), path)
     assert path.read_text() == "[broken"
-    assert [entry.name for entry in path.parent.iterdir()] == ["settings.toml"]
+    assert names_in(path.parent) == ["settings.toml"]
+
+
+def test_two_programs_that_write_at_once_both_reach_the_file(path, monkeypatch):
+    base, _ = load(path)
+    other = Thread(target=save, args=(change(base, "audio.lead_ms", 100), path, base))
+
+    def replace_late(file: Path, content: str, **options: Any) -> None:
+        if not other.ident:  # the first has read the file by now
+            other.start()
+            other.join(0.2)
+        replace_file(file, content, **options)
+
+    monkeypatch.setattr(settings_file, "replace_file", replace_late)
+    save(change(base, "audio.volume", 0.5), path, base)
+    other.join()
+    assert (load(path)[0].audio.volume, load(path)[0].audio.lead_ms) == (0.5, 100)

@@ -35,7 +35,13 @@ OURS_OF_PERSON = (
     *("voices/abc.safetensors", "voices/removed/d.safetensors", "voices/notes.json"),
     *("takes/My voice.wav", "notes/rubato.log", "notes/rubato.log.1", "notes/last-crashes.txt"),
     *("conversations.sqlite", "conversations.sqlite-wal", "conversations.damaged-1.sqlite"),
-    *("timers.damaged-1.json", "settings.toml", "settings.kept-1.toml", ".rubato-ab.part"),
+    *(
+        "timers.damaged-1.json",
+        "settings.toml",
+        "settings.kept-1.toml",
+        ".settings.lock",
+        ".rubato-ab.part",
+    ),
 )
 
 
