@@ -78,8 +78,8 @@ def test_folders_with_nothing_else_go_and_a_stranger_s_link_is_not_followed(
     outside = tmp_path / "outside"
     write(outside, ("pins.json",))
     data, config = tmp_path / "data", tmp_path / "config"
-    write(data, OURS_OF_PERSON[:-3])
-    write(config, OURS_OF_PERSON[-3:])
+    write(data, OURS_OF_PERSON[:-4])
+    write(config, OURS_OF_PERSON[-4:])
     (data / "models" / "mimi").symlink_to(outside)
     env = {"RUBATO_CONFIG": str(config), "RUBATO_DATA": str(data)}
     assert removing.uninstall(home, own_files=True, env=env) == []
