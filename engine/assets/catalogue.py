@@ -19,22 +19,6 @@ from engine.typed_values import WrongValue, build, toml_table
 _COMMIT = re.compile("[0-9a-f]{40}")
 
 
-@dataclass(frozen=True)
-class HubSource:
-    """A model repository on a hub that speaks the Hugging Face protocol."""
-
-    repository: str
-    revision: str
-
-
-@dataclass(frozen=True)
-class ReleaseSource:
-    """Files attached to the release `tag` of a GitHub repository; the tag may be 'latest'."""
-
-    repository: str
-    tag: str
-
-
 class Registry(Enum):
     """The registry of a package."""
 
@@ -59,16 +43,15 @@ class Member:
 
 @dataclass(frozen=True)
 class AssetFile:
-    """A file of an asset. `megabytes` is the size shown to the user. `size` in bytes and `sha256`
-    are pinned, None if unknown. `members` are the parts of the same file in packages, a second
-    source; with them, both pins are known.
+    """A file of an asset, as in models.toml. `megabytes` is the size shown to the user, 0 if `size`
+    in bytes is pinned. `packed` names the parts of the same file in packages, a second source.
     """
 
     path: str
-    megabytes: float
+    megabytes: float = 0.0
     size: int | None = None
     sha256: str | None = None
-    members: tuple[Member, ...] = ()
+    packed: tuple[str, ...] = ()
 
     @property
     def likely_bytes(self) -> int:
@@ -80,21 +63,31 @@ class AssetFile:
         """The size limit of a download: the pinned size, otherwise ten times the shown one."""
         return self.size if self.size is not None else round(self.megabytes * 10_000_000)
 
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Parse `packed`: 'package==version/path' of PyPI, or of npm with 'npm:' before it.
+        WrongValue.
+        """
+        return tuple(_member(text) for text in self.packed)
+
 
 @dataclass(frozen=True)
 class Asset:
-    """A model that can be fetched. `needs` names assets that it requires; a `superseded` one stays
-    for users who have it. `readme_licence`: a second licence, in its README; empty = none.
-    `licence_remark`: a restriction of the licence.
+    """A model that can be fetched, as in models.toml: from the `repository` of a hub at `revision`,
+    or from the release `revision` of the GitHub repository `release`. `needs` names assets that it
+    requires; a `superseded` one stays for users who have it. `readme_licence`: a second licence, in
+    its README; empty = none. `licence_remark`: a restriction of the licence.
     """
 
     name: str
     title: str
     kind: str
-    source: HubSource | ReleaseSource
+    revision: str
     licence: str
     attribution: str
     files: tuple[AssetFile, ...]
+    repository: str = ""
+    release: str = ""
     needs: tuple[str, ...] = ()
     superseded: bool = False
     readme_licence: str = ""
@@ -116,12 +109,11 @@ class Asset:
     @property
     def names_a_commit(self) -> bool:
         """Whether a commit or a release fixes the content."""
-        source = self.source
-        return not isinstance(source, HubSource) or bool(_COMMIT.fullmatch(source.revision))
+        return bool(self.release or _COMMIT.fullmatch(self.revision))
 
     @property
     def megabytes(self) -> int:
-        return max(1, round(sum(file.megabytes for file in self.files)))
+        return max(1, round(sum(file.megabytes or file.likely_bytes / 1e6 for file in self.files)))
 
 
 @cache
@@ -168,95 +160,36 @@ def parse(text: str) -> Mapping[str, Asset]:
     return assets
 
 
-@dataclass(frozen=True)
-class _FileEntry:
-    """A file in models.toml."""
-
-    path: str
-    megabytes: int | None = None
-    bytes: int | None = None
-    sha256: str | None = None
-    packed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """An asset in models.toml."""
-
-    title: str
-    kind: str
-    revision: str
-    licence: str
-    attribution: str
-    files: tuple[_FileEntry, ...]
-    repository: str = ""
-    release: str = ""
-    needs: tuple[str, ...] = ()
-    superseded: bool = False
-    readme_licence: str = ""
-    licence_remark: str = ""
-
-
 def _asset(name: str, table: object) -> Asset:
     try:
-        entry = build(_Entry, table)
+        asset = build(Asset, {**table, "name": name} if isinstance(table, dict) else table)
+        if bool(asset.repository) == bool(asset.release):
+            raise WrongValue("it needs either a repository or a release")  # noqa: TRY301
+        for file in asset.files:
+            _check_file(file, pinned=bool(asset.release))
     except WrongValue as error:
         raise AssetError(
             "models.toml: {name}: {error}.", hint=error.hint, name=name, error=error
         ) from error
-    if bool(entry.repository) == bool(entry.release):
-        raise AssetError("models.toml: {name} needs either a repository or a release.", name=name)
-    files = tuple(_file(name, file) for file in entry.files)
-    source: HubSource | ReleaseSource = HubSource(entry.repository, entry.revision)
-    if entry.release:
-        source = ReleaseSource(entry.release, entry.revision)
-        if not all(file.sha256 for file in files):
-            raise AssetError(
-                "models.toml: {name} has a file of a release without sha256.", name=name
-            )
-    about = (entry.title, entry.kind, source, entry.licence, entry.attribution)
-    rest = (entry.superseded, entry.readme_licence, entry.licence_remark)
-    return Asset(name, *about, files, entry.needs, *rest)
+    return asset
 
 
-def _file(name: str, entry: _FileEntry) -> AssetFile:
-    path, size, sha256 = _inside(name, entry.path), entry.bytes, entry.sha256
-    members = tuple(_member(name, text) for text in entry.packed)
-    if members and (size is None or sha256 is None):
-        raise AssetError(
-            "models.toml: {name} has {path} in packages without bytes and sha256.",
-            name=name,
-            path=path,
-        )
-    if sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256):
-        if size is not None and entry.megabytes is None:
-            return AssetFile(path, size / 1e6, size, sha256, members)
-        if size is None and entry.megabytes is not None:
-            return AssetFile(path, entry.megabytes, None, sha256, members)
-    raise AssetError(
-        "models.toml: {name} has an invalid entry for {path}.",
-        hint="A file has a path, either megabytes or bytes, and maybe a sha256.",
-        name=name,
-        path=path,
-    )
+def _check_file(file: AssetFile, *, pinned: bool) -> None:
+    """WrongValue. `pinned`: its source has no record of its hash."""
+    path = PurePosixPath(file.path)
+    if path.is_absolute() or ".." in path.parts or Path(file.path).drive:
+        raise WrongValue(f"'{path}' is outside its folder")
+    if (file.size is None) == (file.megabytes <= 0):
+        raise WrongValue(f"'{path}' needs either megabytes or size")
+    if (file.sha256 or pinned) and not re.fullmatch("[0-9a-f]{64}", file.sha256 or ""):
+        raise WrongValue(f"'{path}' needs a valid sha256")
+    if file.members and None in {file.size, file.sha256}:
+        raise WrongValue(f"'{path}' is in packages without size and sha256")
 
 
-def _member(name: str, text: str) -> Member:
-    """Parse 'package==version/path' of PyPI, or of npm with 'npm:' before it."""
+def _member(text: str) -> Member:
     found = re.fullmatch(r"(npm:)?([A-Za-z0-9][\w.-]*)==([\w.+]+)/(.+)", text)
     if found is None:
-        raise AssetError(
-            "models.toml: {name} needs a package and a path, not {text}.", name=name, text=text
-        )
+        raise WrongValue(f"'{text}' is not a package and a path")
     registry = Registry.NPM if found[1] else Registry.PYPI
     return Member(Package(found[2], found[3], registry), found[4])
-
-
-def _inside(name: str, path: str) -> str:
-    """Return `path` if it stays inside its folder. AssetError."""
-    pure = PurePosixPath(path)
-    if pure.is_absolute() or ".." in pure.parts or Path(path).drive:
-        raise AssetError(
-            "models.toml: {name} has a file outside its folder: {path}.", name=name, path=path
-        )
-    return path

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from filelock import FileLock, Timeout
 
 from engine.assets import packages
-from engine.assets.catalogue import Asset, AssetFile, HubSource, ReleaseSource, find
+from engine.assets.catalogue import Asset, AssetFile, find
 from engine.assets.download import (
     Download,
     SourceError,
@@ -180,7 +180,7 @@ class Store:
             ) from error
 
     def _fetch_file(self, asset: Asset, file: AssetFile, step: Callable[[int, int], None]) -> None:
-        url, digest, revision = _locate(asset.source, file, self._endpoint)
+        url, digest, revision = _locate(asset, file, self._endpoint)
         target, limit = self.path(asset) / file.path, file.most_bytes
         fetch(Download(url, target, digest, limit, self._check_space, step, self._pause))
         self._pin(asset, file, revision)
@@ -245,27 +245,25 @@ def _step(name: str, show: Show, cancelled: Cancel, done: int, total: int) -> No
     show(name, done, total)
 
 
-def _locate(
-    source: HubSource | ReleaseSource, file: AssetFile, endpoint: str | None
-) -> tuple[str, str, str]:
+def _locate(asset: Asset, file: AssetFile, endpoint: str | None) -> tuple[str, str, str]:
     """Return the address, hash and revision of a file. A hub is asked for the hash (a sha256, or
     git's sha1) and the commit of an unpinned one. SourceError.
     """
-    if isinstance(source, ReleaseSource):
-        release = f"{endpoint or 'https://github.com'}/{source.repository}/releases/download"
-        url = f"{release}/{quote(source.tag)}/{quote(file.path)}"
-        return (url, file.sha256 or "", source.tag)
+    if asset.release:
+        release = f"{endpoint or 'https://github.com'}/{asset.release}/releases/download"
+        url = f"{release}/{quote(asset.revision)}/{quote(file.path)}"
+        return url, file.sha256 or "", asset.revision
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
-    address = partial(hf_hub_url, source.repository, file.path, endpoint=endpoint)
+    address = partial(hf_hub_url, asset.repository, file.path, endpoint=endpoint)
     if file.sha256:
-        return (address(revision=source.revision), file.sha256, source.revision)
+        return address(revision=asset.revision), file.sha256, asset.revision
     with translate_environment_errors(file.path), translate_errors(file.path):
-        url = address(revision=source.revision)
+        url = address(revision=asset.revision)
         record = get_hf_file_metadata(url, token=False, timeout=METADATA_S)
-    digest, commit = record.etag or "", record.commit_hash or source.revision
+    digest, commit = record.etag or "", record.commit_hash or asset.revision
     if not re.fullmatch(r"[0-9a-f]{64}|[0-9a-f]{40}", digest):
         raise SourceError(
             "The server gives no hash for {file}.", hint="Use the official hub.", file=file.path
         )
-    return (address(revision=commit), digest, commit)
+    return address(revision=commit), digest, commit

