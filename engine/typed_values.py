@@ -1,13 +1,13 @@
-"""Values out of files: TOML and JSON as dataclasses, every value of the type its field declares.
+"""Values of TOML and JSON files as dataclasses, each of the type that its field declares.
 
-Invariant: nothing is converted but a whole number where a fraction goes, a list where a tuple goes
-and a word where an enum goes; a file is read no further than it may be. What is wrong is named in a
-WrongValue, which whoever reads the file turns into an error of its own.
+Invariant: only these are converted: an integer to a float, a list to a tuple, a word to an enum. A
+file is read no further than its size limit. A WrongValue names the wrong entry; readers turn it
+into an error of their own.
 """
 
 import json
 import tomllib
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class WrongValue(ValueError):
-    """What is wrong, with the place it stands at ('codec.schedule.steps'); `hint` may help."""
+    """A wrong entry and its place, as 'codec.schedule.steps'; `hint` may help."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class WrongValue(ValueError):
 
 
 def read_text(file: Path, most_bytes: int) -> str:
-    """A file's text. OSError, or ValueError when it is larger or not UTF-8."""
+    """Return a file's text. OSError; ValueError if it is larger or not UTF-8."""
     with file.open("rb") as handle:
         content = handle.read(most_bytes + 1)
     if len(content) > most_bytes:
@@ -39,14 +39,12 @@ def read_text(file: Path, most_bytes: int) -> str:
 
 
 def read_json(file: Path, most_bytes: int) -> dict[str, Any]:
-    """A file's JSON object. OSError, or ValueError when it is none."""
+    """Return a file's JSON object. OSError; ValueError if it holds anything else."""
     return json_object(read_text(file, most_bytes))
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """A text's JSON object, without the NaN and Infinity that JSON does not have. ValueError when
-    it is none.
-    """
+    """Parse a JSON object. ValueError for anything else, and for NaN and Infinity."""
     try:
         content = json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
@@ -57,7 +55,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """A text's TOML table. ValueError when it is none."""
+    """Parse TOML. ValueError."""
     try:
         return tomllib.loads(text)
     except RecursionError as error:
@@ -65,7 +63,7 @@ def toml_table(text: str) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"it holds {constant}, which is no number")
+    raise ValueError(f"it holds {constant}, which is not a number")
 
 
 # ----------------------------------------------------------------------- values
@@ -79,21 +77,21 @@ def build(
     defaults: bool = True,
     ignore_unknown: bool = False,
 ) -> _T:
-    """An instance of the dataclass `kind` from a table that stands at `path`. `defaults` False: no
-    key may be left out. WrongValue names what is unknown, missing or of another type.
+    """Build the dataclass `kind` from the table at `path`. `defaults` False: no key may be left
+    out. WrongValue names an entry that is unknown, missing or of another type.
     """
     if not isinstance(table, dict):
         raise WrongValue(f"'{path}' is {_shown(table)}, expected a section")
     hints, place = get_type_hints(kind), path + "." if path else ""
     unknown = [key for key in table if key not in hints]
     if unknown and not ignore_unknown:
-        there = ", ".join(sorted(hints))
-        hint = Translatable("There are: {names}.", names=there)
+        hint = Translatable("There are: {names}.", names=", ".join(sorted(hints)))
         raise WrongValue(f"unknown key '{place}{unknown[0]}'", hint)
     missing = [
         field.name
         for field in fields(kind)  # type: ignore[arg-type]
-        if field.name not in table and not (defaults and _has_default(field))
+        if field.name not in table
+        and not (defaults and field.default is not field.default_factory)  # both are MISSING
     ]
     if missing:
         raise WrongValue(f"it lacks the key '{place}{missing[0]}'")
@@ -106,8 +104,8 @@ def build(
 
 
 def typed(kind: Any, value: object, path: str, *, defaults: bool = True) -> Any:  # Any: a `kind`
-    """The value as a `kind`: a plain type or several ('int | None'), an enum, a dataclass, a tuple
-    of these. WrongValue when it is none.
+    """Return the value as a `kind`: one plain type or several ('int | None'), an enum, a dataclass,
+    or a tuple of these. WrongValue.
     """
     if is_dataclass(kind):
         assert isinstance(kind, type)
@@ -115,7 +113,7 @@ def typed(kind: Any, value: object, path: str, *, defaults: bool = True) -> Any:
     if get_origin(kind) is tuple:
         return _tuple(get_args(kind), value, path, defaults=defaults)
     kinds = get_args(kind) if get_origin(kind) is UnionType else (kind,)
-    if type(value) in kinds:  # not isinstance(): a bool is an int to Python, not to the person
+    if type(value) in kinds:  # not isinstance(): a bool is an int only to Python
         return value
     if float in kinds and type(value) is int:
         return _fraction(value)
@@ -137,15 +135,11 @@ def _tuple(kinds: tuple[Any, ...], value: object, path: str, *, defaults: bool) 
 
 
 def _fraction(value: int) -> float:
-    """As float; a number too large for one becomes infinite, which every range refuses."""
+    """Convert to float; a number too large for one becomes infinite, which every range refuses."""
     try:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
-
-
-def _has_default(field: Any) -> bool:
-    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _shown(value: object) -> str:
