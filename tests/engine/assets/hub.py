@@ -17,10 +17,12 @@ COMMIT = "c0ffee" + "0" * 34
 
 @dataclass
 class Hub:
-    """`files` of every repository by path, `releases` by tag, the newest last; `cut_at` closes the
-    next download after so many bytes; `hold_at` falls silent after so many until `let_go`; `lies`
-    sends other bytes than the record says; `claims` says another length; `status` answers
-    everything with it, `busy` so many times, and `retry_after`."""
+    """`files` of every repository by path, `releases` by tag, the newest last; `cut_at` closes
+    the next download after so many bytes; `hold_at` falls silent after so many until `let_go`;
+    `lies` sends other bytes than the record says; `ignores_range` sends every file from its
+    begin; `claims` says another length; `status` answers everything with it, `busy` so many
+    times, and `retry_after`.
+    """
 
     files: dict[str, bytes] = field(default_factory=dict)
     releases: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -28,6 +30,7 @@ class Hub:
     hold_at: int | None = None
     let_go: threading.Event = field(default_factory=threading.Event)
     lies: bool = False
+    ignores_range: bool = False
     claims: int | None = None
     status: int = 200
     busy: int = 0
@@ -89,7 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.hub.status != 200 or content is None:
             self._refuse(self.hub.status if self.hub.status != 200 else 404)
         else:
-            begin = int((self.headers.get("Range") or "bytes=0-")[6:].split("-")[0])
+            asked = self.headers.get("Range") if not self.hub.ignores_range else None
+            begin = int((asked or "bytes=0-")[6:].split("-")[0])
             if begin >= len(content):
                 self._refuse(416)
                 return

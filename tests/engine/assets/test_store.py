@@ -153,6 +153,18 @@ def test_the_begin_of_another_version_is_never_joined_to_this_one(hub, tmp_path,
     assert toy.parts(folder) == []
 
 
+@pytest.mark.parametrize("ignores_range", [False, True])
+def test_a_connection_that_breaks_is_followed_by_another(hub, tmp_path, ignores_range):
+    hub.releases = {"latest": {"weights+1.pt": toy.LARGE}}
+    hub.cut_at, hub.ignores_range = 200_000, ignores_range
+    store, asset = toy.store_at(tmp_path, hub), toy.only(toy.RELEASED, source=toy.RELEASE)
+    seen: list[tuple[int, int]] = []
+    folder = store.fetch(asset, lambda file, *bytes_: seen.append(bytes_), toy.never)
+    assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
+    assert [request.partition("bytes=")[2] for request in hub.requests] == ["", "200000-"]
+    assert seen[-1] == (len(toy.LARGE), len(toy.LARGE))
+
+
 @pytest.mark.parametrize("is_damaged", [False, True])
 def test_a_part_that_is_complete_is_checked_and_only_fetched_again_if_it_is_wrong(
     hub, tmp_path, is_damaged
