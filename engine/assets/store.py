@@ -124,11 +124,11 @@ class Store:
             missing = self.missing(asset)
             try:
                 for file in missing:
-                    self._fetch_file(asset, file, partial(_step, file.path, show, cancelled))
+                    self._fetch_file(asset, file, partial(_step, file, show, cancelled))
             except SourceError as refusal:
                 if not all(file.members for file in missing):
                     raise
-                step = partial(_step, "packages", show, cancelled)
+                step = partial(_step, AssetFile("packages"), show, cancelled)
                 self._fetch_packed(asset, refusal, self.missing(asset), step)
         return folder
 
@@ -137,7 +137,7 @@ class Store:
         pins, faults = self._pins(asset), []
         for file in asset.files:
             path, pin = self.path(asset) / file.path, pins.get(file.path)
-            step = partial(_step, file.path, show, cancelled)
+            step = partial(_step, file, show, cancelled)
             if pin is None or not path.is_file():
                 faults.append(Translatable("{file} is missing.", file=file.path))
             elif path.stat().st_size != pin.size or sha256_of(path, step) != pin.sha256:
@@ -239,10 +239,10 @@ class Store:
         replace_file(self.path(asset) / PINS, text)
 
 
-def _step(name: str, show: Show, cancelled: Cancel, done: int, total: int) -> None:
+def _step(file: AssetFile, show: Show, cancelled: Cancel, done: int, total: int) -> None:
     if cancelled():
         raise Cancelled("It was cancelled.")
-    show(name, done, total)
+    show(file.path, done, total or file.likely_bytes)
 
 
 def _locate(asset: Asset, file: AssetFile, endpoint: str | None) -> tuple[str, str, str]:

@@ -163,6 +163,7 @@ def test_a_connection_that_breaks_is_followed_by_another(hub, tmp_path, ignores_
     assert (folder / "weights+1.pt").read_bytes() == toy.LARGE
     assert [request.partition("bytes=")[2] for request in hub.requests] == ["", "200000-"]
     assert seen[-1] == (len(toy.LARGE), len(toy.LARGE))
+    assert all(total for _, total in seen)  # also while it waits
 
 
 @pytest.mark.parametrize("is_damaged", [False, True])
