@@ -13,6 +13,7 @@ from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import preferences
+from engine.settings_file import LOCK
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
 from tests.small_disk import small_disk
 
@@ -29,7 +30,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()]
+    return sorted(path.name for path in folder.iterdir())
 
 
 def change_rate(engine: Whole, rate: float) -> None:
@@ -93,7 +94,7 @@ def test_a_write_that_fails_is_told_and_the_next_one_succeeds(config, monkeypatc
         change_rate(engine, 4.0)
     assert config.read_text().startswith(MINE)
     assert load_settings()[0].speech.rate == 4.0
-    assert files(config.parent) == ["settings.toml"]
+    assert files(config.parent) == [LOCK, "settings.toml"]
 
 
 def test_a_reply_that_fills_the_disk_is_finished_in_silence_and_the_next_turn_works(tmp_path):
