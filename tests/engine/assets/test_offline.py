@@ -29,8 +29,8 @@ from engine.tts.registry import load
 from engine.tts.voxtream import config
 from engine.tts.voxtream.files.loading import MIMI_FILE, SPEAKER_FILE
 from tests.engine.assets.hub import Hub, serving
-from tests.engine.tts.voxtream.random_weights import RandomWeights, random_speaker_encoder
 from tests.engine.assets.toy import ignore, never
+from tests.engine.tts.voxtream.random_weights import RandomWeights, random_speaker_encoder
 from tests.engine.tts.voxtream.small_model import SMALL, narrow_sections, small_mimi
 
 CONFIG = {
