@@ -35,7 +35,7 @@ from app.language import tr, translated
 from app.look import file_dialogs
 from app.look.controls import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
-from app.presence import autostart, ipc_client
+from app.presence import ipc_client
 from app.presence.command_handler import CommandHandler
 from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
@@ -125,10 +125,7 @@ def run(
 def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | None) -> None:
     """Start the window first (unless hidden), then the engine, then tray, notifications and
     keys."""
-    if start is not None:
-        window.first_painted.connect(autostart.note_start)
     if start is not None and start.hidden:
-        autostart.note_start()
         bridge.open()
         presence.begin()
         presence.start_hidden()

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 # uv lists every package it touched: 100 lines that hide the one that matters
@@ -82,26 +82,16 @@ def say(text: str = "") -> None:
 
 
 def run(command: Sequence[str], *, env: Mapping[str, str] | None = None, doing: str) -> None:
-    """Run a program with its output indented below the step. SetupError if it fails."""
-
-    def show(line: str) -> None:
-        if not DROPPED.match(line):
-            say("    " + line)
-
-    output = follow(command, {**os.environ, **(env or {})}, show)
+    """Run a program. SetupError if it fails."""
+    output = follow(command, {**os.environ, **(env or {})})
     if output is not None:
         cause = cause_of(output)
         raise SetupError(f"{doing} failed. {advice(cause)}", cause)
 
 
-def follow(
-    command: Sequence[str],
-    env: Mapping[str, str],
-    on_line: Callable[[str], None],
-    watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None,
-) -> str | None:
-    """Run a program to its end and pass its lines on; return None if it succeeded, otherwise its
-    last lines. SetupError if it cannot be started.
+def follow(command: Sequence[str], env: Mapping[str, str]) -> str | None:
+    """Run a program with its output indented below the step; return None if it succeeded, otherwise
+    its last lines. SetupError if it cannot be started.
     """
     tail: deque[str] = deque(maxlen=TAIL_LINES)
     try:
@@ -119,13 +109,12 @@ def follow(
     except OSError as error:
         raise SetupError(f"{command[0]} cannot be started ({error.strerror}).") from error
     with process:
-        watch(process)
         assert process.stdout is not None  # stdout is a pipe
         for line in process.stdout:
             tail.append(line)
-            on_line(line.rstrip())
+            if line.strip() and not DROPPED.match(line):
+                say("    " + line.rstrip())
         status = process.wait()
-    watch(None)
     return "".join(tail) or f"It ended with {status}." if status else None
 
 

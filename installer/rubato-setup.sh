@@ -3,7 +3,7 @@
 # folder is needed: where the machine has no Python 3.11 to 3.13, uv fetches one.
 #
 #   ./rubato-setup                                  install and start
-#   ./rubato-setup install [--wheels DIR] [--variant cpu|cuda] [--window]
+#   ./rubato-setup install [--wheels DIR] [--variant cpu|cuda]
 #   ./rubato-setup status | roll-back | uninstall
 here=$(dirname "$(readlink -f "$0")")
 home=${RUBATO_PROGRAM:-${XDG_DATA_HOME:-$HOME/.local/share}/rubato-program}

@@ -1,6 +1,5 @@
 """Starting at login, in each system's own way; the system's state is the only one that counts. And
-how an installed Rubato and the bootstrapper that started it communicate: by environment variables
-and one file, so that neither imports the other (the names are in installer/bootstrap/starting.py).
+the launcher of an installed Rubato, which names itself in an environment variable.
 
 Invariant: nothing is stored here; is_on() reads what the system would do, because the person may
 have changed it elsewhere. Only the person's own files or registry are changed.
@@ -92,15 +91,6 @@ def _write_windows(words: Sequence[str] | None) -> None:
 
 
 _LAUNCHER = "RUBATO_LAUNCHER"
-_STARTED = "RUBATO_STARTED"
-
-
-def note_start() -> None:
-    """Note that the program started; after the second time the previous version is removed."""
-    path = os.environ.pop(_STARTED, "")
-    if path:
-        with contextlib.suppress(OSError), Path(path).open("a", encoding="utf-8") as file:
-            file.write("up\n")
 
 
 def launcher() -> Path | None:

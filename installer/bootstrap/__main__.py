@@ -5,26 +5,19 @@ status, uninstall. Exit status 0, 1 with a sentence on standard error, 130 when 
 import argparse
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from installer.bootstrap import (
-    current_version,
-    desktop,
-    installation,
-    payload,
-    progress,
-    removing,
-    starting,
-    windows,
-)
+from installer.bootstrap import current_version, desktop, installation, payload, removing, windows
 from installer.bootstrap.paths import Home, default_folder
 from installer.bootstrap.payload import Variant
-from installer.commands import SetupError
+from installer.commands import SetupError, say
 
 HERE = Path(__file__).resolve().parents[3]  # the payload, or the environment it was copied into
-COMMANDS = ("start", "run", "install", "roll-back", "status", "uninstall")
+COMMANDS = ("start", "install", "roll-back", "status", "uninstall")
+INSTALLING = "Rubato is being installed. It opens when it is ready, after some minutes."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,14 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = ["start", *words]
     home = Home(default_folder())
     try:
-        if words[0] == "run":  # another version's bootstrapper chose this one and called it
-            return starting.run(home, Path(sys.prefix).name, words[1:])
         if words[0] == "start":
             return start(home, words[1:])
         return run_command(home, words)
     except SetupError as error:
         print(f"rubato: {error}", file=sys.stderr, flush=True)
-        if windowless and not isinstance(error, progress.Cancelled):
+        if windowless:
             windows.show(str(error))
         return 1
     except KeyboardInterrupt:
@@ -50,36 +41,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def start(home: Home, words: Sequence[str]) -> int:
-    """Start the program with its own arguments; install it first if no complete version exists."""
-    if words and not words[0].startswith("-"):  # a command must not wait for an installation
-        name = current_version.read(home).current
-        if not home.is_complete(name):
+    """Start the program with its own arguments; install it first if the current version is missing
+    or damaged.
+    """
+    name = current_version.read(home).current
+    if not home.is_complete(name):
+        if words and not words[0].startswith("-"):  # a command must not wait for an installation
             raise SetupError("Rubato is not installed completely. Start it once without a command.")
-        return starting.run(home, name, words)
-    try:
-        name, sentence = starting.environment_to_start(home)
-    except SetupError:
-        terminal = sys.stderr.isatty()
-        choice = installation.Choice(window=progress.has_display() and not terminal)
-        install(home, choice)
-        name, sentence = starting.environment_to_start(home)
-    if sentence:
-        print(f"rubato: {sentence}", file=sys.stderr, flush=True)
-    return starting.run(home, name, words)
+        if not sys.stderr.isatty():
+            windows.notify(INSTALLING)
+        name = install(home)
+    python = windows.like_us(home.python(name))
+    return _become([str(python), "-P", "-m", "app", *words])
 
 
-def install(home: Home, choice: installation.Choice) -> str:
+def _become(command: list[str]) -> int:
+    """Replace this process by the command, or run it to its end on systems without exec."""
+    sys.stdout.flush()
+    if os.name == "nt":  # there execv returns to the shell while the program still runs
+        return subprocess.call(command)
+    return os.execv(command[0], command)
+
+
+def install(home: Home, choice: installation.Choice | None = None) -> str:
     """Install this release and add it to the menu; return the environment's name."""
-    watched = progress.Progress()
-    try:
-        name = installation.install(home, payload.read(source(home)), choice, watched)
-    except progress.Cancelled:
-        raise
-    except SetupError as error:
-        watched.failed(str(error))
-        raise
-    finally:
-        watched.close_window()
+    name = installation.install(home, payload.read(source(home)), choice)
     try:
         desktop.put(home, name)
     except OSError as error:
@@ -100,10 +86,8 @@ def run_command(home: Home, words: Sequence[str]) -> int:
         choice = installation.Choice(
             Variant(options.variant) if options.variant else None,
             options.wheels.absolute() if options.wheels else None,
-            options.window,
         )
-        name = install(home, choice)
-        progress.Words().show(1.0, f"{name} is now used", "")
+        say(f"100%  {install(home, choice)} is now used")
     elif options.command == "roll-back":
         print(f"{current_version.roll_back(home).current} is now used.")
     elif options.command == "status":
@@ -119,7 +103,6 @@ def status(home: Home) -> dict[str, object]:
         "home": str(home.folder),
         "current": found.current,
         "whole": home.is_complete(found.current),
-        "starts": current_version.starts(home, found.current),
         "previous": found.previous,
     }
 
@@ -143,7 +126,6 @@ def _parser() -> argparse.ArgumentParser:
     new = commands.add_parser("install", help="install this release")
     new.add_argument("--wheels", type=Path, help="a folder with all packages; no network is used")
     new.add_argument("--variant", choices=[each.value for each in Variant], help="else by driver")
-    new.add_argument("--window", action="store_true", help="progress in a small window as well")
     commands.add_parser("roll-back", help="return to the previous version")
     commands.add_parser("status", help="the current and the previous version, as JSON")
     gone = commands.add_parser("uninstall", help="remove the program")

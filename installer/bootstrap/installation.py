@@ -18,11 +18,8 @@ from installer import system
 from installer.bootstrap import current_version, uv, windows
 from installer.bootstrap.paths import GONE, LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
 from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting_variant
-from installer.bootstrap.progress import Progress
-from installer.commands import Cause, SetupError, advice, cause_of, follow, local_wheels
+from installer.commands import Cause, SetupError, advice, cause_of, follow, local_wheels, say
 from installer.plan import OLDEST, TOO_NEW
-
-_WINDOW = ("pyside6-essentials", "shiboken6")  # needed by the small window of the installation
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,6 @@ class Maker:
     payload: Payload
     variant: Variant
     wheels: Path | None
-    progress: Progress
 
     @property
     def python(self) -> Path:
@@ -42,8 +38,7 @@ class Maker:
 
     @property
     def uv(self) -> uv.Uv:
-        watched = self.progress
-        return uv.Uv(self.payload.uv, self.home, self.wheels, watched.detail, watched.watch)
+        return uv.Uv(self.payload.uv, self.home, self.wheels)
 
     @property
     def torch_size(self) -> str:
@@ -70,18 +65,6 @@ class Maker:
         own = self.payload.folder / BOOTSTRAPPER
         shutil.copytree(own, self.home.env(self.name) / BOOTSTRAPPER)
 
-    def get_window(self) -> None:
-        text = self.payload.packages.read_text(encoding="utf-8")
-        blocks = [block for block in text.split("\n") if block]
-        with tempfile.TemporaryDirectory(dir=self.home.folder, prefix=GONE) as folder:
-            part = Path(folder, "window.txt")
-            part.write_text("\n".join(_of(_WINDOW, blocks)) + "\n", encoding="utf-8")
-            self._pins(part, "Getting the window library")
-
-    def open_window(self) -> None:
-        script = self.home.env(self.name) / BOOTSTRAPPER / "installer" / "bootstrap" / "window.py"
-        self.progress.open_window([str(self.python), str(script)], self._quiet())
-
     def get_packages(self) -> None:
         self._pins(self.payload.packages, "Getting the packages")
 
@@ -99,17 +82,14 @@ class Maker:
         return self._pins(pins, "Getting torch", *sources[-1])
 
     def put_rubato(self) -> None:
-        wheel = str(self.payload.wheel)
-        self._install(wheel, doing="Installing Rubato")
+        self.uv.install(self.python, str(self.payload.wheel), doing="Installing Rubato")
 
     def check(self) -> None:
         """Let the program test itself, in separate folders and without a screen. SetupError."""
         with tempfile.TemporaryDirectory(dir=self.home.folder, prefix=GONE) as folder:
             # -P: do not import app from the current folder
             command = [str(self.python), "-P", "-m", "app.installed", folder]
-            watched = self.progress
-            output = follow(command, self._quiet(folder), watched.detail, watched.watch)
-        self.progress.check()
+            output = follow(command, self._quiet(folder))
         if output is not None:
             last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
             raise SetupError(
@@ -118,13 +98,7 @@ class Maker:
 
     def _pins(self, pins: Path, doing: str, *options: str) -> None:
         hashed = ["--require-hashes", "--only-binary", ":all:", *options]
-        self._install(*hashed, "-r", str(pins), doing=doing)
-
-    def _install(self, *arguments: str, doing: str) -> None:
-        try:
-            self.uv.install(self.python, *arguments, doing=doing)
-        finally:
-            self.progress.check()  # a cancellation ends uv and would look like a failure of uv
+        self.uv.install(self.python, *hashed, "-r", str(pins), doing=doing)
 
     def _torch_sources(self, pins: Path) -> list[list[str]]:
         if self.wheels is not None or pins.name == "torch.txt":
@@ -133,31 +107,15 @@ class Maker:
         sources = [local_wheels(), [f"--torch-backend={backend}"]]
         return [options for options in sources if options]
 
-    def _quiet(self, folder: str | None = None) -> dict[str, str]:
-        """Return variables for a program of this environment; with a folder, its files go there and
-        nothing is shown.
+    def _quiet(self, folder: str) -> dict[str, str]:
+        """Return variables for a program of this environment that writes its files to the folder
+        and shows nothing.
         """
         env = uv.settings(os.environ, self.home) | {"PYTHONUTF8": "1", "PYTHONNOUSERSITE": "1"}
         if shutil.disk_usage(self.home.folder).free < LEAST_FOR_BYTE_CODE:
             env["PYTHONDONTWRITEBYTECODE"] = "1"
-        if folder is None:
-            return env
         own = dict.fromkeys(("RUBATO_CONFIG", "RUBATO_DATA", "XDG_CACHE_HOME"), folder)
         return env | own | {"QT_QPA_PLATFORM": "offscreen", "CUDA_VISIBLE_DEVICES": "-1"}
-
-
-def _of(names: tuple[str, ...], lines: list[str]) -> list[str]:
-    """Return the lines of these packages, with the hashes that follow each."""
-    kept, taken = [], False
-    for line in lines:
-        if not line.startswith((" ", "#")):
-            taken = line.partition("==")[0].lower() in names
-        if taken and not line.startswith("#"):
-            kept.append(line)
-    return kept
-
-
-WAITING = "Another installation of Rubato is under way; waiting for it."
 
 
 @dataclass(frozen=True)
@@ -166,20 +124,15 @@ class Choice:
 
     variant: Variant | None = None
     wheels: Path | None = None
-    window: bool = False
 
 
-def install(
-    home: Home, payload: Payload, choice: Choice | None = None, progress: Progress | None = None
-) -> str:
+def install(home: Home, payload: Payload, choice: Choice | None = None) -> str:
     """Make this release the current one and return its environment's name; fast if it already is.
     SetupError with a sentence for the user; then the current environment is unchanged.
     """
-    choice, progress = choice or Choice(), progress or Progress()
     try:
-        with opened(home, WAITING):
-            name = ensure_installed(home, payload, choice, progress)
-            progress.step("switch", 0.99, "Switching to this version")
+        with opened(home):
+            name = ensure_installed(home, payload, choice or Choice())
             current_version.switch(home, name)
             tidy(home)
             return name
@@ -194,7 +147,7 @@ def sentence_on(error: OSError) -> str:
     return f"The installation stopped: {error}. Correct that and start again."
 
 
-def ensure_installed(home: Home, payload: Payload, choice: Choice, progress: Progress) -> str:
+def ensure_installed(home: Home, payload: Payload, choice: Choice) -> str:
     """Return a complete and checked environment of this release, created if it is missing."""
     variant = choice.variant or variant_in(payload)
     name = base = f"{PREFIX}{payload.version}-{variant.value}"
@@ -208,7 +161,7 @@ def ensure_installed(home: Home, payload: Payload, choice: Choice, progress: Pro
     payload = save_payload(home, payload)
     check_room(home, variant.room_gb)
     try:
-        _make(Maker(home, name, payload, variant, choice.wheels, progress), window=choice.window)
+        _make(Maker(home, name, payload, variant, choice.wheels))
     except BaseException:
         home.remove(name)
         raise
@@ -238,26 +191,27 @@ def save_payload(home: Home, payload: Payload) -> Payload:
     return Payload(folder, payload.version, payload.files)
 
 
-def _make(maker: Maker, *, window: bool) -> None:
+def _make(maker: Maker) -> None:
     """Run the steps in order; the last one writes the mark."""
-    step, torch = maker.progress.step, maker.torch_pins()
-    step("environment", 0.02, "Making the environment")
+    torch = maker.torch_pins()
+    _show_step(0.02, "Making the environment")
     maker.check_system()
     maker.make_environment()
-    step("window", 0.04, "Getting the window library (80 MB)")
-    maker.get_window()
-    if window:
-        maker.open_window()
-    step("packages", 0.12, "Getting the packages (230 MB)")
+    _show_step(0.04, "Getting the packages (310 MB)")
     maker.get_packages()
-    step("torch", 0.5, f"Getting torch ({maker.torch_size})")
+    _show_step(0.5, f"Getting torch ({maker.torch_size})")
     maker.get_torch(torch)
-    step("rubato", 0.85, "Installing Rubato")
+    _show_step(0.85, "Installing Rubato")
     maker.put_rubato()
-    step("check", 0.9, "Testing it: a window off screen and a spoken sentence")
+    _show_step(0.9, "Testing it: a window off screen and a spoken sentence")
     maker.check()
-    step("mark", 0.98, "It works")
+    _show_step(0.98, "It works")
     maker.home.mark_complete(maker.name)
+
+
+def _show_step(part: float, title: str) -> None:
+    """Show a step that begins when `part`, 0 to 1, of all work is done."""
+    say(f"{part:4.0%}  {title}")
 
 
 def tidy(home: Home) -> None:

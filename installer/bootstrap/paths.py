@@ -126,21 +126,13 @@ def default_folder() -> Path:
 
 
 @contextmanager
-def opened(home: Home, waiting: str = "") -> Iterator[None]:
-    """Create the home if it is missing, and lock it for this installation. A second one waits here
-    and prints `waiting`. SetupError if nothing can be written.
+def opened(home: Home) -> Iterator[None]:
+    """Create the home if it is missing, and lock it until the end, even of a killed process. A
+    second process says that it waits. SetupError if nothing can be written.
     """
-    with locked(home, "installing", waiting):
-        home.sweep()
-        yield
-
-
-@contextmanager
-def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
-    """Hold a named lock, one process at a time; it is released even if the process is killed."""
     try:
         home.folder.mkdir(parents=True, exist_ok=True)
-        file = (home.folder / f"{name}.lock").open("a+b")
+        file = (home.folder / "installing.lock").open("a+b")
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -149,7 +141,8 @@ def locked(home: Home, name: str, waiting: str = "") -> Iterator[None]:
             f"{VARIABLE} to a folder on a disk that can, with 3 GB free, and start again."
         ) from error
     with file:
-        lock(file.fileno(), waiting)
+        lock(file.fileno(), "Another installation of Rubato is under way; waiting for it.")
+        home.sweep()
         yield
 
 
@@ -162,15 +155,13 @@ def lock(file: int, waiting: str) -> None:
             try:
                 return msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # tries for 10 s
             except OSError:
-                if waiting:
-                    print(waiting, flush=True)
+                print(waiting, flush=True)
     import fcntl
 
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        if waiting:
-            print(waiting, flush=True)
+        print(waiting, flush=True)
         fcntl.flock(file, fcntl.LOCK_EX)
     return None
 

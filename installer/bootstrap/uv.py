@@ -6,8 +6,7 @@ variables only those about the network and the sources of packages are used.
 
 import os
 import re
-import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,16 +30,11 @@ _OTHER_WORK = ("VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHO
 
 @dataclass(frozen=True)
 class Uv:
-    """uv for one home. `wheels`: all packages come from this folder, none from the network.
-    `on_line` gets each line of its output; `watch` gets the process while it runs and None
-    afterwards.
-    """
+    """uv for one home. `wheels`: all packages come from this folder, none from the network."""
 
     program: Path
     home: Home
     wheels: Path | None = None
-    on_line: Callable[[str], None] = lambda line: None
-    watch: Callable[["subprocess.Popen[str] | None"], None] = lambda process: None
 
     def venv(self, env: Path, python: str) -> None:
         self._run("venv", "--no-project", "--python", python, str(env), doing="Making a folder")
@@ -55,12 +49,7 @@ class Uv:
     def _run(self, *arguments: str, doing: str) -> None:
         # not in the current folder, which may belong to some project
         where = ["--directory", str(self.home.folder), "--no-progress", "--color", "never"]
-        output = follow(
-            [str(self.program), *arguments, *where],
-            settings(os.environ, self.home),
-            self.on_line,
-            self.watch,
-        )
+        output = follow([str(self.program), *arguments, *where], settings(os.environ, self.home))
         if output is not None:
             cause = cause_of(output)
             raise SetupError(f"{doing} failed. {explain(cause, self.wheels)}", cause)

@@ -1,5 +1,5 @@
-"""Special cases of Windows and macOS: programs without a terminal, where an error needs a window;
-long paths; Microsoft's runtime.
+"""Programs without a terminal, whose errors need a window, above all on Windows and macOS; and of
+Windows, long paths and Microsoft's runtime.
 
 Everything here can be called on any system; where it is not supported, nothing happens and no
 problem is reported.
@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from installer.commands import succeeds
 
 WINDOWLESS = "pythonw.exe"  # Python without a terminal; its standard streams are None
 RUNTIME = ("msvcp140.dll", "vcruntime140.dll", "vcruntime140_1.dll")
@@ -45,7 +47,8 @@ def missing_runtime(load: Callable[[str], object] = ctypes.CDLL, system: str = s
 
 
 _ERROR_SIGN = 0x10
-_APPLE_SCRIPT = 'on run argv\ndisplay alert "Rubato" message (item 1 of argv)\nend run'
+_ALERT = 'on run argv\ndisplay alert "Rubato" message (item 1 of argv)\nend run'
+_NOTIFICATION = 'on run argv\ndisplay notification (item 1 of argv) with title "Rubato"\nend run'
 
 
 def open_streams() -> bool:
@@ -65,4 +68,13 @@ def show(sentence: str) -> None:
     if sys.platform == "win32":
         ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", _ERROR_SIGN)
     elif sys.platform == "darwin":
-        subprocess.run(["osascript", "-e", _APPLE_SCRIPT, sentence], check=False)
+        subprocess.run(["osascript", "-e", _ALERT, sentence], check=False)
+
+
+def notify(sentence: str) -> None:
+    """Post a notification, without waiting for the user; nothing on Windows, whose installer has
+    its own window.
+    """
+    notifiers = {"darwin": ["osascript", "-e", _NOTIFICATION], "linux": ["notify-send", "Rubato"]}
+    if sys.platform in notifiers:
+        succeeds([*notifiers[sys.platform], sentence])

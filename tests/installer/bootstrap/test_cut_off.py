@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from installer.bootstrap import current_version, desktop, installation, starting
+from installer.bootstrap import current_version, desktop, installation
 from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
@@ -149,7 +149,6 @@ def test_on_a_full_disk_an_installation_or_update_is_whole_or_none(
             stopped["2.0"] += 1
             assert "disk is full" in reason, blocks
             assert home.environments() == ["env-1.0-cpu"], blocks
-            assert starting.environment_to_start(home)[0] == "env-1.0-cpu", blocks
         found = current_version.read(home).current
         assert home.is_complete(found), blocks
         assert said_by(home) == f"rubato {found.split('-')[1]} x", blocks

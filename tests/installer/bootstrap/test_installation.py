@@ -1,5 +1,6 @@
 """An installation: whole and in force at its end, or as it was; and which version a start takes."""
 
+import re
 import shutil
 import subprocess
 import threading
@@ -9,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from installer.bootstrap import __main__ as bootstrapper
 from installer.bootstrap import (
     current_version,
     desktop,
@@ -16,12 +18,11 @@ from installer.bootstrap import (
     paths,
     payload,
     removing,
-    starting,
+    windows,
 )
 from installer.bootstrap.installation import Choice, install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload, Variant
-from installer.bootstrap.progress import Cancelled, Progress
 from installer.commands import SetupError
 
 
@@ -35,27 +36,22 @@ def in_force(home: Home) -> str:
     return current_version.read(home).current
 
 
-class Seen(list[tuple[float, str, str]]):
-    def show(self, *shown: float | str) -> None:
-        self.append(shown)
-
-
-def test_an_installation_ends_with_a_program_that_starts_and_a_second_does_nothing(home, release):
-    seen = Seen()
-    name = install(home, release("1.0"), progress=Progress(seen))
-    parts, titles, details = zip(*seen, strict=True)
-    assert parts == tuple(sorted(parts))
-    assert parts[-1] <= 1
-    assert any("torch" in title for title in titles)
-    assert "Downloaded run.txt" in details
+def test_an_installation_ends_with_a_program_that_starts_and_a_second_does_nothing(
+    home, release, capsys
+):
+    name = install(home, release("1.0"))
+    said = capsys.readouterr().out
+    parts = [int(part) for part in re.findall(r"^ *(\d+)%  ", said, re.MULTILINE)]
+    assert parts == sorted(parts)
+    assert 0 < parts[-1] <= 100
+    assert "Getting torch (200 MB)\n    Downloaded torch" in said
     assert name == in_force(home) == "env-1.0-cpu"
     assert told(home, name, "say", "hello") == "rubato 1.0 say hello"
     notes = [each.read_text() for each in home.env(name).rglob("*.txt.installed")]
     assert notes
     assert all("--require-hashes" in said and "--no-deps" in said for said in notes)
-    steps: list[str] = []
-    install(home, release("1.0"), progress=Progress(Seen(), steps.append))
-    assert steps == ["switch"]
+    assert install(home, release("1.0")) == name
+    assert capsys.readouterr().out == ""
 
 
 def test_without_a_network_all_comes_from_the_folder_that_was_named(home, release, tmp_path):
@@ -136,11 +132,11 @@ def test_a_full_disk_or_a_home_that_is_no_folder_is_seen_first(home, release, mo
         install(home, release("1.0"))
 
 
-def test_two_at_once_make_one_environment(home, release):
-    given, steps, names = release("1.0"), [], []
+def test_two_at_once_make_one_environment(home, release, capsys):
+    given, names = release("1.0"), []
 
     def one() -> None:
-        names.append(install(home, given, progress=Progress(Seen(), steps.append)))
+        names.append(install(home, given))
 
     both = [threading.Thread(target=one) for _ in range(2)]
     for each in both:
@@ -148,15 +144,17 @@ def test_two_at_once_make_one_environment(home, release):
     for each in both:
         each.join()
     assert names == ["env-1.0-cpu"] * 2
-    assert steps.count("environment") == 1
+    assert capsys.readouterr().out.count("Making the environment") == 1
 
 
-def test_cancelling_ends_it_and_keeps_what_was_in_force(home, release):
+def test_an_interruption_ends_it_and_keeps_the_current_version(home, release, monkeypatch):
+    def interrupt(maker: installation.Maker, pins: object) -> None:
+        raise KeyboardInterrupt
+
     old = install(home, release("1.0"))
-    progress = Progress(Seen())
-    progress.steps = lambda name: progress.cancel() if name == "torch" else None
-    with pytest.raises(Cancelled):
-        install(home, release("2.0"), progress=progress)
+    monkeypatch.setattr(installation.Maker, "get_torch", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        install(home, release("2.0"))
     assert in_force(home) == old
     assert home.environments() == [old]
 
@@ -191,45 +189,43 @@ def updated(home: Home, release: Release) -> Home:
     return home
 
 
-def test_the_launcher_starts_what_the_pointer_names(updated):
-    for _ in range(3):
-        assert start(updated, "say", "x") == (0, "rubato 2.0 say x")
-    assert current_version.read(updated).begun == 0  # commands are no starts
-    assert current_version.starts(updated, "env-2.0-cpu") == 0
-    assert start(updated) == (0, "rubato 2.0")
+def test_the_launcher_starts_the_current_version(updated):
     before = updated.current_file.stat().st_mtime_ns
-    start(updated)  # of a version that came up writes nothing
+    assert start(updated, "say", "x") == (0, "rubato 2.0 say x")
+    assert start(updated, "--start-hidden") == (0, "rubato 2.0 --start-hidden")
+    assert start(updated, "--broken")[0] == 1
     assert updated.current_file.stat().st_mtime_ns == before
+
+
+def test_the_previous_version_stays_until_the_next_update_and_comes_back_on_request(
+    updated, release
+):
+    for _ in range(3):
+        assert start(updated) == (0, "rubato 2.0")
+    assert updated.environments() == ["env-1.0-cpu", "env-2.0-cpu"]
     current_version.roll_back(updated)
-    assert start(updated, "--start-hidden") == (0, "rubato 1.0 --start-hidden")
-
-
-def test_the_earlier_version_goes_only_after_two_starts(updated):
-    for _ in range(2):
-        assert start(updated)[0] == 0
-        assert updated.environments() == ["env-1.0-cpu", "env-2.0-cpu"]
-    start(updated)
-    assert updated.environments() == ["env-2.0-cpu"]
+    assert start(updated) == (0, "rubato 1.0")
     with pytest.raises(SetupError, match="no earlier version"):
         current_version.roll_back(updated)
+    install(updated, release("3.0"))
+    assert updated.environments() == ["env-1.0-cpu", "env-3.0-cpu"]
 
 
-def test_a_version_that_does_not_come_up_gives_way_after_two_starts(updated):
-    assert start(updated, "--broken")[0] == 1
-    assert start(updated, "--broken")[0] == 1
-    assert start(updated) == (0, "rubato 1.0")
-    assert current_version.read(updated).current == "env-1.0-cpu"
-
-
-def test_handing_over_to_the_running_one_is_no_failure_and_a_lost_folder_gives_way_at_once(updated):
-    for _ in range(3):
-        current_version.begin(updated)
-        current_version.reset_attempts(updated)
-    assert starting.environment_to_start(updated) == ("env-2.0-cpu", "")
+def test_a_lost_version_is_installed_again_by_a_start_but_not_by_a_command(
+    updated, monkeypatch, capsys
+):
     updated.python("env-2.0-cpu").unlink()
-    name, sentence = starting.environment_to_start(updated)
-    assert name == "env-1.0-cpu"
-    assert sentence == "env-2.0-cpu did not start; this is env-1.0-cpu again."
+    started: list[list[str]] = []
+    notes: list[str] = []
+    monkeypatch.setattr(bootstrapper, "_become", lambda command: started.append(command) or 0)
+    monkeypatch.setattr(windows, "notify", notes.append)
+    assert bootstrapper.main(["say", "x"]) == 1
+    assert "Start it once without a command" in capsys.readouterr().err
+    assert started == []
+    assert bootstrapper.main(["--start-hidden"]) == 0
+    python = str(updated.python("env-2.0-cpu.2"))
+    assert started == [[python, "-P", "-m", "app", "--start-hidden"]]
+    assert notes == [bootstrapper.INSTALLING]  # there is no terminal
 
 
 def test_half_an_environment_is_never_put_in_force(home):
@@ -238,18 +234,16 @@ def test_half_an_environment_is_never_put_in_force(home):
     with pytest.raises(SetupError, match="not complete"):
         current_version.switch(home, "env-9")
     assert not home.current_file.exists()
-    with pytest.raises(SetupError, match="not installed"):
-        starting.environment_to_start(home)
 
 
 def test_a_pointer_that_was_tampered_with_names_nothing_outside(home):
     home.folder.mkdir()
-    half = "env-1.0-cpu\nbegun x\nprevious\n"
+    half = "env-1.0-cpu\nprevious\n"
     for text in ("", "\n", "../../bin\n", "env-1/../..\n", "\0\n", half):
         home.current_file.write_text(text)
         found = current_version.read(home)
         assert found.current == ("env-1.0-cpu" if text == half else "")
-        assert (found.previous, found.begun) == ("", 0)
+        assert found.previous == ""
 
 
 @pytest.mark.parametrize("own_files", [False, True])

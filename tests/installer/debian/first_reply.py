@@ -56,12 +56,11 @@ def reply_without_a_window(question: Path, folder: Path) -> str:
 
 def reply_of_the_window(card: VirtualAudio, question: Path, folder: Path) -> tuple[Path, float]:
     """The recording of the first reply, and how long after the start it began."""
-    started, wav = folder / "started", folder / "reply.wav"
-    env = os.environ | card.env | {"RUBATO_STARTED": str(started)}
+    wav = folder / "reply.wav"
+    env = os.environ | card.env
     began = time.monotonic()
     with card.recording(wav), subprocess.Popen(["rubato"], env=env) as program:
         try:
-            until(started.exists, "window")
             until(lambda: status(env) == "idle", "end of the start")
             skip_the_first_steps(env)
             while not (at_s := sound_in(wav)):

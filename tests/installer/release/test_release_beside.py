@@ -1,6 +1,6 @@
 """A newer release is installed beside the one that runs, as a person has it: cut off in the middle,
-taken, kept beside the old one until it has started twice, rolled back and taken again. Minutes, and
-as much disk as two installations.
+taken, kept beside the old one, rolled back and taken again. Minutes, and as much disk as two
+installations.
 
 Two releases are made of this checkout, the second under the next version, with real packages; all
 that is called are the program's own commands.
@@ -76,14 +76,12 @@ def trial(copy: Copy) -> None:
     step("Install beside it", lambda: copy.do(second / "rubato-setup", "install"))
     assert status(copy, first)["current"] == f"env-{new}-cpu"
     step("The first start", lambda: starts(copy))
-    assert status(copy, first)["previous"] == f"env-{old}-cpu", "the old version went too early"
+    assert status(copy, first)["previous"] == f"env-{old}-cpu"
     step("Roll back", lambda: copy.do(second / "rubato-setup", "roll-back"))
     assert status(copy, first)["current"] == f"env-{old}-cpu"
     speaks(copy)
     step("Install again", lambda: copy.do(second / "rubato-setup", "install"))
-    for _ in range(2):
-        step("A start more", lambda: starts(copy))
-    assert status(copy, first)["previous"] == "", "the old version was left"
+    step("A start more", lambda: starts(copy))
     speaks(copy)
 
 
