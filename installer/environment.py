@@ -7,9 +7,7 @@ next setup notices one that was interrupted, and creates .venv again instead of 
 import hashlib
 import json
 import os
-import re
 import shutil
-import sys
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -123,10 +121,3 @@ def make(folder: Path) -> Environment:
             "is room on the disk, and run the same command again."
         ) from error
     return Environment(folder)
-
-
-def version_of(environment: Environment) -> str:
-    """Return the environment's Python version from its configuration file, for example '3.11.7'."""
-    text = (environment.folder / "pyvenv.cfg").read_text(encoding="utf-8")
-    match = re.search(r"^version(?:_info)?\s*=\s*(\S+)", text, re.MULTILINE)
-    return match[1] if match else ".".join(map(str, sys.version_info[:3]))

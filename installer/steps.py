@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from app.presence import desktop_entry
 from installer import environment, system
@@ -34,19 +35,10 @@ from installer.plan import CUDA_ON_WINDOWS, PINS, ROOT, TORCH, VENV, Goal
 # Portable code: a wheel built here (uv keeps it) also runs on another machine of these 12 years.
 AVX2 = "-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
 NO_AVX2 = "-DGGML_AVX=OFF -DGGML_AVX2=OFF -DGGML_FMA=OFF -DGGML_F16C=OFF -DGGML_BMI2=OFF"
-IMPORTED = (
-    "app.program",
-    "engine.runtime.conductor",
-    "engine.llm.skills.model",
-    "engine.tts.voxtream.files.loading",
-    "engine.asr.pair",
-    "faster_whisper",
-)
-EARS, VOICE = "whisper-base", "kokoro"
+HASHED = ("--no-deps", "--require-hashes")  # nothing is resolved
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     name: str
     title: str
     key: str  # of its dependencies; the step runs again when it changes
@@ -64,12 +56,12 @@ class Offer:
 
 OFFERS = (
     Offer(
-        EARS,
+        "whisper-base",
         "Whisper, the recogniser that understands people: 148 MB, once",
         "the built-in recogniser listens, which knows short commands best",
     ),
     Offer(
-        VOICE,
+        "kokoro",
         "Kokoro, a natural voice: 107 MB, once",
         "the built-in voice speaks, which is understood less well",
     ),
@@ -81,7 +73,7 @@ def set_up(goal: Goal, folder: Path = VENV) -> Environment:
     system.provide(goal)
     with one_at_a_time():
         found = environment.prepare(folder)
-        due = [step for step in steps_for(goal, found) if found.done.get(step.name) != step.key]
+        due = [step for step in steps_for(goal) if found.done.get(step.name) != step.key]
         for step in due:
             began = time.monotonic()
             say(f"  {step.title}")
@@ -91,23 +83,19 @@ def set_up(goal: Goal, folder: Path = VENV) -> Environment:
     return found
 
 
-def steps_for(goal: Goal, env: Environment) -> list[Step]:
-    python, machine = environment.version_of(env), hardware()
+def steps_for(goal: Goal) -> list[Step]:
     steps = [
-        Step("uv", "Installer (uv)", key_of(python, PINS / "setup.txt"), install_uv),
-        pinned("run", "Packages", python),
-        Step("torch", f"{TORCH} for {machine}", key_of(python, *torch_builds()), install_torch),
+        Step("uv", "Installer (uv)", key_of(PINS / "setup.txt"), install_uv),
+        pinned("run", "Packages"),
+        Step("torch", f"{TORCH} for {hardware()}", key_of(*torch_builds()), install_torch),
     ]
     if goal.needs_dev:
-        steps.append(pinned("dev", "Tools for the checks", python))
+        steps.append(pinned("dev", "Tools for the checks"))
     if goal.needs_llm:
         title = "Language models in the process (compiles llama.cpp: minutes, once per machine)"
-        steps.append(pinned("llm", title, python, cmake_settings()))
-    project = key_of(python, ROOT / "pyproject.toml")
-    steps.append(Step("project", "Rubato itself", project, install_project))
-    packages = key_of(*(step.key for step in steps))
-    steps.append(Step("start", "A quick first start", packages, compile_imports))
-    return steps
+        steps.append(pinned("llm", title, cmake_settings()))
+    project = key_of(ROOT / "pyproject.toml")
+    return [*steps, Step("project", "Rubato itself", project, install_project)]
 
 
 def offer_models(found: Environment) -> None:
@@ -144,16 +132,15 @@ def show_in_desktop(found: Environment) -> None:
         say(f"  Rubato is in your menu now: {written[0].parent}")
 
 
-def pinned(name: str, title: str, python: str, env: Mapping[str, str] | None = None) -> Step:
-    """Return a step that installs a file of pins, with every hash checked, nothing resolved."""
-    env = env or {}
+def pinned(name: str, title: str, settings: Mapping[str, str] | None = None) -> Step:
+    """Return a step that installs a file of pins, with `settings` in uv's environment."""
+    pins, settings = PINS / f"{name}.txt", settings or {}
 
     def install(target: Environment) -> None:
-        hashed = ["--no-deps", "--require-hashes", "-r", str(PINS / f"{name}.txt")]
-        uv(target, *hashed, env=env, doing=f"The step '{title.partition(' (')[0]}'")
+        doing = f"The step '{title.partition(' (')[0]}'"
+        uv(target, *HASHED, "-r", str(pins), env=settings, doing=doing)
 
-    key = key_of(python, PINS / f"{name}.txt", repr(sorted(env.items())))
-    return Step(name, title, key, install)
+    return Step(name, title, key_of(pins, repr(sorted(settings.items()))), install)
 
 
 def install_uv(target: Environment) -> None:
@@ -166,23 +153,12 @@ def install_project(target: Environment) -> None:
     uv(target, "--no-deps", "--editable", str(ROOT), doing="Installing Rubato")
 
 
-def compile_imports(target: Environment) -> None:
-    """Let Python cache the byte code of a start's imports, even if the shell forbids it: torch is
-    then imported in 1.9 s of CPU time instead of 4.2 s. It may fail.
-    """
-    imports = f"import {', '.join(IMPORTED)}"
-    env = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": str(ROOT)}
-    if not succeeds([str(target.python), "-P", "-c", imports], env=env, timeout_s=120):
-        say("    not done; the first start will take longer")
-
-
 def install_torch(target: Environment) -> None:
-    """Install torch and its libraries from the first source that has a pinned build. The last
-    source is not probed first, so that the user sees its own error message.
-    """
+    """Install torch and its libraries from the first source that has a pinned build."""
     *others, last = torch_sources()
     source = next((source for source in others if has_torch(target, source)), last)
     say(f"    from {source.words}")
+    # without it, 2.13.0+cpu would also count as 2.13.0, which uses CUDA
     uv(target, "--reinstall-package", "torch", *source.pinned, doing="Installing torch")
     run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
     if sys.platform == "win32" and hardware() == "CUDA" and source.pins.name == "torch.txt":
@@ -217,7 +193,7 @@ class Source:
     @property
     def pinned(self) -> list[str]:
         """The arguments of uv: packages with the hashes of `pins`, nothing else."""
-        return ["--no-deps", "--require-hashes", *self.options, "-r", str(self.pins)]
+        return [*HASHED, *self.options, "-r", str(self.pins)]
 
 
 def torch_sources() -> list[Source]:

@@ -66,7 +66,6 @@ def uv(monkeypatch: pytest.MonkeyPatch) -> FakeUv:
 def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     folder = tmp_path / ".venv"
     (folder / "bin").mkdir(parents=True)
-    (folder / "pyvenv.cfg").write_text("home = x\nversion = 3.12.1\n")
     monkeypatch.setattr(steps.environment, "usable", lambda environment: True)
     return Environment(folder)
 
@@ -76,7 +75,7 @@ def done_steps(env: Environment, goal: Goal) -> list[str]:
 
 
 def test_every_goal_does_its_steps_in_order_and_once(uv, env):
-    assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project", "start"]
+    assert done_steps(env, Goal.RUN) == ["uv", "run", "torch", "project"]
     steps.set_up(Goal.TEST, env.folder)
     uv.commands.clear()
     assert {"dev", "llm", *done_steps(env, Goal.RUN)} == set(done_steps(env, Goal.TEST))
@@ -84,7 +83,7 @@ def test_every_goal_does_its_steps_in_order_and_once(uv, env):
 
 
 def test_the_test_goal_adds_tools_and_models_and_packages_come_only_by_hash(uv, env):
-    assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project", "start"]
+    assert done_steps(env, Goal.TEST) == ["uv", "run", "torch", "dev", "llm", "project"]
     installs = [command for command in uv.commands if "install" in command]
     assert len(installs) == 6
     assert "--editable" in installs.pop()  # this folder, which nobody could have replaced on a way
@@ -178,10 +177,10 @@ def test_the_page_says_the_same_of_cuda_on_windows_as_long_as_it_is_true():
 
 def test_without_a_network_what_was_kept_is_enough_or_the_network_is_to_blame(uv, env):
     uv.fails["--require-hashes"] = Cause.NETWORK
-    steps.pinned("run", "Packages", "3.12").do(env)
+    steps.pinned("run", "Packages").do(env)
     uv.lacks = ["--offline"]
     with pytest.raises(SetupError) as caught:
-        steps.pinned("run", "Packages", "3.12").do(env)
+        steps.pinned("run", "Packages").do(env)
     assert caught.value.cause is Cause.NETWORK
 
 
