@@ -16,8 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +27,7 @@ HEADER = "# Made by `make requirements` from pyproject.toml; change that, not th
 CHOSEN_AT_INSTALL = re.compile(r"^(torch|triton|nvidia-.*|cuda-.*)$")
 # The marker of packages that pyproject.toml removes by an override.
 NEVER = "sys_platform == 'never'"
-UV = ["uv==0.13.8"]  # installs the rest; pip alone cannot override moshi's pins
+UV = "uv==0.13.8"  # installs the rest; pip alone cannot override moshi's pins
 BUILD = [  # needed to build the project itself and llama-cpp-python
     "hatchling",
     "editables",
@@ -53,51 +52,28 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--upgrade", action="store_true", help="move to the newest versions")
     parser.add_argument("wheels", nargs="*", help="folders that stand in for PyTorch's index")
     options = parser.parse_args(arguments)
-    everything = resolve(upgrade=options.upgrade)
-    check_torch(everything)
     with tempfile.TemporaryDirectory() as folder:
-        constraints = Path(folder, "everything.txt")
-        constraints.write_text("".join(f"{pin.line}\n" for pin in everything))
-        pin_all(constraints)
+        everything = Path(folder, "everything.txt")
+        if not options.upgrade:  # uv keeps the versions that it finds in its output file
+            old = [PINS / name for name in ("run.txt", "dev.txt", "llm.txt", "torch.txt")]
+            everything.write_text("".join(file.read_text() for file in old))
+        # all parts together, so that they agree
+        compile_pins("pyproject.toml", "--all-extras", "--group", "dev", "-o", str(everything))
+        pin_all("--generate-hashes", "-c", str(everything))
     pin_own_builds(options.wheels)
     return 0
 
 
-def resolve(*, upgrade: bool) -> list[Pin]:
-    """Return all packages of all parts together, so that the parts agree; no hashes yet."""
-    with tempfile.TemporaryDirectory() as folder:
-        known = Path(folder, "known.txt")
-        known.touch()
-        if not upgrade:  # uv keeps the versions that it finds in its output file
-            names = ("run.txt", "dev.txt", "llm.txt")
-            old = [PINS / name for name in names if (PINS / name).exists()]
-            known.write_text("".join(file.read_text() for file in old))
-        compiled_pins(["pyproject.toml", "--all-extras", "--group", "dev", "-o", str(known)])
-        return list(pins(known.read_text()))
+def pin_all(*options: str) -> None:
+    run = write("run.txt", compile_pins("pyproject.toml", "--extra", "aec", *options))
+    write("llm.txt", compile_pins("pyproject.toml", "--extra", "llm", *options), run)
+    write("dev.txt", compile_pins("--group", "dev", *options), run)
+    write("torch.txt", compile_pins("-", *options, given=TORCH), run, torch=True)
+    write("setup.txt", compile_pins("-", "--generate-hashes", given=UV))
+    write("build.txt", compile_pins("-", "--generate-hashes", given="\n".join(BUILD)))
 
 
-def check_torch(everything: Iterable[Pin]) -> None:
-    found = {pin.line.partition(" ;")[0] for pin in everything if pin.name == "torch"}
-    if found != {TORCH}:
-        sys.exit(f"pyproject.toml resolves to {sorted(found)}, but installer/plan.py has {TORCH}")
-
-
-def pin_all(constraints: Path) -> None:
-    within = ["-c", str(constraints)]
-    hashed = "--generate-hashes"
-    run = write(
-        "run.txt", compiled_pins(["pyproject.toml", "--extra", "aec", hashed, *within]), set()
-    )
-    write("torch.txt", compiled_pins(["-", hashed, *within], TORCH), run, torch=True)
-    llm = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = "\n".join(llm["project"]["optional-dependencies"]["llm"])
-    write("llm.txt", compiled_pins(["-", hashed, *within], wanted), run)
-    write("dev.txt", compiled_pins(["--group", "dev", hashed, *within]), run)
-    write("setup.txt", compiled_pins(["-", hashed], "\n".join(UV)), set())
-    write("build.txt", compiled_pins(["-", hashed], "\n".join(BUILD)), set())
-
-
-def compiled_pins(arguments: Sequence[str], given: str = "") -> str:
+def compile_pins(*arguments: str, given: str = "") -> str:
     """Return the output of `uv pip compile`; its messages go to the terminal."""
     command = ["uv", "pip", "compile", "--universal", "--no-header", "--no-annotate", "--quiet"]
     # A separate cache: to get hashes, uv fetches llama-cpp-python's source again, and in the usual
@@ -118,7 +94,7 @@ def pins(text: str) -> Iterator[Pin]:
             yield Pin(match[1].lower(), match[0].strip(), block.rstrip() + "\n")
 
 
-def write(name: str, text: str, already: set[str], *, torch: bool = False) -> set[str]:
+def write(name: str, text: str, already: Container[str] = (), *, torch: bool = False) -> set[str]:
     """Write one file, either of `torch` and its libraries or of everything else, without packages
     in `already` or never installed; return the packages' first lines.
     """
@@ -130,10 +106,6 @@ def write(name: str, text: str, already: set[str], *, torch: bool = False) -> se
         and NEVER not in pin.line
     ]
     body = HEADER + "".join(pin.text for pin in kept)
-    if re.search(r"://|file:|^\s*-", body, re.MULTILINE):
-        hashes_only = re.sub(r"^\s*--hash=\S+( \\)?$", "", body, flags=re.MULTILINE)
-        if re.search(r"://|file:|^\s*-", hashes_only, re.MULTILINE):
-            sys.exit(f"{name} would hold an address, a path or an option")
     (PINS / name).write_text(body, encoding="utf-8", newline="\n")
     return {pin.line for pin in kept}
 
