@@ -53,14 +53,8 @@ def put(home: Home, name: str, env: Mapping[str, str] = os.environ) -> None:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.unlink(missing_ok=True)  # it pointed to a deleted home
         link.symlink_to(path)
-    command = [
-        str(home.python(name)),
-        "-P",
-        "-B",
-        "-c",
-        _ENTRY,
-        str(path),
-    ]  # -B: the disk may be full
+    # -B: the disk may be full
+    command = [str(home.python(name)), "-P", "-B", "-c", _ENTRY, str(path)]
     subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
 
 

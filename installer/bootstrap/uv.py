@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer.bootstrap.paths import Home
-from installer.commands import (
-    Cause,
-    SetupError,
-    advice,
-    cause_of,
-    follow,
-    index_settings,
-)
+from installer.commands import Cause, SetupError, advice, cause_of, follow, index_settings
 
 _ALLOWED = re.compile(
     r"UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL|INDEX_\w+_(USERNAME|PASSWORD)|FIND_LINKS|"

@@ -9,6 +9,7 @@ import ctypes
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def missing_runtime(load: Callable[[str], object] = ctypes.CDLL, system: str = s
     return ""
 
 
-_ERROR_SIGN = 0x10
+_ERROR_SIGN, _INFORMATION_SIGN = 0x10, 0x40
 _ALERT = 'on run argv\ndisplay alert "Rubato" message (item 1 of argv)\nend run'
 _NOTIFICATION = 'on run argv\ndisplay notification (item 1 of argv) with title "Rubato"\nend run'
 
@@ -63,18 +64,20 @@ def open_streams() -> bool:
     return lacking or (sys.platform == "darwin" and not sys.stderr.isatty())
 
 
-def show(sentence: str) -> None:
+def show(sentence: str, sign: int = _ERROR_SIGN) -> None:
     """Show a sentence in a message box until the user closes it."""
     if sys.platform == "win32":
-        ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", _ERROR_SIGN)
+        ctypes.windll.user32.MessageBoxW(None, sentence, "Rubato", sign)
     elif sys.platform == "darwin":
         subprocess.run(["osascript", "-e", _ALERT, sentence], check=False)
 
 
 def notify(sentence: str) -> None:
-    """Post a notification, without waiting for the user; nothing on Windows, whose installer has
-    its own window.
-    """
-    notifiers = {"darwin": ["osascript", "-e", _NOTIFICATION], "linux": ["notify-send", "Rubato"]}
-    if sys.platform in notifiers:
-        succeeds([*notifiers[sys.platform], sentence])
+    """Show a sentence without waiting for the user: a notification, on Windows a message box."""
+    if sys.platform == "win32":
+        words = (sentence, _INFORMATION_SIGN)
+        threading.Thread(target=show, args=words, daemon=True).start()
+    elif sys.platform == "darwin":
+        succeeds(["osascript", "-e", _NOTIFICATION, sentence])
+    else:
+        succeeds(["notify-send", "Rubato", sentence])

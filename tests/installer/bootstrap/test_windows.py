@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path, PureWindowsPath
+from queue import Queue
 
 import pytest
 
@@ -59,6 +60,21 @@ def test_without_a_terminal_a_failure_is_shown_in_a_box(home, monkeypatch, capsy
         assert shown == [sentence]
         assert sys.stderr is not None
         sys.stderr.close()  # nothing of ours is left open
+
+
+def test_an_installation_without_a_terminal_is_announced_on_every_system(monkeypatch):
+    shown: Queue[str] = Queue()
+    commands: list[list[str]] = []
+    monkeypatch.setattr(windows, "show", lambda sentence, sign: shown.put(sentence))
+    monkeypatch.setattr(windows, "succeeds", commands.append)
+    for system in ("linux", "darwin", "win32"):
+        monkeypatch.setattr(sys, "platform", system)
+        windows.notify("It comes.")
+    assert shown.get(timeout=20) == "It comes."
+    assert [(words[0], words[-1]) for words in commands] == [
+        ("notify-send", "It comes."),
+        ("osascript", "It comes."),
+    ]
 
 
 def test_on_macos_nobody_reads_what_a_program_of_the_finder_says(monkeypatch):
