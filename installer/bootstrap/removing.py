@@ -17,7 +17,7 @@ NAME = "rubato"
 PROGRAM = (
     *("cache/*-v[0-9]*", "cache/CACHEDIR.TAG", "cache/.gitignore", "cache/.lock"),
     *("python/cpython-*", "python/.temp", "python/.gitignore", "python/.lock"),
-    *("installing.lock", "pointer.lock", "current.new", "rubato.new"),
+    *("installing.lock", "current.new", "rubato.new"),
 )
 MODELS = (
     *("byt5-g2p", "kokoro", "kokoro-voices", "llmvox-published", "mimi", "qwen[0-9]*-*"),
