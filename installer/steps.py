@@ -10,13 +10,14 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from app.presence import desktop_entry
 from installer import environment, system
+from installer.bootstrap import payload
 from installer.bootstrap.paths import lock
 from installer.bootstrap.payload import Variant, fitting_variant, torch_pins
 from installer.commands import (
@@ -24,7 +25,6 @@ from installer.commands import (
     SetupError,
     ends_well,
     index_settings,
-    local_wheels,
     run,
     say,
     succeeds,
@@ -154,24 +154,27 @@ def install_project(target: Environment) -> None:
 
 
 def install_torch(target: Environment) -> None:
-    """Install torch and its libraries from the first source that has a pinned build."""
+    """Install torch and its libraries from the first source that has a pinned build. The last
+    source is not probed first, so that the user sees its own error message.
+    """
     *others, last = torch_sources()
-    source = next((source for source in others if has_torch(target, source)), last)
-    say(f"    from {source.words}")
-    # without it, 2.13.0+cpu would also count as 2.13.0, which uses CUDA
-    uv(target, "--reinstall-package", "torch", *source.pinned, doing="Installing torch")
+    words, arguments = next((each for each in others if has_torch(target, *each)), last)
+    say(f"    from {words}")
+    # reinstalled, because 2.13.0+cpu counts as 2.13.0, which uses CUDA
+    uv(target, "--reinstall-package", "torch", *arguments, doing="Installing torch")
     run([str(target.python), "-P", "-c", SHOW_TORCH], doing="Loading torch")
-    if sys.platform == "win32" and hardware() == "CUDA" and source.pins.name == "torch.txt":
+    common = Path(arguments[-1]).name == "torch.txt"
+    if sys.platform == "win32" and hardware() == "CUDA" and common:
         say("    This torch does not use the graphics card: CUDA for Windows is not pinned.")
         say("    From PyTorch's own index, not checked by a pinned hash, it comes with:")
         say(f"    {IN_VENV} {CUDA_ON_WINDOWS}")
 
 
-def has_torch(target: Environment, source: "Source") -> bool:
-    asking = [*uv_install(target), "--dry-run", *source.pinned]
+def has_torch(target: Environment, words: str, arguments: Sequence[str]) -> bool:
+    asking = [*uv_install(target), "--dry-run", *arguments]
     found = succeeds(asking, env=index_settings(), timeout_s=120)
     if not found:
-        say(f"    not available from {source.words}")
+        say(f"    not available from {words}")
     return found
 
 
@@ -182,30 +185,15 @@ SHOW_TORCH = (
 )
 
 
-@dataclass(frozen=True)
-class Source:
-    """A source of torch: its name for the user, the pins of a build, and options for uv."""
-
-    words: str
-    pins: Path
-    options: tuple[str, ...] = ()
-
-    @property
-    def pinned(self) -> list[str]:
-        """The arguments of uv: packages with the hashes of `pins`, nothing else."""
-        return [*HASHED, *self.options, "-r", str(self.pins)]
-
-
-def torch_sources() -> list[Source]:
-    """Return the sources, best first: the package index's Linux build includes CUDA, several GB."""
-    builds, wheels, sources = torch_builds(), tuple(local_wheels()), []
-    if wheels:
-        sources += [Source("the local wheels", pins, wheels) for pins in builds]
-    if len(builds) > 1:  # the first one is not on the package index
-        backend = "auto" if hardware() == "CUDA" else "cpu"
-        option = f"--torch-backend={backend}"
-        sources.append(Source(f"PyTorch's own index ({backend})", builds[0], (option,)))
-    return [*sources, Source("the package index", builds[-1])]
+def torch_sources() -> list[tuple[str, list[str]]]:
+    """Return the sources of this machine's builds, best first: the name for the user, and the
+    arguments of uv, which end with the file of pins.
+    """
+    return [
+        (words, [*HASHED, *options, "-r", str(pins)])
+        for pins in torch_builds()
+        for words, options in payload.torch_sources(pins, Variant[hardware()])
+    ]
 
 
 def torch_builds() -> list[Path]:

@@ -17,8 +17,14 @@ from pathlib import Path
 from installer import system
 from installer.bootstrap import current_version, uv, windows
 from installer.bootstrap.paths import GONE, LEAST_FOR_BYTE_CODE, PREFIX, Home, check_room, opened
-from installer.bootstrap.payload import BOOTSTRAPPER, Payload, Variant, fitting_variant
-from installer.commands import Cause, SetupError, advice, cause_of, follow, local_wheels, say
+from installer.bootstrap.payload import (
+    BOOTSTRAPPER,
+    Payload,
+    Variant,
+    fitting_variant,
+    torch_sources,
+)
+from installer.commands import Cause, SetupError, advice, cause_of, follow, say
 from installer.plan import OLDEST, TOO_NEW
 
 
@@ -69,17 +75,16 @@ class Maker:
         self._pins(self.payload.packages, "Getting the packages")
 
     def get_torch(self, pins: Path) -> None:
-        """Install torch from the first source that has the pinned build: the user's wheels,
-        PyTorch's own index, the package index.
-        """
-        sources = self._torch_sources(pins)
-        for options in sources[:-1]:
+        """Install torch from the first source that has the pinned build."""
+        offline = self.wheels is not None
+        sources = [("", [])] if offline else torch_sources(pins, self.variant)
+        for _, options in sources[:-1]:
             try:
                 return self._pins(pins, "Getting torch", *options)
             except SetupError as error:
                 if error.cause is Cause.DISK:
                     raise
-        return self._pins(pins, "Getting torch", *sources[-1])
+        return self._pins(pins, "Getting torch", *sources[-1][1])
 
     def put_rubato(self) -> None:
         self.uv.install(self.python, str(self.payload.wheel), doing="Installing Rubato")
@@ -99,13 +104,6 @@ class Maker:
     def _pins(self, pins: Path, doing: str, *options: str) -> None:
         hashed = ["--require-hashes", "--only-binary", ":all:", *options]
         self.uv.install(self.python, *hashed, "-r", str(pins), doing=doing)
-
-    def _torch_sources(self, pins: Path) -> list[list[str]]:
-        if self.wheels is not None or pins.name == "torch.txt":
-            return [[]]
-        backend = "cpu" if self.variant is Variant.CPU else "auto"
-        sources = [local_wheels(), [f"--torch-backend={backend}"]]
-        return [options for options in sources if options]
 
     def _quiet(self, folder: str) -> dict[str, str]:
         """Return variables for a program of this environment that writes its files to the folder

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 
 from installer.bootstrap.paths import LIST
-from installer.commands import Cause, SetupError, succeeds
+from installer.commands import Cause, SetupError, local_wheels, succeeds
 
 
 class Variant(Enum):
@@ -103,6 +103,16 @@ def torch_pins(system: str, variant: Variant) -> str:
     if system == "win32" and variant is Variant.CUDA:
         return "torch-windows-cuda.txt"
     return "torch.txt"
+
+
+def torch_sources(pins: Path, variant: Variant) -> list[tuple[str, list[str]]]:
+    """Return the sources of a pinned build, best first: the name for the user, and uv's options."""
+    wheels = local_wheels()
+    local = [("the local wheels", wheels)] if wheels else []
+    if pins.name == "torch.txt":
+        return [*local, ("the package index", [])]
+    backend = "cpu" if variant is Variant.CPU else "auto"
+    return [*local, (f"PyTorch's own index ({backend})", [f"--torch-backend={backend}"])]
 
 
 def read(folder: Path) -> Payload:
