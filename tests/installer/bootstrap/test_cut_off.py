@@ -17,7 +17,7 @@ from installer.bootstrap.payload import Payload
 from installer.commands import SetupError
 from tests.small_disk import small_disk
 
-# Each of the hundred changes in two minutes, or one in some.
+# Each change, in minutes, or one in 25.
 EVERY = [
     pytest.param(1, marks=[pytest.mark.long, pytest.mark.timeout(900)], id="each"),
     pytest.param(25, id="some"),
