@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from app.presence import desktop_entry
 from installer import environment, system
@@ -54,9 +54,10 @@ class Offer:
     without: str
 
 
+EARS: Final = "whisper-base"
 OFFERS = (
     Offer(
-        "whisper-base",
+        EARS,
         "Whisper, the recogniser that understands people: 148 MB, once",
         "the built-in recogniser listens, which knows short commands best",
     ),

@@ -79,7 +79,10 @@ def test_the_ear_hears_nothing_in_noise():
 
 BAD = {
     "nothing to say": (["say", "", "--out", "{out}"], "nothing to say"),
-    "rate of 99": (["say", "hi", "--rate", "99", "--out", "{out}"], "99 syllables per second"),
+    "rate of 99": (
+        ["say", "hi", "--rate", "99", "--out", "{out}"],
+        "from 1 to 7 syllables per second, not 99",
+    ),
     "plan without times": (["say", "hi", "--rate-plan", "5", "--out", "{out}"], "rate plan"),
     "endless pauses": (["say", "hi", "--word-delay", "1e9", "--out", "{out}"], "delay"),
     "seed below zero": (["say", "hi", "--seed", "-1", "--out", "{out}"], "speech.seed"),

@@ -13,7 +13,7 @@ from engine.asr import pick as ears
 from engine.assets.catalogue import find
 from engine.bench.machine import Row
 from engine.models import library
-from engine.models.servers import Served
+from engine.models.servers import ServedModel
 from engine.settings_file import data_folder
 from engine.tts import pick as speech
 from tests.engine.assets.hub import Hub
@@ -67,7 +67,7 @@ def test_what_may_be_automatic_is_measured_once_it_is_here(name, rows, line, mon
 def test_the_list_names_every_model_with_size_licence_and_need_and_looks_for_no_servers(
     told, monkeypatch
 ):
-    def looked() -> tuple[Served, ...]:
+    def looked() -> tuple[ServedModel, ...]:
         raise AssertionError
 
     monkeypatch.setattr(library, "find_served", looked)
@@ -92,7 +92,7 @@ def test_the_terms_of_all_that_will_be_fetched_are_told_before(told, monkeypatch
     assert main(["models", "get", "voxtream2-1"]) == 0
     (said,) = told_before
     assert "CC-BY-4.0 on its card, CC BY-NC 4.0 in their README" in said
-    assert "what is fetched first is pinned" in said
+    assert "the first download is pinned" in said
     assert "ReDimNet-M" in said
     assert "MIT" in said
 
