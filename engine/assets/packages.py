@@ -104,6 +104,8 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
                     cwd=folder,
                 )
             )
+            # Last called, first: Popen itself waits only a moment after a Ctrl+C.
+            stack.callback(process.wait)
             stack.callback(process.kill)
         output = _output(process, step).decode(errors="replace")
     there = list(archive.iterdir())
