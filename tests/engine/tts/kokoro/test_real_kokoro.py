@@ -72,7 +72,7 @@ def test_it_is_understood(model, judge, name, rate, most):
     voice = next(voice for voice in model.voices() if voice.name == name)
     wrong = words = 0
     for text in sentences(20, seed=37):
-        spoken = performance.say(model, voice, text, (rate,))
+        spoken = performance.say(model, voice, text, rate)
         assert spoken.ended
         wrong += words_wrong(text, judge.hear(spoken.pcm, spoken.sample_rate), espeak)
         words += len(text.split())
