@@ -1,5 +1,5 @@
-"""What a recording needs to become a voice: a good part of it, a name, the person's consent, and
-perhaps another voice model, which the same button fetches.
+"""The requirements for making a voice of a recording: a good part of it, a name, the person's
+consent, and perhaps another voice model, which the same button fetches.
 
 Invariant: it reads no audio; the engine inspects a part and reports its quality. Nothing is sent
 until the box is ticked; showing another recording clears it. A recording that waits for a model is

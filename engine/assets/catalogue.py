@@ -136,13 +136,13 @@ def find(name: str) -> Asset:
 
 
 def with_needs(name: str) -> tuple[Asset, ...]:
-    """What a model needs, then itself. InvalidInput when there is none of this name."""
+    """Return a model's needs, then the model. InvalidInput for an unknown name."""
     asset = find(name)
     return (*(find(need) for need in asset.needs), asset)
 
 
 def size_with_needs(name: str) -> int:
-    """Megabytes of a model and of what it needs."""
+    """Return the megabytes of a model and its needs."""
     return sum(asset.megabytes for asset in with_needs(name))
 
 

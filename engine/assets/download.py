@@ -131,7 +131,7 @@ def _receive_once(client: "httpx.Client", wanted: Download, stream: IO[bytes]) -
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     with client.stream("GET", wanted.url, headers=headers) as response:
         if done and response.status_code == 416:
-            return  # nothing is missing, or the hash will tell
+            return  # complete, unless its hash is wrong
         response.raise_for_status()
         if not response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
             stream.truncate(0)  # the server sends the complete file

@@ -104,7 +104,7 @@ def _download(package: Package, folder: Path, step: Callable[[], None]) -> Path:
                     cwd=folder,
                 )
             )
-            # Last called, first: Popen itself waits only a moment after a Ctrl+C.
+            # Kill, then wait: after a Ctrl+C Popen itself waits only a moment.
             stack.callback(process.wait)
             stack.callback(process.kill)
         output = _output(process, step).decode(errors="replace")

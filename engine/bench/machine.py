@@ -74,7 +74,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Instruments:
-    """What measures. `others_s`: processor seconds per core that other programs have taken."""
+    """Clock and meters. `others_s`: processor seconds per core that other programs have taken."""
 
     clock: Clock
     memory_mb: Callable[[], float]
@@ -82,7 +82,7 @@ class Instruments:
 
 
 def instruments() -> Instruments:
-    """Those of this process."""
+    """Return the instruments of this process."""
     import psutil  # compiled, and only needed here
 
     this = psutil.Process()
