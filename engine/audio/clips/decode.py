@@ -11,9 +11,8 @@ Invariant: reads at most OPENING_BYTES to identify the file, then at most READ_B
 has limits on memory and processor time if the system supports them. It imports nothing of the
 program, so it starts quickly.
 
-soundfile reads WAV, FLAC, OGG, Opus, MP3 and more. PyAV reads other formats (M4A, MP4, WebM) with a
-list of allowed containers, because FFmpeg would otherwise follow play lists to other files and
-addresses.
+PyAV gets a list of allowed containers, because FFmpeg would otherwise follow play lists to other
+files and addresses.
 """
 
 import io
@@ -27,17 +26,17 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
-import soundfile
 
 OPENING_BYTES = 64 << 20  # a film's tables are much smaller, wherever in the file they are
 READ_BYTES = 512 << 20  # a minute of sound in a film of the best quality is less
 MEMORY_BYTES = 1 << 30  # address space; the libraries alone take a third of it
 PROCESSOR_S = 60
-_CONTAINERS = "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w64,aiff,avi,mpegts"
+_CONTAINERS = (
+    "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w64,aiff,au,avi,mpegts"
+)
 _LOWEST_RATE, _HIGHEST_RATE = 4_000, 384_000  # Hz; outside: a broken header
 _MOST_CHANNELS = 32
 _BLOCK_SAMPLES = 1 << 18
-_UNKNOWN = 2**63 - 1  # soundfile's length if the header has none
 _COARSE = ("PCM_U8", "PCM_S8")
 _BURIED = 0.1  # of the power of the loudest channel: with less, the mixture has lost it
 
@@ -164,44 +163,9 @@ def mix(blocks: Iterator[Block], first: int, most: int, channel: int | None = No
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[Source]:
-    """Open a file with soundfile, or with PyAV if it was written to a pipe: soundfile treats such a
-    WAV as empty, and cannot read such a FLAC, which has no length.
-    """
+    import av  # here: the program imports this module for the names of its faults
+
     file.seek(0)
-    bounded = BoundedFile(file)
-    try:
-        sound = soundfile.SoundFile(bounded)
-    except (soundfile.LibsndfileError, ValueError, TypeError, OSError):
-        sound = None
-    if sound is None or not 0 < sound.frames < _UNKNOWN:
-        file.seek(0)
-        with _opened_with_av(file) as source:
-            yield source
-        return
-    bounded.left = READ_BYTES
-    with sound:
-        length = sound.frames / max(1, sound.samplerate)
-        coarse = sound.subtype in _COARSE
-        blocks = _soundfile_blocks(sound)
-        yield Source(sound.samplerate, sound.channels, length, coarse, blocks)
-
-
-def _soundfile_blocks(sound: Any) -> Iterator[Block]:
-    frames = max(1, _BLOCK_SAMPLES // sound.channels)
-    while True:
-        try:
-            block = sound.read(frames, dtype="float32", always_2d=True)
-        except (soundfile.LibsndfileError, ValueError, OSError) as error:
-            raise FaultError(Fault.DAMAGED) from error
-        if not len(block):
-            return
-        yield block
-
-
-@contextmanager
-def _opened_with_av(file: BinaryIO) -> Iterator[Source]:
-    import av  # imported here, as most files do not need it
-
     bounded = BoundedFile(file)
     try:
         container = av.open(bounded, "r", options={"format_whitelist": _CONTAINERS})
@@ -217,10 +181,10 @@ def _opened_with_av(file: BinaryIO) -> Iterator[Source]:
             raise FaultError(Fault.NOT_SOUND)
         length = None if container.duration is None else container.duration / av.time_base
         coarse = codec.name.upper() in _COARSE
-        yield Source(stream.rate or 0, stream.channels, length, coarse, _av_blocks(container))
+        yield Source(stream.rate or 0, stream.channels, length, coarse, _blocks(container))
 
 
-def _av_blocks(container: Any) -> Iterator[Block]:
+def _blocks(container: Any) -> Iterator[Block]:
     import av  # as above
 
     resampler = av.AudioResampler(format="fltp")
