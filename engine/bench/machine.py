@@ -19,8 +19,13 @@ from engine.audio.pcm import Resampler
 from engine.bench.hearing import hear
 from engine.errors import EngineError
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
-from engine.runtime.host.say_command import collect
+from engine.runtime.headless.offline_synthesis import (
+    Clock,
+    OfflineSynthesis,
+    Script,
+    SynthesisReport,
+)
+from engine.runtime.headless.say_command import collect
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined

@@ -24,7 +24,7 @@ from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import Vad
 from engine.errors import Cancelled, EngineError, InvalidInput, TimedOut
 from engine.runtime.factories import Factories
-from engine.runtime.host.say_command import load_synthesiser
+from engine.runtime.headless.say_command import load_synthesiser
 from engine.runtime.turn.breaks import Breaks
 from engine.serve.limits import Clock, Limits
 from engine.serve.models import ModelThread, RecogniserThread, ReplyThread

@@ -12,9 +12,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script, SpokenWord
-from engine.runtime.host.rate_plan import constant
-from engine.runtime.host.say_command import collect
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script, SpokenWord
+from engine.runtime.headless.rate_plan import constant
+from engine.runtime.headless.say_command import collect
 from engine.settings import SpeechSettings
 from engine.text.stream.paced import PacedText
 from engine.text.syllables import count

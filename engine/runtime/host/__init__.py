@@ -1,1 +1,1 @@
-"""Requests of a host that are not turns: settings, timers, status, say, converse."""
+"""Requests of a host that are not turns: settings, timers, status, learning."""

@@ -26,8 +26,8 @@ from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.nn.memory import return_freed_memory
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
-from engine.runtime.host.say_command import collect
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.say_command import collect
 from engine.settings import RecogniserSettings, SpeechSettings
 from engine.text.stream.paced import PacedText
 from engine.translatable import Translatable

@@ -20,8 +20,8 @@ from engine.asr.wake.training import Say, teach
 from engine.assets import packages
 from engine.audio.base import Pcm
 from engine.errors import AssetError
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
-from engine.runtime.host.rate_plan import constant
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.rate_plan import constant
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import registry

@@ -19,7 +19,8 @@ from engine.errors import InvalidInput, ModelError
 from engine.history.store import NAME, Store
 from engine.messages.comparison import Compared
 from engine.messages.events import TurnMetrics
-from engine.runtime.host import comparison, wake_training
+from engine.runtime.headless import comparison
+from engine.runtime.host import wake_training
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from tests.engine.history.turns import talk

@@ -22,7 +22,7 @@ from engine.bench.machine import (
 )
 from engine.errors import ModelError
 from engine.runtime.factories import Factories
-from engine.runtime.host.offline_synthesis import Clock
+from engine.runtime.headless.offline_synthesis import Clock
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts import pick as speech
 from engine.tts import speeds

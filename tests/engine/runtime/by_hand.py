@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from engine.llm.base import Message, Role
 from engine.messages.events import Event
-from engine.runtime.host.offline_synthesis import Clock
+from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.live_controls import LiveControls
 from engine.runtime.turn.replies import Replies

@@ -15,8 +15,8 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from engine.audio.pcm import Pcm, Resampler
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
-from engine.runtime.host.say_command import collect
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.say_command import collect
 from engine.serve.application import Access, application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.limits import Clock, Limits

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import SettingsError
-from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, Script
 from engine.tts.delays import Frame, Trace, longest_s, timing, trace, words_before_sound
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.rate import RateMeter, SyllableMeter

@@ -16,8 +16,8 @@ from engine.messages.models import Origin, Presence
 from engine.models.choice import changes, remove
 from engine.models.listing import entry
 from engine.resources import ROOTS
-from engine.runtime.host.comparison import compare
-from engine.runtime.host.say_command import say
+from engine.runtime.headless.comparison import compare
+from engine.runtime.headless.say_command import say
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.systems import find
 from engine.tts import packs, registry, voice_catalogue

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from engine.audio.pcm import Resampler
-from engine.runtime.host.offline_synthesis import OfflineSynthesis, Script
-from engine.runtime.host.say_command import collect
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.say_command import collect
 from engine.serve.doors.encoding import pcm16
 from engine.serve.service import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel

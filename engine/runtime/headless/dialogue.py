@@ -26,7 +26,7 @@ from engine.messages.events import (
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories, Watch, standard_factories
-from engine.runtime.host.say_command import check_writable
+from engine.runtime.headless.say_command import check_writable
 from engine.settings import Settings
 
 FILE_RATE = 48_000  # Hz of the loudspeaker file

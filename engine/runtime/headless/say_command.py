@@ -22,8 +22,13 @@ from engine.audio.pcm import SYNTHETIC
 from engine.errors import DeviceError, ModelError
 from engine.export.documents import check_sound, write_error
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.host import rate_plan as plans
-from engine.runtime.host.offline_synthesis import Clock, OfflineSynthesis, Script, SynthesisReport
+from engine.runtime.headless import rate_plan as plans
+from engine.runtime.headless.offline_synthesis import (
+    Clock,
+    OfflineSynthesis,
+    Script,
+    SynthesisReport,
+)
 from engine.runtime.turn.playback import Playback
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.word import Word

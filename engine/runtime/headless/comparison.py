@@ -17,8 +17,8 @@ from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export.comparison import write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories, standard_factories
-from engine.runtime.host.offline_synthesis import Clock
-from engine.runtime.host.say_command import check_writable, play, write_wav
+from engine.runtime.headless.offline_synthesis import Clock
+from engine.runtime.headless.say_command import check_writable, play, write_wav
 from engine.settings import Settings
 from engine.systems import SYSTEMS
 from engine.text.speakable import nothing_to_say

@@ -12,7 +12,7 @@ from engine.errors import InvalidInput, ModelError
 from engine.export.comparison import COLUMNS, comparison_table, write_comparison
 from engine.messages.comparison import Compared, ComparisonState, Recital
 from engine.runtime.factories import Factories
-from engine.runtime.host.comparison import TITLES, compare
+from engine.runtime.headless.comparison import TITLES, compare
 from engine.settings import Settings, SpeechSettings
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable

@@ -14,7 +14,7 @@ from typing import Final, assert_never
 
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
-from engine.runtime.host.rate_plan import RatePlan
+from engine.runtime.headless.rate_plan import RatePlan
 from engine.runtime.turn.breaks import Breaks
 from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.stream.paced import PacedText

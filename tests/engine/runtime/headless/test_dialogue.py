@@ -19,8 +19,8 @@ from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
-from engine.runtime.host import dialogue
-from engine.runtime.host.dialogue import READY_S, converse
+from engine.runtime.headless import dialogue
+from engine.runtime.headless.dialogue import READY_S, converse
 from engine.settings import AudioSettings, RecogniserSettings, Settings
 from tests.fakes import FakeParts
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime.factories import Factories
-from engine.runtime.host import say_command
-from engine.runtime.host.offline_synthesis import MOST_CHARACTERS, OfflineSynthesis, Script
-from engine.runtime.host.rate_plan import constant, parse
-from engine.runtime.host.say_command import collect, play, say_with, write_wav
+from engine.runtime.headless import say_command
+from engine.runtime.headless.offline_synthesis import MOST_CHARACTERS, OfflineSynthesis, Script
+from engine.runtime.headless.rate_plan import constant, parse
+from engine.runtime.headless.say_command import collect, play, say_with, write_wav
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
 from engine.tts.base import Progress, TtsModel, Voice

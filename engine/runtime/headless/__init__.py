@@ -1,0 +1,1 @@
+"""Speech and conversations without a window: `say`, `compare`, `converse`."""
