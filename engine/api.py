@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from engine.runtime.host.voice_learning import add as add_voice
     from engine.runtime.host.voice_learning import learn as learn_voice
     from engine.runtime.host.wake_training import learn as teach_wake_phrase
+    from engine.serve.address import Address
     from engine.serve.server import (
-        Address,
         Watcher,
         own_token,
         serve,

@@ -33,11 +33,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from engine.errors import EngineError
+from engine.serve.address import HERE
 from engine.serve.doors import audio
 from engine.serve.doors.realtime import RealtimeClient
 from engine.serve.doors.requests import Refusal, fault, refusal
 from engine.serve.limits import Limits
-from engine.serve.server import HERE
 from engine.serve.service import Service
 
 log = logging.getLogger(__name__)

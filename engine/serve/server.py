@@ -1,14 +1,12 @@
-"""A server of this process: its address, a guard with a token for other machines, and its end.
+"""A server of this process: its start, the token of clients on other machines, and its end.
 
 Invariant: listens on this machine's own addresses unless another one is named, and then every
 client needs the token. No request is logged.
 """
 
 import asyncio
-import ipaddress
 import secrets
 import signal
-import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -20,6 +18,7 @@ from typing import Final
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.runtime.factories import standard_factories
+from engine.serve.address import Address, listen
 from engine.serve.limits import Limits
 from engine.serve.service import Service
 from engine.settings import Settings
@@ -30,38 +29,7 @@ from engine.typed_values import read_text
 TOKEN_FILE: Final = "serve-token"
 _LARGEST_TOKEN: Final = 1_000  # bytes of the file
 _WATCH_INTERVAL_S: Final = 1.0
-_KEPT_S: Final = 60  # before a silent client's machine is probed
 _NEEDED: Final = ("starlette", "uvicorn", "websockets", "python_multipart", "mcp", "wyoming")
-HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-@dataclass(frozen=True)
-class Address:
-    """The address to listen on; port 0 takes a free one. `wyoming`: the port for Home Assistant,
-    which sends no token; None = none.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8790
-    wyoming: int | None = None
-
-    @property
-    def is_here(self) -> bool:
-        """Whether only this machine can reach it."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
-
-    def names(self, settings: Settings) -> frozenset[str]:
-        """Return the host names of a server there; the connection knows its numeric addresses."""
-        own = socket.gethostname().lower()
-        known = HERE if self.is_here else HERE | {self.host.lower(), own, f"{own}.local"}
-        return known | frozenset(settings.serve.names.lower().replace(",", " ").split())
-
-    def base(self, port: int) -> str:
-        """Return the beginning of all its URLs, on this port."""
-        return f"http://[{self.host}]:{port}" if ":" in self.host else f"http://{self.host}:{port}"
 
 
 def check_installed(more: tuple[str, ...] = (), extra: str = "serve") -> None:
@@ -195,26 +163,3 @@ async def _serve(settings: Settings, address: Address, watcher: Watcher, *, ahea
         # Soon: after signals end the server in order. Earlier connections wait.
         asyncio.get_running_loop().call_soon(watcher.started, base, secret)
         await http_server(app, service.limits, watcher.wanted).serve(sockets=[listener])
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket. InvalidInput if the address cannot be used."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        raise InvalidInput(
-            "The server cannot use the address {host}, port {port}: {error}.",
-            hint="Choose another one; another program may be using it.",
-            host=host,
-            port=port,
-            error=error,
-        ) from error
-    # Connections inherit it. asyncio sets it only if a socket names its protocol; without it a
-    # small message waits until the client has acknowledged the one before: 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # A client may be silent as long as its machine is reachable.
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if hasattr(socket, "TCP_KEEPIDLE"):  # otherwise the system probes only after two hours
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEPT_S)
-    return listener

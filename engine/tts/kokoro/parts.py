@@ -27,6 +27,7 @@ from safetensors.numpy import load_file
 
 from engine.errors import ModelError
 from engine.translatable import Translatable
+from engine.tts.kokoro.graph.exact import sums_exactly
 from engine.tts.kokoro.source import Source
 
 log = logging.getLogger(__name__)
@@ -123,12 +124,6 @@ def load_parts(file: Path) -> Parts:
             error=error.strerror or error,
         ) from error
     return Parts(folder, file)
-
-
-def sums_exactly(probe: Any) -> bool:
-    """Run a session of products.probe(): True if this processor adds signed products exactly."""
-    entry = probe.get_inputs()[0]
-    return bool(probe.run(None, {entry.name: np.full(entry.shape, 255, np.uint8)})[0].item())
 
 
 def _usable_parts(folder: Path, published: Path) -> Parts | None:

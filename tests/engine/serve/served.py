@@ -17,10 +17,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from engine.audio.pcm import Pcm, Resampler
 from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.headless.say_command import collect
+from engine.serve.address import listen
 from engine.serve.application import Access, application, http_server
 from engine.serve.doors.agents import agents_server
 from engine.serve.limits import Clock, Limits
-from engine.serve.server import listen
 from engine.serve.service import SAMPLE_RATE, Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel

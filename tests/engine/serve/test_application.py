@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import socket
 import stat
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -11,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from engine.serve import application
+from engine.serve.address import HERE
 from engine.serve.application import Access
 from engine.serve.limits import Limits
-from engine.serve.server import HERE, TOKEN_FILE, Address, listen, own_limits, own_token
-from engine.settings import ServeSettings, Settings, SpeechSettings
+from engine.serve.server import TOKEN_FILE, own_limits, own_token
+from engine.settings import Settings, SpeechSettings
 from engine.tts import speeds
 from tests.engine.serve.served import ANSWERS, Served, connected, serving, tell, until
 
@@ -186,22 +186,6 @@ def test_a_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> 
     path.chmod(0o644)
     assert own_token(tmp_path) == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_connection_sends_at_once_and_finds_out_when_the_other_machine_has_gone() -> None:
-    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
-        connection, _ = listener.accept()
-        with connection:
-            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-
-
-def test_a_server_is_known_by_its_own_names_and_those_of_the_settings() -> None:
-    settings = replace(Settings(), serve=ServeSettings(names="Host.docker.internal, box.example"))
-    more = {"host.docker.internal", "box.example"}
-    assert Address().names(settings) == HERE | more
-    assert Address("0.0.0.0").names(settings) >= HERE | more | {"0.0.0.0"}
-    assert Address().names(Settings()) == HERE
 
 
 def test_places_are_as_measured_unless_the_person_set_them(

@@ -12,7 +12,8 @@ import pytest
 
 from engine.errors import InvalidInput, ModelError
 from engine.serve import server
-from engine.serve.server import Address, Watcher, serve, serve_cluster
+from engine.serve.address import Address
+from engine.serve.server import Watcher, serve, serve_cluster
 from engine.settings import Settings
 from tests.fakes import FakeParts
 from tests.fakes_tts import FakeTts

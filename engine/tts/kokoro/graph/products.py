@@ -16,7 +16,7 @@ import numpy.typing as npt
 import onnxruntime
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from engine.tts.kokoro.parts import sums_exactly
+from engine.tts.kokoro.graph.exact import sums_exactly
 
 _MIDDLE: Final = 128  # of bytes without a sign
 _LARGEST: Final = 127  # of bytes with a sign

@@ -21,9 +21,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from engine.errors import Busy
+from engine.serve.address import Address
 from engine.serve.application import Access
 from engine.serve.limits import Limits
-from engine.serve.server import Address
 from engine.serve.service import SAMPLE_RATE
 from engine.settings import Settings
 from tests.engine.serve.served import tell

@@ -10,10 +10,10 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from engine.errors import SynthesisError
+from engine.serve.address import HERE
 from engine.serve.application import Access
 from engine.serve.doors.agents import agents_server
 from engine.serve.limits import Clock
-from engine.serve.server import HERE
 from tests.engine.serve.served import serving, started
 from tests.fakes import RATE, FakeParts, HandLoudspeaker
 from tests.fakes_tts import OWN_RATE

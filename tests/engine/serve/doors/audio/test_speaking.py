@@ -13,9 +13,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from engine.audio.pcm import SYNTHETIC
 from engine.errors import TimedOut
+from engine.serve.address import HERE
 from engine.serve.application import Access
 from engine.serve.limits import Limits
-from engine.serve.server import HERE
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.served import ANSWERS, HeldClock, Served, connected, serving, tell, until
 from tests.fakes_tts import OWN_RATE
