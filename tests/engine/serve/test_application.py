@@ -4,6 +4,7 @@ import asyncio
 import logging
 import stat
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,8 +132,6 @@ async def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.Monk
 async def test_a_later_head_that_does_not_end_ends_its_connection(
     monkeypatch: pytest.MonkeyPatch, rest: bytes
 ) -> None:
-    monkeypatch.setattr(application, "HEAD_S", 0.2)
-
     async with serving() as served:
         reader, writer = await asyncio.open_connection("127.0.0.1", served.port)
         head = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n"
@@ -140,12 +139,14 @@ async def test_a_later_head_that_does_not_end_ends_its_connection(
             writer.write(head + b"\r\n")
             assert b" 200 " in await reader.readline()
             await reader.readuntil(b"]}")
+        monkeypatch.setattr(application, "HEAD_S", 0.1)
         writer.write(head)
         ended = asyncio.ensure_future(reader.read())
         while not ended.done():
             writer.write(rest)
             await asyncio.sleep(0.01)
-        assert await ended == b""
+        with suppress(ConnectionResetError):  # the rest that was sent behind the end
+            assert await ended == b""
         writer.close()
 
 
