@@ -1,5 +1,4 @@
-"""A hash of those tensors in a codec's file that decide its codes, computed without loading the
-codec.
+"""The hash of the tensors that determine a codec's codes, computed without loading the codec.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
@@ -19,15 +18,15 @@ _LARGEST_HEADER: Final = 10_000_000  # bytes; a file of some hundred tensors has
 
 
 def codes_hash(file: Path) -> str:
-    """sha256 of everything in a codec's file that decides its codes; it stays the same when only
-    the decoder changes. ModelError when the file is missing or damaged.
+    """Return the sha256 of the parts of a codec's file that determine its codes. A new decoder
+    does not change it. ModelError if the file is missing or damaged.
     """
     return tensors_hash(file, lambda name: not name.startswith(SPEAKING))
 
 
 def tensors_hash(file: Path, wanted: Callable[[str], bool]) -> str:
-    """sha256 of the tensors of a safetensors file whose names are wanted. ModelError when the file
-    is missing or damaged.
+    """Return the sha256 of the tensors of a safetensors file whose names are wanted. ModelError if
+    the file is missing or damaged.
     """
     digest = hashlib.sha256()
     try:
@@ -44,8 +43,8 @@ def tensors_hash(file: Path, wanted: Callable[[str], bool]) -> str:
 
 
 def _tensors(stream: IO[bytes]) -> list[tuple[str, bytes]]:
-    """Name and bytes of each tensor of a safetensors file, sorted by name. ValueError for other
-    files."""
+    """Yield name and bytes of each tensor of a safetensors file, sorted by name. ValueError for
+    other files."""
     length = int.from_bytes(stream.read(8), "little")
     if length > _LARGEST_HEADER:
         raise ValueError("its header is too long")

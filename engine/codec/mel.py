@@ -1,4 +1,4 @@
-"""Speech as a log-mel spectrum, 50 columns a second, and as the few levels dMel makes of it.
+"""Speech as a log-mel spectrum, 50 columns a second, and in the few levels of dMel.
 
 The dMel paper's tokens (Bai et al., 2024) are levels of the log magnitudes, evenly spaced and the
 same for all bands. Here the ends of the scale are those of the corpus, so a step is finer.
@@ -50,14 +50,14 @@ class Levels:
         return (self.highest - self.lowest) / (LEVELS - 1)
 
     def quantised(self, mel: Tensor) -> Tensor:
-        """The nearest level of every value, int64."""
+        """Return the nearest level of every value, int64."""
         return ((mel - self.lowest) / self.step).round().clamp(0, LEVELS - 1).long()
 
     def restored(self, levels: Tensor) -> Tensor:
-        """Log magnitudes of levels, which need not be whole."""
+        """Return the log magnitudes of levels, which may be fractions."""
         return self.lowest + self.step * levels.float()
 
     def expected(self, logits: Tensor) -> Tensor:
-        """Log magnitudes [...] from logits [..., LEVELS]: the mean, not a level."""
+        """Return log magnitudes [...] from logits [..., LEVELS]: the mean, not a level."""
         places = torch.arange(LEVELS, dtype=torch.float32, device=logits.device)
         return self.restored(logits.softmax(-1) @ places)

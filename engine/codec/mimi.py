@@ -1,4 +1,4 @@
-"""Mimi, the codec VoXtream speaks through, with its streaming state taken off the module.
+"""Mimi, VoXtream's codec, with its streaming state separate from the modules.
 
 moshi keeps the state of a stream on the modules themselves, so two streams on one model would mix.
 Here a stream is a value: it is attached to the modules for one call and detached afterwards.
@@ -26,7 +26,7 @@ from engine.nn.weights_file import not_finite
 SAMPLE_RATE = 24_000  # Hz
 FRAME_SAMPLES = 1_920
 FRAME_MS = 80
-NOTHING = -1  # the phone of a frame of which nobody says what it says
+NOTHING = -1  # the phone of a frame whose phones are unknown
 PHONE_ROWS = 2  # the first and the last phone of a frame
 _CPU = torch.device("cpu")
 _SWITCHED_OFF = ExitStack()  # never left
@@ -53,7 +53,7 @@ class Mimi:
         _SWITCHED_OFF.enter_context(no_cuda_graph())
         self._model = model
         self._remake = remake
-        self._is_told = hasattr(model, "phones")  # it is a TextAwareMimi
+        self._takes_phones = hasattr(model, "phones")  # it is a TextAwareMimi
         self.codebooks = codebooks
         self._model.set_num_codebooks(codebooks)
         self._encoder: Any = _encoding_half(model)  # None = loaded again while a voice is made
@@ -76,21 +76,21 @@ class Mimi:
 
     @torch.inference_mode()
     def open(self, batch: int = 1) -> MimiStream:
-        """A fresh stream without any past, as if only silence had come before."""
+        """Return a new stream without a past, as after silence."""
         with self._model.streaming(batch):
             return MimiStream(self._model.get_streaming_state())
 
     @torch.inference_mode()
     def copied(self, stream: MimiStream) -> MimiStream:
-        """Another stream with the same past. moshi's states name modules, which stay what they
-        are.
+        """Return another stream with the same past. moshi's states refer to modules, which are
+        shared.
         """
         shared = {id(module): module for module in self._model.modules()}
         return MimiStream(deepcopy(stream.states, shared))
 
     @torch.inference_mode()
     def encode(self, pcm: Tensor) -> Tensor:
-        """A whole clip [B, 1, S] -> all codes [B, K, T], T = S / 1920 rounded up."""
+        """Encode a complete clip [B, 1, S] to codes [B, K, T], T = S / 1920 rounded up."""
         model = self._encoder
         if model is None:
             assert self._remake is not None
@@ -106,7 +106,7 @@ class Mimi:
         [B, 2, T]: the ids of each frame's first and last phone, or NOTHING; only a TextAwareMimi
         heeds them.
         """
-        if self._is_told:
+        if self._takes_phones:
             if phones is None:
                 phones = codes.new_full((len(codes), PHONE_ROWS, codes.shape[2]), NOTHING)
             codes = torch.cat((codes, phones), dim=1)
@@ -141,7 +141,7 @@ def _encoding_half(model: nn.Module) -> nn.Module:
 def load_mimi(file: Path, codebooks: int, device: torch.device) -> Mimi:
     """Read the published safetensors file through moshi's own loader.
 
-    Raises ModelError when the file is not there, broken, or not Mimi.
+    ModelError if the file is missing, damaged, or not Mimi.
     """
     from moshi.models.loaders import get_mimi  # slow to import
 

@@ -1,8 +1,8 @@
 """The small codec of the starter voice: moshi's Mimi with smaller parts of our own.
 
 It is used through the same `Mimi` class as the published one: frames of 80 ms at 24 kHz; the first
-codebook holds what is said, the others how it sounds. Invariant: the file states its own shape, and
-either every tensor fits that shape or a ModelError names the one that does not.
+codebook holds the phones, the others the sound of the voice. Invariant: the file states its own
+shape, and either every tensor fits that shape or a ModelError names the one that does not.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class SmallCodecConfig:
     width: Annotated[int, Range(1, 2048)]
     blocks: Annotated[int, Range(1, 32)]
     layers: Annotated[int, Range(1, 16)]
-    # that the decoder is told; 0 = it hears codes alone
+    # an input of the decoder; 0 = its input is the codes alone
     phones: Annotated[int, Range(0, 1024)] = 0
     # and its transformer's layers; 0 = as many as the encoder's
     decoder_blocks: Annotated[int, Range(0, 32)] = 0
@@ -45,7 +45,7 @@ class SmallCodecConfig:
 
 
 def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no types
-    """The network with fresh weights, in training mode."""
+    """Return the network with new weights, in training mode."""
     from moshi.models.compression import MimiModel  # slow to import
     from moshi.modules.transformer import ProjectedTransformer
     from moshi.quantization.vq import SplitResidualVectorQuantizer
@@ -84,7 +84,7 @@ def build(config: SmallCodecConfig) -> Any:  # Any: moshi's MimiModel has no typ
 
 
 def load_small(file: Path, device: torch.device) -> Mimi:
-    """Read a codec that training exported. ModelError names what is wrong with the file."""
+    """Read a codec that training exported. ModelError names the fault of the file."""
 
     def make() -> Any:
         codec = load_network(
@@ -98,7 +98,7 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 
 
 def read_config(text: str, file: Path) -> SmallCodecConfig:
-    """The shape a file carries. ModelError when it is missing or not one of ours."""
+    """Return the shape in a file. ModelError if it is missing or not a shape of this codec."""
     try:
         return read_shape(SmallCodecConfig, text, settled={"decoder": "source"})
     except ValueError as error:

@@ -1,9 +1,9 @@
-"""The encoder of the small codec, and what its decoder is made of.
+"""The encoder of the small codec, and the parts of its decoder.
 
     samples ─▶ log spectra, 50 columns a second ─▶ ConvNeXt ─▶ 25 Hz latents
-    25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ columns, of which `source.py` makes samples
+    25 Hz latents ─▶ 100 Hz ─▶ ConvNeXt ─▶ columns, which `source.py` turns into samples
 
-Invariant: everything is causal, and streaming piece by piece equals the whole at once.
+Invariant: everything is causal, and piece by piece equals all at once.
 """
 
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class ConvNext(StreamingContainer):
 
 @dataclass
 class _Past(State):
-    """Samples [B, C, n] that the next piece needs. They stay where they are: a CUDA graph reads
+    """Samples [B, C, n] that the next piece needs. They are never reallocated: a CUDA graph reads
     and writes the same memory every time.
     """
 
@@ -111,14 +111,14 @@ class SpectralEncoder(StreamingContainer):
 
 
 class Columns(StreamingContainer):
-    """What decoders share: latents [B, D, T] at 25 Hz -> columns [B, 4 T, D] at 100 Hz; or other
-    values [B, entry, T] at another rate, of which each makes `factor` columns.
+    """The common part of decoders: latents [B, D, T] at 25 Hz -> columns [B, 4 T, D] at 100 Hz; or
+    other values [B, entry, T] at another rate, `factor` columns each.
     """
 
     def __init__(
         self, width: int, blocks: int, entry: int | None = None, factor: int = UPSAMPLING
     ) -> None:
-        """`entry` None: what enters is as wide as the columns."""
+        """`entry` None: the input is as wide as the columns."""
         super().__init__()
         self.up = StreamingConvTranspose1d(
             width if entry is None else entry, width, 2 * factor, factor, causal=True
@@ -163,7 +163,7 @@ class OverlapAdd(StreamingModule[_Past]):
 
 
 def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
-    """Triangles on the mel scale, [fft / 2 + 1, bands], each of area 1."""
+    """Return triangles on the mel scale, [fft / 2 + 1, bands], each of area 1."""
     edges = mel_edges(bands, highest_hz)
     bins = torch.linspace(0, SAMPLE_RATE / 2, fft // 2 + 1)[:, None]
     rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
@@ -176,14 +176,14 @@ def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
 
 
 def mel_edges(bands: int, highest_hz: float = 12_000.0) -> Tensor:
-    """Edges in Hz, [bands + 2], of bands on the mel scale that overlap by half."""
+    """Return the edges in Hz, [bands + 2], of bands on the mel scale that overlap by half."""
     highest_mel = 2595 * torch.log10(torch.tensor(1 + highest_hz / 700))
     mels = torch.linspace(0, float(highest_mel), bands + 2)
     return 700 * (10 ** (mels / 2595) - 1)
 
 
 def quantised(model: Any, latents: Tensor) -> Any:  # Any: moshi's quantiser results
-    """The two halves of the quantiser on latents [B, D, T], apart: (first codebook, the rest)."""
+    """Return the quantised latents [B, D, T] of the first codebook, and those of the others."""
     quantiser = model.quantizer
     return quantiser.rvq_first(latents, model.frame_rate), quantiser.rvq_rest(
         latents, model.frame_rate

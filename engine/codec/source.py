@@ -5,7 +5,7 @@
 
 Spectral decoders of this size blur pitch and phase; here both are exact by construction (the
 source-filter model; with learned filters in DDSP, Engel et al., 2020). Invariant: everything is
-causal, and streaming piece by piece equals the whole at once, the noise included.
+causal, and piece by piece equals all at once, the noise included.
 """
 
 from dataclasses import dataclass
@@ -132,14 +132,14 @@ class SourceDecoder(Columns):
         return self.samples(shape, shape.pitch)
 
     def shape(self, latents: Tensor) -> Shape:
-        """The shape that the latents describe."""
+        """Return the shape that the latents describe."""
         out = self.leave(self.columns(latents)).float()
         pitch, pulses, noise = out.split((1, PULSE_BANDS, NOISE_BANDS), dim=-1)
         return Shape(pitch[..., 0] + torch.tensor(MIDDLE_HZ).log(), pulses, noise)
 
     def samples(self, shape: Shape, pitch: Tensor) -> Tensor:
-        """Samples [B, 1, HOP T] of a shape; `pitch` (log Hz [B, T]) is that of the shape or, in
-        training, the true one. Column t sets the pitch from sample HOP (t + 1) on.
+        """Return samples [B, 1, HOP T] of a shape; `pitch` (log Hz [B, T]) is that of the shape or,
+        in training, the true one. Column t sets the pitch from sample HOP (t + 1) on.
         """
         pulses, noise = self.source(pitch.exp().clamp(LOWEST_HZ, HIGHEST_HZ))
         gains = (shape.pulses @ self.get_buffer("pulse_bins")).clamp(max=LARGEST_LOG)
@@ -150,9 +150,8 @@ class SourceDecoder(Columns):
 
 
 def minimum_phase(log_gains: Tensor) -> Tensor:
-    """The spectrum of the causal filter with these log gains [..., BINS] that rings the shortest.
-
-    By folding the cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing).
+    """Return the spectrum of the causal filter with these log gains [..., BINS] and the shortest
+    response, by folding the cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing).
     """
     cepstrum = torch.fft.irfft(log_gains, FFT)
     middle = FFT // 2
@@ -164,8 +163,7 @@ def minimum_phase(log_gains: Tensor) -> Tensor:
 
 
 def _between(bands: int) -> Tensor:
-    """The matrix [bands, BINS] from values at the bands' centres to linear interpolation at all
-    bins."""
+    """Return the matrix [bands, BINS] that interpolates values at the bands' centres linearly."""
     middles = mel_edges(bands)[1:-1]
     bins = torch.linspace(0, SAMPLE_RATE / 2, BINS)
     upper = torch.searchsorted(middles, bins).clamp(1, bands - 1)

@@ -1,8 +1,8 @@
-"""A Mimi whose decoder is told which phones each frame says.
+"""A Mimi whose decoder also gets the phones of each frame.
 
-Codes lose some of the sounds, and whoever speaks a text knows them exactly (a text-aware decoder,
-as in TaDiCodec, Wang et al. 2025). The ids of a frame's first and last phone stand in PHONE_ROWS
-rows behind the codebooks. Invariant: a frame that is told nothing is decoded from its codes alone.
+Codes lose some of the sounds, but a speech synthesiser knows them exactly (a text-aware decoder, as
+in TaDiCodec, Wang et al. 2025). The ids of a frame's first and last phone are in PHONE_ROWS rows
+behind the codebooks. Invariant: a frame with the phones NOTHING is decoded from its codes alone.
 """
 
 from typing import Any, Final
@@ -21,7 +21,7 @@ class TextAwareMimi(MimiModel):
     """
 
     def __init__(self, *parts: Any, phones: int, **sizes: Any) -> None:
-        """A fresh network hears nothing in the phones."""
+        """In a new network the phones have no effect."""
         super().__init__(*parts, **sizes)
         self.phones = nn.Embedding(phones - NOTHING, self.dimension, padding_idx=0)
         nn.init.zeros_(self.phones.weight)

@@ -1,8 +1,8 @@
-"""From what an acoustic model predicts, column by column, to samples: the small codec's decoder
-with another entry.
+"""From the predictions of an acoustic model, column by column, to samples: the small codec's
+decoder with another input.
 
-The entry takes mel spectra or the vectors of a single codebook, 50 columns a second; `small` has
-the one for codes. So the systems are compared by what they predict, not by their vocoders.
+The input is mel spectra or the vectors of a single codebook, 50 columns a second; `small` has the
+one for codes. So the systems are compared by their predictions, not by their vocoders.
 Invariant: a stream is a value of its own; a vocoder holds no state between two calls.
 """
 
@@ -42,7 +42,7 @@ class WaveStream(Protocol):
 
 
 class Waves(Protocol):
-    """What a session needs of a vocoder."""
+    """The interface of a vocoder for sessions."""
 
     def open(self) -> WaveStream: ...
 
@@ -56,13 +56,13 @@ class Vocoder:
 
     @torch.inference_mode()
     def open(self) -> "VocoderStream":
-        """A fresh stream without any past, as if only silence had come before."""
+        """Return a new stream without a past, as after silence."""
         with self._decoder.streaming(1):
             return VocoderStream(self._decoder, MimiStream(self._decoder.get_streaming_state()))
 
 
 class VocoderStream:
-    """Where one utterance stands."""
+    """The state of one utterance."""
 
     def __init__(self, decoder: Any, stream: MimiStream) -> None:
         self._decoder = decoder
@@ -80,13 +80,13 @@ class VocoderStream:
 
 
 def fresh_decoder(config: VocoderConfig) -> SourceDecoder:
-    """The network with first weights, in training mode."""
+    """Return the network with its first weights, in training mode."""
     return SourceDecoder(config.width, config.blocks, config.entry, FACTOR)
 
 
 def load_vocoder(file: Path, entry: int) -> Vocoder:
-    """Read a vocoder that training exported, for columns of `entry` values. ModelError says what
-    is wrong with the file.
+    """Read a vocoder that training exported, for columns of `entry` values. ModelError names the
+    fault of the file.
     """
 
     def decoder_of(text: str) -> SourceDecoder:

@@ -4,10 +4,9 @@ samples at 24 kHz.
     vectors ─▶ convolutions around attention ─▶ ConvNeXt ─▶ magnitude, phase ─▶ inverse FFT
 
 It is not causal: a token's sound depends on all tokens it is decoded with. A stream decodes windows
-that overlap: BEHIND tokens that were heard, the new ones, and AHEAD that are heard with the next
-window, where the two are faded into each other.
-Invariant: a stream's samples depend on the pieces it is given alone; forward never writes to the
-module.
+that overlap: BEHIND tokens that were already output, the new ones, and AHEAD tokens that are output
+with the next window, cross-faded.
+Invariant: a stream's samples depend on its pieces alone; forward never writes to the module.
 """
 
 from dataclasses import dataclass
@@ -74,7 +73,7 @@ class WavTokenizerDecoder(nn.Module):
         return self._samples(torch.polar(magnitudes, phases))
 
     def _samples(self, spectra: Tensor) -> Tensor:
-        """Spectra [T, FFT / 2 + 1] -> their windows added, over the windows' power."""
+        """Add the windows of spectra [T, FFT / 2 + 1], divided by the windows' power."""
         window = self.get_buffer("window")
         pieces = torch.fft.irfft(spectra, FFT) * window
         both = torch.stack((pieces, window.square().expand_as(pieces)))  # [2, T, FFT]
@@ -86,7 +85,7 @@ class WavTokenizerDecoder(nn.Module):
 
 
 class _ConvNext(ConvNext):
-    """The block of the small codec, which hears what follows, too."""
+    """The block of the small codec, but not causal."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
@@ -110,7 +109,7 @@ class _Residual(nn.Module):
 
 
 class _Attention(nn.Module):
-    """One head over the whole window."""
+    """One head over the complete window."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -141,9 +140,7 @@ class WavTokenizer:
 
 
 class WindowStream:
-    """A WaveStream of one sentence after the other. It keeps AHEAD tokens until it is told that the
-    sentence is over.
-    """
+    """A WaveStream of one sentence after the other. It holds AHEAD tokens back until end()."""
 
     def __init__(self, decoder: WavTokenizerDecoder) -> None:
         self._decoder = decoder
@@ -157,7 +154,7 @@ class WindowStream:
 
     @torch.inference_mode()
     def decode(self, columns: Tensor) -> Tensor:
-        """The next vectors [T, entry] -> the samples [HOP n] that they make certain, maybe none."""
+        """Take the next vectors [T, entry]; return the samples [HOP n] that are now final."""
         self._vectors.append(columns)
         pcm = self._until(sum(map(len, self._vectors)) - AHEAD)
         self._ending.hear(pcm.numpy())
@@ -165,7 +162,7 @@ class WindowStream:
 
     @torch.inference_mode()
     def end(self) -> Tensor:
-        """The samples that were kept, which then die away. The next vector begins a sentence."""
+        """Return the samples held back, with a fade-out. The next vector begins a sentence."""
         pcm = self._until(sum(map(len, self._vectors)))
         self._ending.hear(pcm.numpy())
         rest = torch.cat((pcm, torch.from_numpy(self._ending.sound())))
@@ -173,7 +170,7 @@ class WindowStream:
         return rest
 
     def _until(self, token: int) -> Tensor:
-        """The samples of the tokens before this one that were not given out."""
+        """Return the samples of the tokens before this one that were not returned yet."""
         if token <= self._given:
             return torch.zeros(0)
         vectors = torch.cat(self._vectors)
@@ -188,7 +185,7 @@ class WindowStream:
 
 
 def load_wavtokenizer(file: Path, entry: int, hint: str) -> WavTokenizerDecoder:
-    """Read a converted decoder, for vectors of `entry` numbers. ModelError says what is wrong."""
+    """Read a converted decoder, for vectors of `entry` numbers. ModelError names the fault."""
 
     def decoder_of(text: str) -> WavTokenizerDecoder:
         config = read_shape(WavTokenizerConfig, text)

@@ -1,7 +1,7 @@
-"""What a transformer remembers of one sequence, as plain values owned by one session.
+"""Caches of keys and values: a transformer's memory of one sequence, owned by one session.
 
 Invariant: a cache reads only the positions in use, and stores little more. Two caches never share
-storage, so two sessions on one set of weights cannot disturb each other.
+storage, so two sessions on one set of weights cannot affect each other.
 """
 
 import math
@@ -58,11 +58,11 @@ class KvCache:
         self.length += positions
 
     def restart(self) -> None:
-        """Forget everything, keep the storage."""
+        """Drop all positions, keep the storage."""
         self.length = 0
 
     def reserve(self, positions: int) -> None:
-        """Make room for `positions` in all; unused room is zero, never NaN."""
+        """Allocate storage for `positions` in total; unused storage is zero, never NaN."""
         extra = positions - self.capacity
         if extra <= 0:
             return
@@ -71,7 +71,7 @@ class KvCache:
         self.stored = torch.cat((self.stored, self.stored.new_zeros(shape)), dim=4)
 
     def copy(self, length: int) -> "KvCache":
-        """A cache of its own with the first `length` positions."""
+        """Return a separate cache with the first `length` positions."""
         twin = object.__new__(KvCache)
         twin.length, twin._growth = length, self._growth
         twin.stored = self.stored[..., :length, :].clone(memory_format=torch.contiguous_format)
@@ -108,8 +108,8 @@ class FixedKvCache:
         return Stored(self._keys[layer], self._values[layer])
 
     def mask(self) -> Tensor:
-        """[1, S] to add to the scores, 0 up to and including `position`. From a mask of True and
-        False every layer would compute it again.
+        """Return [1, S] to add to the scores, 0 up to and including `position`. With a mask of
+        booleans every layer would compute it again.
         """
         hidden = self._steps > self.position
         return torch.zeros_like(hidden, dtype=self._keys.dtype).masked_fill(hidden, -math.inf)[None]

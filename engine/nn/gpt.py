@@ -1,6 +1,6 @@
 """GPT-2's blocks, on the attention, the residuals and the caches of transformer.py.
 
-They know their places from what enters, so nothing is rotated.
+The input contains the positions, so nothing is rotated.
 """
 
 import torch
@@ -31,7 +31,7 @@ class Gpt(Transformer):
 
 
 class GptBlock(Block):
-    """Attention and MLP, each behind a norm that takes the mean away."""
+    """Attention and MLP, each behind a norm that subtracts the mean."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
@@ -42,7 +42,7 @@ class GptBlock(Block):
 
 
 class UnturnedAttention(Attention):
-    """Attention whose queries and keys are not turned by their places."""
+    """Attention whose queries and keys are not rotated by their positions."""
 
     def project(self, x: Tensor, rotation: Rotation) -> Heads:
         config = self.config
@@ -70,6 +70,6 @@ class GeluMlp(Mlp):
 
 
 def unturned(config: TransformerConfig, device: torch.device) -> Rotation:
-    """What leaves the queries and keys of a position as they are, for graphs that turn them."""
+    """Return the rotation by zero, for graphs that rotate queries and keys."""
     half = config.head_width // 2
     return Rotation(torch.ones(1, half, device=device), torch.zeros(1, half, device=device))

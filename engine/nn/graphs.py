@@ -13,11 +13,11 @@ WARM_UP_CALLS = 3  # cuBLAS and the allocator settle first; that must not be cap
 
 
 class Graphed:
-    """Repeats `function`, which must read and write only tensors that stay where they are.
+    """Repeats `function`, which must read and write only tensors that are not reallocated.
 
-    The function takes nothing: inputs are tensors it closes over and the caller fills in place. Its
-    result is overwritten by the next call. No host synchronisation may happen inside. Raises a
-    RuntimeError when it cannot be captured or memory is short.
+    The function has no arguments: its inputs are tensors in its closure, which the caller fills in
+    place. Its result is overwritten by the next call. It must not synchronise with the host.
+    RuntimeError if it cannot be captured or memory is short.
     """
 
     def __init__(self, function: Callable[[], tuple[Tensor, ...]], device: torch.device) -> None:
@@ -34,7 +34,7 @@ class Graphed:
         return self._result
 
     def _capture(self) -> None:
-        """Warm up on a side stream, then record; the caller resets what these calls wrote."""
+        """Warm up on a side stream, then record; the caller resets the tensors they wrote."""
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):

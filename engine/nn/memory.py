@@ -1,5 +1,4 @@
-"""Memory that loading needed and the C library still holds, and Python's search for unreachable
-objects while it loads.
+"""Memory that the C library holds after loading, and Python's garbage collection meanwhile.
 
 Invariant: changes no value; at worst it does nothing.
 """
@@ -15,15 +14,15 @@ _thresholds = gc.get_threshold()
 
 
 def collect_young_only() -> None:
-    """While modules are imported and models loaded: nearly all that is made stays, and going
-    through all of it again and again takes an eighth of a start's processor time.
+    """Collect only young objects while modules are imported and models loaded: nearly all objects
+    stay, and scanning them again and again takes an eighth of a start's processor time.
     """
     gc.set_threshold(*_thresholds[:_OLDEST], _NEVER)
 
 
 def collect_all() -> None:
-    """From now on as Python does, but for what there is: that stays until the end, and a search
-    through all of it would stop every thread for tenths of a second.
+    """Restore normal garbage collection. Objects that exist now are never scanned again, as that
+    would stop every thread for tenths of a second.
     """
     if gc.get_threshold() != _thresholds:
         if not gc.get_freeze_count():  # once: what comes after a first start may go again
@@ -32,15 +31,15 @@ def collect_all() -> None:
 
 
 def collect_all_at_the_end() -> None:
-    """What collect_all() kept may go now. Otherwise it outlives Python's last search, and native
-    libraries complain of objects that were never freed.
+    """Release the objects that collect_all() excluded. Otherwise they outlive Python's last
+    collection, and native libraries report objects that were never freed.
     """
     gc.unfreeze()
 
 
 def return_freed_memory() -> None:
-    """Give freed memory back to the system, in some 10 ms. glibc keeps freed memory: 400 MB after
-    the weights of the full-size model were packed, 70 MB after Whisper transcribed an utterance.
+    """Return freed memory to the system, in some 10 ms. glibc keeps it: 400 MB after the weights of
+    the full-size model were packed, 70 MB after Whisper transcribed an utterance.
     """
     if sys.platform != "linux":
         return

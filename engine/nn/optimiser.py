@@ -1,8 +1,8 @@
 """torch's AdamW, without torch's compiler.
 
-torch marks methods of its optimisers for a compiler, and imports all of that to do so: 7 s of
-processor time that who teaches a wake phrase waits for, though nothing here is ever compiled.
-Invariant: with a torch that marks them otherwise it is torch's AdamW, and slow to begin.
+torch marks methods of its optimisers for a compiler, and imports the compiler to do so: 7 s of
+processor time at the start of a wake phrase's training, which compiles nothing.
+Invariant: with a torch that marks them in another way it is torch's AdamW, with that slow start.
 """
 
 import inspect

@@ -1,5 +1,5 @@
-"""The pre-net of Tacotron (Wang et al., 2017): what was said last passes through narrow layers with
-dropout, in use as in training. A network that hears itself so has to read, and not just go on.
+"""The pre-net of Tacotron (Wang et al., 2017): the last output passes through narrow layers with
+dropout, in use as in training. So the network must read the text and cannot only continue.
 
 Invariant: all randomness is passed in.
 """
@@ -35,7 +35,7 @@ class Prenet(nn.ModuleList):
     def keep_masks(
         self, shape: Sequence[int], share: float, generator: torch.Generator | None
     ) -> Tensor:
-        """Factors for values [*shape, entry]: 0 for the `share` that is dropped, the others scaled
+        """Return factors for values [*shape, entry]: 0 for the `share` that is dropped, the others scaled
         up. `generator` None: torch's own.
         """
         weight = next(self.parameters())

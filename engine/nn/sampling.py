@@ -1,8 +1,8 @@
 """Draws from distributions, with the randomness passed in.
 
-Invariant: nothing here owns or advances a generator except `race_noise`; given the noise, a draw is
-a function. The draw is the exponential race: with e_i ~ Exp(1), argmax p_i / e_i picks i with
-probability p_i, without waiting for the device.
+Invariant: only `race_noise` advances a generator; given the noise, a draw is a function. The draw
+is the exponential race: with e_i ~ Exp(1), argmax p_i / e_i picks i with probability p_i, without
+waiting for the device.
 """
 
 import torch
@@ -10,12 +10,12 @@ from torch import Tensor
 
 
 def race_noise(size: int, generator: torch.Generator) -> Tensor:
-    """[1, size] draws from Exp(1), fp32, on the generator's device."""
+    """Return [1, size] draws from Exp(1), fp32, on the generator's device."""
     return torch.empty(1, size, device=generator.device).exponential_(1.0, generator=generator)
 
 
 def guide(conditional: Tensor, unconditional: Tensor, weight: Tensor | float) -> Tensor:
-    """Classifier-free guidance: weight 1 is the conditional row, above 1 exaggerates it."""
+    """Apply classifier-free guidance: weight 1 is the conditional row, above 1 exaggerates it."""
     return weight * conditional + (1 - weight) * unconditional
 
 

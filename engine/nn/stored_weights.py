@@ -1,10 +1,10 @@
-"""How the weights of a network lie in a safetensors file: in full, in half precision, or in int8
-with a scale a row.
+"""Storage of a network's weights in a safetensors file: fp32, half precision, or int8 with one
+scale per row.
 
     name             int8 [..., n], or a floating tensor as it is
     name.row_scale   fp32 [..., 1], only where name is int8: the weight is their product
 
-Invariant: whoever reads a tensor gets fp32, whatever it is stored in.
+Invariant: reading gives fp32, whatever the stored type.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,12 +22,12 @@ KINDS: Final = ("F32", "BF16", "F16", "I8")  # that may hold weights, as safeten
 
 
 def full(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """As they are."""
+    """Return the tensors unchanged."""
     return {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
 
 
 def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Floating numbers in half precision."""
+    """Return floating numbers in half precision."""
     return full(
         {n: each.half() if each.is_floating_point() else each for n, each in tensors.items()}
     )
@@ -37,7 +37,7 @@ Store = Callable[[Mapping[str, Tensor]], dict[str, Tensor]]
 
 
 def in_int8(tensors: Mapping[str, Tensor], small: Store = halved) -> dict[str, Tensor]:
-    """Large tensors in int8 with their scales, the others as `small` stores them."""
+    """Return large tensors in int8 with their scales, the others as `small` stores them."""
     entries = small(tensors)
     for name, tensor in tensors.items():
         if rows := _row_dimensions(tensor):
@@ -50,7 +50,7 @@ def in_int8(tensors: Mapping[str, Tensor], small: Store = halved) -> dict[str, T
 
 
 def names(handle: Any) -> list[str]:
-    """The tensors in an open safetensors file, without their scales."""
+    """Return the names of the tensors in an open safetensors file, without their scales."""
     return [name for name in handle.keys() if not name.endswith(ROW_SCALE)]  # noqa: SIM118
 
 
@@ -69,7 +69,7 @@ def check_scales(handle: Any, name: str) -> None:
 
 
 def read(handle: Any, name: str) -> Tensor:
-    """A tensor in fp32. ValueError as check_scales()."""
+    """Return a tensor in fp32. ValueError as check_scales()."""
     check_scales(handle, name)
     tensor: Tensor = handle.get_tensor(name)
     if tensor.dtype is not torch.int8:
@@ -79,7 +79,7 @@ def read(handle: Any, name: str) -> Tensor:
 
 
 def load(file: Path) -> dict[str, Tensor]:
-    """All tensors of a file in fp32. OSError, SafetensorError or ValueError when it is damaged."""
+    """Return all tensors of a file in fp32. OSError, SafetensorError, ValueError if damaged."""
     from safetensors import safe_open
 
     with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
@@ -87,8 +87,8 @@ def load(file: Path) -> dict[str, Tensor]:
 
 
 def _row_dimensions(tensor: Tensor) -> tuple[int, ...]:
-    """The dimensions that share a scale: the last one, or of a convolution, whose kernels are
-    short, all but the first. Empty = it is too small for int8.
+    """Return the dimensions that share a scale: the last one, or for a convolution, whose kernels
+    are short, all but the first. Empty = the tensor is too small for int8.
     """
     if not tensor.is_floating_point() or tensor.dim() < 2 or tensor.numel() < SMALLEST:
         return ()

@@ -70,10 +70,10 @@ class Stored(NamedTuple):
 
 
 class Cache(Protocol):
-    """Remembers keys and values per layer."""
+    """Keys and values per layer."""
 
     def append(self, layer: int, keys: Tensor, values: Tensor) -> Stored:
-        """Store [B, G, T, E] behind what the layer has; return everything attention may read."""
+        """Store [B, G, T, E] behind the layer's positions; return all that attention may read."""
         ...
 
 
@@ -251,7 +251,7 @@ def rope_frequencies(head_width: int) -> Tensor:
 
 
 def rotate(x: Tensor, rotation: Rotation) -> Tensor:
-    """Turn pairs (x[2i], x[2i+1]) of [..., T, E] by their position's angles, in fp32."""
+    """Rotate pairs (x[2i], x[2i+1]) of [..., T, E] by their position's angles, in fp32."""
     pairs = x.float().view(*x.shape[:-1], -1, 2)  # [..., T, E / 2, 2]
     even, odd = pairs[..., 0], pairs[..., 1]
     rotated_pairs = torch.stack(

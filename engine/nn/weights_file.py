@@ -1,4 +1,4 @@
-"""Networks out of safetensors files, which may carry the network's shape beside its weights.
+"""Networks from safetensors files, which may contain the network's shape beside its weights.
 
 Invariant: every tensor fits the network and is finite, or a ModelError names the file.
 """
@@ -30,7 +30,7 @@ _Network = TypeVar("_Network", bound=nn.Module)
 
 
 def shape_metadata(shape: Any) -> dict[str, str]:
-    """What a safetensors file must carry beside its tensors to say the network's shape."""
+    """Return the metadata of a safetensors file that describe the network's shape."""
     return {SHAPE_KEY: json.dumps(asdict(shape), default=lambda member: member.value)}
 
 
@@ -41,8 +41,8 @@ def read_shape(
     ignore_unknown: bool = False,
     settled: Mapping[str, object] | None = None,
 ) -> _Shape:
-    """The shape a file carries, each size within its Range; `settled`: see drop_settled().
-    ValueError when it is missing or cannot be built.
+    """Return the shape in a file, each size within its Range; `settled`: see drop_settled().
+    ValueError if it is missing or cannot be built.
     """
     if not text:
         raise ValueError("it does not say its shape")
@@ -54,8 +54,8 @@ def read_shape(
 
 
 def check_numbers(config: Any) -> None:
-    """ValueError naming the first value of a dataclass, or of one inside it, that is beyond the
-    Range it is annotated with, or saying that a transformer does not fit together.
+    """ValueError names the first value of a dataclass, or of one inside it, that is outside its
+    annotated Range, or says that a transformer's sizes do not match.
     """
     hints = get_type_hints(type(config), include_extras=True)
     for name, value in vars(config).items():
@@ -72,7 +72,7 @@ def check_numbers(config: Any) -> None:
 
 
 def check_number(name: str, value: float, allowed: Range) -> None:
-    """ValueError when a value of that name makes no sense."""
+    """ValueError if this value is not allowed under this name."""
     if not allowed.allows(value):
         low, high = allowed.lowest, allowed.highest
         raise ValueError(f"'{name}' is {value!r}, expected {low:g} to {high:g}")
@@ -81,9 +81,9 @@ def check_number(name: str, value: float, allowed: Range) -> None:
 def load_network(
     file: Path, network_of: Callable[[str], _Network], what: Translatable, hint: str
 ) -> _Network:
-    """The network that `network_of` builds of the shape a file carries (JSON; empty = none), with
-    the file's weights, for inference only. `what` the file is ("The vocoder") and the `hint` are
-    for the ModelError, which `network_of` may cause with a ValueError.
+    """Return the network that `network_of` builds of the shape in a file (JSON; empty = none), with
+    the file's weights, for inference only. `what` (the kind of file, "The vocoder") and `hint` are
+    for the ModelError, also if `network_of` raises a ValueError.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -123,7 +123,7 @@ def check_shapes(
     found: Mapping[str, Sequence[int]],
     hint: Translatable,
 ) -> None:
-    """ModelError naming the first tensor of a file that is missing, has another shape, or is not
+    """ModelError names the first tensor of a file that is missing, has another shape, or is not
     expected.
     """
     for key, shape in expected.items():
@@ -151,8 +151,8 @@ def check_shapes(
 
 
 def not_finite(tensors: Iterable[tuple[str, Tensor]]) -> str:
-    """The name of the first tensor that holds NaN or infinity; empty when none does. One NaN in a
-    file would turn all speech into silence or noise, without any error.
+    """Return the name of the first tensor that contains NaN or infinity; empty if none does. One
+    NaN in a file would turn all speech into silence or noise, without any error.
     """
     for name, tensor in tensors:
         if not tensor.is_floating_point() or not tensor.numel():
@@ -164,8 +164,8 @@ def not_finite(tensors: Iterable[tuple[str, Tensor]]) -> str:
 
 
 class Unset(TorchFunctionMode):
-    """Inside, parameters keep what their memory happens to hold: drawing millions of numbers that
-    nobody sees takes half of the time of reading a codec.
+    """Context in which new parameters stay uninitialised: drawing millions of numbers that are then
+    replaced takes half of the time of reading a codec.
     """
 
     def __torch_function__(

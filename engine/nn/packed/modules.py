@@ -73,7 +73,7 @@ class PackedGpt(PackedTransformer):
 
 
 def _bias(cache: KvCache, length: int, mask: Tensor | None) -> Array:
-    """[T, capacity + T] added to the scores: 0 where a position may be read."""
+    """Return [T, capacity + T] to add to the scores: 0 where a position may be read."""
     past = cache.capacity
     bias = np.full((length, past + length), HIDDEN_SCORE, dtype=np.float32)
     if mask is None:

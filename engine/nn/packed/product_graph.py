@@ -1,8 +1,8 @@
 """An ONNX graph under construction, whose products run in ONNX Runtime's block-quantised kernels.
 
-Why not torch: on the machine where this was written, two rows times a 1024 x 16384 matrix took 3.2
-ms in bf16 and 1.75 ms in int8 with torch's kernels, but 0.70 ms in int8 with these (one core). A
-whole stack is one graph, so Python runs once per step.
+Why not torch: on one core, two rows times a 1024 x 16384 matrix took 3.2 ms in bf16 and 1.75 ms in
+int8 with torch's kernels, but 0.70 ms in int8 with these. A complete stack is one graph, so Python
+runs once per step.
 Invariant: a compiled graph never changes; it holds its weights once, packed.
 """
 
@@ -139,8 +139,8 @@ class ProductGraph:
 
 
 def _described(name: str, shape: list[Any]) -> Any:
-    """An input or output, fp32 except for counts and codes; the name of a layer's own ends in its
-    number."""
+    """Return the description of an input or output, fp32 except for counts and codes; a layer's own
+    one has a name that ends in the layer's number."""
     kind = _INTEGERS.get(name.rstrip("0123456789"), TensorProto.FLOAT)
     return helper.make_tensor_value_info(name, kind, shape)
 
@@ -149,9 +149,9 @@ _KINDS = {torch.float32: np.float32, torch.int64: np.int64, torch.int32: np.int3
 
 
 class Bound:
-    """A graph that reads and writes its inputs and outputs in place: contiguous CPU tensors by
-    name, fp32 or integers, which live as long as this does. Passing arrays in and getting new ones
-    back costs as much as a small graph itself; only its owner runs it.
+    """A graph with fixed input and output tensors: contiguous CPU tensors by name, fp32 or
+    integers, which live as long as this does. Passing arrays in and out would cost as much as a
+    small graph itself. Only its owner runs it.
     """
 
     def __init__(
@@ -172,5 +172,5 @@ class Bound:
                 bind(name, "cpu", 0, kind, shape, tensor.data_ptr())
 
     def run(self) -> None:
-        """Compute the outputs from what the inputs hold now."""
+        """Compute the outputs from the present inputs."""
         self._session.run_with_iobinding(self._binding)

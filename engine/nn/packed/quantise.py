@@ -36,7 +36,7 @@ class Quantised:
 
 
 def fills_blocks(*widths: int) -> bool:
-    """Whether products with so many inputs can be quantised."""
+    """Return whether products with this number of inputs can be quantised."""
     return not any(width % BLOCK for width in widths)
 
 
@@ -54,5 +54,5 @@ def quantise(weight: Tensor) -> Quantised:
 
 
 def restore(quantised: Quantised) -> Tensor:
-    """The matrix [N, K], fp32, that a packed product really multiplies by."""
+    """Return the matrix [N, K], fp32, that a packed product really multiplies by."""
     return ((quantised.codes.float() - MIDDLE) * quantised.scales[..., None]).flatten(1)

@@ -1,6 +1,6 @@
 """A Llama stack for short sequences that keep restarting, like the codes of one frame.
 
-With so few positions, most of the time goes into copying a cache and calling small functions around
+With few positions, most of the time goes into copying a cache and calling small functions around
 the products. Here keys and values are written in place, attention is one call, and nothing is
 allocated. In tests/benchmarks/voxtream_speed.py, on one core with other work running, the codes of
 a full-size frame took 77 ms of CPU with PackedTransformer called from Python, and 58 ms this way
@@ -40,7 +40,7 @@ class ShortStack:
         self.session = graph.compiled(threads=threads)
 
     def open(self, batch: int, first: int) -> "ShortSequence":
-        """Buffers for sequences whose first step has `first` positions."""
+        """Return buffers for sequences whose first step has `first` positions."""
         return ShortSequence(self, batch, first)
 
 
@@ -71,7 +71,7 @@ class ShortSequence:
             self._steps.append(Bound(stack.session, inputs, outputs))
 
     def run(self, step: int) -> None:
-        """Step 0 starts a new sequence; no later step may be left out."""
+        """Run a step. Step 0 starts a new sequence; no later step may be left out."""
         self._steps[step].run()
 
 

@@ -24,7 +24,7 @@ HIDDEN_SCORE = -1e30  # what a masked position's score gets; -inf would give NaN
 
 @dataclass(frozen=True)
 class Advanced:
-    """What a stack computed for new positions: hidden [B, T, D], and keys and values to store,
+    """The result of a stack for new positions: hidden [B, T, D], and keys and values to store,
     [layers, 2, B, G, T, E].
     """
 
@@ -104,7 +104,7 @@ class LlamaGraph(ProductGraph):
         self.hidden = self._norm("normed", scale)
 
     def finish(self, *, threads: int) -> CompiledStack:
-        """The stack, giving `hidden` as its output."""
+        """Return the compiled stack with `hidden` as its output."""
         config, batch = self._config, [None, None]
         self.add("Identity", [self.hidden], ["y"])
         names = [f"{kind}{layer}" for layer in range(config.layers) for kind in ("keys", "values")]
@@ -122,11 +122,11 @@ class LlamaGraph(ProductGraph):
         return self.product(mark + "mixed", mark + "out", output)
 
     def _of(self, name: str, layer: int) -> str:
-        """The name of a layer's input; here all layers share one."""
+        """Return the name of a layer's input; here all layers share one."""
         return name
 
     def _queries(self, layer: int, name: str, *, axis: int) -> str:
-        """The positions of a value for which a layer has to compute outputs; here all of them."""
+        """Return the positions of a value for which a layer computes outputs; here all of them."""
         return name
 
     def _stack_inputs(self) -> dict[str, list[Any]]:
@@ -185,7 +185,7 @@ class LlamaGraph(ProductGraph):
         self.add("Reshape", [mark + "rows", "joined"], [mark + "mixed"])
 
     def _norm(self, y: str, scale: Tensor) -> str:
-        """hidden + change, which becomes the new hidden, through a norm; returns y."""
+        """Set hidden to hidden + change; return it through a norm."""
         weights = self.constant(f"{y}.scale", scale.detach().float().numpy())
         if not self.change:
             self.add(self.NORM, [self.hidden, weights], [y], axis=-1, epsilon=NORM_EPS)
@@ -205,7 +205,7 @@ class LlamaGraph(ProductGraph):
 
 
 class GptGraph(LlamaGraph):
-    """GPT-2's blocks (engine/nn/gpt.py): norms that take the mean away, an MLP without a gate."""
+    """GPT-2's blocks (engine/nn/gpt.py): norms that subtract the mean, an MLP without a gate."""
 
     NORM = "LayerNormalization"
 

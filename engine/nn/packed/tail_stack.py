@@ -1,9 +1,9 @@
 """A Llama stack for sequences whose layers look ahead: each layer has final rows, stored as keys
 and values, and a tail of open rows that are computed again when the sequence grows.
 
-The last layer computes only the rows that somebody asks for. That, and one graph for all layers,
-reduced the cost of a four-phone word in the full-size model from 57 to 42 ms of CPU on one core.
-Invariant: the result is what Block computes layer by layer; no input is written to. Letters as in
+The last layer computes only the rows that are needed. That, and one graph for all layers, reduced
+the cost of a four-phone word in the full-size model from 57 to 42 ms of CPU on one core.
+Invariant: the result equals that of Block layer by layer; no input is written to. Letters as in
 transformer.py; layer l has T_l open rows after S_l final ones.
 """
 
@@ -29,7 +29,7 @@ from engine.nn.transformer import (
 
 
 class OpenLayer(NamedTuple):
-    """What a layer gets: the inputs of its first open rows [B, H, D] (those of the other open rows
+    """The inputs of a layer: those of its first open rows [B, H, D] (those of the other open rows
     are the outputs of the layer below), its final keys and values [B, G, S, E], the angles of all
     its open rows, and which of the S + T rows each of them sees, [T, S + T].
     """
@@ -58,8 +58,8 @@ class Tail:
 
 
 def plain_tail(stack: Transformer, new: Tensor, layers: Sequence[OpenLayer], skipped: int) -> Tail:
-    """New rows [B, P, D] through all layers; nobody needs the first `skipped` open rows of the last
-    layer.
+    """Compute new rows [B, P, D] through all layers, without the first `skipped` open rows of the
+    last layer.
     """
     outputs, last = [], len(layers) - 1
     for number, (block, layer) in enumerate(zip(stack.layers, layers, strict=True)):
@@ -121,8 +121,7 @@ class PackedTail(nn.Module):
 
 
 class _TailGraph(LlamaGraph):
-    """Every layer has its own rows, angles and bias; the last one computes only the rows asked
-    for."""
+    """Every layer has its own rows, angles and bias; the last one computes only the needed rows."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
