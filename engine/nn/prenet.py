@@ -35,8 +35,8 @@ class Prenet(nn.ModuleList):
     def keep_masks(
         self, shape: Sequence[int], share: float, generator: torch.Generator | None
     ) -> Tensor:
-        """Return factors for values [*shape, entry]: 0 for the `share` that is dropped, the others scaled
-        up. `generator` None: torch's own.
+        """Return factors for values [*shape, entry]: 0 for the `share` that is dropped, the others
+        scaled up. `generator` None: torch's own.
         """
         weight = next(self.parameters())
         size = (LAYERS - 1, *shape, self._width)
