@@ -1,9 +1,8 @@
 """The ears: turn microphone samples into 16 kHz audio, voice activity and utterances.
 
 The turn rules decide whether an utterance begins, or continues an earlier one. Its end is detected
-here, so the recogniser transcribes it while the rules are informed. Invariant: positions count 16
-kHz samples since the microphone was opened. The last PREROLL_S are always kept, so an utterance
-begins before the moment it was noticed.
+here, so the recogniser transcribes it while the rules are informed. Positions are those of the
+microphone's input.
 """
 
 import time
@@ -15,8 +14,7 @@ from typing import assert_never
 from engine.asr.base import SAMPLE_RATE
 from engine.audio import vad
 from engine.audio.base import Microphone, Pcm
-from engine.audio.echo.canceller import Cleaning, EchoCanceller, Passthrough
-from engine.audio.echo.near_end import NearEnd
+from engine.audio.echo.canceller import Cleaning
 from engine.audio.pcm import level_db
 from engine.errors import DeviceError, EngineError
 from engine.messages.events import Event, Failed, Levels, Notice, Ready
@@ -37,12 +35,12 @@ from engine.runtime.turn.orders import (
 )
 from engine.runtime.workers.ears.ducking import Ducking
 from engine.runtime.workers.ears.loudness import FAINT, Loudness
-from engine.runtime.workers.ears.recent import Recent
+from engine.runtime.workers.ears.microphone_input import MicrophoneInput
 from engine.runtime.workers.ears.speech_watch import SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.runtime.workers.flap_guard import FlapGuard
-from engine.runtime.workers.recorder import Sink, Tap
+from engine.runtime.workers.recorder import Tap
 from engine.runtime.workers.worker import Actor
 from engine.settings import RecogniserSettings, WakeSettings
 from engine.translatable import Translatable
@@ -52,7 +50,6 @@ READ_S = 0.02  # interval between reads of the microphone while the user speaks
 DURING_REPLY_READ_S = 0.01  # while the assistant speaks: it must fall silent at once
 IDLE_READ_S = 0.1  # in silence, for less processor time; the preroll hides the delay
 LEVEL_S = 0.1  # interval of level events: each costs the window as much as a frame
-PREROLL_S = 1.5  # audio kept before an utterance is opened
 KEY_PREROLL_S = 0.2  # people start to speak a little before the talk key is down
 VOICE_PREROLL_S = 0.3  # soft beginnings before voice is noticed, which is later under a reply
 MUTED = "muted"  # the microphone's name in the status while muted
@@ -75,19 +72,13 @@ class Ears(Actor[EarJob]):
         self._factories = factories
         self._transcriber = Transcriber(factories, tell, self.post)
         self._recognise = self._transcriber.post
-        self._microphone: Microphone | None = None  # None: none could be opened
+        self._input = MicrophoneInput(factories.canceller)
         self._flaps = FlapGuard()
-        self._sink: Sink | None = None  # None: nothing is recorded
         self._controls = controls
         self._ducking = Ducking(controls.duck)
         self._muted = False
-        self._was_opened = False  # any microphone so far
         self._wake_gate = WakeGate(factories.spotter, tell)
-        self._cleaning = Cleaning(echo=False)
-        self._canceller: EchoCanceller = Passthrough()
-        self._near = NearEnd(self._canceller, SAMPLE_RATE)
         self._watch = SpeechWatch(Patience.of(RecogniserSettings().patience))
-        self._recent = Recent(int(PREROLL_S * SAMPLE_RATE))
         self._loudness = Loudness()
         self._utterance: int | None = None  # turn being sent to the recogniser; None = none
         self._closed: int | None = None  # turn of the utterance before; None = there was none
@@ -106,7 +97,7 @@ class Ears(Actor[EarJob]):
         return self._transcriber.stop(timeout_s) and ended
 
     def _release(self) -> None:
-        self._lose()
+        self._input.close()
 
     # ------------------------------------------------------------------- orders
 
@@ -116,7 +107,7 @@ class Ears(Actor[EarJob]):
                 self._muted = closed
                 self._mute() if closed else self._use(name)
             case Tap(sink):
-                self._sink = sink
+                self._input.sink = sink
             case Cleaning():
                 self._clean(order)
             case Attend():
@@ -140,24 +131,18 @@ class Ears(Actor[EarJob]):
             case _:
                 assert_never(order)
 
-    def _lose(self) -> None:
-        if self._microphone:
-            with suppress(DeviceError):  # closing a lost device may fail
-                self._microphone.close()
-            self._microphone = None
-
     def _mute(self) -> None:
         """Close the microphone and delete its samples; report running speech as ended."""
         self._forget()
-        self._lose()
-        self._recent.forget()
+        self._input.close()
+        self._input.recent.forget()
         self._tell(Ready(Part.MICROPHONE, MUTED))
 
     def _use(self, name: str, *, lost: str | None = None) -> None:
         """Use the named microphone, else the default one. Each failure is reported, and the last
         ends a running utterance. `lost`: the microphone that was just lost.
         """
-        self._lose()
+        self._input.close()
         for candidate in dict.fromkeys((name, "")):
             try:
                 microphone = self._factories.microphone(candidate)
@@ -181,14 +166,10 @@ class Ears(Actor[EarJob]):
     def _adopt(self, microphone: Microphone, *, instead: bool = False) -> None:
         self._forget()
         self._load_detector()
-        self._microphone = microphone
-        self._near = NearEnd(self._canceller, self._microphone.sample_rate)
-        self._recent.restart()
+        self._watch.begin_anew(midway=self._input.use(microphone))
         self._next_level = self._ignored_until = 0
-        self._watch.begin_anew(midway=microphone.joins_midway and not self._was_opened)
-        self._was_opened = True
         self._wake_gate.begin_anew()
-        self._tell(Ready(Part.MICROPHONE, self._microphone.name, instead=instead))
+        self._tell(Ready(Part.MICROPHONE, microphone.name, instead=instead))
 
     def _load_detector(self) -> None:
         """Load the voice detector. Without it, the talk key and the keyboard still work."""
@@ -215,15 +196,11 @@ class Ears(Actor[EarJob]):
         self._watch.attend(during_reply=order.during_reply)
 
     def _clean(self, cleaning: Cleaning) -> None:
-        if cleaning == self._cleaning:
-            return
-        self._cleaning = cleaning
-        self._canceller = self._factories.canceller(cleaning)
-        self._near = NearEnd(self._canceller, self._near.microphone_rate)
-        self._forget()
-        self._tell(EchoCancelled(self._canceller.cancels))
-        if cleaning.echo and not self._canceller.cancels:
-            self._tell(Notice(NO_CANCELLER))
+        if self._input.clean(cleaning):
+            self._forget()
+            self._tell(EchoCancelled(self._input.cancels))
+            if cleaning.echo and not self._input.cancels:
+                self._tell(Notice(NO_CANCELLER))
 
     def _open(self, order: OpenUtterance) -> None:
         turn, from_sample = order.turn, order.from_sample
@@ -232,10 +209,10 @@ class Ears(Actor[EarJob]):
             raise DeviceError(
                 "The microphone is muted.", hint="Unmute it at the top of the window, or type."
             )
-        if self._microphone is None:
+        if self._input.name is None:
             with suppress(DeviceError):  # the missing device was already reported
                 self._adopt(self._factories.microphone(""))
-        if self._microphone is None:
+        if self._input.name is None:
             raise DeviceError(
                 "No microphone is connected.",
                 hint="Connect one, or choose another in the settings. You can also type.",
@@ -244,7 +221,8 @@ class Ears(Actor[EarJob]):
         self._recognise(order)
         before_s = KEY_PREROLL_S if from_sample is None else VOICE_PREROLL_S
         noticed = self._position if from_sample is None else from_sample
-        self._recognise(HearAudio(turn, self._recent.since(noticed - int(before_s * SAMPLE_RATE))))
+        heard = self._input.recent.since(noticed - int(before_s * SAMPLE_RATE))
+        self._recognise(HearAudio(turn, heard))
         if not self._attending.during_reply:
             self._loudness.begin_utterance()
 
@@ -268,20 +246,17 @@ class Ears(Actor[EarJob]):
         turn = self._utterance = order.turn
         self._watch.follow(self._position)
         self._recognise(order)
-        self._recognise(HearAudio(turn, self._recent.since(self._closed_at)))
+        self._recognise(HearAudio(turn, self._input.recent.since(self._closed_at)))
 
     # --------------------------------------------------------------------- the loop
 
     def _tick(self) -> float | None:
-        if self._microphone is None:
+        if self._input.name is None:
             return None
-        heard, played = self._microphone.read(), self._controls.take_played()
-        if self._sink:
-            self._sink(heard, self._microphone.sample_rate)
-        pcm = self._near.push(heard, played)
-        self._ducking.look(self._attending.during_reply and self._near.double_talk, self._position)
+        before = self._position
+        pcm = self._input.read(self._controls.take_played)
+        self._ducking.look(self._attending.during_reply and self._input.near.double_talk, before)
         if len(pcm):
-            self._recent.push(pcm)
             level = level_db(pcm)
             self._loudness.hear(level, len(pcm) / SAMPLE_RATE)
             self._stir()
@@ -291,7 +266,7 @@ class Ears(Actor[EarJob]):
             if self._position >= self._next_level:
                 self._next_level = self._position + int(LEVEL_S * SAMPLE_RATE)
                 spoken_db = self._controls.level_db
-                self._tell(Levels(level, spoken_db, level_db(heard)))
+                self._tell(Levels(level, spoken_db, level_db(self._input.raw)))
         if self._attending.during_reply:
             return DURING_REPLY_READ_S
         return READ_S if self._utterance is not None else IDLE_READ_S
@@ -299,11 +274,11 @@ class Ears(Actor[EarJob]):
     @property
     def _position(self) -> int:
         """16 kHz samples since the microphone was opened."""
-        return self._recent.position
+        return self._input.recent.position
 
     def _detect(self, pcm: Pcm) -> None:
         attending = self._attending
-        if self._controls.rings and not self._canceller.cancels:
+        if self._controls.rings and not self._input.cancels:
             self._ignored_until = self._position + int(ECHO_TAIL_S * SAMPLE_RATE)
         if (
             not attending.hands_free
@@ -311,7 +286,7 @@ class Ears(Actor[EarJob]):
             or self._position < self._ignored_until
         ):
             return
-        if self._canceller.cancels and self._near.sounding and not self._near.settled:
+        if self._input.cancels and self._input.near.sounding and not self._input.near.settled:
             self._forget()  # the canceller still learns: this may be the loudspeaker
             return
         heeded = self._utterance is not None or self._watch.speaking or attending.during_reply
@@ -320,7 +295,7 @@ class Ears(Actor[EarJob]):
                 self._watch.reset()
             return
         plausible = self._ducking.ducking or not (
-            self._attending.during_reply and self._near.sounding
+            self._attending.during_reply and self._input.near.sounding
         )
         self._follow(pcm, plausible=plausible)
 
@@ -339,7 +314,7 @@ class Ears(Actor[EarJob]):
                 self._note(event)
             return
         if any(isinstance(event, vad.SpeechStarted) for event in events):
-            called = self._wake_gate.begin(self._recent.since(0))
+            called = self._wake_gate.begin(self._input.recent.since(0))
         else:
             called = self._wake_gate.find(pcm) if self._watch.speaking else None
         if called is not None:
@@ -347,8 +322,8 @@ class Ears(Actor[EarJob]):
 
     def _wake(self, ago: int) -> None:
         """Wake up. The phrase ended `ago` samples ago, and speech since then may be a request."""
-        self._recent.forget(before=self._position - ago)
-        since = self._recent.since(0)
+        self._input.recent.forget(before=self._position - ago)
+        since = self._input.recent.since(0)
         self._wake_gate.wake(self._position)
         self._watch.reset()
         self._follow(since)
@@ -381,11 +356,11 @@ class Ears(Actor[EarJob]):
 
     def _report(self, error: Exception) -> None:
         """Replace a lost microphone by the default one; the utterance continues with that."""
-        if isinstance(error, DeviceError) and self._microphone:
+        if isinstance(error, DeviceError) and self._input.name is not None:
             relapsed = self._flaps.again(time.monotonic())
-            turn, lost = self._give_up() if relapsed else None, self._microphone.name
+            turn, lost = self._give_up() if relapsed else None, self._input.name
             self._tell(Failed.of(error, Part.MICROPHONE, turn))
-            self._lose()
+            self._input.close()
             if not relapsed:
                 self._use("", lost=lost)
             return
