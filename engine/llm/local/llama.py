@@ -35,7 +35,7 @@ from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
-from engine.llm.tools.tags import THINK, TagSplitter
+from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
 from engine.translatable import Translatable
@@ -164,7 +164,7 @@ class LlamaModel:
                     name=self._name,
                 )
             )
-        splitter = TagSplitter(THINK if prompt.rstrip().endswith(f"<{THINK}>") else None)
+        splitter = TagSplitter(thinking=prompt.rstrip().endswith("<think>"))
         try:
             tokens = self._tokenized(prompt)
             yield from self._evaluate(tokens, self._llama.n_batch)

@@ -15,7 +15,7 @@ from engine.llm.servers.call_parts import CallParts
 from engine.llm.servers.events import DONE, Event
 from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
-from engine.llm.tools.tags import THINK, TagSplitter
+from engine.llm.tools.tags import TagSplitter
 
 # The standard has no field for what a model thinks: DeepSeek, llama-server and vLLM write the
 # first, Ollama and OpenRouter the second.
@@ -56,7 +56,7 @@ class Completion:
     """
 
     def __init__(self, *, begins_thinking: bool, most: int) -> None:
-        self._splitter = TagSplitter(THINK if begins_thinking else None, assumed=begins_thinking)
+        self._splitter = TagSplitter(thinking=begins_thinking, assumed=begins_thinking)
         self._text = WholeCharacters()
         self._parts = CallParts()
         self._thoughts: dict[str, Any] = {}

@@ -1,71 +1,64 @@
-"""Tells a call of a tool that a model wrote as a bare JSON object from JSON that is its answer.
+"""Distinguishes a tool call that a model wrote as a bare JSON object from JSON that is its answer.
 
-Invariant: only what may still become a call is waited for, and no longer than MAX_CHARS.
+Invariant: only text that may still become a call is held back, and at most MAX_CHARS of it.
 """
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 from engine.llm.skills.matching.repertoire import repertoire
-from engine.llm.tools.mark_reader import MORE, More
+from engine.llm.tools.mark_reader import MoreNeeded
 
 MAX_CHARS: Final = 4000
-NOT_A_CALL: Final = object()
 
 _NAME_KEYS = ("name", "tool", "tool_name", "function")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input")
 _WRAPPERS = ("function", "function_call", "tool_call", "tool_calls")
 _KEYS = frozenset((*_NAME_KEYS, *_ARGUMENT_KEYS, *_WRAPPERS, "type", "id", "index", "call_id"))
 _HEAD = re.compile(
-    r"(?P<fence>```\w*\s*)?\[?\s*(?P<brace>\{?)\s*(?P<quote>\"?)(?P<key>\w*)(?P<closed>\"?)"
+    r"(?P<fence>```\w*\s*|`{1,2}\Z)?\[?\s*(?:\{\s*(?:\"(?P<key>\w*)(?P<closed>\"?))?)?"
 )
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _FENCE_END = re.compile(r"\s*```")
 
 
-@dataclass(frozen=True)
-class JsonCall:
-    """A whole value of JSON: the first `length` characters, with the fence around it."""
-
-    length: int
-    is_call: bool
-
-
-def json_call(text: str, *, final: bool) -> JsonCall | More | object:
-    """What a text that begins with a bracket, or a fence before one, begins with."""
+def call_length(text: str, *, final: bool) -> int:
+    """The length of the call, with the fence around it, that `text` begins with; 0 = none. Raises
+    MoreNeeded.
+    """
     head = _HEAD.match(text)
-    if head is None:
-        return NOT_A_CALL
-    if head.end() == len(text):
-        may_be_call = any(key.startswith(head["key"]) for key in _KEYS)
-    else:
-        quoted = bool(head["brace"] and head["quote"] and head["closed"])
-        may_be_call = quoted and head["key"] in _KEYS
-    if not may_be_call:
-        return NOT_A_CALL
-    if not head["closed"]:
-        return NOT_A_CALL if final else MORE
+    if head is None or not head["closed"]:
+        key = (head and head["key"]) or ""
+        if head and head.end() == len(text) and any(each.startswith(key) for each in _KEYS):
+            _need_more(final)
+        return 0
+    if head["key"] not in _KEYS:
+        return 0
     begin = len(head["fence"] or "")
     try:
         value, end = json.JSONDecoder().raw_decode(text, begin)
     except (ValueError, RecursionError):
-        return MORE if not final and _is_open(text[begin:]) else NOT_A_CALL
-    is_call = bool(calls_in(value))
-    if not begin:
-        return JsonCall(end, is_call)
-    closing = _FENCE_END.match(text, end)
-    if closing is None or not is_call:
-        waits = is_call and not final and not text[end:].strip("`\n ")
-        return MORE if waits else NOT_A_CALL
-    return JsonCall(closing.end(), is_call)
+        if _is_open(text[begin:]):
+            _need_more(final)
+        return 0
+    if not calls_in(value):
+        return 0
+    closing = _FENCE_END.match(text, end) if begin else None
+    if begin and closing is None and not text[end:].strip("`\n "):
+        _need_more(final)
+    return closing.end() if closing else 0 if begin else end
+
+
+def _need_more(final: bool) -> None:
+    if not final:
+        raise MoreNeeded
 
 
 def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
-    """Names and arguments of the calls in a value of JSON. `marked`: the model says it is one."""
+    """Names and arguments of the calls in a JSON value. `marked`: the model marked it as one."""
     if isinstance(value, list):
         found = [calls_in(each, marked=marked) for each in value]
         return list(chain.from_iterable(found)) if all(found) else []
@@ -82,7 +75,7 @@ def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a value of JSON is not at its end yet."""
+    """True while a JSON value is incomplete."""
     marks = _STRING.sub("", text)
     depth = sum(mark in "{[" for mark in marks) - sum(mark in "}]" for mark in marks)
     return depth > 0 and len(text) < MAX_CHARS

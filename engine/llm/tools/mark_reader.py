@@ -1,33 +1,40 @@
-"""Reads one mark (engine.text.marks) at the beginning of a text that may not be complete.
+"""Reads one mark (engine.text.marks) at the beginning of a text that may be incomplete.
 
-Invariant: it asks for more text only while what is there can still become a known mark.
+Invariant: it asks for more text only while the text can still become a known mark.
 """
 
 import re
 from dataclasses import dataclass
-from typing import Final
 
 from engine.text.marks import ANSWERS, BARRED, OTHERS, OWN, PLAIN, SQUARE, THINKS, Kind
 
-OPENS: Final = "<◁["  # what a mark begins with
+
+@dataclass(frozen=True)
+class Heading:
+    """The word behind a mark of Kind.ROLE or Kind.CHANNEL: whose turn, or what kind of text,
+    begins. Empty = unknown. `tool`: the text is for that tool. `size` counts the characters.
+    """
+
+    name: str = ""
+    tool: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True)
 class Mark:
-    """`text` is all of it, `name` as in the tables. `detail`: it says more than its name."""
+    """`text` is the complete mark, `name` as in the tables. `detail`: it has attributes."""
 
     kind: Kind
     name: str
     text: str
     closing: bool = False
     detail: bool = False
+    heading: Heading = Heading()
 
 
-class More:
-    """Only more text can tell."""
+class MoreNeeded(Exception):
+    """The result depends on more text."""
 
-
-MORE = More()
 
 _ANGLED = re.compile(
     r"[<◁] ?(?P<slash>/?) ?(?P<bar>[|\uff5c]?)(?P<inner>(?<=[|\uff5c])/|)"
@@ -39,68 +46,78 @@ _DETAIL = re.compile(r"\s*/?|\s*=.*|\s+[\w:.-]+\s*=.*")
 _DETAIL_BEGUN = re.compile(r"\s*/?|\s*=.*|\s+[\w:.-]*(?:\s*=.*)?")
 # Their detail is the name of the tool.
 _DETAILED = frozenset(("function", "invoke"))
-_BEGIN = re.compile(r"(?:begin|start)_(?:of_)?(?P<after>.+)|(?P<before>.+)_(?:begin|start)")
-_END = re.compile(r"end_(?:of_)?(?P<after>.+)|(?P<before>.+)_end")
-_ROLES = THINKS | ANSWERS | OWN | OTHERS
-_WORD = re.compile(r"\s*(?P<name>[A-Za-z]+)(?P<rest>.*)", re.DOTALL)
-_RECIPIENT = re.compile(r"[ \t]+to=(?P<tool>[\w.-]+)(?=[^\w.-])")
+_BEGIN_OR_END = re.compile(
+    r"(?:begin|start|(?P<end>end))_(?:of_)?(?P<after>.+)|(?P<before>.+)_(?:begin|start|(?P<ended>end))"
+)
+_WORD = re.compile(r"\s*(?P<name>[A-Za-z]+)(?:[ \t]+to=(?P<tool>[\w.-]+)(?=[^\w.-]))?\n?")
+_WORD_BEGUN = re.compile(r"\s*(?P<name>[A-Za-z]*)(?:[ \t]+(?:t|to|to=[\w.-]*)?)?")
+_WORDS = THINKS | ANSWERS | OWN | OTHERS
 
 
-def read(text: str) -> Mark | More | None:
-    """The mark `text` begins with; None = it begins with none."""
-    return _square(text) if text.startswith("[") else _angled(text)
-
-
-def _square(text: str) -> Mark | More | None:
-    match = _SQUARE.match(text)
+def read(text: str, *, final: bool) -> Mark | None:
+    """The mark `text` begins with, None if there is none. `final`: no more text comes; otherwise
+    raises MoreNeeded.
+    """
+    match = _SQUARE.match(text) or _ANGLED.match(text)
     if match is None:
         return None
-    name = match["name"] if match["name"] in SQUARE else match["name"].lower()
-    if match["close"]:
-        kind = SQUARE.get(name)
-        return kind and Mark(kind, name.lower(), match[0], closing=bool(match["slash"]))
-    begun = any(each.startswith((match["name"], name)) for each in SQUARE)
-    return MORE if match.end() == len(text) and begun else None
+    square = text.startswith("[")
+    if not match["close"]:
+        may_be = _may_become_square if square else _may_become_angled
+        if match.end() < len(text) or not may_be(match):
+            return None
+        if not final:
+            raise MoreNeeded
+        return Mark(Kind.LONE, "", text) if not square and match["bar"] else None
+    mark = _square(match) if square else _angled(match)
+    if mark is None or mark.closing or mark.kind not in (Kind.ROLE, Kind.CHANNEL):
+        return mark
+    found = heading(text[len(mark.text) :], final=final)
+    return Mark(mark.kind, mark.name, text[: len(mark.text) + found.size], heading=found)
 
 
-def _angled(text: str) -> Mark | More | None:
-    match = _ANGLED.match(text)
-    if match is None:
-        return None
-    if match["close"]:
-        return _closed(match)
-    return MORE if match.end() == len(text) and _may_become_mark(match) else None
+def heading(text: str, *, final: bool) -> Heading:
+    """The heading `text` begins with. Raises MoreNeeded."""
+    begun = _WORD_BEGUN.fullmatch(text)
+    if begun and not final and any(word.startswith(begun["name"].lower()) for word in _WORDS):
+        raise MoreNeeded
+    match = _WORD.match(text)
+    if match is None or match["name"].lower() not in _WORDS:
+        return Heading()
+    return Heading(match["name"].lower(), match["tool"] or "", match.end())
 
 
-def _closed(match: re.Match[str]) -> Mark | None:
+def _square(match: re.Match[str]) -> Mark | None:
+    """Thoughts in any case, all others in capitals."""
+    kind = SQUARE.get(match["name"]) or SQUARE.get(match["name"].lower())
+    return kind and Mark(kind, match["name"].lower(), match[0], closing=bool(match["slash"]))
+
+
+def _may_become_square(match: re.Match[str]) -> bool:
+    return any(name.startswith((match["name"], match["name"].lower())) for name in SQUARE)
+
+
+def _angled(match: re.Match[str]) -> Mark | None:
     barred, detail = bool(match["bar"]), match["detail"] or ""
     name = _folded(match["name"])
     closing = bool(match["slash"] or match["inner"])
     if not name or not _DETAIL.fullmatch(detail) or (barred and detail):
         return None
     if barred or match["tail"]:
-        base, ends = _base(name)
-        kind = BARRED.get(base, Kind.LONE if barred else None)
-        only_tail = not barred
-        return kind and Mark(kind, base, match[0], closing or ends or only_tail)
+        found = None if name in BARRED else _BEGIN_OR_END.fullmatch(name)
+        ends = bool(found and (found["end"] or found["ended"]))
+        name = (found["after"] or found["before"]) if found else name
+        kind = BARRED.get(name, Kind.LONE if barred else None)
+        return kind and Mark(kind, name, match[0], closing or ends or not barred)
     if name in _DETAILED and not detail.strip(" /") and not closing:
         return None  # people write of functions
     kind = PLAIN.get(name)
-    if kind is None or (detail.rstrip().endswith("/") and kind is not Kind.CALL):
-        return kind and Mark(Kind.LONE, name, match[0])
-    return Mark(kind, name, match[0], closing, detail=bool(detail.strip()))
+    if kind and kind is not Kind.CALL and detail.rstrip().endswith("/"):
+        return Mark(Kind.LONE, name, match[0])
+    return kind and Mark(kind, name, match[0], closing, detail=bool(detail.strip()))
 
 
-def _base(name: str) -> tuple[str, bool]:
-    """The name without what says that it begins or ends, and whether it ends."""
-    if name in BARRED:
-        return name, False
-    begin, end = _BEGIN.fullmatch(name), _END.fullmatch(name)
-    found = begin or end
-    return (found["after"] or found["before"], begin is None) if found else (name, False)
-
-
-def _may_become_mark(match: re.Match[str]) -> bool:
+def _may_become_angled(match: re.Match[str]) -> bool:
     name = _folded(match["name"])
     if match["bar"]:
         return not match["detail"]
@@ -112,33 +129,3 @@ def _may_become_mark(match: re.Match[str]) -> bool:
 
 def _folded(name: str) -> str:
     return name.lower().replace("-", "_").replace("▁", "_")
-
-
-@dataclass(frozen=True)
-class Heading:
-    """Whose turn, or what kind of text, begins: a word of `engine.text.marks`, empty = it does not
-    say. `tool`: the text is for it. `text` is all of the heading.
-    """
-
-    name: str
-    tool: str
-    text: str
-
-
-def heading(text: str, *, final: bool) -> Heading | More:
-    """What stands behind a mark of Kind.ROLE or Kind.CHANNEL. `final`: no more text comes."""
-    match = _WORD.match(text)
-    if match is None:
-        return MORE if not text.strip() and not final else Heading("", "", "")
-    name, rest = match["name"].lower(), match["rest"]
-    if not rest and not final and len(name) <= max(map(len, _ROLES)):
-        return MORE
-    if name not in _ROLES:
-        return Heading("", "", "")
-    recipient = _RECIPIENT.match(rest)
-    if recipient is None and not final and re.fullmatch(r"[ \t]+(?:t|to|to=[\w.-]*)?", rest):
-        return MORE
-    said = text[: match.start("rest")] + (recipient[0] if recipient else "")
-    if text[len(said) :].startswith("\n"):
-        said += "\n"
-    return Heading(name, recipient["tool"] if recipient else "", said)

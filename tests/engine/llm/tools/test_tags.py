@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.llm.base import Retraction, ThoughtDelta
 from engine.llm.tools.tagged_calls import tool_calls
-from engine.llm.tools.tags import MAX_BODY_CHARS, THINK, Tagged, TagSplitter
+from engine.llm.tools.tags import MAX_BODY_CHARS, Tagged, TagSplitter
 from tests.engine.llm.cases import CASES
 
 MARKS = (
@@ -14,7 +14,7 @@ MARKS = (
     "<tool_call>", "</tool_call>", "<function=spell>", "</function>", "[TOOL_CALLS]",
     "<|channel|>", "<|message|>", "analysis", "final", "<|start|>", "assistant", "<|end|>",
     "assistantfinal", "commentary to=functions.spell ", "<|im_end|>", "<|im_start|>", "user",
-    "</s>", "<s>", "<|unknown_7|>",
+    "</s>", "<s>", "<|unknown_7|>", "<|call|>", "<turn|>", "<channel|>", "x" * 210,
     '{"name": "spell"}', '{"name": "Anna"}', '[{"name": 1}', "[INST]",
     "[/INST]",
     "`", "```", "```json", "\n", "a", " b", "<", "</", "th", ">", "|", "[", "{", '"', "Yes.",
@@ -25,9 +25,9 @@ THOUGHT = "The user asks."
 NAMED = '{"name": "tell_time", "arguments": {}}'
 
 
-def split(pieces, inside=None, *, assumed=False):
+def split(pieces, *, assumed=False):
     """What is left of the stream in the end: what was retracted is a thought."""
-    splitter = TagSplitter(inside, assumed=assumed)
+    splitter = TagSplitter(thinking=assumed, assumed=assumed)
     parts = []
     for part in [*(part for piece in pieces for part in splitter.feed(piece)), *splitter.flush()]:
         if isinstance(part, Retraction):
@@ -52,7 +52,7 @@ def merged(parts):
 
 
 def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_taken_back():
-    assert list(TagSplitter(THINK).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
+    assert list(TagSplitter(thinking=True).feed("Hm, so")) == [ThoughtDelta("Hm, so")]
     assert list(TagSplitter().feed(f"{THOUGHT}</think>{ANSWER}")) == [ThoughtDelta(THOUGHT), ANSWER]
 
 
@@ -81,10 +81,14 @@ def test_an_endless_call_is_cut_and_an_answer_after_a_thought_that_only_names_th
 
 
 @settings(max_examples=400)
-@given(PIECES)
-def test_cutting_the_stream_elsewhere_changes_nothing(pieces):
+@given(PIECES, st.lists(st.integers(0, 120), max_size=6), st.booleans())
+def test_cutting_the_stream_elsewhere_changes_nothing(pieces, cuts, assumed):
     whole = "".join(pieces)
-    assert split([whole]) == split(pieces) == split(list(whole))
+    ends = sorted(cuts)
+    random_pieces = [whole[a:b] for a, b in zip([0, *ends], [*ends, None], strict=True)]
+    at_once = split([whole], assumed=assumed)
+    for stream in (pieces, list(whole), random_pieces):
+        assert split(stream, assumed=assumed) == at_once
 
 
 @pytest.mark.parametrize("reply", CASES["thoughts"])
@@ -104,10 +108,10 @@ def test_a_thought_the_prompt_began_is_taken_back_when_its_end_comes(mark):
 
 
 def test_a_thought_that_was_assumed_and_never_ends_was_text():
-    assert split(["Ten."], THINK, assumed=True)[-1] == "Ten."
-    assert split(["Hm.</think>Ten."], THINK, assumed=True) == [ThoughtDelta("Hm."), "Ten."]
+    assert split(["Ten."], assumed=True)[-1] == "Ten."
+    assert split(["Hm.</think>Ten."], assumed=True) == [ThoughtDelta("Hm."), "Ten."]
     again = "<think>Hm.</think>Ten."
-    assert split([again], THINK, assumed=True) == [ThoughtDelta("Hm."), "Ten."]
+    assert split([again], assumed=True) == [ThoughtDelta("Hm."), "Ten."]
 
 
 @pytest.mark.parametrize("text", CASES["text_about_marks"])
