@@ -2,7 +2,7 @@
 thinks, whom it calls, where its turn ends.
 
 Invariant: an open mark has a closing one of the same name, with a slash before the name or in the
-way of _BEGIN in engine/llm/tools/mark_reader.py.
+way of _BEGIN_OR_END in engine/llm/tools/mark_reader.py.
 """
 
 import re
@@ -29,7 +29,7 @@ def _kinds(section: str) -> dict[str, Kind]:
 _BOTH = _kinds("both")
 PLAIN = _BOTH | _kinds("plain")  # <name>
 BARRED = _BOTH | _kinds("barred")  # <|name|>; one that is not here is Kind.LONE
-SQUARE = _kinds("square")  # [NAME]
+SQUARE = _kinds("square")  # [NAME], in capitals unless it is Kind.THINKING
 # What follows Kind.ROLE or Kind.CHANNEL.
 THINKS, ANSWERS, OWN, OTHERS = (
     tables.words("marks", name) for name in ("thinks", "answers", "own", "others")

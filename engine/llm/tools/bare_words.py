@@ -17,7 +17,8 @@ AFTER_NO_LETTER = re.compile(rf"(?<![^\W_])(?:{JOINED.pattern})")
 
 # No English word begins so; but "final" and "commentary" may begin a sentence in small letters.
 FIRST = re.compile(
-    r"(?P<name>analysis(?=[^\W_]|[\"“(*])|(?:final|commentary)(?=[A-Z\d\"“(*])|commentary(?= to=))"
-    rf"|(?:{'|'.join({f'{name} to='[:size] for name in _NAMES for size in range(1, 14)})})\Z"
+    r"\s*(?:(?P<name>analysis(?=[^\W_]|[\"“(*])|(?:final|commentary)(?=[A-Z\d\"“(*])"
+    r"|commentary(?= to=))"
+    rf"|(?:{'|'.join({f'{name} to='[:size] for name in _NAMES for size in range(1, 14)})})\Z)"
 )
 """The channel that a reply begins with, or (without a name) the beginning of one."""

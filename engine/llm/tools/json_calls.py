@@ -25,36 +25,34 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _FENCE_END = re.compile(r"\s*```")
 
 
-def call_length(text: str, *, final: bool) -> int:
+def call_length(text: str) -> int:
     """The length of the call, with the fence around it, that `text` begins with; 0 = none. Raises
     MoreNeeded.
     """
     head = _HEAD.match(text)
-    if head is None or not head["closed"]:
-        key = (head and head["key"]) or ""
-        if head and head.end() == len(text) and any(each.startswith(key) for each in _KEYS):
-            _need_more(final)
+    if head is None:
+        return 0
+    if not head["closed"]:
+        begun = head.end() == len(text) and (head["key"] or "")
+        if begun is not False and any(key.startswith(begun) for key in _KEYS):
+            raise MoreNeeded
         return 0
     if head["key"] not in _KEYS:
         return 0
     begin = len(head["fence"] or "")
     try:
         value, end = json.JSONDecoder().raw_decode(text, begin)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
         if _is_open(text[begin:]):
-            _need_more(final)
+            raise MoreNeeded from error
         return 0
-    if not calls_in(value):
+    if not begin or not calls_in(value):
+        return end if calls_in(value) else 0
+    if closing := _FENCE_END.match(text, end):
+        return closing.end()
+    if text[end:].strip("`\n "):
         return 0
-    closing = _FENCE_END.match(text, end) if begin else None
-    if begin and closing is None and not text[end:].strip("`\n "):
-        _need_more(final)
-    return closing.end() if closing else 0 if begin else end
-
-
-def _need_more(final: bool) -> None:
-    if not final:
-        raise MoreNeeded
+    raise MoreNeeded
 
 
 def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:

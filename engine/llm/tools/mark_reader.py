@@ -4,7 +4,7 @@ Invariant: it asks for more text only while the text can still become a known ma
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.text.marks import ANSWERS, BARRED, OTHERS, OWN, PLAIN, SQUARE, THINKS, Kind
 
@@ -36,12 +36,11 @@ class MoreNeeded(Exception):
     """The result depends on more text."""
 
 
-_ANGLED = re.compile(
-    r"[<◁] ?(?P<slash>/?) ?(?P<bar>[|\uff5c]?)(?P<inner>(?<=[|\uff5c])/|)"
+_MARK = re.compile(
+    r"(?P<open>[<◁\[]) ?(?P<slash>/?) ?(?P<bar>[|\uff5c]?)(?P<inner>(?<=[|\uff5c])/|)"
     r"(?P<name>[^\s<>◁▷|\uff5c/=`\[\]{}\"']{0,60})"
-    r"(?P<detail>[\s=/][^<>◁▷\n]{0,200})?(?P<tail>[|\uff5c]?)(?P<close>[>▷]?)"
+    r"(?P<detail>[\s=/][^<>◁▷\[\]\n]{0,200})?(?P<tail>[|\uff5c]?)(?P<close>[>▷\]]?)"
 )
-_SQUARE = re.compile(r"\[(?P<slash>/?)(?P<name>[A-Za-z_]{0,20})(?P<close>\]?)")
 _DETAIL = re.compile(r"\s*/?|\s*=.*|\s+[\w:.-]+\s*=.*")
 _DETAIL_BEGUN = re.compile(r"\s*/?|\s*=.*|\s+[\w:.-]*(?:\s*=.*)?")
 # Their detail is the name of the tool.
@@ -54,32 +53,28 @@ _WORD_BEGUN = re.compile(r"\s*(?P<name>[A-Za-z]*)(?:[ \t]+(?:t|to|to=[\w.-]*)?)?
 _WORDS = THINKS | ANSWERS | OWN | OTHERS
 
 
-def read(text: str, *, final: bool) -> Mark | None:
-    """The mark `text` begins with, None if there is none. `final`: no more text comes; otherwise
-    raises MoreNeeded.
-    """
-    match = _SQUARE.match(text) or _ANGLED.match(text)
+def read(text: str) -> Mark | None:
+    """The mark `text` begins with, None if there is none. Raises MoreNeeded."""
+    match = _MARK.match(text)
     if match is None:
         return None
-    square = text.startswith("[")
     if not match["close"]:
-        may_be = _may_become_square if square else _may_become_angled
-        if match.end() < len(text) or not may_be(match):
-            return None
-        if not final:
+        if match.end() == len(text) and _may_become_mark(match):
             raise MoreNeeded
-        return Mark(Kind.LONE, "", text) if not square and match["bar"] else None
-    mark = _square(match) if square else _angled(match)
-    if mark is None or mark.closing or mark.kind not in (Kind.ROLE, Kind.CHANNEL):
+        return None
+    mark = _complete(match)
+    if mark is None or mark.kind not in (Kind.ROLE, Kind.CHANNEL):
         return mark
-    found = heading(text[len(mark.text) :], final=final)
-    return Mark(mark.kind, mark.name, text[: len(mark.text) + found.size], heading=found)
+    if mark.closing:
+        return replace(mark, kind=Kind.END) if mark.name == "turn" else mark
+    after = heading(text[len(mark.text) :])
+    return replace(mark, text=text[: len(mark.text) + after.size], heading=after)
 
 
-def heading(text: str, *, final: bool) -> Heading:
+def heading(text: str) -> Heading:
     """The heading `text` begins with. Raises MoreNeeded."""
     begun = _WORD_BEGUN.fullmatch(text)
-    if begun and not final and any(word.startswith(begun["name"].lower()) for word in _WORDS):
+    if begun and any(word.startswith(begun["name"].lower()) for word in _WORDS):
         raise MoreNeeded
     match = _WORD.match(text)
     if match is None or match["name"].lower() not in _WORDS:
@@ -87,22 +82,15 @@ def heading(text: str, *, final: bool) -> Heading:
     return Heading(match["name"].lower(), match["tool"] or "", match.end())
 
 
-def _square(match: re.Match[str]) -> Mark | None:
-    """Thoughts in any case, all others in capitals."""
-    kind = SQUARE.get(match["name"]) or SQUARE.get(match["name"].lower())
-    return kind and Mark(kind, match["name"].lower(), match[0], closing=bool(match["slash"]))
-
-
-def _may_become_square(match: re.Match[str]) -> bool:
-    return any(name.startswith((match["name"], match["name"].lower())) for name in SQUARE)
-
-
-def _angled(match: re.Match[str]) -> Mark | None:
-    barred, detail = bool(match["bar"]), match["detail"] or ""
-    name = _folded(match["name"])
+def _complete(match: re.Match[str]) -> Mark | None:
+    barred, detail, name = bool(match["bar"]), match["detail"] or "", _folded(match["name"])
     closing = bool(match["slash"] or match["inner"])
     if not name or not _DETAIL.fullmatch(detail) or (barred and detail):
         return None
+    if match["open"] == "[":
+        kind = SQUARE.get(name)
+        in_capitals = match["name"].isupper() or kind is Kind.THINKING
+        return Mark(kind, name, match[0], closing) if kind and in_capitals and not barred else None
     if barred or match["tail"]:
         found = None if name in BARRED else _BEGIN_OR_END.fullmatch(name)
         ends = bool(found and (found["end"] or found["ended"]))
@@ -117,8 +105,11 @@ def _angled(match: re.Match[str]) -> Mark | None:
     return kind and Mark(kind, name, match[0], closing, detail=bool(detail.strip()))
 
 
-def _may_become_angled(match: re.Match[str]) -> bool:
+def _may_become_mark(match: re.Match[str]) -> bool:
     name = _folded(match["name"])
+    if match["open"] == "[":
+        decorated = match["bar"] or match["detail"] or match["tail"]
+        return not decorated and any(each.startswith(name) for each in SQUARE)
     if match["bar"]:
         return not match["detail"]
     if match["tail"] or match["detail"]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 
 from engine.llm.base import Retraction, ThoughtDelta
 from engine.llm.tools import bare_words
@@ -45,6 +46,8 @@ _SIGNS = {
     _Mode.TEXT: re.compile(rf"[<◁\[{{`]|{bare_words.AFTER_NO_LETTER.pattern}"),
     _Mode.THOUGHT: re.compile(rf"[<◁\[]|{bare_words.JOINED.pattern}"),
 }
+# At the end of the stream these are not text: half a mark, and a mark with half its heading.
+_HALF_MARK = re.compile(r"<[|\uff5c]|(?:[<◁][^<>◁▷]*[>▷]\s*|assistant(?=[fac]))\w*\Z")
 
 
 class TagSplitter:
@@ -56,6 +59,7 @@ class TagSplitter:
         self._mode = _Mode.THOUGHT if thinking else _Mode.TEXT
         self._held = ""
         self._last = ""  # the character before it
+        self._final = False  # no more text comes
         self._out: list[Piece] = []
         self._given_out = False  # some text was
         self._code = Code()
@@ -74,12 +78,19 @@ class TagSplitter:
     def feed(self, text: str) -> Iterator[Piece]:
         self._held += text
         with suppress(MoreNeeded):
-            self._read(final=False)
+            self._read()
         yield from self._give_out()
 
     def flush(self) -> Iterator[Piece]:
         """The end of the stream: text that was held back is returned as it is."""
-        self._read(final=True)
+        self._final = True
+        while self._held and not self.over:
+            try:
+                self._read()
+            except MoreNeeded:
+                if _HALF_MARK.match(self._held):
+                    break
+                self._put(self._take(1))
         if self._mode is _Mode.CALL:
             self._close_body()
         elif self._mode is _Mode.THOUGHT and self._doubtful:
@@ -89,134 +100,122 @@ class TagSplitter:
 
     @property
     def _said(self) -> bool:
-        return self._given_out or any(isinstance(each, str) for each in self._out)
+        return self._given_out or str in map(type, self._out)
 
-    def _give_out(self) -> list[Piece]:
+    def _give_out(self) -> Iterator[Piece]:
+        """Join neighbours of one kind."""
         self._given_out = self._said
         pieces, self._out = self._out, []
-        return pieces
+        for kind, group in groupby(pieces, type):
+            if kind is str:
+                yield "".join(map(str, group))
+            elif kind is ThoughtDelta:
+                yield ThoughtDelta("".join(t.text for t in group if isinstance(t, ThoughtDelta)))
+            else:
+                yield from group
 
     # -------------------------------------------------------------------- reading
 
     # These raise MoreNeeded before they change anything.
 
-    def _read(self, *, final: bool) -> None:
-        while self._held:
-            if self._mode is _Mode.OVER:
-                self._held = ""
-            elif not self._first_channel(final=final):
-                signs, before = _SIGNS.get(self._mode, _MARKS), len(self._last)
-                found = signs.search(self._last + self._held, before)
-                at = found.start() - before if found else len(self._held)
-                if at:
-                    self._put(self._take(at))
-                else:
-                    self._on_sign(final=final)
+    def _read(self) -> None:
+        while self._held and not self.over:
+            signs, before = _SIGNS.get(self._mode, _MARKS), len(self._last)
+            found = signs.search(self._last + self._held, before)
+            at = found.start() - before if found else len(self._held)
+            begins = self._mode is _Mode.TEXT and not self._said
+            if begins and (channel := bare_words.FIRST.match(self._held)):
+                self._on_channel(channel)
+            elif at:
+                self._put(self._take(at))
+            else:
+                self._on_sign()
 
     def _take(self, count: int) -> str:
         taken, self._held = self._held[:count], self._held[count:]
         self._last = taken[-1:] or self._last
         return taken
 
-    def _first_channel(self, *, final: bool) -> bool:
-        """True if the reply begins with the name of a channel, which is taken."""
-        if self._mode is not _Mode.TEXT or self._said:
-            return False
-        start = self._held.lstrip()
-        first = bare_words.FIRST.match(start)
-        if first and first["name"]:
-            self._on_channel(len(self._held) - len(start), first["name"], final=final)
-        elif first and not final:
-            raise MoreNeeded
-        return bool(first and first["name"])
-
-    def _on_sign(self, *, final: bool) -> None:
-        if mark := read(self._held, final=final):
-            is_code = self._is_code(mark.text, final=final)
-            self._take(len(mark.text))
-            if is_code:
-                self._put(mark.text)
-            else:
-                self._on_mark(mark)
-        elif length := self._call_length(final=final):
+    def _on_sign(self) -> None:
+        mark = read(self._held)
+        word = None if mark else bare_words.JOINED.match(self._held)
+        sign = mark.text if mark else word[0] if word else ""
+        if sign and self._is_code(len(sign)):
+            self._put(self._take(len(sign)))
+        elif mark:
+            self._take(len(sign))
+            self._on_mark(mark)
+        elif word:
+            self._on_channel(word)
+        elif length := self._call_length():
             call = self._take(length)
             self._out.append(Tagged(call.strip("`").removeprefix("json").strip()))
         else:
-            self._on_letter(final=final)
+            self._put(self._take(1))
 
-    def _is_code(self, sign: str, *, final: bool) -> bool:
-        after = self._held[len(sign) :]
-        return self._mode is _Mode.TEXT and self._code.is_code(after, final=final)
+    def _is_code(self, length: int) -> bool:
+        after = self._held[length:]
+        return self._mode is _Mode.TEXT and self._code.is_code(after, final=self._final)
 
-    def _call_length(self, *, final: bool) -> int:
+    def _call_length(self) -> int:
         fenced = self._code.is_fenced or (self._said and self._held.startswith("`"))
         if self._mode is not _Mode.TEXT or fenced or self._code.line.strip():
             return 0
-        return call_length(self._held, final=final)
+        return call_length(self._held)
 
-    def _on_letter(self, *, final: bool) -> None:
-        """A channel whose name alone was left, or text."""
-        word = bare_words.JOINED.match(self._held)
-        if word and not word["name"] and not final:
+    def _on_channel(self, word: re.Match[str]) -> None:
+        """A channel whose name alone was left; a tool's name may follow it."""
+        if not word["name"]:
             raise MoreNeeded
-        if word and word["name"] and not self._is_code(word[0], final=final):
-            self._on_channel(word.start("name"), word["name"], final=final)
-        else:
-            self._put(self._take(1))
-
-    def _on_channel(self, start: int, name: str, *, final: bool) -> None:
-        """A name at `start`; a tool's name may follow it."""
-        rest = self._held[start + len(name) :]
-        joined = rest[:1].isalnum()
-        to = Heading(name, "", len(name)) if joined else heading(name + rest, final=final)
-        self._take(start + to.size)
+        rest = self._held[word.end() :]
+        name = Heading(word["name"], "", len(word["name"]))
+        to = name if rest[:1].isalnum() else heading(name.name + rest)
+        self._take(word.start("name") + to.size)
         self._turn_to(to)
 
     # ------------------------------------------------------------------------ marks
 
     def _on_mark(self, mark: Mark) -> None:
         if self._mode in (_Mode.CALL, _Mode.HIDDEN):
-            turns = mark.kind in (Kind.END, Kind.ROLE, Kind.CHANNEL)
-            if not turns and not (mark.closing and mark.name == self._closer):
+            closes = mark.closing and mark.name == self._closer
+            if not closes and mark.kind not in (Kind.END, Kind.ROLE, Kind.CHANNEL):
                 self._put(mark.text)
                 return
             self._close_body()
-            if not turns:
+            if closes:
                 return
-        if mark.kind in (Kind.ROLE, Kind.CHANNEL):
-            self._turn_at(mark)
-        else:
-            self._change_at(mark)
-
-    def _change_at(self, mark: Mark) -> None:
-        thinking = self._mode is _Mode.THOUGHT
         match mark.kind:
-            case Kind.THINKING if mark.closing:
-                if not thinking:
-                    self._retract()
+            case Kind.CHANNEL if mark.closing:
                 self._answer()
+            case Kind.ROLE | Kind.CHANNEL:
+                self._turn_to(mark.heading)
             case Kind.THINKING:
-                if not (self._doubtful or "").strip():
-                    self._doubtful = None  # it begins by itself
-                self._mode = _Mode.THOUGHT
-            case Kind.CALL | Kind.HIDDEN if thinking:
+                self._on_thinking(mark)
+            case Kind.CALL | Kind.HIDDEN if self._mode is _Mode.THOUGHT:
                 self._put(mark.text)
             case Kind.CALL | Kind.HIDDEN if not mark.closing:
                 self._mode = _Mode.CALL if mark.kind is Kind.CALL else _Mode.HIDDEN
                 self._closer, self._body = mark.name, mark.text if mark.detail else ""
-            case Kind.END if not thinking:
+            case Kind.END if self._mode is _Mode.TEXT:
                 self._end()
-            case Kind.LONE if mark.name == "s" and not thinking:
-                self._struck = (not mark.closing and self._said) or self._struck
-                if mark.closing and not self._struck:
-                    self._end()
+            case _ if mark.name == "s" and self._mode is _Mode.TEXT:
+                self._on_strike(mark)
 
-    def _turn_at(self, mark: Mark) -> None:
+    def _on_thinking(self, mark: Mark) -> None:
         if not mark.closing:
-            self._turn_to(mark.heading)
-        elif mark.kind is Kind.CHANNEL:
-            self._answer()
-        elif mark.name == "turn":
+            if not (self._doubtful or "").strip():
+                self._doubtful = None  # it begins by itself
+            self._mode = _Mode.THOUGHT
+            return
+        if self._mode is _Mode.TEXT:
+            self._retract()
+        self._answer()
+
+    def _on_strike(self, mark: Mark) -> None:
+        """<s> within a text, and </s> after it, are HTML."""
+        if not mark.closing:
+            self._struck = self._struck or self._said
+        elif not self._struck:
             self._end()
 
     def _turn_to(self, to: Heading) -> None:
@@ -244,8 +243,7 @@ class TagSplitter:
     def _retract(self) -> None:
         """All text until here was thought: the prompt had begun it."""
         self._out = [ThoughtDelta(each) if isinstance(each, str) else each for each in self._out]
-        if self._given_out:
-            self._out.append(Retraction())
+        self._out += [Retraction()] * self._given_out
         self.was_begun, self._given_out, self._code = True, False, Code()
 
     # ----------------------------------------------------------------------- output
@@ -259,20 +257,11 @@ class TagSplitter:
         match self._mode:
             case _Mode.TEXT:
                 self._code.add(text)
-                self._add(text if self._said else text.lstrip())
+                text = text if self._said else text.lstrip()
+                self._out += [text] if text else []
             case _Mode.THOUGHT:
                 if self._doubtful is not None:
                     self._doubtful += text
-                self._add(ThoughtDelta(text))
+                self._out += [ThoughtDelta(text)] if text else []
             case _Mode.CALL:
                 self._body = (self._body + text)[:MAX_BODY_CHARS]
-
-    def _add(self, piece: str | ThoughtDelta) -> None:
-        """Neighbours of one kind are one piece."""
-        last = self._out[-1] if self._out else None
-        if isinstance(piece, str) and isinstance(last, str):
-            self._out[-1] = last + piece
-        elif isinstance(piece, ThoughtDelta) and isinstance(last, ThoughtDelta):
-            self._out[-1] = ThoughtDelta(last.text + piece.text)
-        elif piece not in ("", ThoughtDelta("")):
-            self._out.append(piece)
