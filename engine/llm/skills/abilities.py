@@ -6,13 +6,10 @@ with certainty anyway.
 Invariant: every example sentence spoken here is understood by a skill (a test says each of them).
 """
 
-import re
-
 from engine.llm.base import Role
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.offers import needed, was_offered
 from engine.llm.skills.window import NO_WINDOW, fitted, page
-from engine.resources import table
 
 EXAMPLES = (
     "what time is it",
@@ -51,8 +48,6 @@ def unknown(occasion: Occasion) -> Answer:
     then what is understood, in other words each time.
     """
     asked = sum(message.role is Role.USER for message in occasion.history)
-    if other := _in_its_language(sentence(occasion)):
-        return Answer(other, unanswered=True)
     if occasion.history and occasion.history[-1].confidence < MISHEARD:
         return Answer("I'm not sure I heard that right. Can you say it again?")
     if not was_offered(occasion):
@@ -71,15 +66,3 @@ def explain(slots: Slots, occasion: Occasion) -> Answer:
     command, _, value = opened.partition("/")
     text = fitted(topic, occasion) or NO_WINDOW
     return Answer(text, page(occasion, command, value) if opened else ())
-
-
-def _in_its_language(said: str) -> str:
-    """The answer to a sentence in another language; empty where it is none that is known here."""
-    words = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", said.lower())
-    if said.strip() and not re.search(r"[a-z]", said.lower()) and words:
-        return "I understand only English, as long as I have no language model."
-    for answer, listed in table("skills", "words.toml")["other_languages"].items():
-        common = sum(word in listed.split() for word in words)
-        if common >= min(len(words), max(2, len(words) / 3)) > 0:
-            return str(answer)
-    return ""

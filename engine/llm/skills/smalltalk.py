@@ -3,7 +3,6 @@
 Invariant: every intent here is uncertain: where there is a language model, it answers.
 """
 
-from engine.llm.base import Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.window import fitted
 
@@ -22,8 +21,3 @@ def decline(slots: Slots, occasion: Occasion) -> Answer | None:
     if slots.get("thing", "").split(" ")[0] in _PRONOUNS:
         return None
     return Answer(fitted(slots["say"], occasion))
-
-
-def recall(_slots: Slots, occasion: Occasion) -> Answer:
-    said = [message.text for message in occasion.history if message.role is Role.USER]
-    return Answer(f"You said: {said[-2]}" if len(said) > 1 else "You haven't said anything yet.")

@@ -1,5 +1,5 @@
 """Two numbers and what is done with them, and shares of things: what percent one is of another,
-tips, bills split, averages.
+tips, bills split.
 
 Invariant: amounts are numbers with at most one currency between them, which the answer names.
 """
@@ -12,7 +12,6 @@ from engine.llm.skills.arithmetic.sums import without_currency, work_out
 from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
 from engine.llm.skills.matching.quantities import figure, number
 
-LARGEST_FACTORIAL = 170  # the largest that a float can hold
 MOST_PEOPLE = 1000
 
 
@@ -73,25 +72,11 @@ def split_ways(slots: Slots, occasion: Occasion) -> Slots | None:
     return split({"money": money, "people": people}, occasion) if money else None
 
 
-def factorial(slots: Slots, _occasion: Occasion) -> Answer | Slots | None:
-    value = number(slots["number"])
-    if value != int(value) or value < 0:
-        return None
-    if value > LARGEST_FACTORIAL:
-        return Answer("That number is too large for me.")
-    return {"of": figure(value), "result": figure(float(math.factorial(int(value))))}
-
-
 def remainder(slots: Slots, _occasion: Occasion) -> Answer | Slots:
     left, right = number(slots["left"]), number(slots["right"])
     if right == 0:
         return Answer("I can't divide by zero. Nobody can.")
     return {"result": figure(left % right)}
-
-
-def average(slots: Slots, _occasion: Occasion) -> Slots | None:
-    numbers = [number(each) for each in re.split(r",|\band\b|\s", slots["numbers"]) if each]
-    return {"result": figure(sum(numbers) / len(numbers))} if len(numbers) > 1 else None
 
 
 def _amount(said: str) -> Amount:

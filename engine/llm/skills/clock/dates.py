@@ -5,7 +5,7 @@ change to summer time cannot shift a date.
 """
 
 import re
-from calendar import isleap, monthrange
+from calendar import monthrange
 from datetime import date
 
 from engine.llm.skills.clock.days import (
@@ -25,15 +25,6 @@ from engine.llm.skills.matching.quantities import counted
 _AWAY = re.compile(r" (?:from|after|before|ago)\b")
 
 
-def week(slots: Slots, occasion: Occasion) -> Answer | Slots:
-    """Weeks as ISO 8601 counts them: from Monday, the first with a Thursday in it."""
-    day = _day(slots.get("day", "today"), occasion)
-    number = str(day.isocalendar().week)
-    if "day" not in slots:
-        return Answer(f"It's week {number}.")
-    return {"name": _name(slots["day"], day), "week": number}
-
-
 def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
     day, today = _day(slots["day"], occasion), occasion.now().date()
     if day <= today:
@@ -42,13 +33,6 @@ def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
     parts = [counted(weeks, "week")] if weeks else []
     parts += [counted(days, "day")] if days else []
     return {"length": " and ".join(parts), "name": _name(slots["day"], day)}
-
-
-def leap_year(slots: Slots, occasion: Occasion) -> Slots:
-    year = _year(slots, occasion)
-    verb = "was" if year < occasion.now().year else "is"
-    verdict, what = ("Yes", "a leap year") if isleap(year) else ("No", "not a leap year")
-    return {"verdict": verdict, "year": str(year), "verb": verb, "what": what}
 
 
 def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
