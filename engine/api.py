@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from engine.models.library import ModelLibrary
     from engine.runtime.factories import Factories
     from engine.runtime.headless.comparison import compare
-    from engine.runtime.headless.dialogue import Exchange, converse, exchange
+    from engine.runtime.headless.dialogue import converse
     from engine.runtime.headless.say_command import say, speak_question
     from engine.runtime.host.timers import default_path as timers_path
     from engine.runtime.host.voice_learning import Learnt, learn_recording

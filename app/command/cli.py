@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from app.command import compare, history, models, serve, voices, wake
 from app.command.terminal import (
@@ -30,9 +30,7 @@ from app.presence.ipc_client import Message
 from engine import api
 from engine.api import Event, Settings
 
-if TYPE_CHECKING:
-    from engine.api import Exchange
-
+_STAGES = ("transcript", "first_token", "first_word", "first_audio", "heard")
 _SOON_S = 2.0  # shorter work needs no progress line
 QUESTION = "convert ten miles to kilometers"
 
@@ -208,14 +206,14 @@ def _say_in_window(text: str, options: argparse.Namespace) -> int:
 def _converse(options: argparse.Namespace) -> int:
     microphone = None if options.mic == "device" else Path(options.mic)
     loudspeaker = None if options.speaker == "device" else Path(options.speaker)
-    exchanges = api.converse(
+    turns = api.converse(
         own_settings(),
         microphone=microphone,
         loudspeaker=loudspeaker,
         show=_show_faults if options.json else _show_turns,
         exports=tuple(options.export),
     )
-    return answer(options, _document(exchanges))
+    return answer(options, _document(turns))
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -232,10 +230,10 @@ def _demo(options: argparse.Namespace) -> int:
     asked_by = api.speak_question(QUESTION, question)
     tell(f'"{QUESTION}" is asked by {asked_by}: {question}')
     show = _show_faults if options.json else _show_turns
-    exchanges = api.converse(Settings(), microphone=question, loudspeaker=reply, show=show)
-    answer(options, _document(exchanges))
+    turns = api.converse(Settings(), microphone=question, loudspeaker=reply, show=show)
+    answer(options, _document(turns))
     tell(f"The reply is in {reply}")
-    return 0 if any(exchange.reply for exchange in exchanges) else 1
+    return 0 if any(turn.reply for turn in turns) else 1
 
 
 def _show_faults(event: Event) -> None:
@@ -248,13 +246,12 @@ def _show_faults(event: Event) -> None:
 def _show_turns(event: Event) -> None:
     """Show turns when they end: without a loudspeaker this is all one gets of a reply."""
     _show_faults(event)
-    exchange = api.exchange(event) if isinstance(event, api.TurnEnded) else None
-    if exchange is not None:
-        write(f"you:    {_indented(exchange.heard) or '(nothing understood)'}")
-        write(f"rubato: {_indented(exchange.reply) or '(no reply)'}")
+    if isinstance(event, api.TurnEnded) and not event.rejoined:
+        write(f"you:    {_indented(event.said) or '(nothing understood)'}")
+        write(f"rubato: {_indented(event.reply) or '(no reply)'}")
         times = (
             f"{stage.replace('_', ' ')} {at:.0f}"
-            for stage, at in exchange.times_ms.items()
+            for stage, at in _times_ms(event.metrics).items()
             if at is not None
         )
         write(f"        ms after the end of speech: {', '.join(times)}")
@@ -262,8 +259,25 @@ def _show_turns(event: Event) -> None:
             sys.stdout.flush()
 
 
-def _document(exchanges: "Sequence[Exchange]") -> dict[str, object]:
-    return {"turns": [dataclasses.asdict(exchange) for exchange in exchanges]}
+def _times_ms(metrics: api.TurnMetrics) -> dict[str, float | None]:
+    times = ((stage, getattr(metrics, f"{stage}_ms")) for stage in _STAGES)
+    return {stage: None if at is None else round(at, 1) for stage, at in times}
+
+
+def _document(turns: Sequence[api.TurnEnded]) -> dict[str, object]:
+    return {
+        "turns": [
+            {
+                "heard": turn.said,
+                "reply": turn.reply,
+                "spoken": turn.spoken,
+                "ending": turn.ending.value,
+                "times_ms": _times_ms(turn.metrics),
+                "underruns": turn.metrics.underruns,
+            }
+            for turn in turns
+        ]
+    }
 
 
 def _indented(text: str) -> str:

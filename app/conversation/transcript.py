@@ -111,7 +111,7 @@ class Transcript:
         """The last exchange that has a button to a language model; None = there is none."""
         return next((each for each in reversed(self.exchanges) if each.has_model_link), None)
 
-    def load(self, turns: Sequence[api.PastTurn]) -> None:
+    def load(self, turns: Sequence[api.Turn]) -> None:
         """Show a saved conversation, which the next turns continue."""
         self.clear()
         self.exchanges += [_past(turn) for turn in turns]
@@ -189,10 +189,9 @@ class Transcript:
         if exchange is None:
             return None
         nothing_heard = event.ending is api.Ending.NOTHING_HEARD
-        rejoined = event.ending is api.Ending.SUPERSEDED and not event.said  # see the next turn
-        exchange.said = "" if nothing_heard or rejoined else event.said or exchange.said
+        exchange.said = "" if nothing_heard or event.rejoined else event.said or exchange.said
         exchange.is_partial = False
-        exchange.reply = "" if rejoined else event.reply or exchange.reply
+        exchange.reply = "" if event.rejoined else event.reply or exchange.reply
         if event.heard and event.reply.startswith(event.heard):
             exchange.heard_end = len(event.heard)
         exchange.word = None
@@ -212,11 +211,11 @@ class Transcript:
         return next((each for each in reversed(self.exchanges) if each.turn == turn), None)
 
 
-def _past(turn: api.PastTurn) -> Exchange:
+def _past(turn: api.Turn) -> Exchange:
     """A turn as it was left."""
     heard = turn.heard if turn.reply.startswith(turn.heard) else ""
     return Exchange(
-        turn.turn,
+        turn.number,
         said=turn.said,
         is_partial=False,
         reply=turn.reply,

@@ -15,7 +15,8 @@ from types import MappingProxyType
 from engine.atomic_write import replace_file
 from engine.characters import whole
 from engine.errors import InvalidInput
-from engine.export.conversation import Conversation, Turn
+from engine.export.conversation import Conversation
+from engine.messages.conversations import Turn
 from engine.messages.words import Ending
 from engine.translatable import Translatable
 

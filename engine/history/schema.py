@@ -14,8 +14,7 @@ from typing import Any
 
 from engine.characters import whole
 from engine.errors import HistoryError
-from engine.export.conversation import HeardWord, Turn
-from engine.messages.events import TurnMetrics
+from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
 
 MOST_S = 1e10  # three centuries

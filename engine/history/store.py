@@ -17,13 +17,13 @@ from engine import settings_file
 from engine.characters import whole
 from engine.errors import InvalidInput
 from engine.export import documents
-from engine.export.conversation import Conversation, Turn
+from engine.export.conversation import Conversation
 from engine.export.documents import write_texts
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, translate_errors
 from engine.history.folding import excerpt, shorten, terms
 from engine.history.subject import subject
-from engine.messages.conversations import KeptConversation
+from engine.messages.conversations import KeptConversation, Turn
 from engine.translatable import Translatable
 
 NAME = "conversations.sqlite"  # in the data folder

@@ -1,9 +1,77 @@
-"""Messages about saved conversations."""
+"""Turns of a conversation, and messages about saved conversations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.messages.words import Ending
+
+# ------------------------------------------------------------------ turns
+
+
+@dataclass(frozen=True)
+class TurnMetrics:
+    """Milliseconds after the end of the user's speech (or after the text was sent); 0 for steps
+    that were done in advance, None = did not happen.
+    """
+
+    end_ms: float | None = None  # the end of the speech was detected
+    transcript_ms: float | None = None
+    first_token_ms: float | None = None
+    first_word_ms: float | None = None
+    first_audio_ms: float | None = None  # first samples written to the loudspeaker's ring
+    heard_ms: float | None = None  # the first samples are audible
+    speech_ms: float | None = None  # how much of the reply was heard
+    underruns: int = 0
+    discarded: int = 0  # unheard replies, prepared in pauses after which the user spoke on
+
+
+@dataclass(frozen=True)
+class HeardWord:
+    """A spoken word of a reply; [start, end) is its span in the reply's text. Several spoken words
+    may share one span ("$5" is spoken "five dollars").
+    """
+
+    text: str
+    start: int
+    end: int
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation: `reply` is the text as written, `heard` the part of it that was
+    heard. Times are seconds after the conversation began. `words`: those that the loudspeaker began
+    to play. The number of a turn of an opened conversation is negative: new turns continue the
+    engine's own count.
+    """
+
+    number: int
+    ending: Ending | None  # None = it goes on, or the program ended during it
+    start_s: float
+    said: str = ""
+    said_end_s: float | None = None  # None = still speaking
+    typed: bool = False
+    reply: str = ""
+    heard: str = ""
+    words: tuple[HeardWord, ...] = ()
+    metrics: TurnMetrics = field(default_factory=TurnMetrics)
+    private: bool = False  # part of the reply stays on this computer
+    voice: str = ""  # of the reply
+    rate: float | None = None  # target in SPS; None = the voice's own pace
+
+    @property
+    def unheard(self) -> str:
+        """The unheard rest of the reply, on one line; empty if all was heard."""
+        return " ".join(self.reply[len(self.heard) :].split())
+
+    @property
+    def replied_s(self) -> float:
+        """The time when the reply was first heard, or would have been."""
+        if self.words:
+            return self.words[0].start_s
+        return self.start_s if self.said_end_s is None else self.said_end_s
+
 
 # ------------------------------------------------------------------ commands
 
@@ -74,19 +142,6 @@ class KeptConversation:
 
 
 @dataclass(frozen=True)
-class PastTurn:
-    """A turn of an opened conversation. Its number is negative: new turns continue the engine's own
-    count. `ending` None: the program ended during the turn.
-    """
-
-    turn: int
-    ending: Ending | None
-    said: str
-    reply: str
-    heard: str
-
-
-@dataclass(frozen=True)
 class ConversationsListed:
     """The result of `search`; `more`: there are older conversations. `current` is the running
     conversation, None = nothing of it is saved yet.
@@ -111,7 +166,7 @@ class ConversationOpened:
 
     conversation: int | None
     private: bool = False
-    turns: tuple[PastTurn, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True)

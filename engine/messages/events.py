@@ -11,6 +11,7 @@ from engine.messages.conversations import (
     ConversationsChanged,
     ConversationsListed,
     ReplayEnded,
+    TurnMetrics,
     WordReplayed,
 )
 from engine.messages.models import ModelEvent
@@ -148,23 +149,6 @@ class RateMeasured:
 
 
 @dataclass(frozen=True)
-class TurnMetrics:
-    """Milliseconds after the end of the user's speech (or after the text was sent); 0 for steps
-    that were done in advance, None = did not happen.
-    """
-
-    end_ms: float | None = None  # the end of the speech was detected
-    transcript_ms: float | None = None
-    first_token_ms: float | None = None
-    first_word_ms: float | None = None
-    first_audio_ms: float | None = None  # first samples written to the loudspeaker's ring
-    heard_ms: float | None = None  # the first samples are audible
-    speech_ms: float | None = None  # how much of the reply was heard
-    underruns: int = 0
-    discarded: int = 0  # unheard replies, prepared in pauses after which the user spoke on
-
-
-@dataclass(frozen=True)
 class TurnEnded:
     """The turn is over. `heard` is the part of `reply` that left the loudspeaker; the history keeps
     that part.
@@ -177,6 +161,11 @@ class TurnEnded:
     heard: str
     spoken: str  # the reply as pushed to the synthesiser, word by word
     metrics: TurnMetrics = field(default_factory=TurnMetrics)
+
+    @property
+    def rejoined(self) -> bool:
+        """The user continued before the answer: the next turn contains these words."""
+        return self.ending is Ending.SUPERSEDED and not self.said
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ that of a real conversation.
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,9 +21,8 @@ from engine.messages.events import (
     PhaseChanged,
     Ready,
     TurnEnded,
-    TurnMetrics,
 )
-from engine.messages.words import Ending, Part, Phase
+from engine.messages.words import Part, Phase
 from engine.runtime.conductor import Conductor
 from engine.runtime.factories import Factories, Watch, standard_factories
 from engine.runtime.headless.say_command import check_writable
@@ -39,18 +38,6 @@ ANOTHER_EAR = "Or give a recording to listen to, with --mic FILE."
 UNMUTE = "Unmute it in the window. Or give a recording to listen to, with --mic FILE."
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """One turn of a conversation, with the time of every stage after the end of speech."""
-
-    heard: str
-    reply: str
-    spoken: str
-    ending: str
-    times_ms: Mapping[str, float | None]
-    underruns: int
-
-
 def converse(
     settings: Settings,
     *,
@@ -59,7 +46,7 @@ def converse(
     show: Callable[[Event], None],
     exports: Sequence[Path] = (),
     factories: Factories | None = None,
-) -> tuple[Exchange, ...]:
+) -> tuple[TurnEnded, ...]:
     """Talk until the microphone's file ends, or (with a device) until interrupted.
 
     `microphone` and `loudspeaker` None: the devices of the settings. `show` gets every event.
@@ -89,7 +76,7 @@ def converse(
             conductor.stop()
     finally:  # however it ended
         talk.close(conductor.keep, exports)
-    return tuple(talk.exchanges)
+    return tuple(talk.turns)
 
 
 class _Talk:
@@ -110,7 +97,7 @@ class _Talk:
         self._microphone = FileMicrophone(microphone, clock=self._clock) if microphone else None
         self._loudspeaker = loudspeaker
         self._file: FileLoudspeaker | None = None  # the open output file; None = not opened yet
-        self.exchanges: list[Exchange] = []
+        self.turns: list[TurnEnded] = []
 
     def fit(self, settings: Settings) -> Settings:
         """Return these settings without the devices that files replace."""
@@ -222,8 +209,8 @@ class _Talk:
             case PhaseChanged(phase=phase):
                 self._phase = phase
                 self._idle_since = time.monotonic()
-            case TurnEnded() if (ended := exchange(event)) is not None:
-                self.exchanges.append(ended)
+            case TurnEnded() if not event.rejoined:
+                self.turns.append(event)
             case _:
                 pass  # all other events are only shown
 
@@ -252,31 +239,3 @@ class _NoChange:
 
     def close(self) -> None:
         """Nothing to release."""
-
-
-def exchange(turn: TurnEnded) -> Exchange | None:
-    """Return the turn for the list; None = the user continued before it was answered, and the next
-    turn contains all of it.
-    """
-    if turn.ending is Ending.SUPERSEDED and not turn.said:
-        return None
-    return Exchange(
-        turn.said,
-        turn.reply,
-        turn.spoken,
-        turn.ending.value,
-        _times(turn.metrics),
-        turn.metrics.underruns,
-    )
-
-
-def _times(metrics: TurnMetrics) -> dict[str, float | None]:
-    """Return milliseconds after the end of speech, by stage; None = did not happen."""
-    stages = {
-        "transcript": metrics.transcript_ms,
-        "first_token": metrics.first_token_ms,
-        "first_word": metrics.first_word_ms,
-        "first_audio": metrics.first_audio_ms,
-        "heard": metrics.heard_ms,
-    }
-    return {stage: None if at is None else round(at, 1) for stage, at in stages.items()}

@@ -12,7 +12,6 @@ from engine.messages.conversations import (
     ConversationCut,
     ConversationOpened,
     HistoryCommand,
-    PastTurn,
     Replay,
 )
 from engine.messages.events import Notice
@@ -92,11 +91,7 @@ class Conversations:
             self._emit(ConversationOpened(None, private))
             self._emit(Notice.of("A private conversation." if private else "A new conversation."))
         else:
-            turns = tuple(
-                PastTurn(turn.number, turn.ending, turn.said, turn.reply, turn.heard)
-                for turn in read.kept.turns
-            )
-            self._emit(ConversationOpened(read.conversation, turns=turns))
+            self._emit(ConversationOpened(read.conversation, turns=read.kept.turns))
 
     def _replay(self, asked: Replay, floor: Floor) -> None:
         """Replay a reply unless somebody speaks. InvalidInput if no text follows that position."""

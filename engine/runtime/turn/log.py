@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from engine.export.conversation import Conversation, Turn
+from engine.export.conversation import Conversation
 from engine.llm.base import Message, Role, Situation
 from engine.messages import events
-from engine.messages.conversations import ReplayEnded, WordReplayed
-from engine.messages.events import ReplyDelta, TurnEnded, TurnMetrics, WordHeard
+from engine.messages.conversations import ReplayEnded, Turn, TurnMetrics, WordReplayed
+from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
 from engine.messages.words import Ending
 from engine.runtime.turn import word_times
 from engine.runtime.turn.facts import (

@@ -7,7 +7,7 @@ loudspeaker words can only be read, and have no times.
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from engine.export.conversation import HeardWord
+from engine.messages.conversations import HeardWord
 from engine.runtime.turn.facts import Delivery, WordBegan
 from engine.text.word import Word
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar, assert_never
 
 from engine.errors import EngineError, HistoryError
-from engine.export.conversation import Conversation, Turn
+from engine.export.conversation import Conversation
 from engine.history.faults import Damaged, set_aside
 from engine.history.store import LISTED, Place, Store, write_all
 from engine.messages.commands import NewConversation
@@ -28,6 +28,7 @@ from engine.messages.conversations import (
     OpenConversation,
     RemoveConversations,
     RenameConversation,
+    Turn,
 )
 from engine.messages.events import Event, Failed, Notice
 from engine.runtime.turn.facts import ConversationGone, ConversationRead, Fact, Titled

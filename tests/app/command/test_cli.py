@@ -18,7 +18,7 @@ from engine.doctor.finding import fault, ok
 from engine.errors import InvalidInput, ModelError
 from engine.history.store import NAME, Store
 from engine.messages.comparison import Compared
-from engine.messages.events import TurnMetrics
+from engine.messages.conversations import TurnMetrics
 from engine.runtime.headless import comparison
 from engine.runtime.host import wake_training
 from engine.settings import SpeechSettings

@@ -18,21 +18,19 @@ from engine import api
 from engine.api import Ending, EngineError, Event, Failed, Settings, TurnEnded, VoiceEntry
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
 from engine.models.library import Removed
-from engine.runtime.headless.dialogue import Exchange
 
 ORDERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 HOSTILE = "\x1b]0;mine\x07\x1b[2J\x9b31m\x08\x00\rover\ud800\u202etxt.exe\u2066 canary"
-EXCHANGE = Exchange(HOSTILE, f"Yes.\nyou:    {HOSTILE}", "", "complete", {"heard": 1.0}, 0)
 FAILED = Failed("language-model", HOSTILE, HOSTILE)
 
 
 ENDED = TurnEnded(1, Ending.COMPLETE, HOSTILE, f"Yes.\nyou:    {HOSTILE}", "", "")
 
 
-def converse(*_: object, show: Callable[[Event], None], **__: object) -> tuple[Exchange, ...]:
+def converse(*_: object, show: Callable[[Event], None], **__: object) -> tuple[TurnEnded, ...]:
     show(FAILED)
     show(ENDED)
-    return (EXCHANGE,)
+    return (ENDED,)
 
 
 def breaks(*_: object, **__: object) -> None:

@@ -223,7 +223,8 @@ def test_in_a_reply_longer_than_the_view_the_word_being_heard_stays_in_sight(con
 
 def test_in_a_long_conversation_one_more_turn_touches_only_the_end(conversation):
     ending = api.Ending.COMPLETE
-    past = tuple(api.PastTurn(n, ending, "a", "an answer", "an answer") for n in range(-200, 0))
+    answer = "an answer"
+    past = tuple(api.Turn(n, ending, 0.0, "a", reply=answer, heard=answer) for n in range(-200, 0))
     conversation.on_event(api.ConversationOpened(1, turns=past))
     document, begun = conversation.document(), list[int]()
     before = document.characterCount()

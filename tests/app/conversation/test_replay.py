@@ -16,8 +16,8 @@ from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 REPLY = "It 😀 rains. Or not."
 PAST = (
-    api.PastTurn(-3, api.Ending.COMPLETE, "does it rain?", REPLY, REPLY),
-    api.PastTurn(-2, None, "and tomorrow?", "Sun", ""),
+    api.Turn(-3, api.Ending.COMPLETE, 0.0, "does it rain?", reply=REPLY, heard=REPLY),
+    api.Turn(-2, None, 0.0, "and tomorrow?", reply="Sun"),
 )
 
 
@@ -43,7 +43,7 @@ def click(qtbot, window: Window, at: QPoint) -> None:
 
 def test_a_click_on_a_word_that_is_shown_without_its_marks_asks_for_it(qtbot, window, posted):
     reply = "# Cake\n\nTake **some** flour.\n\n- *Two* eggs"
-    past = api.PastTurn(-2, api.Ending.COMPLETE, "", reply, reply)
+    past = api.Turn(-2, api.Ending.COMPLETE, 0.0, reply=reply, heard=reply)
     window.on_event(api.ConversationOpened(1, turns=(past,)))
     QApplication.processEvents()
     posted.clear()
@@ -86,7 +86,7 @@ def test_the_word_that_is_heard_again_is_highlighted_until_the_end(shown):
 def test_marking_goes_over_the_ends_of_replies_and_stops_at_the_last():
     transcript = Transcript()
     assert step(transcript, None, 1) is None
-    transcript.load((*PAST, api.PastTurn(-1, api.Ending.COMPLETE, "", "One two", "")))
+    transcript.load((*PAST, api.Turn(-1, api.Ending.COMPLETE, 0.0, reply="One two")))
     mark = step(transcript, None, 1)
     assert mark.text == "One"
     assert step(transcript, mark, -1).text == "Sun"

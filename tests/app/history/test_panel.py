@@ -15,7 +15,7 @@ FOUND = (
     api.KeptConversation(3, "Weather", 1e9, 1e9 + 60, 2),
     api.KeptConversation(1, "<b>Recipes</b>\n& more", 1e9, 1e9, 1, "…with salt"),
 )
-PAST = (api.PastTurn(-2, Ending.COMPLETE, "does it rain?", "It rains.", "It rains."),)
+PAST = (api.Turn(-2, Ending.COMPLETE, 0.0, "does it rain?", reply="It rains.", heard="It rains."),)
 
 
 @pytest.fixture

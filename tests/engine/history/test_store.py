@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import HistoryError, InvalidInput
-from engine.export.conversation import HeardWord
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
 from engine.history.folding import excerpt, fold, shorten, terms
 from engine.history.store import NAME, Place, Store, write_all
+from engine.messages.conversations import HeardWord
 from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
 

@@ -2,9 +2,8 @@
 
 from datetime import UTC, datetime
 
-from engine.export.conversation import HeardWord, Turn
 from engine.history.store import Place, Store
-from engine.messages.events import TurnMetrics
+from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
 
 BEGAN = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)

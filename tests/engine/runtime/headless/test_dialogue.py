@@ -16,7 +16,7 @@ from engine.audio.clips.wave_file import WaveFile
 from engine.audio.devices.file_device import FileMicrophone
 from engine.audio.devices.portaudio import Devices
 from engine.errors import EngineError, InvalidInput, ModelError
-from engine.messages.events import Event, Failed, Ready, TurnEnded, TurnMetrics
+from engine.messages.events import Event, Failed, Ready, TurnEnded
 from engine.messages.words import Ending, Part
 from engine.runtime.factories import Factories
 from engine.runtime.headless import dialogue
@@ -85,8 +85,8 @@ def test_a_turn_that_was_joined_is_listed_once_with_all_that_was_said():
         (2, "what time is it in tokyo", Ending.COMPLETE),
         (3, "never mind", Ending.SUPERSEDED),  # another question took its place
     ):
-        parts.receive(TurnEnded(turn, ending, said, "", "", "", TurnMetrics()))
-    assert [each.heard for each in parts.exchanges] == ["what time is it in tokyo", "never mind"]
+        parts.receive(TurnEnded(turn, ending, said, "", "", ""))
+    assert [each.said for each in parts.turns] == ["what time is it in tokyo", "never mind"]
 
 
 def test_a_part_that_stands_in_for_a_broken_one_lets_it_begin(question):

@@ -27,7 +27,7 @@ def test_who_goes_on_with_one_has_its_history_as_it_was_heard(tmp_path):
         host.post(api.OpenConversation(1))
         host.wait(lambda: bool(host.of(api.ConversationOpened)))
         (turn,) = host.of(api.ConversationOpened)[0].turns
-        assert (turn.turn, turn.said, turn.heard) == (-2, "does it rain?", "It rains")
+        assert (turn.number, turn.said, turn.heard) == (-2, "does it rain?", "It rains")
         host.ask("and now?")
         history = host.parts.model.histories[-1]
         assert [(each.text, each.interrupted, each.private) for each in history] == [
