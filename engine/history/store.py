@@ -5,6 +5,7 @@ read the file and SQLite's files beside it (0600). Deleted text is in none of th
 """
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,8 +22,7 @@ from engine.export.conversation import Conversation
 from engine.export.documents import write_texts
 from engine.history import schema
 from engine.history.faults import Damaged, Identity, identity, translate_errors
-from engine.history.folding import excerpt, shorten, terms
-from engine.history.subject import subject
+from engine.history.subject import shorten, subject
 from engine.messages.conversations import KeptConversation, Turn
 from engine.translatable import Translatable
 
@@ -31,6 +31,9 @@ LISTED = 500  # conversations in a list; a search finds older ones
 LONGEST_TITLE = 120  # characters
 _EPOCH, _LATEST = datetime.fromtimestamp(0, UTC), datetime(3000, 1, 1, tzinfo=UTC)
 _FIRST_WORDS = 60  # characters of a title made from the first question
+_WORD = re.compile(r"[^\W_]+")  # the same words as FTS5's unicode61
+_MOST_TERMS = 16  # of a search, a sentence; further words are ignored
+_EXCERPT_WORDS, _LONGEST_EXCERPT = 12, 90  # around a match; characters
 _QUESTIONS = 6  # questions that are searched for a subject
 # Has two parameters, both the word; selects the conversations that contain it.
 _MATCHING = """SELECT conversation FROM turn WHERE id IN
@@ -161,7 +164,7 @@ class Store:
 
     def listing(self, search: str = "", most: int = LISTED) -> tuple[KeptConversation, ...]:
         """List conversations, newest first; with `search` those that contain each of its words."""
-        looked_for = terms(search)
+        looked_for = tuple(_WORD.findall(search)[:_MOST_TERMS])
         if search.strip() and not looked_for:
             return ()
         matches = "".join(f" AND c.id IN ({_MATCHING})" for _ in looked_for)
@@ -172,8 +175,8 @@ class Store:
         asked = [f'"{term}"*' for term in looked_for for _ in range(2)]
         with translate_errors(self.path):
             found = self._database.execute(query, (*asked, most)).fetchall()
-            texts = self._first_texts(looked_for) if looked_for else {}
-            return tuple(_entry(row, texts.get(row["id"], ()), looked_for) for row in found)
+            excerpts = self._excerpts(looked_for) if looked_for else {}
+            return tuple(_entry(row, excerpts.get(row["id"], "")) for row in found)
 
     def read(self, conversation: int) -> Conversation:
         """Return a conversation, its turns numbered from 1. InvalidInput for an unknown one."""
@@ -236,25 +239,24 @@ class Store:
         insert = "INSERT INTO conversation (began, last) VALUES (?, ?)"
         return database.execute(insert, (began.isoformat(), at)).lastrowid or 0
 
-    def _first_texts(self, looked_for: tuple[str, ...]) -> dict[int, tuple[str, str]]:
-        """Return question and reply of each conversation's first turn with one of the words."""
-        query = """SELECT conversation, said, reply, min(start_s) FROM turn WHERE id IN
-            (SELECT rowid FROM turn_words WHERE turn_words MATCH ?) GROUP BY conversation"""
+    def _excerpts(self, looked_for: tuple[str, ...]) -> dict[int, str]:
+        """Return an excerpt of each conversation's first turn with one of the words."""
+        query = f"""SELECT conversation, snippet(turn_words, -1, '', '', '…', {_EXCERPT_WORDS})
+            FROM turn_words JOIN turn ON turn.id = turn_words.rowid WHERE turn_words MATCH ?
+            ORDER BY start_s DESC, turn.id DESC"""
         any_of = " OR ".join(f'"{term}"*' for term in looked_for)
-        found = self._database.execute(query, (any_of,))  # the texts belong to the minimum
-        return {row["conversation"]: (str(row["said"]), str(row["reply"])) for row in found}
+        found = self._database.execute(query, (any_of,))  # of two, the last stays
+        return {number: shorten(excerpt, _LONGEST_EXCERPT) for number, excerpt in found}
 
 
-def _entry(
-    row: sqlite3.Row, texts: tuple[str, ...], looked_for: tuple[str, ...]
-) -> KeptConversation:
+def _entry(row: sqlite3.Row, excerpt: str) -> KeptConversation:
     return KeptConversation(
         id=row["id"],
         title=_title(row, _FIRST_WORDS) or Translatable("Without words"),
         began=_time(row["began"]).timestamp(),
         last=_moment(row["last"]),
         turns=row["turns"],
-        excerpt=excerpt(texts, looked_for),
+        excerpt=excerpt,
     )
 
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from engine.history.folding import shorten
 from engine.resources import table
 
 MOST_WORDS = 7
@@ -86,3 +85,9 @@ def _empty_words() -> frozenset[str]:
     """Return words that carry no subject, folded."""
     lists = table("text", "subjects.toml").values()
     return frozenset(word.casefold() for words in lists for word in words.split())
+
+
+def shorten(text: str, most: int) -> str:
+    """Return the beginning of a text on one line, at most `most` characters."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

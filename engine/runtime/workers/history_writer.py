@@ -40,7 +40,7 @@ from engine.translatable import Translatable
 T = TypeVar("T")
 
 KEPT_S = 30 * 86_400.0  # for the setting '30 days'
-RETRY_S = (1.0, 2.0, 5.0, 15.0, 30.0)  # delays after failed writes
+RETRY_S = 10.0  # after a failed write; SQLite itself waits for another instance's write
 STAYS_OFF = ("ask", "never")  # nothing is written
 
 
@@ -132,7 +132,7 @@ class HistoryWriter(Actor[HistoryOrder]):
         self._private = False
         self._present = _Notes()
         self._earlier: list[_Notes] = []  # with unwritten turns
-        self._failures = 0  # failed writes in a row; the first was reported
+        self._failed = False  # the last write, which was reported
         self._retry_at = 0.0
 
     # -------------------------------------------------------------- from any thread
@@ -291,10 +291,13 @@ class HistoryWriter(Actor[HistoryOrder]):
         try:
             self._write()
         except HistoryError as error:
-            self._put_off(error)
+            self._retry_at = self._clock() + RETRY_S
+            if not self._failed:
+                self._tell(Failed.of(error))
+            self._failed = True
             return
-        if self._failures:
-            self._failures = 0
+        if self._failed:
+            self._failed = False
             self._tell(Notice.of("Conversations are kept again; nothing was lost."))
         if self._present.state != before:
             self._tell(ConversationsChanged())
@@ -308,12 +311,6 @@ class HistoryWriter(Actor[HistoryOrder]):
                 notes.title = ""
         self._earlier.clear()
 
-    def _put_off(self, error: HistoryError) -> None:
-        self._retry_at = self._clock() + RETRY_S[min(self._failures, len(RETRY_S) - 1)]
-        self._failures += 1
-        if self._failures == 1:
-            self._tell(Failed.of(error))
-
     def _forget_old(self) -> None:
         """Delete conversations that are older than the setting."""
         if self._keep == "30 days" and self._is_there:
@@ -324,9 +321,7 @@ class HistoryWriter(Actor[HistoryOrder]):
 
     def _tick(self) -> float | None:
         self._write_all()
-        if not self._failures:
-            return None
-        return max(0.05, self._retry_at - self._clock())
+        return max(0.05, self._retry_at - self._clock()) if self._failed else None
 
     def _unknown(self, error: Exception) -> EngineError:
         return HistoryError(

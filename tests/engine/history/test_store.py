@@ -12,14 +12,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from engine.errors import HistoryError, InvalidInput
 from engine.history import schema
 from engine.history.faults import Damaged, set_aside
-from engine.history.folding import excerpt, fold, shorten, terms
 from engine.history.store import NAME, Place, Store, write_all
+from engine.history.subject import shorten
 from engine.messages.conversations import HeardWord
 from engine.messages.words import Ending
 from tests.engine.history.turns import BEGAN, talk, turn
@@ -302,20 +300,9 @@ def test_what_cannot_be_written_is_told_and_leaves_no_file(tmp_path):
     assert not list(tmp_path.glob(".rubato*"))
 
 
-@given(st.text())
-def test_folding_keeps_every_place(text):
-    assert len(fold(text)) == len(text)
-
-
-@settings(max_examples=40)
-@given(st.text(), st.text())
-def test_any_search_of_any_text_ends_in_a_line(text, search):
-    assert "\n" not in excerpt((text,), terms(search))
-
-
-def test_a_word_is_found_where_it_begins_only_and_a_long_text_is_cut():
-    assert excerpt(("Berlin", "a linden tree"), ("lin",)) == "a linden tree"
-    assert excerpt(("Berlin",), ("lin",)) == ""
+def test_a_word_is_found_where_it_begins_only_and_a_long_text_is_cut(store):
+    talk(store, "Berlin", "a\nlinden tree")
+    assert [each.excerpt for each in store.listing("lin")] == ["a linden tree"]
     assert shorten("one  two\nthree", 20) == "one two three"
     assert shorten("one two three", 8) == "one two…"
 
