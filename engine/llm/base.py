@@ -1,8 +1,8 @@
 """The protocol of every language model: a conversation goes in, deltas come out one by one.
 
-Invariant: a reply is a plain iterator; closing it (generator.close()) at any moment cancels the
-work between two tokens. Commands to the assistant itself are Action values in the same stream; the
-runtime carries them out when they arrive, and they are never spoken.
+Invariant: a reply is a plain iterator; closing it (generator.close()) cancels the work between two
+tokens. Commands to the assistant itself are Action values in the same stream: the runtime carries
+them out when they arrive, and they are never spoken.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -26,9 +26,9 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class Message:
-    """One entry of the history. An assistant message holds what was heard; `interrupted` says that
-    it was cut off there. The text of a `private` one never leaves this computer. `confidence` 0..1
-    is how sure the recogniser was of what a person said; typed text has 1.
+    """One entry of the history. An assistant message holds the heard part of the reply;
+    `interrupted`: the reply was cut off there. The text of a `private` message never leaves this
+    computer. `confidence` (0..1) is the recogniser's; typed text has 1.
     """
 
     role: Role
@@ -51,34 +51,33 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class ThoughtDelta:
-    """More of what the model thinks before it answers: shown, but neither spoken nor kept."""
+    """More of the model's reasoning before the answer: shown, but neither spoken nor saved."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Retraction:
-    """All text of the reply until here was thought: a tag that says so came late. What was spoken
-    of it stops, and none of it is kept.
+    """The reply's text so far was reasoning; the tag that marks it came late. Its speech stops, and
+    none of it is saved.
     """
 
 
 @dataclass(frozen=True)
 class StillLoading:
-    """The server has to load its model first, and is asked again."""
+    """The server is loading its model; the request is retried."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What a person should know about the model; told once, however many replies repeat it."""
+    """A remark about the model for the user; shown once, however many replies repeat it."""
 
     text: Translatable
 
 
 @dataclass(frozen=True)
 class Unanswered:
-    """No skill knows an answer and there is no language model to ask; the window offers to fetch
-    one."""
+    """Neither a skill nor a language model could answer; the window offers to fetch a model."""
 
 
 @dataclass(frozen=True)
@@ -106,20 +105,18 @@ class ChooseVoice:
 
 @dataclass(frozen=True)
 class StopSpeaking:
-    """Stop what is being said and say nothing."""
+    """Stop the current speech and say nothing."""
 
 
 @dataclass(frozen=True)
 class StartTimer:
-    """Say `text` when `seconds` have passed. `label` names it ('tea'), empty when the person gave
-    none.
-    """
+    """Say `text` after `seconds`. `label` names the timer ('tea'); empty = it has no name."""
 
     seconds: float
     label: str
     text: str
     kind: TimerKind = TimerKind.TIMER
-    by_clock: bool = False  # for a time of day, wherever the machine is then
+    by_clock: bool = False  # for a time of day, also after a change of the time zone
 
 
 @dataclass(frozen=True)
@@ -129,7 +126,7 @@ class RememberName:
     name: str
 
 
-# Called with what is being done to load a model and how far it is (0..1, None = unknown). It is
+# Gets the current step of loading a model and the finished fraction (0..1, None = unknown). It is
 # called often and may raise Cancelled.
 Progress = Callable[[str, float | None], None]
 
@@ -151,9 +148,9 @@ Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Remark | Unanswer
 
 @dataclass(frozen=True)
 class Timer:
-    """A timer, for skills that are asked about it. `seconds` is how long it was set for; `number`
-    identifies it; `rang`: its time has come, and it was not dismissed; `rings`: it can still
-    be heard.
+    """A timer, for skills that are asked about it. `seconds` is its set duration; `number`
+    identifies it; `rang`: its time has come, and it was not dismissed; `rings`: it is still
+    audible.
     """
 
     label: str
@@ -168,7 +165,7 @@ class Timer:
 
 @dataclass(frozen=True)
 class Situation:
-    """What a skill may know about the assistant itself right now."""
+    """The state of the assistant, as far as skills may use it."""
 
     rate: float | None  # target SPS; None = own pace
     volume: float  # 0..1
@@ -179,7 +176,7 @@ class Situation:
     person: str = ""  # the person's name; empty = unknown
     # Part -> what is loaded, for "what are you running on".
     capabilities: Mapping[str, str] | None = None
-    about: Mapping[str, str] | None = None  # voice -> how it sounds ("British woman, clear")
+    about: Mapping[str, str] | None = None  # voice -> its description ("British woman, clear")
     settings: Settings = field(default_factory=Settings)
     # The models recommended for this machine, of every kind; read from the disk when called.
     offers: Callable[[], tuple[ModelEntry, ...]] = tuple
@@ -191,7 +188,7 @@ class Situation:
 
 @dataclass(frozen=True)
 class LanguageModelInfo:
-    """`name` is the kind ('skills', 'llama', 'server'), `detail` the model in words for the status
+    """`name` is the kind ('skills', 'llama', 'server'), `detail` describes the model for the status
     line.
     """
 
@@ -208,24 +205,23 @@ class LanguageModel(Protocol):
     def reply(
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Generator[Delta, None, None]:
-        """Answer the last user message. `situation` is called when (and only when) a skill needs
-        it.
+        """Answer the last user message. `situation` is called only when a skill needs it.
 
         Raises LanguageModelError at any point of the iteration; the next reply works.
         """
         ...
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Prepare for whatever the person says after `history`, a small slice per step; closing it
-        keeps what was done so far. Models that gain nothing from this yield nothing.
+        """Prepare for the user's next words after `history`, a small slice per step; closing it
+        keeps the work done so far. Models that gain nothing from this yield nothing.
 
         Raises LanguageModelError, which the next reply would raise too.
         """
         ...
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Use these settings' system prompt and temperature from the next reply on; they name the
-        model that is already loaded.
+        """Use the system prompt and temperature of these settings from the next reply on; they name
+        the model that is already loaded.
         """
         ...
 

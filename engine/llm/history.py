@@ -1,5 +1,5 @@
-"""The history in the form a chat model takes: alternating roles, interruptions marked, trimmed to
-the context.
+"""Convert the history into a chat model's messages: alternating roles, interruptions marked,
+trimmed to the context.
 
 Invariant: after the system message user and assistant alternate, beginning with the user: some chat
 templates refuse anything else, and an interrupted turn can leave two user messages in a row.
@@ -26,7 +26,9 @@ BLOCK_MESSAGES = 8
 
 
 def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMessage]:
-    """The history with the system prompt first (and any system messages of the history in it)."""
+    """Return the history as messages, the system prompt first (with any system messages of the
+    history).
+    """
     system = [message.text for message in history if message.role is Role.SYSTEM]
     dialogue = [message for message in history if message.role is not Role.SYSTEM]
     turns: list[ChatMessage] = []
@@ -43,7 +45,7 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
 
 
 def without_private(history: Sequence[Message]) -> list[Message]:
-    """The history that another computer may get: private text is replaced by KEPT_BACK."""
+    """Return the history for another computer: private text is replaced by KEPT_BACK."""
     return [
         replace(each, text=KEPT_BACK) if each.private and each.text else each for each in history
     ]
@@ -52,7 +54,8 @@ def without_private(history: Sequence[Message]) -> list[Message]:
 def trimmed(
     messages: Sequence[ChatMessage], fits: Callable[[list[ChatMessage]], bool]
 ) -> list[ChatMessage]:
-    """The longest tail that fits, after the system message; the last user message always stays.
+    """Return the longest tail that fits, after the system message; the last user message always
+    stays.
 
     Raises LanguageModelError when even that does not fit.
     """
@@ -74,8 +77,8 @@ def too_long() -> LanguageModelError:
 
 
 def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """The same messages with the system prompt inside the first user message, for templates without
-    a system role.
+    """Return the messages with the system prompt inside the first user message, for templates
+    without a system role.
     """
     rest = list(messages)
     if len(rest) < 2 or rest[0]["role"] != "system":
@@ -85,7 +88,7 @@ def without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def without_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """The same messages with calls of tools and their results as text, for templates that fail on
+    """Return the messages with tool calls and their results as text, for templates that fail on
     them. User and assistant alternate as before.
     """
     plain: list[ChatMessage] = []
@@ -104,7 +107,7 @@ def without_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def told(message: Message) -> str:
-    """Its text, with a mark where the person interrupted it."""
+    """Return a message's text, with a mark where the user interrupted it."""
     text = whole(message.text.strip())
     if not message.interrupted:
         return text

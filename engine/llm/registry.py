@@ -16,10 +16,10 @@ NAMES = ("skills", "llama", "server")
 
 
 def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
-    """The language model the settings name, ready to reply ('server' connects at its first reply).
+    """Load the language model of the settings ('server' connects at its first reply).
 
-    Raises ModelError when the name is unknown, a library or file is missing or refuses to load, and
-    what `progress` raises.
+    Raises ModelError if the name is unknown, a library or file is missing, or the model does not
+    load; and the exceptions of `progress`.
     """
     if settings.engine not in NAMES:
         raise ModelError(
@@ -40,15 +40,15 @@ def load(settings: LanguageModelSettings, progress: Progress) -> LanguageModel:
 
 
 def preload(settings: LanguageModelSettings) -> None:
-    """Import the library that the settings need while no other thread imports anything: beside
-    Qt's hook on imports, one start in 65 lost it.
+    """Import the library that the settings need before other threads import anything: beside Qt's
+    import hook, one start in 65 failed.
     """
     if settings.engine == "server":
         import httpx  # noqa: F401
 
 
 def skills() -> "Skills":
-    """The skills with this computer's clock and documents folder."""
+    """Return the skills with this computer's clock and documents folder."""
     from pathlib import Path
 
     import platformdirs

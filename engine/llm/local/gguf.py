@@ -1,8 +1,8 @@
-"""Checks of a language model's file that do not load it, and what the Python wrapper of llama.cpp
-leaves out: how far a file has been read, and the prompts of families of models.
+"""Checks of a GGUF file that do not load it, and two functions that the Python wrapper of llama.cpp
+lacks: the progress of loading, and the prompts of model families.
 
 Invariant: importing this imports no model library. An exception of the listener never passes
-through llama.cpp; it stops the loading and is kept.
+through llama.cpp; it stops the loading and is stored.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ MAGIC = b"GGUF"
 
 
 def check_library() -> None:
-    """ModelError when llama-cpp-python is not installed; it is not imported."""
+    """Raise ModelError if llama-cpp-python is not installed; do not import it."""
     if importlib.util.find_spec("llama_cpp") is None:
         raise no_library()
 
@@ -39,7 +39,9 @@ def no_library() -> ModelError:
 
 
 def checked_file(model: str) -> Path:
-    """The model's path, checked to exist and to begin like a GGUF file; ModelError otherwise."""
+    """Return the model's path if it exists and begins like a GGUF file; raise ModelError
+    otherwise.
+    """
     hint = Translatable("Choose a .gguf file of an instruct or chat model in the settings.")
     if not model:
         raise ModelError("No language model file is chosen.", hint=hint)
@@ -59,7 +61,9 @@ def checked_file(model: str) -> Path:
 
 @dataclass
 class LoadWatch:
-    """Passes on what llama.cpp reports. `cancelled` None = nobody wants to stop it."""
+    """Forwards the progress that llama.cpp reports. `cancelled`: the exception that stopped the
+    loading; None = none.
+    """
 
     text: str
     progress: Progress
@@ -76,8 +80,8 @@ class LoadWatch:
 
 
 def watched_llama(watch: LoadWatch) -> "type[Llama]":
-    """A subclass of llama_cpp.Llama whose constructor reports to this watch while it loads the
-    file.
+    """Return a subclass of llama_cpp.Llama whose constructor reports to this watch while it loads
+    the file.
 
     The wrapper creates the loading parameters inside its constructor; they get llama.cpp's callback
     at the moment they are assigned.
@@ -100,8 +104,8 @@ def watched_llama(watch: LoadWatch) -> "type[Llama]":
 
 
 def family_prompt(template: str, messages: Sequence[ChatMessage]) -> str:
-    """The prompt of these messages, all text, in the format of the family that llama.cpp recognises
-    by the marks of the template; empty if it knows none.
+    """Return the prompt of these text messages in the format of the family that llama.cpp
+    recognises by the marks of the template; empty if it recognises none.
     """
     import llama_cpp
 

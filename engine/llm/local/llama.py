@@ -1,9 +1,9 @@
 """A GGUF model in this process, through llama-cpp-python (an optional extra).
 
 Invariant: between two yields at most one token or one slice of the prompt is computed, so closing
-the reply stops the work there; the evaluated prompt stays in the cache for the next turn, and the
-part of the next prompt that is already known can be evaluated before the person asks. A new file is
-first tried in another process (trial.py), because llama.cpp aborts its process on a bad one.
+the reply stops the work there. The evaluated prompt stays in the cache for the next turn, and the
+known part of the next prompt can be evaluated before the user asks. A new file is first tried in
+another process (trial.py), because llama.cpp aborts its process on a bad one.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -52,12 +52,12 @@ MAX_REPLY_TOKENS = 2048  # stops a model that does not stop by itself
 # takes a second or two at worst; a GPU needs bigger ones to be busy.
 CPU_SLICE_TOKENS = 64
 GPU_SLICE_TOKENS = 512
-# While nobody waits for the result, the CPU must be free again sooner: after a quarter of a second.
+# For work ahead of a question the CPU must be free again sooner: after a quarter of a second.
 WARM_SLICE_TOKENS = 16
-# Two things the person may say; the common beginning of the two prompts is that of every prompt.
+# Two possible questions; the common beginning of their prompts is that of every prompt.
 PROBES = ("x", "?")
 
-# What a trial reads and writes: characters of every kind, because a vocabulary may lack some.
+# Input and output of a trial: characters of every kind, because a vocabulary may lack some.
 TRIAL_TEXT = "".join(map(chr, range(32, 127))) + "\n\t\u00e4\u20ac\u4e2d\u0434\U0001f600"
 TRIAL_PROMPT_TOKENS = 64
 TRIAL_REPLY_TOKENS = 4
@@ -79,7 +79,7 @@ class LlamaModel:
         self._skills = skills
         self._tools: Sequence[ToolSchema] | None = None  # of this completion; None = the skills'
         self._template, self._formatter = _chat_format(llama, name)
-        self._by_family = False  # whether the last prompt is not the template's
+        self._by_family = False  # the last prompt is the family's, not the template's
         architecture = llama.metadata.get("general.architecture", "")
         trained = llama.metadata.get(f"{architecture}.context_length", "")  # may not be there
         most = int(trained) if trained.isdecimal() else 0
@@ -203,15 +203,16 @@ class LlamaModel:
 
     def _tokenized(self, prompt: str) -> list[int]:
         # Most templates write the beginning-of-text token themselves; tokenize() adds it only for
-        # models that want one, and twice would spoil the reply.
+        # models that want one, and a second one would spoil the reply.
         bos = _token_text(self._llama, self._llama.token_bos())
         missing = not (bos and prompt.startswith(bos))
         encoded = whole(prompt).encode()
         return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:
-        """The prompt of the first form of the messages that the template takes, or else the usual
-        one of the template's family."""
+        """Return the prompt of the first form of the messages that the template accepts, otherwise
+        the usual prompt of the template's family.
+        """
         self._by_family = False
         first: Exception | None = None
         # Some templates need a list of tools, others take one as an offer.
@@ -247,7 +248,7 @@ class LlamaModel:
 def load(settings: LanguageModelSettings, skills: Skills, progress: Progress) -> LlamaModel:
     """Load the file named in the settings; a new file is tried first.
 
-    Raises ModelError naming it, and what `progress` raises.
+    Raises ModelError naming the file, and the exceptions of `progress`.
     """
     try:
         # Imported here: an optional extra, compiled on installation.
@@ -272,8 +273,9 @@ def open_file(
     skills: Skills,
     progress: Progress = lambda text, fraction: None,
 ) -> LlamaModel:
-    """Load the file named in the settings without a trial: a bad one ends this process.
-    ModelError."""
+    """Load the file named in the settings without a trial: a bad file ends this process.
+    ModelError.
+    """
     path = checked_file(settings.model)
     slice_tokens = GPU_SLICE_TOKENS if on_gpu() else CPU_SLICE_TOKENS
     watch = LoadWatch(f"Loading {path.name}", progress)
@@ -307,15 +309,16 @@ def open_file(
 
 
 def on_gpu() -> bool:
-    """Whether this llama.cpp computes on a graphics card."""
+    """Return whether this llama.cpp computes on a graphics card."""
     import llama_cpp
 
     return bool(llama_cpp.llama_supports_gpu_offload())
 
 
 def thread_count() -> int:
-    """The number of physical cores minus one, which stays free for the voice and the audio; at
-    least 1."""
+    """Return the number of physical cores minus one, which stays free for the voice and the audio;
+    at least 1.
+    """
     return max(1, (psutil.cpu_count(logical=False) or psutil.cpu_count() or 2) - 1)
 
 
@@ -338,7 +341,9 @@ def _chat_format(llama: "Llama", name: str) -> "tuple[str, Jinja2ChatFormatter]"
 
 
 def _forms(messages: list[ChatMessage]) -> Iterator[list[ChatMessage]]:
-    """The messages, then forms for templates that fail on them: calls as text, no system prompt."""
+    """Yield the messages, then forms for templates that fail on them: calls as text, no system
+    prompt.
+    """
     forms = [messages]
     if any(message["role"] == "tool" or "tool_calls" in message for message in messages):
         forms.append(without_calls(messages))
@@ -348,7 +353,7 @@ def _forms(messages: list[ChatMessage]) -> Iterator[list[ChatMessage]]:
 
 
 def _template_faults() -> tuple[type[Exception], ...]:
-    """The errors that a chat template, a program by the model's maker, can raise."""
+    """Return the errors that a chat template, a program by the model's maker, can raise."""
     import jinja2  # comes with llama-cpp-python, so it is optional too
 
     others = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -367,8 +372,8 @@ def _common_prefix(cached: list[int], prompt: list[int]) -> int:
 
 
 def _with_parsed_calls(message: ChatMessage) -> ChatMessage:
-    """Templates take a call's arguments as an object and no content as an empty text; the OpenAI
-    format has them as text and null.
+    """Convert a message with calls for templates: arguments as an object and no content as an empty
+    text; the OpenAI format has them as text and null.
     """
     if "tool_calls" not in message:
         return message

@@ -1,9 +1,9 @@
-"""A GGUF file that was never tried is loaded and asked once in a process of its own: llama.cpp ends
-its process when a file makes no sense, and that must not be ours.
+"""Load a new GGUF file and ask it one question in a process of its own: llama.cpp ends its process
+on a bad file, and that must not be ours.
 
 Invariant: a file reaches this process only after a child with the same library survived it. Files
-that passed are remembered by their content, so that neither the next start nor a copy has to be
-tried again; a file that failed is tried again whenever it is chosen.
+that passed are remembered by their content, so neither the next start nor a copy has to be tried
+again; a file that failed is tried again whenever it is chosen.
 """
 
 import json
@@ -42,7 +42,7 @@ FAILED = 3  # the child's exit status after an ordinary error, which it has repo
 
 @dataclass(frozen=True)
 class Pass:
-    """A file that passed. Path, size and time of change identify it without reading it."""
+    """A file that passed. Path, size and modification time identify it without reading it."""
 
     path: str
     size: int
@@ -52,10 +52,10 @@ class Pass:
 
 
 def check(path: Path, settings: LanguageModelSettings, library: str, progress: Progress) -> None:
-    """Return if the file can be loaded here: it passed before, or it passes now. `library` names
-    the version of llama.cpp. `progress` is called often and may raise to cancel.
+    """Return if the file can be loaded here: it passed before, or it passes now.
 
-    Raises ModelError, which says what the file did, and OSError when it cannot be read.
+    `library` names the version of llama.cpp. `progress` is called often and may raise to cancel.
+    Raises ModelError, which describes the failure, and OSError when the file cannot be read.
     """
     passes = _passes()
     stat = path.stat()
@@ -76,7 +76,7 @@ def check(path: Path, settings: LanguageModelSettings, library: str, progress: P
 
 
 def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: Progress) -> None:
-    """Let a child process load it and answer; ModelError when that goes wrong."""
+    """Let a child process load the file and answer; ModelError if that fails."""
     # The trial does not need the person's own instructions.
     tried = replace(settings, model=str(path.absolute()), system_prompt="You are an assistant.")
     begun_at = time.monotonic()
@@ -125,7 +125,7 @@ def _try(path: Path, settings: LanguageModelSettings, limit_s: float, progress: 
 
 @contextmanager
 def _child() -> Iterator["subprocess.Popen[bytes]"]:
-    """The process of trial_child.py, which does not outlive this block."""
+    """Run the process of trial_child.py; it does not outlive this block."""
     with subprocess.Popen(
         COMMAND,
         stdin=subprocess.PIPE,
@@ -140,8 +140,9 @@ def _child() -> Iterator["subprocess.Popen[bytes]"]:
 
 
 def _passes() -> list[Pass]:
-    """The files that passed so far; none when the record cannot be read, and then they are tried
-    again."""
+    """Return the files that passed so far; none when the record cannot be read, so they are tried
+    again.
+    """
     try:
         records = json.loads((settings_file.data_folder() / RECORD).read_text(encoding="utf-8"))
         return [Pass(**each) for each in records]

@@ -1,9 +1,9 @@
-"""The process in which a new GGUF file is tried: see trial.py, which starts it.
+"""The process that tries a new GGUF file, started by trial.py.
 
-Invariant: its output is one JSON object or nothing; whatever libraries print is discarded. It also
-limits its own time where the system allows that (POSIX), so that it ends even when nobody waits for
-it any more, and its memory to what is free (on Linux; macOS ignores such a limit, Windows has none,
-and a GPU's driver reserves far more than it uses).
+Invariant: its output is one JSON object or nothing; the output of libraries is discarded. It limits
+its own time where the system allows that (POSIX), so that it ends even without its parent, and its
+memory to the free memory (on Linux; macOS ignores such a limit, Windows has none, and a GPU's
+driver reserves far more than it uses).
 """
 
 import json
@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def _own_output() -> IO[str]:
-    """The stream to the parent, separate from what libraries may print."""
+    """Return the stream to the parent, separate from the output of libraries."""
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

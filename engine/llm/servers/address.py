@@ -1,6 +1,6 @@
 """The address of a language-model server: its parts, and whether it is this computer.
 
-Invariant: pure; imports no library of the network.
+Invariant: pure; imports no network library.
 """
 
 import ipaddress
@@ -11,7 +11,7 @@ from engine.settings import LanguageModelSettings
 
 
 def parts_of(address: str) -> SplitResult:
-    """The parts of an http address. Raises ModelError for any other text."""
+    """Return the parts of an http address. Raises ModelError for any other text."""
     try:
         parts = urlsplit(address)
         valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
@@ -32,7 +32,9 @@ def invalid(address: str) -> ModelError:
 
 
 def is_local(address: str) -> bool:
-    """Whether the address is that of this computer. Raises ModelError for an invalid address."""
+    """Return whether the address is that of this computer. Raises ModelError for an invalid
+    address.
+    """
     host = (parts_of(address).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -45,7 +47,7 @@ def is_local(address: str) -> bool:
 
 
 def asks_another_computer(settings: LanguageModelSettings) -> bool:
-    """Whether each question goes to another computer, where it may cost money."""
+    """Return whether questions go to another computer, where they may cost money."""
     if settings.engine != "server":
         return False
     try:

@@ -1,6 +1,6 @@
 """Limits on the answers of a language-model server.
 
-Invariant: no more bytes of an answer are read than the bounds allow, and nothing is decompressed,
+Invariant: no more bytes of an answer are read than the limits allow, and nothing is decompressed,
 because a few bytes could become gigabytes.
 """
 
@@ -18,11 +18,13 @@ UNCOMPRESSED = "identity"
 
 
 class OutOfBounds(Exception):
-    """The server sent more than any answer needs, or compressed it unasked."""
+    """The server sent more than any answer needs, or compressed it without being asked."""
 
 
 async def chunks(response: httpx.Response) -> AsyncIterator[bytes]:
-    """The body as it arrives. Raises OutOfBounds when it, or a line of it, grows too long."""
+    """Yield the body as it arrives. Raises OutOfBounds when it, or one of its lines, grows too
+    long.
+    """
     if response.headers.get("Content-Encoding", UNCOMPRESSED).lower() != UNCOMPRESSED:
         raise OutOfBounds
     most = longest_line = MAX_ANSWER_BYTES
@@ -39,5 +41,5 @@ async def chunks(response: httpx.Response) -> AsyncIterator[bytes]:
 
 
 async def body(response: httpx.Response) -> bytes:
-    """The complete body. Raises OutOfBounds."""
+    """Return the complete body. Raises OutOfBounds."""
     return b"".join([chunk async for chunk in chunks(response)])

@@ -1,4 +1,4 @@
-"""The calls of tools in one stream, put together from their fragments.
+"""Joins the fragments of the tool calls in one stream.
 
 Invariant: pure. Each call of the model is returned once, even if its name and id are in each
 fragment, it is delivered twice, or parallel calls have the same index and no id.
@@ -62,7 +62,7 @@ class CallParts:
                 call.extra |= extra
 
     def calls(self) -> Iterator[ToolCall]:
-        """The calls, in the order they began."""
+        """Return the calls, in the order they began."""
         seen = set()
         for call in self._growing:
             name = _AFTER_NAME.sub("", _PREFIX.sub("", call.name, count=1)).strip()
@@ -72,7 +72,7 @@ class CallParts:
                 yield ToolCall(identifier, whole(name), whole(call.arguments), extra=call.extra)
 
     def _call(self, fragment: _PartialCall) -> _PartialCall | None:
-        """The call this fragment continues or begins; None when there are too many."""
+        """Return the call this fragment continues or begins; None when there are too many."""
         for call in reversed(self._growing):
             if _continues(call, fragment):
                 return call
@@ -85,7 +85,7 @@ class CallParts:
 
 
 def _continues(call: _PartialCall, fragment: _PartialCall) -> bool:
-    """Whether a fragment belongs to this call."""
+    """Return whether a fragment belongs to this call."""
     if None not in (call.index, fragment.index) and call.index != fragment.index:
         return False
     if call.is_whole:
@@ -98,7 +98,9 @@ def _continues(call: _PartialCall, fragment: _PartialCall) -> bool:
 
 
 def _begins_another(call: _PartialCall, fragment: _PartialCall) -> bool:
-    """Whether a fragment begins the next call after a complete one. A repetition does not."""
+    """Return whether a fragment begins the next call after a complete one. A repetition
+    does not.
+    """
     if fragment.id not in ("", call.id):
         return bool(fragment.name)
     if call.name and fragment.name not in ("", call.name):
@@ -119,7 +121,7 @@ def _grow(call: _PartialCall, name: str, arguments: str) -> None:
 
 
 def _parsed(text: str) -> object:
-    """The value of complete JSON; None for other text."""
+    """Return the value of complete JSON; None for other text."""
     if not text.rstrip().endswith("}"):
         return None
     try:
@@ -129,5 +131,7 @@ def _parsed(text: str) -> object:
 
 
 def _packed(value: object) -> str:
-    """A text unchanged, null as "", any other value (arguments that were not packed) as JSON."""
+    """Return a text unchanged, null as "", any other value (arguments that were not packed) as
+    JSON.
+    """
     return value if isinstance(value, str) else json.dumps(value) if value else ""

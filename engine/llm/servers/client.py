@@ -1,9 +1,9 @@
 """HTTP requests to one language-model server.
 
-Invariant: a request carries nothing of the environment except the key whose variable the settings
-name. A server on this computer is reached directly, another one through the proxy that the standard
-variables name for it. Redirects are not followed: the conversation and the key go only to the
-address in the settings.
+Invariant: a request uses nothing of the environment except the key in the variable that the
+settings name. A server on this computer is reached directly, another one through the proxy that the
+standard variables name for it. Redirects are not followed: the conversation and the key go only to
+the address in the settings.
 """
 
 import json
@@ -76,7 +76,9 @@ class Client:
             ) from error
 
     async def models(self) -> bytes:
-        """The list of models, as the server writes it. Raises Refused, OutOfBounds, HTTPError."""
+        """Return the list of models, as the server writes it. Raises Refused, OutOfBounds,
+        HTTPError.
+        """
         response = await self._send("GET", "models")
         try:
             return await bounds.body(response)
@@ -84,9 +86,8 @@ class Client:
             await response.aclose()
 
     async def chat(self, request: dict[str, Any]) -> httpx.Response:
-        """The answer to a chat request, not read yet; the caller closes it.
-
-        Raises Refused, OutOfBounds, HTTPError.
+        """Return the answer to a chat request, not read yet; the caller closes it. Raises Refused,
+        OutOfBounds, HTTPError.
         """
         content = whole(json.dumps(request, ensure_ascii=False)).encode()
         return await self._send("POST", "chat/completions", content)
@@ -112,14 +113,13 @@ class Client:
 
 
 def _no_tls() -> ssl.SSLContext:
-    """A context for addresses without TLS: it trusts no certificate and reads no file."""
+    """Return a context for addresses without TLS: it trusts no certificate and reads no file."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _tls() -> ssl.SSLContext:
-    """A context that trusts SSL_CERT_FILE and SSL_CERT_DIR if set, else certifi and the system.
-
-    SSLKEYLOGFILE is not used, unlike in ssl.create_default_context().
+    """Return a context that trusts SSL_CERT_FILE and SSL_CERT_DIR if set, else certifi and the
+    system. SSLKEYLOGFILE is not used, unlike in ssl.create_default_context().
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
@@ -138,7 +138,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _proxy_for(address: str) -> str:
-    """The proxy that the standard variables name for this address; empty = none."""
+    """Return the proxy that the standard variables name for this address; empty = none."""
     parts = urlsplit(address)
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all") or ""
@@ -149,7 +149,7 @@ def _proxy_for(address: str) -> str:
 
 
 def _proxy(address: str) -> httpx.Proxy | None:
-    """Raises ValueError or InvalidURL for an address that is not one."""
+    """Return the proxy. Raises ValueError or InvalidURL for an invalid address."""
     if not address:
         return None
     parts = urlsplit(address)

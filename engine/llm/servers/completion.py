@@ -1,8 +1,8 @@
-"""One completion while it is streamed: events in, text, thoughts and calls out.
+"""One streamed completion: events in; text, thoughts and calls out.
 
-Invariant: pure. It is complete when the server has said so in any of the ways there are: a reason
-for ending, the last event of all behind a reply, or the mark of a model's turn that is over.
-Whatever JSON a server sends, a chunk is made of it; what has an unknown form says nothing.
+Invariant: pure. A completion is complete when the server says so in any known way: a reason for
+ending, the last event of the stream after a reply, or the mark that ends the model's turn. Any JSON
+of a server becomes a chunk; fields of an unknown form are ignored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,8 +17,8 @@ from engine.llm.tools.rounds import Piece
 from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import TagSplitter
 
-# The standard has no field for what a model thinks: DeepSeek, llama-server and vLLM write the
-# first, Ollama and OpenRouter the second.
+# The standard has no field for thoughts: DeepSeek, llama-server and vLLM write the first, Ollama
+# and OpenRouter the second.
 THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought", "reasoning_details")
 
 
@@ -51,8 +51,8 @@ class Reported(Exception):
 
 
 class Completion:
-    """`begins_thinking`: the prompt opens a thought, as the reply before has shown. `most`: how
-    many characters are taken.
+    """`begins_thinking`: the prompt opens a thought, as the previous reply has shown. `most`: the
+    limit of characters.
     """
 
     def __init__(self, *, begins_thinking: bool, most: int) -> None:
@@ -71,16 +71,16 @@ class Completion:
 
     @property
     def is_over(self) -> bool:
-        """Whether what follows is not wanted any more."""
+        """True when the rest of the stream is not needed."""
         return self._room <= 0 or self._splitter.over
 
     @property
     def begins_thinking(self) -> bool:
-        """Whether the prompt has opened a thought, as this reply shows in its end."""
+        """True if the prompt has opened a thought, as the end of this reply shows."""
         return self._splitter.was_begun
 
     def take(self, event: Event) -> Iterator[Piece]:
-        """Raises Reported."""
+        """Handle an event. Raises Reported."""
         if event.get("error"):
             raise Reported(event["error"], early=not self.is_reply)
         found = chunk(event)
@@ -93,7 +93,7 @@ class Completion:
             yield from self._piece(piece)
 
     def end(self) -> Iterator[Piece]:
-        """What was held back until the end."""
+        """Yield the text that was held back until the end, and the calls."""
         yield from tool_calls(self._splitter.feed(self._text.end()))
         yield from tool_calls(self._splitter.flush())
         thoughts = {name: each for name, each in self._thoughts.items() if each}
@@ -118,7 +118,7 @@ class Completion:
 
 
 def chunk(event: Mapping[str, Any]) -> Chunk:
-    """The first choice of an event; usage and keep-alive events have none."""
+    """Return the first choice of an event; usage and keep-alive events have none."""
     choices = event.get("choices")
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, Mapping) and not choice.get("index"):
@@ -137,7 +137,7 @@ def _chunk(choice: Mapping[str, Any]) -> Chunk:
     calls = delta.get("tool_calls")
     calls = [calls] if isinstance(calls, Mapping) else calls
     fragments = [each for each in calls if isinstance(each, Mapping)] if calls else []
-    if isinstance(delta.get("function_call"), Mapping):  # as it was called before tools
+    if isinstance(delta.get("function_call"), Mapping):  # the name before there were tools
         fragments.append({"function": delta["function_call"]})
     kept = {name: delta[name] for name in THOUGHTS if isinstance(delta.get(name), str | list)}
     reason = choice.get("finish_reason")
@@ -146,7 +146,7 @@ def _chunk(choice: Mapping[str, Any]) -> Chunk:
 
 
 def _pieces(content: object) -> Iterator[str | ThoughtDelta]:
-    """A text, or parts of one, some of which may be thought."""
+    """Yield the text, or parts of a text, some of which may be thoughts."""
     for part in content if isinstance(content, list) else [content]:
         text = _text(part)
         kind = part.get("type") if isinstance(part, Mapping) else ""
@@ -156,7 +156,7 @@ def _pieces(content: object) -> Iterator[str | ThoughtDelta]:
 
 
 def _text(value: object) -> str:
-    """The text of a value: its own, or that of its parts."""
+    """Return the text of a value: its own, or that of its parts."""
     match value:
         case str():
             return value

@@ -1,5 +1,5 @@
 """The events of a stream, as servers really write them: with or without an empty line between two,
-an error in a field of its own or in none, a whole answer although a stream was asked for.
+an error in a field of its own or in none, one complete answer although a stream was requested.
 
 Invariant: an event is emitted as soon as its line is complete. Events without content are left out.
 The empty event ALIVE follows each piece that arrives, because comments and progress are signs of
@@ -17,14 +17,13 @@ Event = Mapping[str, Any]
 EVENT_STREAM = "text/event-stream"
 DONE = "[done]"
 ALIVE: Event = {}
-_SAYS = frozenset(("choices", "error"))  # an event without one of them says nothing
+_SAYS = frozenset(("choices", "error"))  # an event without one of them is empty
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
 async def events(stream: AsyncIterator[bytes]) -> AsyncIterator[Event]:
-    """Each event's JSON; the last has the key DONE if the server says that it is the last.
-
-    Raises ValueError (or RecursionError) for what is no JSON, and whatever the stream raises.
+    """Yield each event's JSON; the last has the key DONE if the server marks it as the last. Raises
+    ValueError (or RecursionError) for invalid JSON, and the exceptions of the stream.
     """
     reader = _Reader()
     held = b""
@@ -44,12 +43,12 @@ async def events(stream: AsyncIterator[bytes]) -> AsyncIterator[Event]:
 
 
 class _Reader:
-    """Lines in, events out."""
+    """Converts lines into events."""
 
     def __init__(self) -> None:
         self._data: list[str] = []
-        self._is_error = False  # the event was called so
-        self._loose: list[str] = []  # what stands in no field
+        self._is_error = False  # the event's name
+        self._loose: list[str] = []  # lines outside all fields
 
     def line(self, raw: bytes) -> Iterator[Event]:
         line = raw.decode("utf-8", "replace").removeprefix("\ufeff")
@@ -73,7 +72,9 @@ class _Reader:
             self._loose.append(line)
 
     def end(self) -> Iterator[Event]:
-        """What stands in no field: all of an answer, if it is one."""
+        """Return the lines outside all fields: the complete answer of a server that did not
+        stream.
+        """
         try:
             found = json.loads("\n".join(self._loose) or "null")
         except ValueError:
@@ -82,8 +83,10 @@ class _Reader:
             yield found
 
     def _event(self, *, whole: bool) -> Iterator[Event]:
-        """The event whose data is there. Unless it is `whole` it may go on in another line."""
-        if not whole and len(self._data) > 1:  # to try at each line would take their square
+        """Return the event of the data so far. Unless it is `whole` it may continue in another
+        line.
+        """
+        if not whole and len(self._data) > 1:  # parsing at each line would take quadratic time
             return
         data = "\n".join(self._data).strip()
         if data.lower() == DONE:

@@ -1,6 +1,6 @@
-"""What can go wrong between us and a language-model server, as sentences for the person.
+"""The faults of a connection to a language-model server, as messages for the user.
 
-Invariant: every sentence names the server's address, and every fault comes with a hint.
+Invariant: every message names the server's address, and every fault comes with a hint.
 """
 
 import html
@@ -44,7 +44,7 @@ class ServerFaults:
         self._proxy = proxy
 
     def connection(self, error: httpx.HTTPError | OSError) -> LanguageModelError:
-        """The error for a connection that was refused or lost."""
+        """Return the error for a connection that was refused or lost."""
         if tls := tls_fault(error):
             return self._untrusted(tls)
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
@@ -165,7 +165,7 @@ class ServerFaults:
         )
 
     def reported(self, words: str) -> LanguageModelError:
-        """The server's own words about what went wrong."""
+        """Return the error with the server's own explanation."""
         return LanguageModelError(
             "The language-model server at {address} failed: {error}.",
             hint=LOOK_THERE,
@@ -196,13 +196,13 @@ class ServerFaults:
 
 
 def own_words(body: object) -> str:
-    """What a server says of a fault, in a text, an object or a page: plain text on one line, cut
-    short.
+    """Return a server's explanation of a fault, from a text, an object or a page, as plain text on
+    one line, cut short.
     """
-    with suppress(ValueError, RecursionError):  # else it is a text
+    with suppress(ValueError, RecursionError):  # otherwise plain text
         body = json.loads(body) if isinstance(body, str) else body
     text = _said(body)
-    is_page = "</" in text  # else what stands in angles may be a name
+    is_page = "</" in text  # otherwise angle brackets may enclose a name
     return _quoted(html.unescape(_TAGS.sub(" ", text)) if is_page else text) or NO_REASON
 
 
@@ -219,14 +219,14 @@ def _said(body: object) -> str:
 
 
 def _quoted(words: str) -> str:
-    """A server's own words on one line, cut short."""
+    """Return a server's own words on one line, cut short."""
     printable = "".join(char if char.isprintable() else " " for char in whole(words))
     return " ".join(printable.split())[:MAX_QUOTED_CHARS].rstrip(". ")
 
 
 def complaint(body: object) -> str:
-    """The text of a refusal, in lower case: its words, and the parameters and fields it names. Its
-    quotations of the request are left out.
+    """Return the text of a refusal, in lower case: its words, and the parameters and fields it
+    names. Its quotations of the request are left out.
     """
     with suppress(ValueError, RecursionError):
         body = json.loads(body) if isinstance(body, str) else body
@@ -250,7 +250,7 @@ def _complaints(body: object, depth: int) -> Iterator[str]:
 
 
 def tls_fault(error: BaseException) -> ssl.SSLError | None:
-    """The TLS error that caused an error of the connection; None if TLS did not cause it."""
+    """Return the TLS error that caused a connection error; None if TLS did not cause it."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__

@@ -1,7 +1,7 @@
 """The form of the requests that one server accepts, learned from its refusals.
 
-Invariant: what was learned holds for the session, and each refusal either changes the form or is
-the answer. A conversation is made shorter until it fits; its last question is always sent.
+Invariant: a learned fact holds for the session, and each refusal either changes the form or is the
+final answer. A conversation is shortened until it fits; its last question is always sent.
 """
 
 import json
@@ -62,12 +62,12 @@ class Sent:
 
     @property
     def dialogue(self) -> int:
-        """Number of messages before the question, without the system prompt."""
+        """The number of messages before the question, without the system prompt."""
         return _dialogue(self.messages)
 
     @property
     def is_least(self) -> bool:
-        """Whether it is as short as possible."""
+        """True if it is as short as possible."""
         return not self.tools and self.dialogue == 0
 
 
@@ -92,8 +92,8 @@ class Form:
         context: int,
         below: float = float("inf"),
     ) -> Sent:
-        """As much of the conversation as fits, with less than `below` messages before the question;
-        the question alone if not even that fits by the estimate.
+        """Return as much of the conversation as fits, with fewer than `below` messages before the
+        question; the question alone if not even that fits by the estimate.
         """
         context_tokens = min(self.context, context)
         room = context_tokens - min(REPLY_TOKENS, context_tokens / 2)
@@ -188,7 +188,7 @@ class Form:
         return told
 
     def _bare(self, message: ChatMessage) -> ChatMessage:
-        """The message without the fields that the server refuses."""
+        """Return the message without the fields that the server refuses."""
         if not self.without:
             return message
         bare = {name: each for name, each in message.items() if name not in self.without}
@@ -201,7 +201,7 @@ class Form:
 
 
 def estimate(messages: Sequence[ChatMessage]) -> float:
-    """Estimated number of tokens of the messages."""
+    """Return the estimated number of tokens of the messages."""
     return sum(TOKENS_AROUND_MESSAGE + _tokens(message) for message in messages)
 
 
@@ -210,12 +210,14 @@ def tools_tokens(tools: Sequence[ToolSchema]) -> float:
 
 
 def is_too_long(words: str) -> bool:
-    """Whether a complaint is about the length of the conversation."""
+    """Return whether a complaint is about the length of the conversation."""
     return bool(_EXCEEDS.search(words))
 
 
 def is_about_parsing(body: object) -> bool:
-    """Whether a server could not read the call that its model wrote: the next one may be right."""
+    """Return whether a server could not parse the call that its model wrote: the next one may be
+    valid.
+    """
     return bool(_PARSING.search(complaint(body)))
 
 
@@ -232,13 +234,13 @@ def _question_at(messages: Sequence[ChatMessage]) -> int:
 
 
 def _dialogue(messages: Sequence[ChatMessage]) -> int:
-    """Number of messages before the question, without the system prompt."""
+    """Return the number of messages before the question, without the system prompt."""
     has_system = bool(messages) and messages[0]["role"] == "system"
     return max(0, _question_at(messages) - has_system)
 
 
 def _question(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """The system prompt, the question, and the messages after it."""
+    """Return the system prompt, the question, and the messages after it."""
     head = [each for each in messages[:1] if each["role"] == "system"]
     return [*head, *messages[max(len(head), _question_at(messages)) :]]
 

@@ -1,6 +1,6 @@
-"""The models a server lists, and which of them can hold a conversation.
+"""Select the chat models from a server's list of models.
 
-Invariant: pure; takes any JSON.
+Invariant: pure; accepts any JSON.
 """
 
 import re
@@ -18,7 +18,7 @@ _OTHER_KINDS = re.compile(
 
 
 def chat_models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Names and entries of the chat models, or of all models if none is a chat model."""
+    """Return names and entries of the chat models, or of all models if none is a chat model."""
     found = list(_models(listing))
     yield from [each for each in found if can_chat(*each)] or found
 
@@ -32,6 +32,6 @@ def _models(listing: object) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def can_chat(name: str, entry: Mapping[str, Any]) -> bool:
-    """Whether the name and the entry of a model allow that it is a chat model."""
+    """Return whether a model can be a chat model by its name and entry."""
     kind = f"{name} {entry.get('type') or ''}".lower()
     return not _OTHER_KINDS.search(kind)

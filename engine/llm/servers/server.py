@@ -1,8 +1,8 @@
-"""Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or one far away.
+"""Any OpenAI-compatible server: llama-server, Ollama, LM Studio, vLLM, or a remote one.
 
-Invariant: every wait is bounded and can be stopped within a slice (see stepped.py), and what is
-read is bounded too (see bounds.py). Everything is sent only to the address in the settings, and
-only once, with two exceptions: a server that refuses a request's form is asked again in another one
+Invariant: every wait is limited and can be stopped within a slice (see stepped.py), and so is the
+size of answers (see bounds.py). Everything is sent only to the address in the settings, and only
+once, with two exceptions: a request whose form the server refuses is repeated in another form
 (form.py), and a server that is loading its model is asked until it has. Nothing private is sent to
 another computer.
 """
@@ -47,7 +47,7 @@ from engine.settings import LanguageModelSettings
 
 # A large model on a slow machine may have to be loaded first, or read a long conversation.
 FIRST_TOKEN_S = 30.0
-LOADING_S = 300.0  # a large model on a slow disk; the person sees that it loads, and may end it
+LOADING_S = 300.0  # a large model on a slow disk; the user sees that it loads, and may end it
 RETRY_S, LONGEST_RETRY_S = 1.0, 10.0
 STALL_S = 15.0  # between tokens; a longer wait is useless in a conversation
 AFTER_END_S = 1.0  # for events after the reason for ending: some servers never close the stream
@@ -91,12 +91,13 @@ class ServerModel:
         return rounds.reply(self.complete, self._skills, prompt, history, situation, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Nothing to do: servers cache prompts themselves, and an extra request might cost
-        money."""
+        """Do nothing: servers cache prompts themselves, and an extra request might cost money."""
         yield from ()
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Everything except the address, which decides what the server may be told."""
+        """Use these settings except for the address, which decides whether private text may be
+        sent.
+        """
         self._settings = replace(settings, address=self._settings.address)
 
     def close(self) -> None:
@@ -127,7 +128,7 @@ class ServerModel:
     def _accepted(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema]
     ) -> Generator[Piece, None, None]:
-        """Ask in the form that the server accepts, as learned from its refusals."""
+        """Send the request in the form that the server accepts, as learned from its refusals."""
         attempts = _Attempts()
         while True:
             yield from self._name_model()
@@ -141,7 +142,9 @@ class ServerModel:
                 return
 
     def _adapts(self, error: Refused | Reported, sent: Sent, attempts: "_Attempts") -> bool:
-        """Whether asking again can help: another model, another form, or once more the same."""
+        """Return whether another request can help: with another model, in another form, or the same
+        once more.
+        """
         if not (error.early if isinstance(error, Reported) else error.status in _ABOUT_REQUEST):
             return False
         if not (self._settings.model or attempts.listed) and _is_model_gone(error):
@@ -179,7 +182,7 @@ class ServerModel:
     def _pieces(
         self, response: httpx.Response, *, offers_tools: bool
     ) -> Generator[Piece, None, None]:
-        """Text, thoughts and calls of one stream, which must end with a reason for ending."""
+        """Yield text, thoughts and calls of one stream, which must end with a reason for ending."""
         completion = Completion(begins_thinking=self._begins_thinking, most=MAX_REPLY_CHARS)
         incoming = events(bounds.chunks(response))
         was_complete, deadline = False, time.monotonic() + LOADING_S
@@ -201,7 +204,7 @@ class ServerModel:
     def _next(
         self, incoming: AsyncIterator[Event], completion: Completion, deadline: float
     ) -> Generator[str, None, Event | None]:
-        """The next event; None at the end. Once the reply is complete no fault matters."""
+        """Return the next event; None at the end. Once the reply is complete no fault matters."""
         patience_s = STALL_S if completion.is_reply else FIRST_TOKEN_S
         left_s = deadline - time.monotonic()
         try:
@@ -217,7 +220,7 @@ class ServerModel:
             raise
 
     def _answered(self, ask: Callable[[], Coroutine[Any, Any, T]]) -> Generator[Piece, None, T]:
-        """The answer of the server; it is asked again while it loads its model."""
+        """Return the answer of the server; repeat the request while it loads its model."""
         deadline = time.monotonic() + LOADING_S
         while True:
             try:
@@ -232,7 +235,7 @@ class ServerModel:
             yield from self._awaited(asyncio.sleep(wait_s), wait_s + STALL_S)
 
     def _awaited(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
-        """steps(), with the time limit reported as a fault."""
+        """Run steps(), with the time limit reported as a fault."""
         try:
             return (yield from self._steps.steps(work, limit_s))
         except TimeoutError as error:
@@ -249,9 +252,8 @@ class _Attempts:
 
 
 def connect(settings: LanguageModelSettings, skills: Skills) -> ServerModel:
-    """A model at the address in the settings; nothing is sent yet.
-
-    Raises ModelError for an invalid address, key, proxy or file of certificates.
+    """Return a model at the address in the settings; nothing is sent yet. Raises ModelError for an
+    invalid address, key, proxy or file of certificates.
     """
     return ServerModel(settings, Client(settings), skills)
 

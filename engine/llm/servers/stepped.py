@@ -1,7 +1,7 @@
-"""Waiting for the network without a thread, in a way that can be stopped at any moment.
+"""Wait for the network without a thread, in a way that can be stopped at any moment.
 
 Invariant: the event loop runs only inside steps(), a slice at a time; between slices the caller has
-control and may close the generator, which cancels what was awaited.
+control and may close the generator, which cancels the awaited work.
 """
 
 import asyncio
@@ -9,22 +9,21 @@ from collections.abc import Coroutine, Generator
 from contextlib import suppress
 from typing import Any, TypeVar
 
-SLICE_S = 0.05  # how late a cancellation is noticed at most
+SLICE_S = 0.05  # the longest delay until a cancellation is noticed
 CLOSING_S = 1.0  # for closing a connection; afterwards it is dropped
 
 T = TypeVar("T")
 
 
 class Steps:
-    """An event loop that is advanced by whoever iterates. Used from one thread at a time."""
+    """An event loop that advances while its caller iterates. Used from one thread at a time."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
 
     def steps(self, work: Coroutine[Any, Any, T], limit_s: float) -> Generator[str, None, T]:
-        """Await the work, yielding "" for every slice that passes; returns its result.
-
-        Raises TimeoutError when the limit has passed, and whatever the work raises.
+        """Await the work, yielding "" after each slice of time; return its result. Raises
+        TimeoutError after the limit, and the exceptions of the work.
         """
         if limit_s <= 0:
             work.close()
@@ -50,7 +49,9 @@ class Steps:
             self._loop.run_until_complete(_limited(work))
 
     def close(self) -> None:
-        """End the loop; also joins the thread asyncio may have used to look up a host name."""
+        """Close the loop; also joins the thread that asyncio may have used to look up a host
+        name.
+        """
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()

@@ -1,1 +1,1 @@
-"""What a model writes that is not to be spoken: thoughts, and calls of the skills."""
+"""The parts of a model's output that are not spoken: thoughts, and calls of the skills."""

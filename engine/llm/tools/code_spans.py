@@ -37,7 +37,7 @@ class Code:
         return first if first >= 3 and all(run < first for run in runs[1:]) else 0
 
     def is_code(self, after: str, *, final: bool) -> bool:
-        """True if a mark here, before `after`, is code. Raises MoreNeeded unless `final`."""
+        """Return whether a mark here, before `after`, is code. Raises MoreNeeded unless `final`."""
         if self.is_fenced:
             return True
         line = self.line.lstrip().lstrip("`") if self._fence else self.line

@@ -1,4 +1,4 @@
-"""Distinguishes a tool call that a model wrote as a bare JSON object from JSON that is its answer.
+"""Distinguish a tool call that a model wrote as a bare JSON object from JSON that is its answer.
 
 Invariant: only text that may still become a call is held back, and at most MAX_CHARS of it.
 """
@@ -26,8 +26,8 @@ _FENCE_END = re.compile(r"\s*```")
 
 
 def call_length(text: str) -> int:
-    """The length of the call, with the fence around it, that `text` begins with; 0 = none. Raises
-    MoreNeeded.
+    """Return the length of the call at the beginning of `text`, with the fence around it; 0 = there
+    is none. Raises MoreNeeded.
     """
     head = _HEAD.match(text)
     if head is None:
@@ -56,7 +56,9 @@ def call_length(text: str) -> int:
 
 
 def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
-    """Names and arguments of the calls in a JSON value. `marked`: the model marked it as one."""
+    """Return names and arguments of the calls in a JSON value. `marked`: the model marked it as a
+    call.
+    """
     if isinstance(value, list):
         found = [calls_in(each, marked=marked) for each in value]
         return list(chain.from_iterable(found)) if all(found) else []
@@ -73,7 +75,7 @@ def calls_in(value: Any, *, marked: bool = False) -> list[tuple[str, Any]]:
 
 
 def _is_open(text: str) -> bool:
-    """True while a JSON value is incomplete."""
+    """Return whether a JSON value is still incomplete."""
     marks = _STRING.sub("", text)
     depth = sum(mark in "{[" for mark in marks) - sum(mark in "}]" for mark in marks)
     return depth > 0 and len(text) < MAX_CHARS

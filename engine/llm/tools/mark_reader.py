@@ -1,6 +1,6 @@
-"""Reads one mark (engine.text.marks) at the beginning of a text that may be incomplete.
+"""Read one mark (engine.text.marks) at the beginning of a text that may be incomplete.
 
-Invariant: it asks for more text only while the text can still become a known mark.
+Invariant: more text is requested only while the text can still become a known mark.
 """
 
 import re
@@ -11,8 +11,9 @@ from engine.text.marks import ANSWERS, BARRED, OTHERS, OWN, PLAIN, SQUARE, THINK
 
 @dataclass(frozen=True)
 class Heading:
-    """The word behind a mark of Kind.ROLE or Kind.CHANNEL: whose turn, or what kind of text,
-    begins. Empty = unknown. `tool`: the text is for that tool. `size` counts the characters.
+    """The word behind a mark of Kind.ROLE or Kind.CHANNEL, which names the speaker or the kind of
+    the text that begins; empty = unknown. `tool`: the text is for that tool. `size` counts the
+    characters.
     """
 
     name: str = ""
@@ -54,7 +55,7 @@ _WORDS = THINKS | ANSWERS | OWN | OTHERS
 
 
 def read(text: str) -> Mark | None:
-    """The mark `text` begins with, None if there is none. Raises MoreNeeded."""
+    """Return the mark at the beginning of `text`; None = there is none. Raises MoreNeeded."""
     match = _MARK.match(text)
     if match is None:
         return None
@@ -72,7 +73,7 @@ def read(text: str) -> Mark | None:
 
 
 def heading(text: str) -> Heading:
-    """The heading `text` begins with. Raises MoreNeeded."""
+    """Return the heading at the beginning of `text`. Raises MoreNeeded."""
     begun = _WORD_BEGUN.fullmatch(text)
     if begun and any(word.startswith(begun["name"].lower()) for word in _WORDS):
         raise MoreNeeded

@@ -49,17 +49,14 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 WITHOUT_TEXT_S = 120.0
 WHOLE_S = 600.0  # a model that still writes after ten minutes will not finish
 
-# What a model streams: text ("" means that it is still working), thoughts, remarks and calls; and
-# what is passed on.
+# A model streams pieces: text ("" means that it is still working), thoughts, remarks and calls.
 Piece = str | ThoughtDelta | Retraction | StillLoading | Remark | ToolCall
 Stream = Callable[[list[ChatMessage]], Iterator[Piece]]
 
 
 @runtime_checkable
 class Completer(Protocol):
-    """A language model that can be told of other tools than the skills; the calls are the caller's
-    to carry out.
-    """
+    """A language model that accepts other tools than the skills; its caller runs the calls."""
 
     def complete(
         self, messages: list[ChatMessage], tools: Sequence[ToolSchema] | None = None
@@ -91,7 +88,7 @@ def reply(
 
 
 class _Rounds:
-    """One reply; remembers whether and when anything was said."""
+    """One reply; records whether and when it had text."""
 
     def __init__(self, stream: Stream, occasion: Occasion) -> None:
         self._stream = stream
@@ -116,7 +113,7 @@ class _Rounds:
             messages = [*messages, *_call_messages(self._text, results)]
         if self._said:
             return
-        # What is said when the model said nothing: the skills' answers.
+        # If the model wrote no text, the skills' answers are spoken.
         text = " ".join(result.answer.text for result in results if result.answer.text)
         if not text:
             raise LanguageModelError(
@@ -125,7 +122,7 @@ class _Rounds:
         yield TextDelta(text)
 
     def _spoken(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
-        """The text of one round; its calls are collected in _calls."""
+        """Yield the text of one round; its calls are collected in _calls."""
         self._calls, self._text = [], ""
         fresh = True
         for piece in pieces:
@@ -147,7 +144,9 @@ class _Rounds:
             yield TextDelta(text)
 
     def _aside(self, piece: ThoughtDelta | Retraction | StillLoading | Remark) -> Delta:
-        """What is no text; that a model loads is told once, and is no fault of the model's."""
+        """Return a piece that is not text. StillLoading is reported once, and its time does not
+        count.
+        """
         if isinstance(piece, Retraction):
             self._said, self._text = False, ""
         if isinstance(piece, StillLoading):
@@ -157,8 +156,9 @@ class _Rounds:
         return piece
 
     def _check_time(self) -> None:
-        """Raise if the model takes too long; every model yields several times a second, so this
-        runs often."""
+        """Raise LanguageModelError if the model takes too long; every model yields several times a
+        second, so this runs often.
+        """
         now = time.monotonic()
         if now - self._said_at > WITHOUT_TEXT_S:
             raise LanguageModelError(
@@ -175,7 +175,7 @@ class _Rounds:
 
 
 def _call_messages(text: str, results: list[ToolResult]) -> Iterator[ChatMessage]:
-    """The assistant's message with the calls, and one with each result, in the OpenAI format.
+    """Yield the assistant's message with the calls, and one with each result, in the OpenAI format.
 
     The server gets its own fields back unchanged, except for forms that strict servers refuse:
     empty content, arguments that are not an object, the same id twice.

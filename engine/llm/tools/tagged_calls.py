@@ -1,9 +1,9 @@
-"""The calls of tools that models write into their text, each in the way its makers chose: JSON as
+"""Parse the tool calls that models write into their text, each in the format of its maker: JSON as
 Hermes introduced and Qwen, Llama and Mistral follow, tags as in <function=spell><parameter=word>, a
 name and then JSON (DeepSeek, Kimi, gpt-oss), or a name and then pairs (GLM).
 
 Invariant: a call that cannot be parsed is still a call, with its text as arguments; the toolbox
-tells the model what was wrong with it.
+reports the error to the model.
 """
 
 import json
@@ -37,7 +37,7 @@ _BEGINS_ARGUMENTS = re.compile(r"(?:json|code)?\s*[{(<]|\Z")
 
 
 def tool_calls(pieces: Iterable[tags.Piece]) -> Iterator[Piece]:
-    """Text and thoughts unchanged, a tag's body as the calls it contains."""
+    """Yield text and thoughts unchanged, and a tag's body as the calls it contains."""
     for piece in pieces:
         if not isinstance(piece, tags.Tagged):
             yield piece
@@ -50,7 +50,7 @@ def tool_calls(pieces: Iterable[tags.Piece]) -> Iterator[Piece]:
 
 
 def _in_json(body: str) -> list[tuple[str, Any]]:
-    """One value after another, with white space or commas between them."""
+    """Parse JSON values with white space or commas between them."""
     calls: list[tuple[str, Any]] = []
     at = len(body) - len(body.lstrip())
     while at < len(body):
@@ -71,7 +71,7 @@ def _in_tags(body: str) -> list[tuple[str, Any]]:
 
 
 def _by_name(body: str) -> list[tuple[str, Any]]:
-    """A name, and its arguments behind it."""
+    """Parse names with their arguments behind them."""
     calls = []
     for part in _NEXT.split(body):
         match = _NAMED.fullmatch(_NOISE.sub(" ", part))
@@ -82,7 +82,7 @@ def _by_name(body: str) -> list[tuple[str, Any]]:
 
 
 def _arguments(text: str) -> Any:
-    """JSON, or pairs of tags; nothing else is understood, and nothing is nothing."""
+    """Parse JSON, or pairs of tags; any other text gives no arguments."""
     if "{" in text:
         value, _ = _value(text, text.index("{"))
         if isinstance(value, dict):
@@ -94,7 +94,7 @@ def _arguments(text: str) -> Any:
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:
-    """The value of JSON that begins there, and where it ends; None for what is none."""
+    """Return the JSON value at this position, and its end; None if it is invalid."""
     try:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
     except (ValueError, RecursionError):

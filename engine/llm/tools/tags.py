@@ -1,8 +1,8 @@
-"""Separates the parts of a model's stream that are not spoken: thoughts, tool calls, and the marks
+"""Separate the parts of a model's stream that are not spoken: thoughts, tool calls, and the marks
 that should have stayed with the server (engine.text.marks).
 
 Invariant: the result is the same however the stream is cut into pieces; only text that may still
-become a mark or a call is held back. A mark that stands as code in the reply is text.
+become a mark or a call is held back. A mark inside code is text.
 """
 
 import re
@@ -40,7 +40,7 @@ class _Mode(Enum):
     OVER = "over"  # the model's turn has ended
 
 
-# Where something else may begin.
+# Characters and words that may begin another part of the stream.
 _MARKS = re.compile(r"[<◁\[]")
 _SIGNS = {
     _Mode.TEXT: re.compile(rf"[<◁\[{{`]|{bare_words.AFTER_NO_LETTER.pattern}"),
@@ -52,7 +52,7 @@ _HALF_MARK = re.compile(r"<[|\uff5c]|(?:[<◁][^<>◁▷]*[>▷]\s*|assistant(?=
 
 class TagSplitter:
     """Splits a stream into plain text, thoughts and tool calls. `thinking`: the prompt has already
-    begun a thought; `assumed`: perhaps, and a stream that ends none was all text.
+    begun a thought; `assumed`: that is only likely, and a stream that ends no thought was text.
     """
 
     def __init__(self, *, thinking: bool = False, assumed: bool = False) -> None:
@@ -82,7 +82,7 @@ class TagSplitter:
         yield from self._give_out()
 
     def flush(self) -> Iterator[Piece]:
-        """The end of the stream: text that was held back is returned as it is."""
+        """Handle the end of the stream: held text is returned as it is."""
         self._final = True
         while self._held and not self.over:
             try:
@@ -116,7 +116,7 @@ class TagSplitter:
 
     # -------------------------------------------------------------------- reading
 
-    # These raise MoreNeeded before they change anything.
+    # These methods raise MoreNeeded before they change anything.
 
     def _read(self) -> None:
         while self._held and not self.over:
@@ -164,7 +164,7 @@ class TagSplitter:
         return call_length(self._held)
 
     def _on_channel(self, word: re.Match[str]) -> None:
-        """A channel whose name alone was left; a tool's name may follow it."""
+        """Handle the name of a channel without its mark; a tool's name may follow it."""
         if not word["name"]:
             raise MoreNeeded
         rest = self._held[word.end() :]
@@ -212,7 +212,7 @@ class TagSplitter:
         self._answer()
 
     def _on_strike(self, mark: Mark) -> None:
-        """<s> within a text, and </s> after it, are HTML."""
+        """Handle <s> and </s>: within a text they are HTML, otherwise </s> ends the turn."""
         if not mark.closing:
             self._struck = self._struck or self._said
         elif not self._struck:
@@ -231,7 +231,7 @@ class TagSplitter:
             self._mode, self._closer = _Mode.OVER if self._said else _Mode.HIDDEN, ""
 
     def _end(self) -> None:
-        """The model's turn is over; but some begin their reply with such a mark."""
+        """End the model's turn, unless it has only begun: some replies begin with an end mark."""
         if self._said:
             self._mode = _Mode.OVER
 
@@ -241,7 +241,7 @@ class TagSplitter:
         self._doubtful = None
 
     def _retract(self) -> None:
-        """All text until here was thought: the prompt had begun it."""
+        """Convert all text so far into a thought: the prompt had begun one."""
         self._out = [ThoughtDelta(each) if isinstance(each, str) else each for each in self._out]
         self._out += [Retraction()] * self._given_out
         self.was_begun, self._given_out, self._code = True, False, Code()

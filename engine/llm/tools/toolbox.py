@@ -1,7 +1,7 @@
 """The skills as functions that a language model may call.
 
-Invariant: whatever a model writes as a call, running it gives a text for the model and never
-raises; no tool reads a file or uses the network.
+Invariant: running any call of a model returns a text for the model and never raises; no tool reads
+a file or uses the network.
 """
 
 import json
@@ -38,13 +38,15 @@ class ToolCall:
 
 
 def new_call_id() -> str:
-    """An id for a call that has none: nine letters and digits, the only form Mistral accepts."""
+    """Return an id for a call without one: nine letters and digits, the only form Mistral
+    accepts.
+    """
     return secrets.token_hex(5)[:9]
 
 
 @dataclass(frozen=True)
 class ToolResult:
-    """`text` is for the model; `answer` is what the skill would say and what it does."""
+    """`text` is for the model; `answer` contains the skill's sentence and its actions."""
 
     call: ToolCall
     text: str
@@ -94,8 +96,8 @@ def _schema(tool: Tool) -> ToolSchema:
 
 
 def parsed_arguments(text: str) -> dict[str, Any] | None:
-    """The first JSON object in a call's arguments, which may stand in a fence or a list; {} for
-    arguments that are empty, None for any other text.
+    """Return the first JSON object in a call's arguments, which may be in a fence or a list; {} for
+    empty arguments, None for any other text.
     """
     if text.strip() in ("", "null"):
         return {}
@@ -107,7 +109,9 @@ def parsed_arguments(text: str) -> dict[str, Any] | None:
 
 
 def _arguments(text: str) -> Mapping[str, str] | None:
-    """The arguments as text; numbers and booleans are accepted, nested values and null are not."""
+    """Return the arguments as text; numbers and booleans are accepted, nested values and null are
+    not.
+    """
     arguments = parsed_arguments(text)
     if arguments is None:
         return None
