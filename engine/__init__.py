@@ -1,8 +1,8 @@
 """The engine: hears, thinks and speaks. No Qt anywhere below this package.
 
-Importing it does three things, the only ones in this house: it switches telemetry off (ONNX Runtime
-decides while it is loaded), keeps numpy's products on one thread, and lets modules that nobody asks
-for wait. However the program starts, this file runs before what it means.
+Importing it does three things, the only such effects in the project: it switches telemetry off
+(ONNX Runtime decides while it is loaded), keeps numpy's products on one thread, and defers modules
+that a start does not need. This file runs before the engine's modules however the program starts.
 """
 
 import os

@@ -82,11 +82,11 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """One assistant. start() returns at once; Ready and Failed events tell how loading went.
+    """One assistant. start() returns at once; Ready and Failed events report the result of loading.
 
     `settings_path` None: settings are never written. `timers_path` None: timers end with the
-    program. `history_path` None: no conversation is kept. `factories` None: the sound card and what
-    the settings name.
+    program. `history_path` None: no conversation is saved. `factories` None: the sound card and the
+    parts of the settings.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Engine:
     ) -> None:
         from engine.nn.memory import collect_young_only
 
-        collect_young_only()  # until all runs
+        collect_young_only()  # until everything has started
         from engine.runtime.conductor import Conductor  # imports every thread's libraries
         from engine.runtime.factories import standard_factories
         from engine.runtime.host.timers import Timers
@@ -112,7 +112,7 @@ class Engine:
         self._conductor = Conductor(factories, settings, settings_path, emit, timers)
 
     def start(self) -> None:
-        """Create the engine's threads; they load their models and say so."""
+        """Create the engine's threads, which load their models and report it."""
         self._conductor.start()
 
     def post(self, command: Command) -> None:
@@ -120,9 +120,9 @@ class Engine:
         self._conductor.post(command)
 
     def stop(self) -> None:
-        """Release devices and models, join every thread; the last event is Stopped, told by the
-        engine's thread before this returns. A thread that a library holds fast is named in a
-        Notice. EngineError when `emit` does not return.
+        """Release devices and models, join every thread; the last event is Stopped, emitted by the
+        engine's thread before this returns. A thread that does not end is named in a Notice.
+        EngineError when `emit` does not return.
         """
         from engine.nn.memory import collect_all_at_the_end
 
@@ -131,7 +131,9 @@ class Engine:
 
 
 def version() -> str:
-    """This program's own, for example 0.1.0; empty in a folder that was never installed."""
+    """Return this program's version, for example 0.1.0; empty in a folder that was never
+    installed.
+    """
     try:
         return metadata.version("rubato")
     except metadata.PackageNotFoundError:
@@ -139,21 +141,21 @@ def version() -> str:
 
 
 def crash_notes() -> CrashNotes:
-    """What went wrong on this machine, kept for the person: see engine.crash_notes."""
+    """Return the notes of crashes on this machine, stored for the user: see engine.crash_notes."""
     from engine import settings_file
 
     return CrashNotes(settings_file.data_folder() / "notes")
 
 
 def load_settings() -> tuple[Settings, tuple[str, ...]]:
-    """The person's settings, and a sentence on everything in the file that was not taken."""
+    """Return the user's settings, and a sentence on every unused entry of the file."""
     from engine import settings_file
 
     return settings_file.load(settings_file.default_path())
 
 
 def voices(settings: Settings) -> "VoiceStore":
-    """The voices there are for the synthesiser of the settings, which is not loaded."""
+    """Return the available voices for the synthesiser of the settings, which is not loaded."""
     from engine.tts import voice_catalogue, voice_store
 
     return voice_store.VoiceStore(voice_catalogue.usable(settings.speech))
@@ -161,9 +163,9 @@ def voices(settings: Settings) -> "VoiceStore":
 
 @cache
 def _later() -> dict[str, str]:
-    """What else a host without a window asks for, and where it is: each does one thing on the
-    calling thread, and is imported when it is first named. The imports above that only type
-    checkers see are the list.
+    """Return further names for a host without a window, and their modules: each does one thing on
+    the calling thread, and is imported when it is first used. The list is the imports above that
+    only type checkers run.
     """
     page = ast.parse(Path(__file__).read_text(encoding="utf-8"))
     unseen = next(each for each in page.body if isinstance(each, ast.If))
@@ -175,7 +177,7 @@ def _later() -> dict[str, str]:
     }
 
 
-if not TYPE_CHECKING:  # else every name would be right to a type checker
+if not TYPE_CHECKING:  # otherwise a type checker would accept every name
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__") or name not in _later():

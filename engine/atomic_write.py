@@ -1,4 +1,4 @@
-"""Replaces a small file as a whole, for everything that keeps its state in one.
+"""Replace a small state file as a whole.
 
 Invariant: after an error or a crash the file has its old or its new content, never a part of it.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 def replace_file(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
     """Give a file new content (text as UTF-8) with these permissions (None = for its owner only);
-    its folder must exist. OSError when the disk refuses; then the old file is unchanged.
+    its folder must exist. OSError if the disk refuses; then the old file is unchanged.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")  # 0600
     temporary = Path(name)

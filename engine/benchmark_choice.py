@@ -1,6 +1,6 @@
-"""What `rubato bench` picked for this machine: a few values in a small file of the data folder.
+"""The choices of `rubato bench` for this machine: a few values in a small file of the data folder.
 
-Invariant: a pick is there as a whole or not at all; a file that is no pick counts as none.
+Invariant: a choice is complete or missing; an invalid file counts as missing.
 """
 
 import json
@@ -17,7 +17,7 @@ _LARGEST_BYTES: Final = 10_000
 
 
 class _Pick(Protocol):
-    """A dataclass with the reason why, in one sentence or two."""
+    """A dataclass with the reason for the choice, in one sentence or two."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -29,8 +29,8 @@ _T = TypeVar("_T", bound=_Pick)
 
 
 def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
-    """Keep a pick. SettingsError, with `what` was picked and the `setting` to use instead, when it
-    cannot be written.
+    """Write a choice. SettingsError, with the subject `what` and the `setting` to use instead, if
+    it cannot be written.
     """
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def write_pick(pick: _Pick, file: Path, *, what: str, setting: str) -> None:
 
 
 def read_pick(kind: type[_T], file: Path) -> _T | None:
-    """The pick in the file; None when nothing was measured, or not by us."""
+    """Return the choice in the file; None if nothing was measured, or the file is invalid."""
     try:
         content = read_json(file, _LARGEST_BYTES)
         reason = from_json(content.get("reason"))

@@ -1,17 +1,17 @@
-"""Whole characters: a language model's server may write one as two halves (surrogates of UTF-16),
-and cut it between them.
+"""Join surrogates: a language model's server may write one character as two halves of UTF-16, and
+cut it between them.
 
-Invariant: what comes out can be written as UTF-8.
+Invariant: the result can be written as UTF-8.
 """
 
 
 def whole(text: str) -> str:
-    """Two halves are joined, a lone one becomes U+FFFD."""
+    """Join pairs of surrogates; a single one becomes U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class WholeCharacters:
-    """Deltas in, whole characters out; a first half waits for the second. One per text."""
+    """Joins surrogates over deltas; a first half waits for the second. One per text."""
 
     def __init__(self) -> None:
         self._half = ""
@@ -22,6 +22,6 @@ class WholeCharacters:
         return whole(text[: len(text) - len(self._half)])
 
     def end(self) -> str:
-        """What still waits, which is no character."""
+        """Return the waiting half, as U+FFFD."""
         half, self._half = self._half, ""
         return whole(half)

@@ -1,6 +1,6 @@
-"""Whether this machine has a graphics card that torch can compute on.
+"""Detect a graphics card that torch can use.
 
-Invariant: torch takes seconds to import, so it is asked only where there could be a card.
+Invariant: torch takes seconds to import, so it is asked only if there may be a card.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def is_usable() -> bool:
-    """Whether torch computes on a card here."""
+    """Return whether torch computes on a graphics card here."""
     if not (has_driver() and knows_cuda()):
         return False
     import torch
@@ -21,7 +21,7 @@ def is_usable() -> bool:
 
 
 def has_driver() -> bool:
-    """Whether there is an NVIDIA driver."""
+    """Return whether there is an NVIDIA driver."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         ctypes.CDLL(library)
@@ -31,7 +31,7 @@ def has_driver() -> bool:
 
 
 def knows_cuda() -> bool:
-    """Whether torch is installed and was built for CUDA; where its files do not tell, it may be."""
+    """Return whether torch is installed and may have been built for CUDA, by its files."""
     spec = importlib.util.find_spec("torch")
     if spec is None:
         return False

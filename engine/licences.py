@@ -1,7 +1,7 @@
-"""The licences of all that this program is made of, as the installed packages state them, and of
-the models that were fetched.
+"""The licences of all parts of this program, as the installed packages state them, and of the
+fetched models.
 
-Invariant: nothing is written down twice: what is shown is what lies in this very environment.
+Invariant: nothing is written down twice: the list is that of the running environment.
 """
 
 import re
@@ -19,7 +19,7 @@ OURS = "rubato"
 _FILE = re.compile(r"(?i)(^|/)(LICEN[CS]E|COPYING|NOTICE|AUTHORS|COPYRIGHT|OFL)[^/]*$")
 _STATED = ("License-Expression", "License")
 _CLASSIFIER = "License :: "
-# What these packages do not state themselves.
+# Licences that these packages do not state themselves.
 _UNSTATED = {
     "espeakng-loader": "MIT; eSpeak NG in it: GPL-3.0-or-later",
     "sphn": "Apache-2.0",
@@ -31,9 +31,7 @@ _LONGEST_TEXT = 400_000  # of one package; torch's notices are the longest
 
 @dataclass(frozen=True)
 class Work:
-    """Something this program is made of. `terms` is the name of its licence, or says that it gives
-    none.
-    """
+    """A part of this program. `terms` is the name of its licence, or "not stated"."""
 
     name: str
     version: str
@@ -49,8 +47,8 @@ _SHIPPED = {  # works that are not packages, and their licences among the resour
 
 
 def works() -> list[Work]:
-    """Rubato first, then every package of this environment, what else ships, and the fetched
-    models, by name.
+    """Return Rubato first, then every package of this environment, other shipped parts, and the
+    fetched models, by name.
     """
     found: dict[str, Work] = {}
     for package in metadata.distributions():
@@ -63,8 +61,8 @@ def works() -> list[Work]:
 
 
 def text_of(work: Work) -> str:
-    """The licence in full, and all notices that came with it; of a model its authors. Empty where
-    none came.
+    """Return the complete licence and all notices of a package, or the authors of a model; empty if
+    it has none.
     """
     if work.name.endswith(_MODEL):
         return _models().get(work, "")
@@ -75,14 +73,14 @@ def text_of(work: Work) -> str:
     except (metadata.PackageNotFoundError, EngineError):
         return ""
     files = (file for file in package.files or () if _FILE.search(str(file)))
-    # code of that name is none, and the font among our resources is listed by itself
+    # not code of such a name; the font among our resources is listed by itself
     papers = (f for f in files if not f.suffix.startswith(".py") and "_resources" not in f.parts)
     texts = (_read(Path(str(file.locate()))) for file in papers)
     return "\n\n".join(text for text in texts if text)[:_LONGEST_TEXT]
 
 
 def _models() -> dict[Work, str]:
-    """The models that were fetched, each with its title and authors."""
+    """Return the fetched models, each with its title and authors."""
     store = default_store()
     return {
         Work(asset.name + _MODEL, "", asset.licences): f"{asset.title}\n{asset.attribution}"

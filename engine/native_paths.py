@@ -1,6 +1,6 @@
 """Paths for libraries in C, which on Windows open files by the alphabet of one region.
 
-Invariant: what is returned names the same file, which has to be there.
+Invariant: the returned path names the same file, which has to exist.
 """
 
 import ctypes
@@ -11,8 +11,8 @@ _LONGEST = 32_768  # characters of any path on Windows
 
 
 def native_path(path: Path | str) -> str:
-    """The path; on Windows, where it is not ASCII, by its short names, which are. (A disk that
-    keeps no short names leaves it as it is.)
+    """Return the path; on Windows, if it is not ASCII, by its short names, which are. (A disk
+    without short names leaves it as it is.)
     """
     text = str(path)
     if sys.platform != "win32" or text.isascii():

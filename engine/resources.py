@@ -1,4 +1,4 @@
-"""Where files that ship with the program lie: beside the source, or inside the installed package.
+"""Find files that ship with the program: beside the source, or inside the installed package.
 
 Invariant: read only; nothing is ever written here.
 """
@@ -16,10 +16,10 @@ ROOTS: Final = (_PROGRAM / "resources", _PROGRAM / "app" / "_resources")
 
 
 def resource(*parts: str) -> Path:
-    """The path of a shipped file or folder, for example resource("icons", "stop.svg").
+    """Return the path of a shipped file or folder, for example resource("icons", "stop.svg").
 
-    A checkout keeps them in resources/ beside the source, an installed package in app/_resources
-    (see pyproject). EngineError when the installation lacks it.
+    A checkout has them in resources/ beside the source, an installed package in app/_resources (see
+    pyproject). EngineError if the installation lacks it.
     """
     for folder in ROOTS:
         path = folder.joinpath(*parts)
@@ -34,11 +34,11 @@ def resource(*parts: str) -> Path:
 
 @cache
 def table(*parts: str) -> dict[str, Any]:
-    """A shipped TOML file, read once; nobody changes it."""
+    """Return a shipped TOML file, read once; callers must not change it."""
     return tomllib.loads(resource(*parts).read_text(encoding="utf-8"))
 
 
 @cache
 def compressed_text(*parts: str) -> str:
-    """A shipped text in Latin-1 that gzip compressed, read once."""
+    """Return a shipped text in Latin-1, compressed by gzip and read once."""
     return gzip.decompress(resource(*parts).read_bytes()).decode("latin-1")

@@ -1,6 +1,6 @@
 """The settings file: TOML in the platform's config folder, edited by the program and by hand alike.
 
-Invariant: nothing that a person wrote is lost. Comments, order, unknown keys and values changed by
+Invariant: nothing that the user wrote is lost. Comments, order, unknown keys and values changed by
 hand meanwhile stay. Before a value is overwritten that could not be read, or that was changed on
 both sides, the file is copied to settings.kept-<n>.toml. One program writes at a time.
 """
@@ -76,8 +76,8 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
 
 def save(settings: Settings, path: Path, base: Settings | None = None) -> tuple[str, ...]:
     """Write the settings that differ from `base` (None: from the file); leave the rest of the file
-    alone. Return sentences for the user on what was changed in the file meanwhile. SettingsError if
-    it cannot be saved; then the old file is unchanged.
+    alone. Return sentences for the user on values that changed in the file meanwhile. SettingsError
+    if it cannot be saved; then the old file is unchanged.
     """
     try:
         lock = path.parent / LOCK
@@ -161,7 +161,7 @@ def _write(settings: Settings, path: Path, base: Settings | None) -> tuple[str, 
 
 def _edit(path: Path, settings: Settings, base: Settings | None) -> tuple[str, bool, list[str]]:
     """Return the file's next text, whether it overwrites something the user should not lose, and
-    the keys that somebody else changed, which stay.
+    the keys that another program changed, which stay.
     """
     try:
         text = read_text(path, LARGEST_BYTES)

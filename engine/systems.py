@@ -1,9 +1,9 @@
-"""The synthesisers of the papers, but for VoXtream2: small packs of some come with the program, and
+"""The synthesisers of the papers, except VoXtream2: small packs of some come with the program, and
 all can be trained on this machine.
 
-The one table of them is `resources/systems.toml`: what stands there is known to settings, window,
-`rubato models`, `doctor`, `bench` and `compare`; its code is one folder, `engine/tts/<name>`.
-Invariant: imports nothing of the program but where its files lie.
+`resources/systems.toml` is the only table of them: its systems are known to settings, window,
+`rubato models`, `doctor`, `bench` and `compare`; the code of each is one folder,
+`engine/tts/<name>`. Invariant: imports nothing of the program except the location of its files.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from engine.resources import table
 @dataclass(frozen=True)
 class System:
     """`name` is that of the synthesiser, of its recipe in `engine/training/recipes` and of its
-    pack's folder. `core_hours` is how long one core trains its networks (SpeakStream's and SMLLE's
-    are estimates from the time of a step); the corpus, its codes and its vocoder take more.
-    `headline` is the result its paper gives, `expected` what of it should also be seen here,
-    `ours` what differs from the paper. `module` has the load() that reads its pack.
+    pack's folder. `core_hours`: the time one core needs to train its networks (SpeakStream's and
+    SMLLE's are estimates from the time of a step); the corpus, its codes and its vocoder take more.
+    `headline` is the result of its paper, `expected` the part of it that should also be seen here,
+    `ours` the differences from the paper. `module` has the load() that reads its pack.
     """
 
     name: str
@@ -27,8 +27,8 @@ class System:
     headline: str
     expected: str
     ours: str
-    rate: str = ""  # how it follows the speaking rate; empty = it has no control of it
-    other_module: str = ""  # than that of its folder
+    rate: str = ""  # how it follows the speaking rate; empty = it cannot
+    other_module: str = ""  # instead of that of its folder
 
     @property
     def module(self) -> str:
@@ -36,12 +36,12 @@ class System:
 
     @property
     def command(self) -> str:
-        """The command that makes its pack and puts it where the program looks for it."""
+        """The command that makes its pack and installs it."""
         return command_of(self.name)
 
 
 def command_of(recipe: str) -> str:
-    """The command that trains a recipe of ours and puts the pack where the program looks for it."""
+    """Return the command that trains one of our recipes and installs the pack."""
     return f"python -m engine.training all engine/training/recipes/{recipe}.toml --install"
 
 
@@ -49,5 +49,5 @@ SYSTEMS: Final = tuple(System(**each) for each in table("systems.toml")["system"
 
 
 def find(name: str) -> System | None:
-    """The system of this name; None = there is none."""
+    """Return the system of this name; None = there is none."""
     return next((system for system in SYSTEMS if system.name == name), None)

@@ -1,7 +1,7 @@
-"""Texts that a window can show in the person's language: English, with what they were made of.
+"""Texts that a window can show in the user's language: English, with their template and values.
 
-Invariant: a template is written in the code, so that it can be translated; what somebody else wrote
-(a server, a file, another library) is a value of it and never a template.
+Invariant: a template is written in the code, so that it can be translated; text from outside (a
+server, a file, another library) is a value of it and never a template.
 """
 
 import re
@@ -38,19 +38,19 @@ class Translatable(str):
 
 
 def mark(template: str) -> str:
-    """The template itself, marked for translation; it gets its values where it is used."""
+    """Return the template itself, marked for translation; it gets its values where it is used."""
     return template
 
 
 def joined(texts: Iterable[str], between: str = " ") -> Translatable:
-    """One text of several; each is translated by itself."""
+    """Join several texts; each is translated by itself."""
     values = {f"text_{number}": text for number, text in enumerate(texts)}
     return Translatable(between.join(f"{{{name}}}" for name in values), **values)
 
 
 def to_json(text: str, most: int | None = None) -> object:
-    """For a JSON document: a list of its template and its values, of what has none the text. Texts
-    are cut after `most` characters, but for templates, which are ours.
+    """Return the text for a JSON document: a list of its template and its values, or plain text if
+    it has none. Texts are cut after `most` characters, except for templates, which are ours.
     """
     if not isinstance(text, Translatable):
         return text[:most]
@@ -58,7 +58,7 @@ def to_json(text: str, most: int | None = None) -> object:
 
 
 def from_json(document: object) -> str:
-    """What to_json() was given; ValueError where it made no such document."""
+    """Return the text of a to_json() document; ValueError for any other."""
     match document:
         case str():
             return document

@@ -170,11 +170,11 @@ class TurnEnded:
 
 @dataclass(frozen=True)
 class ClipInspected:
-    """What a dropped audio file is like. `usable` says whether it could define a voice, `advice`
-    why not. `part`: what of it was looked at; None = all. `better`: a part that would do better;
-    None = there is none, or none is needed. Both as start and length in seconds. `resembles`: the
-    voice would only resemble it. `needs`: the model that makes a voice of it, and the megabytes to
-    fetch for that (0 = it is here); None = the synthesiser that runs does.
+    """Properties of a dropped audio file. `usable` says whether it could define a voice, `advice`
+    why not. `part`: the inspected part; None = all. `better`: a more suitable part; None = there is
+    none, or none is needed. Both as start and length in seconds. `resembles`: the voice would only
+    resemble it. `needs`: the model that makes a voice of it, and the megabytes to fetch for that (0
+    = it is here); None = the synthesiser that runs does.
     """
 
     clip: Path
@@ -233,7 +233,7 @@ class SleepChanged:
 
 @dataclass(frozen=True)
 class TimerRang:
-    """A timer rings; the text is spoken when nobody speaks."""
+    """A timer rings; the text is spoken at the next silence."""
 
     text: str
     number: int = 0

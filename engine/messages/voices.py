@@ -26,8 +26,8 @@ class Mix:
 
 @dataclass(frozen=True)
 class PreviewVoice:
-    """Speak a text (empty: a fixed sentence) in a voice, at its default pace, once nobody speaks. A
-    later preview replaces it; PreviewChanged reports its progress. `mix`: preview an unsaved
+    """Speak a text (empty: a fixed sentence) in a voice, at its default pace, at the next silence.
+    A later preview replaces it; PreviewChanged reports its progress. `mix`: preview an unsaved
     mixture, with an empty `name`.
     """
 
@@ -184,14 +184,14 @@ VoiceCommand = (
 
 @dataclass(frozen=True)
 class VoiceEntry:
-    """One voice. `own`: it comes with the synthesiser. `description` says how it sounds or of what
-    it was made, empty = not known. `clip_s` and `snr_db` of the recording it
-    was made of, None = not kept. `made_for`: the models it exists for; `usable`: the synthesiser
-    that runs can speak with it, else `why_not` is a sentence; `again`: it can be made again.
-    `pace` is its default pace in SPS, None = the slider's; `used` an ISO date, empty = never.
-    `resembles`: in the synthesiser that runs it only resembles its recording; `learnt`: from that.
-    `can_learn`: it can be; `words`: it is to be, with these words in it (None = it is not); `fit`:
-    the file of what was learnt, to be heard and chosen. `nearest`: the largest part of a blend.
+    """One voice. `own`: it comes with the synthesiser. `description` describes its sound or its
+    origin, empty = not known. `clip_s` and `snr_db` of its recording, None = not saved. `made_for`:
+    the models it exists for; `usable`: the synthesiser that runs can speak with it, else `why_not`
+    is a sentence; `again`: it can be made again. `pace` is its default pace in SPS, None = the
+    slider's; `used` an ISO date, empty = never. `resembles`: in the synthesiser that runs it only
+    resembles its recording; `learnt`: it was learnt from that. `can_learn`: it can be learnt;
+    `words`: it is to be learnt, with these words in the recording (None = it is not); `fit`: the
+    file of the learning's result, to be heard and chosen. `nearest`: the largest part of a blend.
     `recording`: hash of the recording, the same whatever the voice is called; empty = not known.
     `sex` and `accent` of a voice that comes with it: words in lower case, empty = not known.
     """

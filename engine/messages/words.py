@@ -38,5 +38,5 @@ class Ending(Enum):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user or a device interrupted the reply."""
+        """True if the user or a device interrupted the reply."""
         return self not in (Ending.COMPLETE, Ending.NOTHING_HEARD, Ending.FAILED)

@@ -1,9 +1,9 @@
-"""What the assistant can do, what it runs on, and an honest answer to everything else.
+"""Answers about the assistant's abilities and parts, and an honest answer to everything else.
 
 They are not tools: a model would only read the list aloud, and the skills recognise these questions
 with certainty anyway.
 
-Invariant: every example sentence spoken here is understood by a skill (a test says each of them).
+Invariant: every example sentence spoken here is understood by a skill (a test tries each of them).
 """
 
 from engine.llm.base import Role
@@ -25,7 +25,7 @@ EXAMPLES = (
 
 # Of a hundred sentences heard with less confidence, by either recogniser, some seventy were wrong.
 MISHEARD = 0.5
-# What is said once the offer was made; {examples} are questions that are answered.
+# After the offer was made; {examples} are questions that a skill answers.
 _AGAIN = (
     "That needs the language model as well. Say: fetch it, or try: {examples}.",
     "I know too little for that. What I know: {examples}.",
@@ -35,7 +35,7 @@ _AGAIN = (
 
 
 def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
-    """What runs, part by part; everything is on this computer unless a part says otherwise."""
+    """List the loaded parts; everything is on this computer unless a part says otherwise."""
     parts = occasion.situation().capabilities
     if not parts:
         return Answer("I can't tell what I'm running on at the moment.")
@@ -44,8 +44,8 @@ def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def unknown(occasion: Occasion) -> Answer:
-    """The answer when no skill understands: an offer of a language model, once in a conversation,
-    then what is understood, in other words each time.
+    """Answer when no skill understands: offer a language model once in a conversation, then give
+    examples, in other words each time.
     """
     asked = sum(message.role is Role.USER for message in occasion.history)
     if occasion.history and occasion.history[-1].confidence < MISHEARD:
@@ -59,7 +59,7 @@ def unknown(occasion: Occasion) -> Answer:
 
 
 def explain(slots: Slots, occasion: Occasion) -> Answer:
-    """The text of a `topic` (see `fitted`), with the page opened that stands before it
+    """Return the text of a `topic` (see `fitted`), with the page opened that stands before it
     ("models > Open …", "settings/window > Text …").
     """
     opened, _, topic = slots["topic"].rpartition(" > ")

@@ -10,7 +10,7 @@ from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots
 from engine.llm.skills.matching.quantities import enumeration, figure, number
 
-MAX_DICE = 20  # more would be a list of numbers that nobody listens to
+MAX_DICE = 20  # more would be a list too long to listen to
 MAX_SIDES = 1000
 LARGEST = 10**12  # of a random number
 
@@ -25,7 +25,7 @@ _ASKS_WHY = re.compile(r" and (?:explain|tell|justify|say|give|show|defend)\b", 
 
 
 def flip(slots: Slots, occasion: Occasion) -> Slots:
-    """One of the two `sides`."""
+    """Choose one of the two `sides`."""
     return {"side": slots["sides"].split(" or ")[occasion.draw(1, 2) - 1]}
 
 
@@ -47,7 +47,7 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def draw_number(slots: Slots, occasion: Occasion) -> Slots | None:
-    """A whole number in a range, both ends included; from 1 to 100 where none is given."""
+    """Draw a whole number in a range, both ends included; from 1 to 100 without a range."""
     ends = [number(slots.get(name, default)) for name, default in (("low", "1"), ("high", "100"))]
     if any(end != int(end) or abs(end) > LARGEST for end in ends):
         return None

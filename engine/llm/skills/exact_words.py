@@ -122,7 +122,7 @@ class ExactWords:
 
 
 def exact_words(said: str) -> ExactWords | None:
-    """The words that a request asks to say; None where it is another request."""
+    """Return the words that a request asks to say; None for another request."""
     said = _OTHER_VERBS.sub("say after me", said.strip()).replace("\u00a0", " ")
     found = next(chain(_marked(said, _STRONG), _marked(said, _WEAK)), None)
     return found or _quoted_before(said) or _pronounced(said) or _unmarked(said)
@@ -133,7 +133,7 @@ def _words(text: str) -> list[str]:
 
 
 def _marked(said: str, marks: re.Pattern[str]) -> Iterator[ExactWords]:
-    """The texts after a mark that ends a request."""
+    """Yield the texts after a mark that ends a request."""
     for mark in marks.finditer(said, 0, MAX_REQUEST_CHARS):
         request, rest = _words(said[: mark.start()]), said[mark.end() :].strip(_EDGES)
         text = _unquoted(rest)
@@ -149,7 +149,7 @@ def _marked(said: str, marks: re.Pattern[str]) -> Iterator[ExactWords]:
 
 
 def _is_request(words: Sequence[str]) -> bool:
-    """Whether these words alone ask to say something."""
+    """Return whether these words alone ask to say something."""
     verbs = (at for at, word in enumerate(words) if word in _VERBS)
     return any(
         _comes_before(words[:at], words[at]) and _AFTER.issuperset(words[at + 1 :]) for at in verbs
@@ -157,7 +157,7 @@ def _is_request(words: Sequence[str]) -> bool:
 
 
 def _comes_before(words: Sequence[str], verb: str) -> bool:
-    """Whether a request may begin so: "could you", "here is what I want you to", not "I"."""
+    """Return whether a request may begin so: "could you", "here is what I want you to", not "I"."""
     if not _BEFORE.issuperset(words):
         return False
     last, speaks = words[-1:], not _SPEAKERS.isdisjoint(words)
@@ -173,14 +173,14 @@ def _comes_before(words: Sequence[str], verb: str) -> bool:
 
 
 def _announces(request: Sequence[str], text: str) -> bool:
-    """Whether the request announces words; "repeat this, I didn't hear it" does not."""
+    """Return whether the request announces words; "repeat this, I didn't hear it" does not."""
     if _ANNOUNCED.search(" ".join(request)) is None or _AFTER.issuperset(_words(text)):
         return False
     return "after" in request or not _NOT_HEARD.match(text)
 
 
 def _unquoted(text: str) -> str:
-    """The text without quotation marks around it, and without "please" after them."""
+    """Return the text without quotation marks around it, and without "please" after them."""
     closing = _CLOSING.get(text[:1], "")
     for at in range(max(1, len(text) - MAX_REQUEST_CHARS), len(text)):
         if text[at] in closing and _AFTER_QUOTE.issuperset(_words(text[at + 1 :])):
@@ -212,7 +212,7 @@ def _pronounced(said: str) -> ExactWords | None:
 
 
 def _unmarked(said: str) -> ExactWords | None:
-    """Words after a verb and its object, where no mark sets them apart."""
+    """Return the words after a verb and its object, without a mark between."""
     for match in _WORD.finditer(said, 0, MAX_REQUEST_CHARS):
         verb, before = match[0].lower(), _words(said[: match.start()])
         if verb in _VERBS and _comes_before(before, verb) and said[match.end() :][:1].isspace():
@@ -243,7 +243,7 @@ def _after(verb: str, before: Sequence[str], rest: str) -> ExactWords | None:
 
 
 def _repeated(text: str) -> ExactWords | None:
-    """The text after "repeat after me", unless it only continues that clause."""
+    """Return the text after "repeat after me", unless it only continues that clause."""
     if not goes_on(text) or is_question(text):
         return ExactWords(text)
     return None if _MANNER.match(text) or ":" in text else ExactWords(text, sure=False)
@@ -261,7 +261,9 @@ def _said(verb: str, text: str, *, announced: bool) -> ExactWords | None:
 
 
 def _can_be_said(verb: str, text: str) -> bool:
-    """Whether the words are to be said ("hello") and do not describe others ("the alphabet")."""
+    """Return whether the words are to be said ("hello") and do not describe others ("the
+    alphabet").
+    """
     if _ELSEWHERE.match(text) or _asks_for_contents(text):
         return False
     determined = _DETERMINER.match(text)
@@ -271,13 +273,15 @@ def _can_be_said(verb: str, text: str) -> bool:
 
 
 def _asks_for_contents(text: str) -> bool:
-    """ "The alphabet", "a joke", "three nice things": a description of words, not the words."""
+    """Return whether this describes words instead: "the alphabet", "a joke", "three nice
+    things".
+    """
     if not _DETERMINER.match(text) or is_clause(text):
         return False
     return not _CONTENTS.isdisjoint(_words(_PREPOSITION.split(text, 1)[0]))
 
 
 def _is_own_subject(text: str) -> bool:
-    """ "It is late", "this is a test": a pronoun that belongs to the words."""
+    """Return whether a pronoun belongs to the words: "it is late", "this is a test"."""
     pronoun = _SUBJECT.match(text + " ")
     return pronoun is not None and ("'" in pronoun[0] or starts_with_verb(text[pronoun.end() :]))

@@ -26,7 +26,7 @@ def stay_silent(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def is_hum(sounds: str) -> bool:
-    """Whether these lower-case words are sounds alone."""
+    """Return whether these lower-case words are only such sounds."""
     first, *rest = sounds.split(" ")
     echoes = all(_SOUND.fullmatch(each) or _ECHO.fullmatch(each) for each in rest)
     return bool(_SOUND.fullmatch(first)) and echoes

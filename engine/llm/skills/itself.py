@@ -16,7 +16,7 @@ _KEPT = {"forever": "kept", "30 days": "kept for 30 days"}
 
 
 def tell_privacy(_slots: Slots, occasion: Occasion) -> Answer:
-    """Where words go: to another computer only with a language model that is there."""
+    """Say where words go: to another computer only with a language model on one."""
     settings = occasion.situation().settings
     if asks_another_computer(settings.language_model):
         where = (
@@ -30,7 +30,7 @@ def tell_privacy(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_settings(_slots: Slots, occasion: Occasion) -> Answer:
-    """The settings that a person hears or sees."""
+    """List the settings that the user hears or sees."""
     here = occasion.situation()
     settings = here.settings
     pace = (
@@ -48,19 +48,19 @@ def tell_settings(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_listening(_slots: Slots, occasion: Occasion) -> Answer:
-    """Whether the microphone is open, and how to talk."""
+    """Say whether the microphone is open, and how to talk."""
     return Answer(_listening(occasion.situation()))
 
 
 def explain_model(_slots: Slots, occasion: Occasion) -> Answer:
-    """What a language model is for, and the offer to fetch it."""
+    """Explain the use of a language model, and offer to fetch one."""
     return Answer(
         f"With a language model I answer any question, on this computer. {needed(occasion)}"
     )
 
 
 def explain_learning(slots: Slots, occasion: Occasion) -> Answer:
-    """How a recording becomes a voice, and the model that this needs where it does not speak."""
+    """Explain how a recording becomes a voice, and which model that needs if it does not speak."""
     answer, here = explain(slots, occasion), occasion.situation()
     megabytes = here.learner_mb()
     if megabytes is None:

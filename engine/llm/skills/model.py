@@ -1,7 +1,7 @@
 """The built-in skills as a language model that answers at once and needs no download.
 
-Invariant: besides the occasion, the skills know only what this object holds: the matcher, the clock
-and the documents folder.
+Invariant: besides the occasion, the skills use only the contents of this object: the matcher, the
+clock and the documents folder.
 """
 
 import re
@@ -29,8 +29,8 @@ _NOT_UNDERSTOOD = Answer("I didn't catch that.")
 
 
 class Skills:
-    """A LanguageModel that answers from rules. `now` is the person's wall clock; `documents` is the
-    folder that files are read from.
+    """A LanguageModel that answers from rules. `now` is the user's wall clock; `documents` is the
+    folder of the files that can be read aloud.
     """
 
     def __init__(self, *, now: Callable[[], datetime], documents: Path) -> None:
@@ -56,7 +56,7 @@ class Skills:
     def certain_answer(
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Answer | None:
-        """The answer of a skill that is certain to be meant; None leaves it to a model."""
+        """Return the answer of a skill that is certainly meant; None leaves it to a model."""
         occasion = self.occasion(history, situation)
         return self._matcher.answer(last_said(history), occasion, certain_only=True)
 
@@ -64,8 +64,8 @@ class Skills:
         return Occasion(self._now, situation, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Rules are always ready; only templates are parsed, in 0.1 s, and the table of units is
-        read, in 0.3 s.
+        """Parse the templates (0.1 s) and read the table of units (0.3 s); rules need no
+        preparation.
         """
         self._matcher.prepare()
         yield
@@ -73,21 +73,21 @@ class Skills:
         yield
 
     def adjust(self, settings: LanguageModelSettings) -> None:
-        """Rules have neither a system prompt nor a temperature."""
+        """Do nothing: rules have neither a system prompt nor a temperature."""
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 def understands(text: str) -> bool:
-    """Whether any skill answers this text, in any situation."""
+    """Return whether any skill answers this text, in any situation."""
     nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
     occasion = Occasion(datetime.now, lambda: nowhere, Path("nowhere"))
     return matcher().answer(text, occasion, certain_only=False) is not None
 
 
 def deltas(answer: Answer) -> Iterator[Delta]:
-    """Actions first, so that a sentence about a change is already spoken in the new way."""
+    """Yield actions first, so that a sentence about a change is already spoken in the new way."""
     yield from answer.actions
     if answer.unanswered:
         yield Unanswered()
@@ -96,5 +96,5 @@ def deltas(answer: Answer) -> Iterator[Delta]:
 
 
 def last_said(history: Sequence[Message]) -> str:
-    """The user's last message; empty when there is none."""
+    """Return the user's last message; empty when there is none."""
     return next((message.text for message in reversed(history) if message.role is Role.USER), "")

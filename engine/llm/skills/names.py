@@ -1,8 +1,8 @@
-"""The person's name: said once, kept in the settings, forgotten on request.
+"""The user's name: remembered from one sentence, stored in the settings, forgotten on request.
 
 Invariant: a name is one word or a few, with nothing else after "my name is" or "call me"; a longer
-text is not a name. An answer that contains the name is private, which makes the whole turn private:
-no server on another computer gets it with a later question.
+text is not a name. An answer that contains the name is private, which makes the complete turn
+private: no server on another computer gets it with a later question.
 """
 
 import re
@@ -20,7 +20,7 @@ _NO_NAME = frozenset(WEEKDAYS) | word_set("no_names")
 
 
 def remember(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The name is said back behind `hello`."""
+    """Remember the name, and repeat it behind `hello`."""
     name = _name(slots["person"], occasion)
     if name is None:
         return None
@@ -41,7 +41,7 @@ def forget(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def _name(said: str, occasion: Occasion) -> str | None:
-    """The name in what was said, with capitals; None when it is not a name."""
+    """Return the name in the user's words, with capitals; None if it is not a name."""
     bare = without_courtesy(said.strip(' \t\n,:!?"“”')).rstrip(".,!? ")
     words = bare.split()
     if len(bare) > MOST_CHARS or not _NAME.match(bare):

@@ -1,6 +1,7 @@
-"""Fetching what is recommended for this machine, and the yes or no to a question.
+"""Fetch the models recommended for this machine, and handle the yes or no to a question.
 
-Invariant: the size of a model is said before it is fetched, and it is fetched only after a yes.
+Invariant: the size of a model is announced before it is fetched, and it is fetched only after a
+yes.
 """
 
 import re
@@ -14,7 +15,7 @@ LANGUAGE_MODEL = "language model"
 NEEDED = "That needs a language model"
 _ABOUT_MODEL = re.compile(r"\bThat needs (?:a|the) language model\b")
 _FETCHES = re.compile(r"\b(?:fetch|get|download|install|load)\b", re.IGNORECASE)
-# What each kind of model gives the person, by which an offer is known again.
+# The benefit of each kind of model, by which an earlier offer is recognised.
 _GIVES = {
     LANGUAGE_MODEL: "thinks",
     "voice": "speaks",
@@ -23,7 +24,9 @@ _GIVES = {
 
 
 def needed(occasion: Occasion) -> str:
-    """Why a question is not answered and what helps, with an offer to fetch it where possible."""
+    """Return the reason why a question is not answered and the remedy, with an offer to fetch it
+    where possible.
+    """
     model = _recommended(LANGUAGE_MODEL, occasion)
     if model is None:
         return f"{NEEDED}. Say: show the models." if page(occasion, "models") else f"{NEEDED}."
@@ -48,7 +51,7 @@ def offer(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
-    """Do what was offered or asked last; None when nothing was."""
+    """Carry out the last offer or question; None when there was none."""
     asked = last_answer(occasion)
     if asked in (REMOVAL, QUESTION):
         return Answer(actions=page(occasion, "delete" if asked == REMOVAL else "quit"))
@@ -65,7 +68,7 @@ def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def refuse(_slots: Slots, occasion: Occasion) -> Answer | None:
-    """Leave what was offered or asked last; None when nothing was."""
+    """Drop the last offer or question; None when there was none."""
     asked = last_answer(occasion)
     if asked in (REMOVAL, QUESTION):
         return Answer("All right, it stays." if asked == REMOVAL else "All right.")
@@ -77,13 +80,13 @@ def show_models(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def was_offered(occasion: Occasion) -> bool:
-    """Whether this conversation already said what a language model is needed for."""
+    """Return whether this conversation already mentioned that a language model is needed."""
     said = (each.text for each in occasion.history if each.role is Role.ASSISTANT)
     return any(NEEDED in text for text in said)
 
 
 def _offered(asked: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
-    """The models that an answer offered, though it may have been cut off."""
+    """Return the models that an answer offered, though it may have been cut off."""
     fetches = was_offered(occasion) and _FETCHES.search(sentence(occasion))
     if fetches or _ABOUT_MODEL.search(asked):
         return _of_kind(LANGUAGE_MODEL, occasion)
@@ -101,7 +104,7 @@ def _of_kind(kind: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
 
 
 def _short(model: ModelEntry) -> str:
-    """The title without its explanations."""
+    """Return the title without its explanations."""
     return re.split(r"[:,(]", model.title)[0].strip()
 
 

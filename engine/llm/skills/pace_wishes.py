@@ -27,7 +27,7 @@ _ABOUT_PACE: Final = word_set("about_pace")
 
 
 def pace_wish(said: str) -> ChangeRate | None:
-    """The change that is requested; None when the text says something else, or more than that."""
+    """Return the requested change; None if the text says something else, or more than that."""
     if len(said) > _MOST_CHARS:
         return None
     nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
@@ -41,8 +41,8 @@ def pace_wish(said: str) -> ChangeRate | None:
 
 
 def may_become_pace_wish(said: str) -> bool:
-    """Whether the first words of an unfinished sentence may become a request about the pace. The
-    last of them may be half said: "slow down we" goes on to be "slow down please".
+    """Return whether the first words of an unfinished sentence may become a request about the pace.
+    The last word may be incomplete: "slow down we" can become "slow down please".
     """
     words = _WORD.findall(said.lower().replace("'", ""))
     whole = words[:-1] or words

@@ -1,8 +1,8 @@
-"""Reading a file aloud.
+"""Read a file aloud.
 
 Invariant: only regular, readable text files of bounded size are opened, and only in the documents
-folder or under a full path that the person gave; a language model cannot ask for a file (there is
-no tool for it), and the text of the file is marked private.
+folder or under a full path from the user; no tool lets a language model read a file, and the text
+of the file is marked private.
 """
 
 import re
@@ -37,12 +37,13 @@ explain = abilities.explain
 
 
 class _Refused(Exception):
-    """Why a file is not read, as a sentence for the person."""
+    """A file is not read; the text is the reason, a sentence for the user."""
 
 
 def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The file's text, or why it is not read; the reason names folders, so it is private as
-    well. None for what is neither a file nor called as one ("the file that I wrote yesterday").
+    """Return the file's text, or the reason why it is not read; the reason names folders, so it is
+    private as well. None if this is neither a file nor the name of one ("the file that I wrote
+    yesterday").
     """
     name = _file_name(slots["file"])
     path = PurePath(name)
@@ -53,20 +54,20 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
         text = _contents(_locate(name, occasion.documents))
     except _Refused as refused:
         text = str(refused)
-    except (OSError, ValueError):  # ValueError: a name no file system takes
+    except (OSError, ValueError):  # ValueError: an impossible name
         text = f"I could not open {PurePath(name).name}."
     return Answer(text, private=True)
 
 
 def decline_web_page(slots: Slots, occasion: Occasion) -> Answer | None:
-    """None for what is not the address of a web page."""
+    """Decline to read a web page; None if this is not the address of one."""
     address = _file_name(slots["address"])
     meant = _ADDRESS.fullmatch(address.replace(" ", ""))
     return Answer(fitted("I can't open web pages[; paste the text].", occasion)) if meant else None
 
 
 def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Read notes.txt": only if the name looks like that of a file."""
+    """Read "notes.txt": only if the name looks like that of a file."""
     if re.search(r":\s", slots["file"]):  # "read this text: …"
         return None
     path = PurePath(_file_name(slots["file"]))
@@ -82,8 +83,9 @@ def _file_name(said: str) -> str:
 
 
 def _locate(name: str, documents: Path) -> Path:
-    """The file that is meant: a full path as it is, anything else only inside the documents
-    folder."""
+    """Return the path of the file: a full path as it is, any other only inside the documents
+    folder.
+    """
     if name.startswith(_NETWORK_PATH):
         raise _Refused("I only read files on this computer.")
     try:
@@ -117,7 +119,9 @@ def _in_documents(name: str, documents: Path) -> Path | None:
 
 
 def _plain(name: str) -> str:
-    """A name in a form for comparing by ear: "Shopping_list" and "shopping list" are the same."""
+    """Return a name in a form for comparing by ear: "Shopping_list" and "shopping list" are the
+    same.
+    """
     return re.sub(r"[\s_-]+", " ", name).casefold().strip()
 
 

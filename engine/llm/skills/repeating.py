@@ -1,4 +1,4 @@
-"""Repeating the person's words, and saying the last answer again.
+"""Repeat the user's words, and the last answer.
 
 Invariant: the words come back exactly as they were typed or heard; nothing is added.
 """
@@ -29,7 +29,7 @@ def perhaps_repeat(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def say_again(_slots: Slots, occasion: Occasion) -> Answer:
-    """The last thing that was heard from the assistant."""
+    """Repeat the heard part of the assistant's last answer."""
     for message in reversed(occasion.history):
         if message.role is Role.ASSISTANT and message.text.strip():
             return Answer(message.text, private=message.private)
@@ -37,13 +37,13 @@ def say_again(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def say_missed(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same, slower, for "huh?"; not for "uh-huh"."""
+    """Repeat it slower, for "huh?"; not for "uh-huh"."""
     hums = is_hum(" ".join(_WORD.findall(sentence(occasion).lower())))
     return None if hums else say_again_at_pace({**slots, "way": "slower"}, occasion)
 
 
 def say_again_at_pace(slots: Slots, occasion: Occasion) -> Answer:
-    """The same, `way`: "slower" or "faster"."""
+    """Repeat it at another pace; `way`: "slower" or "faster"."""
     again = say_again(slots, occasion)
     if again.text == NOTHING_SAID:
         return again

@@ -17,7 +17,7 @@ def greeting(_slots: Slots, occasion: Occasion) -> Slots:
 
 
 def decline(slots: Slots, occasion: Occasion) -> Answer | None:
-    """What takes other programs; "call it pasta" is meant for this one."""
+    """Decline a task that needs another program; "call it pasta" is meant for this one."""
     if slots.get("thing", "").split(" ")[0] in _PRONOUNS:
         return None
     return Answer(fitted(slots["say"], occasion))

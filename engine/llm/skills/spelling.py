@@ -10,7 +10,7 @@ from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
 from engine.llm.skills.matching.intent import Occasion, Slots
 
-MAX_WORDS = 4  # more are a list that nobody can follow letter by letter
+MAX_WORDS = 4  # more are hard to follow letter by letter
 
 _EDGE = r"[\s\"'\u201c\u201d\u2018\u2019:,.!?-]+"
 _EDGES = re.compile(f"^{_EDGE}|{_EDGE}$")

@@ -1,6 +1,6 @@
 """Unit conversion with pint.
 
-Invariant: only unit names from the table reach pint; a person's words are never parsed by it.
+Invariant: only unit names from the table reach pint; it never parses a user's words.
 """
 
 import re
@@ -64,15 +64,15 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def measure(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same as a question, which is about something else where the units do not go together:
-    "how many bars in a minute".
+    """Convert for a question, which is about something else if the units do not go together: "how
+    many bars in a minute".
     """
     answer = convert(slots, occasion)
     return None if answer is None or answer.text.startswith(_CANNOT) else answer
 
 
 def into_other(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """Another unit; "in a week" is another amount."""
+    """Convert to another unit; "in a week" is another amount."""
     if now["target"].startswith(("a ", "an ", "1 ")):
         return convert_other(before, {"amount": now["target"]}, occasion)
     return {**before, **now}
@@ -83,7 +83,7 @@ def ask_target(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def convert_other(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """ "And 50?": another number of the same unit, or another amount."""
+    """Convert another number of the same unit, or another amount: "and 50?"."""
     if parse_number(now["amount"]) is None:
         return {**before, **now}
     amounts = _amounts(before["amount"])
@@ -93,7 +93,7 @@ def convert_other(before: Slots, now: Slots, _occasion: Occasion) -> Slots | Non
 
 
 def _in_feet_and_inches(amounts: list[Amount]) -> Answer | None:
-    """A person's height, to the nearest inch."""
+    """Return a person's height, to the nearest inch."""
     inch = _by_form()["inch"]
     values = [_magnitude(amount, inch) for amount in amounts]
     if not values or None in values:
@@ -104,7 +104,7 @@ def _in_feet_and_inches(amounts: list[Amount]) -> Answer | None:
 
 
 def convert_tool(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same with number and unit apart, as a model gives them."""
+    """Convert with number and unit apart, as a model gives them."""
     amount = canonical(f"{slots['quantity']} {slots['source']}")
     return convert({"amount": amount, "target": canonical(slots["target"])}, occasion)
 
@@ -115,7 +115,7 @@ def prepare() -> None:
 
 
 def _amounts(words: str) -> list[Amount]:
-    """The amounts in canonical words; empty when any part of them is not an amount."""
+    """Return the amounts in canonical words; empty when any part of them is not an amount."""
     amounts: list[Amount] = []
     rest = _FEET_ALONE.sub(r"\1 inches", words.strip())
     while rest:
@@ -127,8 +127,8 @@ def _amounts(words: str) -> list[Amount]:
 
 
 def _last_amount(words: str) -> tuple[Amount | None, str]:
-    """The amount at the end and the words before it: the longest unit name wins ("fluid ounces"),
-    then the longest number ("2 and a half").
+    """Return the amount at the end and the words before it: the longest unit name wins ("fluid
+    ounces"), then the longest number ("2 and a half").
     """
     parts = words.split()
     for unit_at in range(len(parts)):
@@ -146,7 +146,7 @@ def _last_amount(words: str) -> tuple[Amount | None, str]:
 
 
 def _magnitude(amount: Amount, target: Unit) -> float | None:
-    """The amount in target units; None when the units measure different things."""
+    """Return the amount in target units; None when the units measure different things."""
     import pint
 
     quantity = _registry().Quantity(amount.count, amount.unit.pint)
@@ -157,7 +157,9 @@ def _magnitude(amount: Amount, target: Unit) -> float | None:
 
 
 def _meant(source: Unit, target: Unit) -> Unit:
-    """What an ambiguous unit means: "20 degrees to fahrenheit", "8 ounces in millilitres"."""
+    """Return the meaning of an ambiguous unit: "20 degrees to fahrenheit", "8 ounces in
+    millilitres".
+    """
     if source.pint == "degree" and target.pint in _TEMPERATURES:
         return _by_form()["fahrenheit" if target.pint == CELSIUS else "celsius"]
     if source.pint == "ounce" and _is_volume(target):

@@ -1,4 +1,4 @@
-"""Which voice speaks.
+"""Choose the voice that speaks.
 
 Invariant: ChooseVoice carries a name from Situation.voices whenever there are names to choose from.
 """
@@ -14,7 +14,7 @@ from engine.llm.skills.matching.fillings import is_name, is_person
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.matching.quantities import enumeration
 
-# "Voice commands": something else about the voice than whose it is.
+# "Voice commands": about something else than the choice of a voice.
 _NO_VOICES = frozenset(
     ("input", "recognition", "commands", "command", "mode", "control", "chat", "search", "typing")
 )
@@ -42,8 +42,9 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to a
-    model."""
+    """Choose for "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to
+    a model.
+    """
     said = slots["name"].strip(" .!?,\"'")
     wanted = said.removesuffix("'s").removesuffix("s'")
     if not is_name(wanted.lower()) or wanted.lower().startswith(_NO_NAME):
@@ -57,8 +58,8 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
-    """The voice after the current one, and after the last one the first; with `step` -1 the one
-    before.
+    """Choose the voice after the current one, and after the last one the first; with `step` -1 the
+    one before.
     """
     situation = occasion.situation()
     if len(situation.voices) < 2:
@@ -68,7 +69,9 @@ def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
 
 
 def previous_voice(_slots: Slots, occasion: Occasion) -> Answer:
-    """The voice that spoke before this one, or, while none did, the one before it in the list."""
+    """Choose the voice that spoke before this one, or, if there was none, the one before it in the
+    list.
+    """
     before = occasion.situation().voice_before
     if before in occasion.situation().voices:
         return _chosen(before)
@@ -81,8 +84,8 @@ def list_voices(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def choose_kind(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The next voice of a kind ("kind_1" to "kind_3", as in a description: "woman", "British");
-    None for what is no kind of voice, such as a language.
+    """Choose the next voice of a kind ("kind_1" to "kind_3", as in a description: "woman",
+    "British"); None if this is not a kind of voice but, for example, a language.
     """
     here, kinds = occasion.situation(), _kinds(slots)
     found = _voices_of(kinds, here)
@@ -103,7 +106,7 @@ def choose_kind(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def list_kind(slots: Slots, occasion: Occasion) -> Answer:
-    """The voices of a kind, for who asks whether there are any."""
+    """List the voices of a kind, for the question whether there are any."""
     here, kinds = occasion.situation(), _kinds(slots)
     found = _voices_of(kinds, here)
     if not found:
@@ -116,7 +119,7 @@ def _kinds(slots: Slots) -> tuple[str, ...]:
 
 
 def _voices_of(kinds: tuple[str, ...], here: Situation) -> tuple[str, ...]:
-    """The voices whose description has all these words, of each one its alternatives."""
+    """Return the voices whose description has all these words, or one of their alternatives."""
     about = {name: f" {text} ".replace(",", " ") for name, text in (here.about or {}).items()}
     for options in _alternatives(kinds):
         found = tuple(
@@ -130,18 +133,18 @@ def _voices_of(kinds: tuple[str, ...], here: Situation) -> tuple[str, ...]:
 
 
 def _alternatives(kinds: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Each kind as it was said, or as the nearest that a description may have instead."""
+    """Return each kind as it was said, or the nearest that a description may have instead."""
     return product(*(tuple(kind.split("/")) for kind in kinds))
 
 
 def _named(kinds: tuple[str, ...]) -> str:
-    """ "British woman's": the kinds as they are spoken before the word voice."""
+    """Return the kinds as they are spoken before the word voice: "British woman's"."""
     first = [kind.split("/")[0] for kind in kinds]
     return " ".join(f"{each}'s" if each in ("woman", "man") else each for each in first)
 
 
 def _kinds_there(here: Situation) -> str:
-    """What the descriptions begin with: who the voices are."""
+    """Return the beginnings of the descriptions: the kinds of voices."""
     people = dict.fromkeys(text.split(",")[0] for text in (here.about or {}).values() if text)
     return f"There is: {enumeration(tuple(people))}." if people else _listed(here.voices)
 
@@ -156,7 +159,7 @@ def _chosen(name: str) -> Answer:
 
 
 def _none_called(wanted: str, voices: tuple[str, ...]) -> Answer | None:
-    """None for what is no person's name."""
+    """Answer that no voice has this name; None if it is not a person's name."""
     called = is_person(wanted, has_capitals=False)
     return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if called else None
 

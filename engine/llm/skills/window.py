@@ -1,4 +1,4 @@
-"""What a person can do in the window, by words: open pages, change settings that are a word.
+"""Use the window by words: open pages, change settings that are a word.
 
 Invariant: nothing is deleted and, by voice, nothing ended without a "yes" to a question. Without a
 window, no answer opens a page or names a key or button.
@@ -22,20 +22,18 @@ _IN_WINDOW = re.compile(r"\[([^]]*)\]")
 
 
 def page(occasion: Occasion, command: str, value: str = "") -> tuple[Action, ...]:
-    """The action that opens a page; nothing where there is no window."""
+    """Return the action that opens a page; nothing without a window."""
     return (UseWindow(command, value),) if occasion.situation().has_window else ()
 
 
 def fitted(text: str, occasion: Occasion) -> str:
-    """The text of a skill's file; parts in [brackets] are said only where there is a window."""
+    """Return the text of a skill's file; parts in [brackets] need a window."""
     kept = r"\1" if occasion.situation().has_window else ""
     return " ".join(_IN_WINDOW.sub(kept, text).split())
 
 
 def run(slots: Slots, occasion: Occasion) -> Answer:
-    """Have the window carry out `command` with `page` or `value`; say `say`, if there is something
-    to say.
-    """
+    """Let the window carry out `command` with `page` or `value`; say `say`, if it is not empty."""
     if not occasion.situation().has_window:
         return Answer(NO_WINDOW)
     value = slots.get("page", slots.get("value", ""))
@@ -56,7 +54,7 @@ def ask_removal(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def other_theme(_slots: Slots, occasion: Occasion) -> Answer:
-    """From dark to light and back."""
+    """Switch from dark to light and back."""
     theme = "light" if occasion.situation().settings.window.theme == "dark" else "dark"
     return change(
         {"key": "window.theme", "value": theme, "say": f"{theme.title()} it is."}, occasion
@@ -64,8 +62,8 @@ def other_theme(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def end(_slots: Slots, occasion: Occasion) -> Answer | None:
-    """End the program. Recognisers write "quit" for "quiet": after speech that word alone stops
-    the reply, and more words are asked about.
+    """End the program. Recognisers write "quit" for "quiet": after speech that word alone stops the
+    reply, and more words are asked about.
     """
     spoken = occasion.history and occasion.history[-1].confidence < 1
     if spoken and occasion.situation().has_window:
@@ -74,11 +72,11 @@ def end(_slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def find(slots: Slots, occasion: Occasion) -> Answer:
-    """Look for what was said about `subject` in the conversations that were kept."""
+    """Search the saved conversations for `subject`."""
     found = {"command": "find", "value": slots["subject"], "say": "Here is what I find."}
     return run(found, occasion)
 
 
 def is_subject(said: str) -> bool:
-    """Whether a conversation may have been about it."""
+    """Return whether a conversation may have been about it."""
     return is_name(said, most=_LONGEST_SUBJECT)

@@ -1,5 +1,4 @@
-"""Two numbers and what is done with them, and shares of things: what percent one is of another,
-tips, bills split.
+"""Calculations with two numbers, and shares: percentages, tips, split bills.
 
 Invariant: amounts are numbers with at most one currency between them, which the answer names.
 """
@@ -23,20 +22,20 @@ class Amount:
     currency: str
 
     def __str__(self) -> str:
-        """Money with its cents."""
+        """Return money with its cents."""
         shown = f"{self.count:,.2f}".removesuffix(".00") if self.currency else figure(self.count)
         return f"{shown} {self.currency}".strip()
 
 
 def calculate_pair(slots: Slots, _occasion: Occasion) -> Answer | None:
-    """ "Divide 20 by 4": two numbers, one `operator`."""
+    """Calculate with two numbers and one `operator`: "divide 20 by 4"."""
     values = [number(slots[side]) for side in ("left", "right")]
     left, right = (int(value) if value == int(value) else value for value in values)
     return work_out(f"{left} {slots['operator']} {right}")
 
 
 def percentage(slots: Slots, _occasion: Occasion) -> Answer | Slots:
-    """ "What percent of 80 is 20", "20 is what percent of 80"."""
+    """Answer "what percent of 80 is 20" and "20 is what percent of 80"."""
     whole, share = number(slots["whole"]), number(slots["share"])
     if whole == 0:
         return Answer("Nothing is a percentage of zero.")
@@ -51,7 +50,7 @@ def tip(slots: Slots, _occasion: Occasion) -> Slots:
 
 
 def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
-    """The amount to split after a tip was worked out."""
+    """Return the amount to split after a tip was calculated."""
     bill = _amount(before["money"])
     whole = round(bill.count * (1 + number(before["percent"]) / 100), 2)
     return {"money": f"{whole} {bill.currency}".strip(), "people": now["people"]}
@@ -67,7 +66,7 @@ def split(slots: Slots, _occasion: Occasion) -> Slots | None:
 
 
 def split_ways(slots: Slots, occasion: Occasion) -> Slots | None:
-    """ "120 dollars 3" ways."""
+    """Split "120 dollars 3" ways."""
     money, _, people = slots["parts"].strip().rpartition(" ")
     return split({"money": money, "people": people}, occasion) if money else None
 

@@ -38,14 +38,14 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 
 def _share(match: re.Match[str]) -> str:
-    """ "(2/3)" for two thirds, "(1+2/3)" where a whole number stands before them."""
+    """Return "(2/3)" for two thirds, "(1+2/3)" with a whole number before them."""
     *whole, count, word = match.groups()
     denominator = _PARTS.get(word[:3]) or re.sub(r"\D", "", word)
     return f"({''.join(f'{each}+' for each in whole)}{count or 1}/{denominator})"
 
 
 def _rewrites(name: str) -> list[tuple[re.Pattern[str], Replacement]]:
-    """The patterns of one table, and what stands for what they match."""
+    """Return the patterns of one table, each with its replacement."""
     found: list[tuple[re.Pattern[str], Replacement]] = []
     for pattern, new in table("skills", "rewrites.toml")[name]:
         pattern = pattern.replace("<number>", _NUMBER).replace("<share>", _SHARE)
@@ -58,16 +58,16 @@ _REWRITES = _rewrites("sums")
 _NO_SUM = re.compile(
     r"^(?:\d{1,2}:\d\d|[\d.]+ percent|\d+ / \d+ / \d+|(?:\d{3} - )?\d{3} - \d{4})$"
 )
-# "50 plus 60 plus 10 percent": of what is not said.
+# "50 plus 60 plus 10 percent": 10 percent of an unknown number.
 _PERCENT_ADDED = re.compile(r"[-+] ?\([\d.]+/100\)|[-+][^()]*\(([\d.]+) [-+] \1\*[\d.]+/100\)")
 _A_SHARE = re.compile(r"^\s*\(\d+/\d+\)\s*$")
-# Without a question they ask for nothing.
+# Without a question these are not requests.
 _TWO_NUMBERS = re.compile(r"^(\d+(?:\.\d+)?) (/|and) (\d+(?:\.\d+)?)$")
 _SUM = re.compile(r"^(?:[\d.\s+\-*/%()]|sqrt\(|cbrt\()+$")
 _OPERATOR = re.compile(
     r"[-+*/^]|\b(?:plus|minus|less|times|multiplied|divided|over|squared|cubed|root|percent|power|of)\b"
 )
-# A fraction, or a sum in parentheses: one value, whatever is done with it.
+# A fraction, or a sum in parentheses: one value for the next operation.
 _VALUE = re.compile(r"\((?:\d+\+)?\d+/\d+\)|\([^()*/%]*\)")
 _HAS_WORK = re.compile(r"[\d)]\s*[+\-*/%]|sqrt|cbrt")
 _SPOKEN = _rewrites("aloud")
@@ -119,7 +119,7 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def _is_unclear(expression: str) -> bool:
-    """Whether "and", as &, stands beside a product: "5 and 3 times 2" is 11 or 16."""
+    """Return whether "and", as &, stands beside a product: "5 and 3 times 2" is 11 or 16."""
     before = ""
     while before != expression:
         before, expression = expression, _VALUE.sub("0", expression)
@@ -131,8 +131,8 @@ def _words(slots: Slots) -> str:
 
 
 def without_currency(said: str) -> tuple[str, str | None]:
-    """An amount or a sum without its currency, and the currency as it is spoken: empty when there
-    is none, None when there are several.
+    """Return an amount or a sum without its currency, and the currency as it is spoken: empty when
+    there is none, None when there are several.
     """
     kinds = {_CURRENCIES[found] for found in _CURRENCY.findall(said)}
     bare = re.sub(r"\s+", " ", _CURRENCY.sub(" ", said)).strip()
@@ -140,7 +140,7 @@ def without_currency(said: str) -> tuple[str, str | None]:
 
 
 def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The last answer with its last number rounded; None where that one has no decimals."""
+    """Repeat the last answer with its last number rounded; None if that number has no decimals."""
     match = _LAST_DECIMAL.match(last_answer(occasion))
     places = int(slots.get("places", "0"))
     if match is None:
@@ -151,8 +151,8 @@ def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def continue_sum(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """A follow-up such as "divided by 4", applied to the sum before it: its operator is `symbol`,
-    what comes after it `more`.
+    """Apply a follow-up such as "divided by 4" to the sum before it: its operator is `symbol`, the
+    rest `more`.
     """
     if "more" in now and parse_number(now["more"]) is None:
         return None
@@ -164,7 +164,7 @@ def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
 
 
 def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """ "And 30 percent?" after "20 percent of 80"."""
+    """Calculate "and 30 percent?" after "20 percent of 80"."""
     percent = rf"{_NUMBER} percent"
     expression = _words(before)
     if len(re.findall(percent, expression)) != 1 or parse_number(now["more"]) is None:
@@ -173,14 +173,15 @@ def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | 
 
 
 def other_whole(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """ "And of 50?" after "20 percent of 80"."""
+    """Calculate "and of 50?" after "20 percent of 80"."""
     share, of, _ = _words(before).rpartition(" of ")
     return {"expression": f"{share} of {now['more']}"} if of else None
 
 
 def work_out(expression: str, said: str = "", currency: str = "") -> Answer | None:
-    """The value of an expression, together with the words of the question where those are
-    simple."""
+    """Return the value of an expression, together with the words of the question if those are
+    simple.
+    """
     try:
         value = _evaluate(expression)
     except ZeroDivisionError:
@@ -210,7 +211,7 @@ def _rewritten(text: str, rewrites: Iterable[tuple[re.Pattern[str], Replacement]
 
 
 def _evaluate(expression: str) -> float | None:
-    """The value; None when it is not well formed. Raises the arithmetic errors of Python."""
+    """Return the value; None for an invalid expression. Raises the arithmetic errors of Python."""
     evaluator = SimpleEval(
         operators=DEFAULT_OPERATORS | {ast.Pow: _power},
         functions={"sqrt": math.sqrt, "cbrt": math.cbrt},

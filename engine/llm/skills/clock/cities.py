@@ -25,7 +25,7 @@ PLACES = {
 }
 # A country's code and names; its zones: the tables that come with every copy of the zones.
 _COUNTRIES, _ZONES_OF_COUNTRIES = "iso3166.tab", "zone.tab"
-# What is said around a name: "the central time zone".
+# Words around a name: "the central time zone".
 _AROUND = re.compile(r"^the |(?: standard| daylight)?(?: time ?zone| time)$|'s$| city$")
 _SMALL = frozenset(("de", "of", "the", "and", "here", "time", "zone", "timezone", "standard"))
 _ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$")
@@ -42,7 +42,9 @@ def time_there(slots: Slots, occasion: Occasion) -> Slots:
 
 
 def time_zone(slots: Slots, occasion: Occasion) -> Slots:
-    """How far a place's clock is from UTC, and the short name of its zone where it has one."""
+    """Return the difference of a place's clock from UTC, and the short name of its zone if it has
+    one.
+    """
     there = occasion.now().astimezone(_zone(slots["place"].strip()))
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
@@ -52,7 +54,7 @@ def time_zone(slots: Slots, occasion: Occasion) -> Slots:
 
 
 def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
-    """A time of day in one place, told for another; where none is named, it is here."""
+    """Convert a time of day from one place to another; without a place, it is here."""
     moment = parse_moment(slots["moment"], occasion.now())
     places = [slots.get(name, "here").strip() for name in ("first", "second")]
     zones = [None if place == "here" else _zone(place) for place in places]
@@ -79,7 +81,7 @@ def tell_difference(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def _zone(place: str) -> ZoneInfo:
-    """The zone of a place. NotMeant."""
+    """Return the zone of a place. NotMeant."""
     bare = _bare(place)
     city, _, country = bare.rpartition(" ")
     if city and country in _countries():  # "adelaide, australia"
@@ -94,7 +96,7 @@ def _zone(place: str) -> ZoneInfo:
 
 @lru_cache(maxsize=1)
 def _zones() -> dict[str, str]:
-    """The last part of every zone's name, as people say it, to the zone."""
+    """Return the zone by the last part of its name, as people say it."""
     return {
         zone.rsplit("/", 1)[1].replace("_", " ").lower(): zone
         for zone in sorted(available_timezones())
@@ -104,7 +106,7 @@ def _zones() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _countries() -> dict[str, str]:
-    """The zone of every country, empty where it has several."""
+    """Return the zone of every country, empty if it has several."""
     zones: dict[str, set[str]] = {}
     for code, _, zone, *_ in _table(_ZONES_OF_COUNTRIES):
         zones.setdefault(code, set()).add(zone)
@@ -116,7 +118,7 @@ def _countries() -> dict[str, str]:
 
 
 def _table(name: str) -> list[list[str]]:
-    """The rows of a table beside the zones; none on a system without it."""
+    """Return the rows of a table beside the zones; none on a system without it."""
     folders: list[Traversable] = [Path(folder) for folder in TZPATH]
     if find_spec("tzdata"):  # Windows
         folders.append(files("tzdata") / "zoneinfo")
@@ -128,7 +130,7 @@ def _table(name: str) -> list[list[str]]:
 
 
 def _bare(place: str) -> str:
-    """Without what is said around a name: "the central time zone" -> "central"."""
+    """Return the text without the words around a name: "the central time zone" -> "central"."""
     return _AROUND.sub("", _AROUND.sub("", place))
 
 

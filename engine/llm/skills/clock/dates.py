@@ -1,4 +1,4 @@
-"""What day it is, was or will be, and how far away days are.
+"""The date today and on other days, and the distance of days.
 
 Invariant: the day comes from the occasion's clock; day arithmetic is done on calendar days, so a
 change to summer time cannot shift a date.
@@ -36,7 +36,7 @@ def weeks_until(slots: Slots, occasion: Occasion) -> Answer | Slots:
 
 
 def now_in_words(_slots: Slots, occasion: Occasion) -> Slots:
-    """Everything about now: time, date, month and year, and the days left in it."""
+    """Return everything about now: time, date, month and year, and the days left in it."""
     now = occasion.now()
     days_left = (date(now.year, 12, 31) - now.date()).days
     return {
@@ -54,7 +54,7 @@ def is_weekday(slots: Slots, occasion: Occasion) -> Slots:
 
 
 def tell_day(slots: Slots, occasion: Occasion) -> Answer:
-    """The weekday and date of "tomorrow", "in 3 days", "next friday" or "december 25th"."""
+    """Return the weekday and date of "tomorrow", "in 3 days", "next friday" or "december 25th"."""
     name = slots["day"].removesuffix("'s")
     day = _day(name, occasion)
     verb = "was" if day < occasion.now().date() else "is"
@@ -66,13 +66,15 @@ def tell_day(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_day_away(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "What is 30 days from january 15th"; what a day is otherwise, is not a date."""
+    """Answer "what is 30 days from january 15th"; without a distance, the question is not about a
+    date.
+    """
     day = slots["away"]
     return tell_day({"day": day}, occasion) if _AWAY.search(day) else None
 
 
 def tell_past_day(slots: Slots, occasion: Occasion) -> Answer:
-    """The last day of that name: "when was easter"."""
+    """Return the last day of that name: "when was easter"."""
     if slots["day"] in RELATIVE:
         return tell_day(slots, occasion)
     return Answer(f"That was {date_phrase(_day(slots['day'], occasion, past=True))}.")
@@ -100,7 +102,7 @@ def days_between(slots: Slots, occasion: Occasion) -> Slots:
 
 
 def month_length(slots: Slots, occasion: Occasion) -> Slots | None:
-    """How many days a month has, in this year unless another is named."""
+    """Return the number of days of a month, in this year unless another is named."""
     month = month_named(slots.get("month", MONTHS[occasion.now().month - 1]))
     if month is None:
         return None
@@ -111,18 +113,18 @@ def month_length(slots: Slots, occasion: Occasion) -> Slots | None:
 
 
 def the_day_beside(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
-    """ "And the day after?" """
+    """Return the day for "and the day after?"."""
     return {"day": f"the day {now['side']} {before.get('day', 'today')}"}
 
 
 def in_another_year(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
-    """ "And next year?" after a feast."""
+    """Return the day for "and next year?" after a feast."""
     named = before["day"]
     return {"day": f"{named} {now['beside']}"} if named in FEASTS else None
 
 
 def _day(said: str, occasion: Occasion, *, past: bool = False) -> date:
-    """The day that is named, the last of its name if `past`. NotMeant."""
+    """Return the day of that name, the last one if `past`. NotMeant."""
     day = day_named(said, occasion.now().date(), past=past)
     if day is None:
         raise NotMeant
@@ -130,7 +132,7 @@ def _day(said: str, occasion: Occasion, *, past: bool = False) -> date:
 
 
 def _year(slots: Slots, occasion: Occasion) -> int:
-    """The year that is named, or else this one. NotMeant."""
+    """Return the year that is named, or else this one. NotMeant."""
     said = slots.get("year", str(occasion.now().year))
     if not said.isdigit() or not 1 <= int(said) <= 9999:
         raise NotMeant

@@ -32,20 +32,20 @@ RELATIVE = {
     "yesterday": -1,
     "the day before yesterday": -2,
 }
-MAX_DAYS = 366 * 200  # two centuries either way; nobody asks for a weekday beyond that
+MAX_DAYS = 366 * 200  # two centuries either way; farther weekdays are not asked for
 _YEARS_AHEAD = 9  # February 29th can be eight years away
 
 
 @dataclass(frozen=True)
 class Feast:
-    """A day people count towards: its name, and when it is in a year."""
+    """A day people count towards: its name, and its date in a year."""
 
     name: str
     of: Callable[[int], date]
 
 
 def _feasts() -> dict[str, Feast]:
-    """The feasts of resources/skills/feasts.toml by what people call them."""
+    """Return the feasts of resources/skills/feasts.toml by their usual names."""
     days = table("skills", "feasts.toml")
     dates: dict[str, Callable[[int], date]] = {}
     for name, (month, day) in days["fixed"].items():
@@ -92,7 +92,7 @@ _LATER_WEEKDAY = re.compile(r"^(?P<day>\w+day) (?P<away>in .+|next week)$")
 
 
 def day_named(name: str, today: date, *, past: bool = False) -> date | None:
-    """The day a person means: the next one of that name, or the last one if `past`."""
+    """Return the next day of that name, or the last one if `past`."""
     name = re.sub(r"^(?:on|until) |'s$", "", name.strip())
     if name in RELATIVE:
         return today + timedelta(days=RELATIVE[name])
@@ -109,13 +109,15 @@ def day_named(name: str, today: date, *, past: bool = False) -> date | None:
 
 
 def feast_named(name: str) -> Feast | None:
-    """The feast of that name, with or without a year."""
+    """Return the feast of that name, with or without a year."""
     match = _WITH_YEAR.match(name)
     return FEASTS.get(match["name"] if match else name)
 
 
 def span(text: str) -> relativedelta | None:
-    """ "3 weeks", "a month": whole days, weeks, months or years; None for anything else."""
+    """Return the length of "3 weeks", "a month": whole days, weeks, months or years; None for
+    anything else.
+    """
     match = _SPAN.match(text.strip())
     count = parse_number(match["count"]) if match else None
     if match is None or count is None or count < 0 or count != int(count) or count > MAX_DAYS:
@@ -134,7 +136,7 @@ def ordinal(number: int) -> str:
 
 
 def month_named(name: str) -> int | None:
-    """1 to 12 for "february" or "feb"."""
+    """Return 1 to 12 for "february" or "feb"."""
     return next((at + 1 for at, month in enumerate(MONTHS) if name in (month, month[:3])), None)
 
 
@@ -162,7 +164,7 @@ def _weekday(name: str, today: date, *, past: bool) -> date | None:
 
 
 def _later_weekday(match: re.Match[str], today: date) -> date | None:
-    """ "friday in 2 weeks" is the friday of that week; "friday next week" too."""
+    """Return the day: "friday in 2 weeks" is the friday of that week; "friday next week" too."""
     length = span(match["away"].removeprefix("in ").replace("next week", "1 week"))
     if match["day"] not in WEEKDAYS or length is None or length.days % 7:
         return None
@@ -171,7 +173,7 @@ def _later_weekday(match: re.Match[str], today: date) -> date | None:
 
 
 def _dated(name: str, today: date, *, past: bool) -> date | None:
-    """A feast, or a month and a day, with or without a year."""
+    """Return a feast, or a month and a day, with or without a year."""
     if match := _ISO.match(name):
         return _date(int(match["year"]), int(match["month"]), match["day"])
     match = next((found for pattern in _DATES if (found := pattern.match(name))), None)
@@ -190,7 +192,7 @@ def _dated(name: str, today: date, *, past: bool) -> date | None:
 def _in_year(
     of: Callable[[int], date | None], year: str | None, today: date, *, past: bool
 ) -> date | None:
-    """The day in the year that was named, or else the next one (the last one, if `past`)."""
+    """Return the day in the named year, or else the next one (the last one, if `past`)."""
     if year is not None:
         beside = {"this year": 0, "next year": 1, "last year": -1}
         return of(today.year + beside[year] if year in beside else int(year))
@@ -211,7 +213,7 @@ def _day_of_month(name: str, today: date, *, past: bool) -> date | None:
 
 
 def _nearest(days: Iterable[date | None], today: date, *, past: bool) -> date | None:
-    """The first of the days that there is and that is still to come, or was if `past`."""
+    """Return the first existing day that is still to come, or was if `past`."""
     return next((day for day in days if day and (day <= today if past else day >= today)), None)
 
 

@@ -1,9 +1,10 @@
-"""What time it is here, was, and will be, and times of day as people say them: "7 am", "half past 7
+"""The time here now, earlier and later, and times of day as people say them: "7 am", "half past 7
 tomorrow", "friday at noon", "8 tonight".
 
 Invariant: the time comes from the occasion's clock. Parsing takes canonical text and gives a moment
-that is still to come, or None for anything that is not wholly a time of day. Without "am" or "pm"
+that is still to come, or None if any part of the text is not a time of day. Without "am" or "pm"
 the next such time is meant; on a later day, the one between 7 in the morning and 6 in the evening.
+
 Moments are local and naive, with `fold`. Elapsed time is computed from timestamps, never by
 subtracting moments: a day on which the clocks change has 23 or 25 hours.
 """
@@ -45,7 +46,7 @@ def follow_zone() -> None:
 
 
 def local_now() -> datetime:
-    """The wall clock where the machine is now."""
+    """Return the wall clock in the machine's current time zone."""
     follow_zone()
     return datetime.now()
 
@@ -55,7 +56,7 @@ def time_now(_slots: Slots, occasion: Occasion) -> Slots:
 
 
 def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
-    """What time it is a duration after now, or before it, as `side` says."""
+    """Return the time a duration after now, or before it, as `side` says."""
     seconds = duration(slots["duration"])
     if seconds > _FARTHEST_S:
         return None
@@ -64,7 +65,7 @@ def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
 
 
 def time_until(slots: Slots, occasion: Occasion) -> Slots | None:
-    """How long it is until a time of day, to the minute."""
+    """Return the duration until a time of day, to the minute."""
     now = occasion.now()
     said = slots["moment"].strip()
     moment = parse_moment("midnight" if said == "tomorrow" else said, now)
@@ -75,8 +76,8 @@ def time_until(slots: Slots, occasion: Occasion) -> Slots | None:
 
 
 def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> datetime | None:
-    """The next moment that the text names; `now` is the person's wall clock, `morning` the first
-    hour of another day that needs no "am".
+    """Return the next moment that the text names; `now` is the user's wall clock, `morning` the
+    first hour of another day that needs no "am".
     """
     if len(text.split()) > MAX_WORDS:
         return None
@@ -101,8 +102,9 @@ def parse_moment(text: str, now: datetime, *, morning: int = _MORNING) -> dateti
 
 
 def next_showing(face: datetime, now: datetime) -> datetime | None:
-    """The first moment after `now` at which clocks here show `face`, a day and a time of day; None
-    if it has passed. A time that the clocks skip counts from before the change: 2:30 is 3:30 then.
+    """Return the first moment after `now` at which clocks here show `face`, a day and a time of
+    day; None if it has passed. A time that the clocks skip counts from before the change: 2:30 is
+    3:30 then.
     """
     for fold in (0, 1):  # in an hour that comes twice, the first or the second
         moment = moment_after(face.replace(fold=fold), 0.0)
@@ -112,17 +114,17 @@ def next_showing(face: datetime, now: datetime) -> datetime | None:
 
 
 def seconds_until(moment: datetime, now: datetime) -> float:
-    """Elapsed time, also across a change of the clocks."""
+    """Return the elapsed time, also across a change of the clocks."""
     return moment.timestamp() - now.timestamp()
 
 
 def moment_after(moment: datetime, seconds: float) -> datetime:
-    """The local time `seconds` later, also across a change of the clocks."""
+    """Return the local time `seconds` later, also across a change of the clocks."""
     return datetime.fromtimestamp(moment.timestamp() + seconds)
 
 
 def _readings(words: list[str], now: datetime) -> Iterator[tuple[date | None, str]]:
-    """Every way to split the words into a day, today or later, and a time."""
+    """Yield every way to split the words into a day, today or later, and a time."""
     yield None, " ".join(words)
     for start in range(len(words)):
         for end in range(start + 1, len(words) + 1):
@@ -152,7 +154,7 @@ def moment_phrase(moment: datetime, now: datetime) -> str:
 
 
 def _minutes(time: str, part: str, now: datetime, *, morning: int | None) -> int | None:
-    """Minutes since midnight."""
+    """Return minutes since midnight."""
     if time in _NAMED:
         return _NAMED[time]
     face = _face(time)
@@ -167,7 +169,7 @@ def _minutes(time: str, part: str, now: datetime, *, morning: int | None) -> int
 
 
 def _face(time: str) -> tuple[int, str] | None:
-    """Minutes since midnight as written, and "am", "pm" or ""."""
+    """Return minutes since midnight as written, and "am", "pm" or ""."""
     if match := _FACE.match(time):
         hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
         allowed = hour <= (12 if half else 23) and minute < 60
@@ -184,7 +186,7 @@ def _face(time: str) -> tuple[int, str] | None:
 
 
 def _half(minutes: int, part: str, now: datetime, *, morning: int | None) -> str:
-    """Which half of the day is meant, when it was not said."""
+    """Return the half of the day that is meant if it was not said."""
     if "morning" in part:
         return "am"
     if part:

@@ -1,7 +1,7 @@
 """The pace of the assistant's speech, changed by voice.
 
-Invariant: a change is an action for the runtime; the sentence that goes with it is short, because
-it is already spoken in the new way.
+Invariant: a change is an action for the runtime; its sentence is short, because it is already
+spoken in the new way.
 """
 
 from engine.llm.base import ChangeRate
@@ -38,13 +38,13 @@ def set_rate(slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def speak_at_end(slots: Slots, _occasion: Occasion) -> Answer:
-    """At the `end` of the range: as "fast" or as "slowly" as can be."""
+    """Speak at the `end` of the range: as "fast" or as "slowly" as possible."""
     rate = FASTEST if slots["end"] == "fast" else SLOWEST
     return Answer(f"As {slots['end']} as I can.", (ChangeRate(to=rate),))
 
 
 def scale_rate(slots: Slots, occasion: Occasion) -> Answer:
-    """Multiply the pace by `factor`; for the voice's own pace it assumes a common one."""
+    """Multiply the pace by `factor`; a usual pace stands for the voice's own."""
     factor = float(slots["factor"])
     rate = min(FASTEST, max(SLOWEST, factor * (occasion.situation().rate or _COMMON)))
     said = "Speaking faster." if factor > 1 else "Speaking slower."
@@ -63,7 +63,7 @@ def tell_rate(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def set_pace(slots: Slots, occasion: Occasion) -> Answer:
-    """What a language model asks for: "faster", "slower", "normal" or a rate."""
+    """Set the pace for a language model: "faster", "slower", "normal" or a rate."""
     pace = slots["pace"].strip().lower()
     if pace in {"faster", "slower"}:
         return change_rate({"way": pace, "much": "a step"}, occasion)

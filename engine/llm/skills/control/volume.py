@@ -1,7 +1,7 @@
 """The loudness of the assistant's speech, changed by voice, and silence.
 
-Invariant: a change is an action for the runtime; the sentence that goes with it is short, because
-it is already spoken in the new way.
+Invariant: a change is an action for the runtime; its sentence is short, because it is already
+spoken in the new way.
 """
 
 import re
@@ -36,8 +36,8 @@ def set_volume(slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def set_volume_level(slots: Slots, occasion: Occasion) -> Answer:
-    """ "Half"; a bare number up to ten, in tenths, as on most assistants; a larger one, in
-    percent.
+    """Set the volume: "half"; a bare number up to ten, in tenths, as on most assistants; a larger
+    one, in percent.
     """
     level = number(slots["level"])
     percent = level * (100 if level < 1 else LEVELS if level <= LEVELS else 1)
@@ -48,7 +48,7 @@ def set_volume_level(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def unmute(_slots: Slots, occasion: Occasion) -> Answer:
-    """Full volume; where I was not silent, the microphone is meant."""
+    """Set full volume; if speech was not silent, the microphone is meant."""
     situation = occasion.situation()
     if situation.settings.audio.muted and situation.volume > NEARLY:
         return Answer("I'm listening.", (ChangeSetting("audio.muted", False),))
@@ -68,7 +68,7 @@ def stop(_slots: Slots, _occasion: Occasion) -> Answer:
 
 
 def set_volume_as_told(slots: Slots, occasion: Occasion) -> Answer:
-    """What a language model asks for: "louder", "quieter" or a percentage."""
+    """Set the volume for a language model: "louder", "quieter" or a percentage."""
     volume = slots["volume"].strip().lower()
     if volume in {"louder", "quieter"}:
         return change_volume({"way": volume}, occasion)

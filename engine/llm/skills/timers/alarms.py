@@ -51,7 +51,7 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def wake(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same, but "wake me" means the morning unless something else is said."""
+    """Set an alarm; "wake me" means the morning unless something else is said."""
     moment = slots["moment"]
     said = (f"in the morning {moment}", f"{moment} in the morning", moment)
     answers = (set_alarm({"moment": each}, occasion) for each in said)
@@ -59,7 +59,9 @@ def wake(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Set an alarm in the place of the newest; told which to move, there must be one alone."""
+    """Set an alarm in the place of the newest; if the alarm to move is named, it must be the only
+    one.
+    """
     alarms, answer = running(occasion, TimerKind.ALARM), set_alarm(slots, occasion)
     if answer is not None and "after" not in slots and len(alarms) != 1:
         return None if alarms else Answer("There is no alarm set.")
@@ -70,8 +72,8 @@ def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def another_moment(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """Another time of the same half of the day, or what was left out before: "in the evening",
-    "half past".
+    """Return another time of the same half of the day, or the missing part of the time: "in the
+    evening", "half past".
     """
     said, answer = now["moment"], last_answer(occasion)
     half = [f"{said} {each.lower()}" for each in ("AM", "PM") if f" {each}" in answer]
@@ -103,7 +105,7 @@ def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
-    """The alarms at a time of day, or on a day; None when neither is named."""
+    """Return the alarms at a time of day, or on a day; None when neither is named."""
     now, alarms = occasion.now(), running(occasion, TimerKind.ALARM)
     if moment := parse_moment(when, now):
         label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"

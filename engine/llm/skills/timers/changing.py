@@ -1,6 +1,6 @@
-"""Changing running timers: cancel, pause, resume, more time, less time, restart.
+"""Change running timers: cancel, pause, resume, more time, less time, restart.
 
-Invariant: when it is not clear which timer is meant, nothing is changed and the person is asked.
+Invariant: when it is not clear which timer is meant, nothing is changed and the user is asked.
 """
 
 import re
@@ -26,7 +26,7 @@ Respond = Callable[[Slots, Occasion], Answer | None]
 
 
 def _doing(done: str, action: Callable[[tuple[int, ...]], Action]) -> Respond:
-    """A responder that does something to the timers that are meant."""
+    """Return a responder that changes the timers that are meant."""
 
     def respond(slots: Slots, occasion: Occasion) -> Answer:
         timers = meant(slots, occasion)
@@ -42,7 +42,7 @@ cancel = _doing("cancelled", CancelTimers)
 
 
 def cancel_named(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Where the word "timer" was not said: only one that runs and is called so."""
+    """Cancel a timer without the word "timer": only a running one of that name."""
     is_one = any(timer.label == slots["label"] for timer in running(occasion))
     return cancel(slots, occasion) if is_one else None
 
@@ -51,7 +51,7 @@ _pause = _doing("paused", PauseTimers)
 
 
 def pause(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Pause the timer that is meant; "for five minutes" would take another timer."""
+    """Pause the timer that is meant; "for five minutes" would need another timer."""
     return None if parse_duration(slots.get("label", "")) else _pause(slots, occasion)
 
 
@@ -86,21 +86,21 @@ def lengthen(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def lengthen_named(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same without the word "timer": only for a running timer of that name."""
+    """Give more time without the word "timer": only to a running timer of that name."""
     timers = running(occasion)
     known = named(slots["label"], timers) if "label" in slots else timers
     return lengthen(slots, occasion) if known else None
 
 
 def add_more(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "One more minute for the pasta"; without "more" it would be another timer."""
+    """Handle "one more minute for the pasta"; without "more" it would be another timer."""
     if " more " not in slots["extra"]:
         return None
     return lengthen_named({**slots, "duration": slots["extra"]}, occasion)
 
 
 def give(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Give the pasta 2 more minutes": a name followed by a duration."""
+    """Handle "give the pasta 2 more minutes": a name followed by a duration."""
     words = slots["gift"].split()
     for at in range(1, len(words)):
         label = " ".join(words[:at]).removesuffix(" timer")
@@ -112,7 +112,7 @@ def give(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def in_its_unit(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """ "Take 5 off": in the unit of the timer's length, and from that timer."""
+    """Handle "take 5 off": in the unit of the timer's length, and from that timer."""
     timers = running(occasion)
     known = named(before.get("label", ""), timers) or tuple(t for t in timers if not t.label)
     if not known:
@@ -123,7 +123,7 @@ def in_its_unit(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
 
 
 def which_one(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """The slots of the question, with the timer from the answer; None when it names none."""
+    """Return the slots of the question, with the timer from the answer; None when it names none."""
     label = now.get("label", ALL)
     return {**before, "label": label} if named(label, running(occasion)) else None
 

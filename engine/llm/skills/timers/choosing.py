@@ -1,6 +1,6 @@
-"""Which of the running timers a person means.
+"""Find the running timers that the user means.
 
-Invariant: when several may be meant, nothing is changed and the person is asked which. The question
+Invariant: when several may be meant, nothing is changed and the user is asked which. The question
 begins with WHICH, so that the next sentence is recognised as its answer.
 """
 
@@ -39,7 +39,7 @@ def clean_label(label: str) -> str:
 
 
 def is_label(said: str) -> bool:
-    """Whether this is a timer's name, or tells which of them is meant."""
+    """Return whether this is a timer's name, or selects a timer."""
     label = clean_label(said)
     if label in _ALL or label in _UNNAMED or label in _BY_LENGTH or parse_duration(label):
         return True
@@ -47,14 +47,15 @@ def is_label(said: str) -> bool:
 
 
 def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:
-    """Those that have not rung yet."""
+    """Return the timers that have not rung yet."""
     timers = occasion.situation().timers
     return tuple(timer for timer in timers if timer.kind is kind and not timer.rang)
 
 
 def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:
-    """The timers that are meant; when there is none or it is not clear, the answer to give
-    instead."""
+    """Return the timers that are meant; if there is none or it is not clear, the answer to give
+    instead.
+    """
     timers = running(occasion)
     said = slots.get("label", "").strip()
     if not timers:
@@ -71,7 +72,7 @@ def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:
 
 
 def named(label: str, timers: tuple[Timer, ...]) -> tuple[Timer, ...]:
-    """The timers with this name, this duration or this place in their order."""
+    """Return the timers with this name, this duration or this place in their order."""
     label = clean_label(label)
     if label in _ALL:
         return timers
@@ -125,7 +126,7 @@ def newest_of(timers: Iterable[Timer]) -> Timer:
 
 
 def cancelled(timers: tuple[Timer, ...], kind: TimerKind) -> Answer:
-    """The answer that cancels alarms or reminders."""
+    """Return the answer that cancels alarms or reminders."""
     if not timers:
         return Answer(f"There is no {kind.value} set.")
     said = f"The {name(timers[0])} is" if len(timers) == 1 else f"All {kind.value}s are"

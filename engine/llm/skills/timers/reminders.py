@@ -1,4 +1,4 @@
-"""Reminders: timers that say what to do.
+"""Reminders: timers with a task.
 
 Invariant: the task is repeated in the second person ("call your mother").
 """
@@ -22,17 +22,17 @@ _HOURS = {"morning": 9, "afternoon": 15, "evening": 19, "night": 21, "tonight": 
 
 _SECOND_PERSON = {"my": "your", "me": "you", "i": "you", "myself": "yourself", "am": "are"}
 _FIRST_PERSON = re.compile(rf"\b(?:{'|'.join(_SECOND_PERSON)})\b")
-# What is on somebody's own calendar; anything else may be something to be told about.
+# Entries of a person's own calendar; anything else may be a subject of information.
 _MINE = re.compile(
     r"^my |\b(?:meeting|appointment|call|interview|party|birthday|deadline|game|laundry|bill|rent)$"
 )
 _NO_TASK = re.compile(r"^(?:never ?mind|cancel|stop|forget it|tell me|set|remind|play)\b")
-# How a time begins, or what it contains; "chapter 5" is not one.
+# Beginnings and parts of a time; "chapter 5" is not one.
 _WHEN = re.compile(
     r"^(?:at|on|in(?! to)|tomorrow|today|tonight|this|next|\w+day) |^(?:tomorrow|tonight)$|^\w+day$"
     r"|\b(?:am|pm|noon|midnight|o'?clock)\b"
 )
-# An event, which no clock knows, or a time that was not understood: "when?" is no answer to either.
+# An event without a known time, or a time that was not understood: "when?" answers neither.
 _HAS_TIME = re.compile(
     r"\b(?:before|after|during|next time|tomorrow|today|tonight|(?:mon|tues|wednes|thurs|fri|satur|"
     r"sun)day|morning|afternoon|evening|noon|midnight|o'?clock|[ap]m|(?:at|in|by) \d+|"
@@ -70,7 +70,7 @@ def _remind(when: str, seconds: float, task: str, *, by_clock: bool = False) -> 
 
 
 def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
-    """A task followed by a time: "buy milk tomorrow at 8"."""
+    """Set a reminder for a task followed by a time: "buy milk tomorrow at 8"."""
     words = slots["errand"].split()
     for at in range(1, len(words)):
         when = " ".join(words[at:])
@@ -90,7 +90,9 @@ def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Remind me about the meeting [on friday]"; "about that" is left to a model."""
+    """Ask for the time of "remind me about the meeting [on friday]"; "about that" is left to a
+    model.
+    """
     if answer := remind_of_errand({"errand": _about(slots["matter"])}, occasion):
         return answer
     mine = _MINE.search(slots["matter"]) and is_name(slots["matter"])
@@ -105,7 +107,7 @@ def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
-    """A reminder at a time of day, or after a duration."""
+    """Set a reminder for a time of day, or after a duration."""
     when = re.sub(r"^(?:in|at|on) ", "", slots["when"])
     task = slots.get("task") or _about(slots["matter"])
     return remind_in({"duration": when, "task": task}, occasion) or remind_at(
@@ -114,7 +116,7 @@ def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def move_reminder(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The newest reminder at another time."""
+    """Move the newest reminder to another time."""
     reminders = running(occasion, TimerKind.REMINDER)
     if not reminders:
         return None
@@ -156,7 +158,7 @@ def which_reminder(_before: Slots, now: Slots, occasion: Occasion) -> Slots | No
 
 
 def is_matter(said: str) -> bool:
-    """Whether it is what a reminder is about, and not a clause."""
+    """Return whether this is the subject of a reminder, and not a clause."""
     return not is_clause(said)
 
 
@@ -165,7 +167,7 @@ def _about(thing: str) -> str:
 
 
 def _that_day(name: str, now: datetime) -> datetime | None:
-    """A day, or a part of one, without an hour: "tomorrow", "friday evening", "tonight"."""
+    """Return a day, or a part of one, without an hour: "tomorrow", "friday evening", "tonight"."""
     day, _, part = name.strip().rpartition(" ")
     day, hour = (day or "today", _HOURS[part]) if part in _HOURS else (name, _HOURS["morning"])
     named = day_named("today" if day == "this" else day, now.date())
@@ -173,5 +175,5 @@ def _that_day(name: str, now: datetime) -> datetime | None:
 
 
 def _told_back(task: str) -> str:
-    """ "call my mother" in the assistant's words: "call your mother"."""
+    """Return "call my mother" in the assistant's words: "call your mother"."""
     return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)

@@ -1,6 +1,6 @@
-"""What rings: dismissed, or snoozed, by what is said to it.
+"""Dismiss or snooze a ringing timer by voice.
 
-Invariant: a sentence such as "stop" means what rings only while something does.
+Invariant: a sentence such as "stop" applies to a timer only while one rings.
 """
 
 from datetime import datetime
@@ -30,7 +30,7 @@ def dismiss(_slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def snooze(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Ring again after what was said, "five more minutes"."""
+    """Ring again after the requested time, "five more minutes"."""
     said = slots.get("duration") or slots.get("extra", "").replace(" more ", " ")
     seconds = parse_duration(said)
     return _snoozed(seconds, occasion) if seconds is not None and _ringing(occasion) else None
@@ -41,7 +41,9 @@ def snooze_usual(_slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def ring_wish(said: str, situation: Situation) -> CancelTimers | ExtendTimers | None:
-    """What is asked of a timer that rings; None when none does, or the text says something else."""
+    """Return the request for a ringing timer; None if none rings, or the text says something
+    else.
+    """
     if len(said) > _MOST_CHARS or not any(timer.rings for timer in situation.timers):
         return None
     occasion = Occasion(datetime.now, lambda: situation, Path())

@@ -42,7 +42,7 @@ def start_timer(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def start_named(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "3 minute tea", "the oven 25 minutes": a name beside a duration."""
+    """Set a timer with a name beside the duration: "3 minute tea", "the oven 25 minutes"."""
     words = slots["timed"].split()
     for at in range(1, len(words)):
         parts = " ".join(words[:at]), " ".join(words[at:])
@@ -54,7 +54,9 @@ def start_named(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def start_several(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "5 and 10 minutes": one timer each; the last unit counts for those that name none."""
+    """Set a timer for each duration of "5 and 10 minutes"; the last unit counts for those without
+    one.
+    """
     said = _ENUMERATED.split(slots["durations"].strip())
     unit = _UNIT.search(said[-1])
     lengths = [f"{each} {unit[1]}" if unit and each.isdigit() else each for each in said]
@@ -77,7 +79,7 @@ def name_timer(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Make it 12" just after a timer was set; it changes the newest one of that name."""
+    """Change the newest timer of that name just after it was set: "make it 12"."""
     seconds = parse_duration(slots["duration"])
     timers = running(occasion)
     label = clean_label(slots.get("label", ""))
@@ -92,20 +94,20 @@ def change_length(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def in_minutes(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
-    """A bare number, after the question for how long, counts minutes."""
+    """Read a bare number, after the question for how long, as minutes."""
     duration = now["duration"]
     unit = " minutes" if parse_number(duration) is not None else ""
     return {**before, "duration": f"{duration}{unit}"}
 
 
 def start_in_minutes(slots: Slots, occasion: Occasion) -> Answer | None:
-    """ "Set a timer for ten": as after the question for how long."""
+    """Set a timer for "ten" minutes, as after the question for how long."""
     counted = in_minutes({}, slots, occasion)
     return start_timer(counted, occasion) if counted != slots else None
 
 
 def another_length(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    """A new duration, in the unit of the previous one if it names none ("make it 12")."""
+    """Return a new duration, in the unit of the previous one if it names none ("make it 12")."""
     duration, previous = now["duration"], in_minutes({}, before, occasion)["duration"]
     if parse_number(duration) is not None and (unit := _UNIT.search(previous)):
         duration = f"{duration} {unit[1]}"

@@ -1,4 +1,4 @@
-"""Which timers, alarms and reminders there are, and how long they still run."""
+"""List timers, alarms and reminders, and their remaining time."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,9 @@ from engine.messages.timers import TimerKind
 
 
 def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
-    """The remaining time of the named timer, or of all; without a timer, what else there is."""
+    """Return the remaining time of the named timer, or of all; without a timer, list alarms and
+    reminders.
+    """
     timers = running(occasion)
     label = clean_label(slots.get("label", ""))
     if not timers:
@@ -33,20 +35,20 @@ def tell_remaining(slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_named(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The same without the word "timer": only for a running one."""
+    """Return the remaining time without the word "timer": only of a running one."""
     known = named(slots["label"], running(occasion))
     return tell_remaining(slots, occasion) if known else None
 
 
 def tell_all(slots: Slots, occasion: Occasion) -> Answer:
-    """The alarms, or the reminders, with their times, as `kind` says."""
+    """List the alarms, or the reminders, with their times, as `kind` says."""
     kind = TimerKind(slots["kind"])
     found = sorted(running(occasion, kind), key=lambda timer: timer.remaining_s)
     return _listed(found, f"There is no {kind.value} set.", occasion)
 
 
 def tell_alarms_at(slots: Slots, occasion: Occasion) -> Answer | None:
-    """The alarms at a time of day, or on a day."""
+    """List the alarms at a time of day, or on a day."""
     alarms = alarms_at(slots["moment"], occasion)
     return None if alarms is None else _listed(alarms, "There is no such alarm.", occasion)
 
@@ -60,7 +62,7 @@ def tell_next_alarm(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def tell_everything(_slots: Slots, occasion: Occasion) -> Answer:
-    """Timers with their remaining time, alarms and reminders with their times."""
+    """List timers with their remaining time, alarms and reminders with their times."""
     timers = occasion.situation().timers
     if not timers:
         return Answer(NONE_RUNNING)
@@ -72,7 +74,7 @@ def tell_everything(_slots: Slots, occasion: Occasion) -> Answer:
 
 
 def _listed(timers: Sequence[Timer], nothing: str, occasion: Occasion) -> Answer:
-    """Alarms or reminders with their times; `nothing` where there are none."""
+    """Return alarms or reminders with their times; `nothing` if there are none."""
     names = ("an alarm" if each.kind is TimerKind.ALARM else f"a {name(each)}" for each in timers)
     times = (_when(each, occasion) for each in timers)
     phrases = [f"{what} at {when}" for what, when in zip(names, times, strict=True)]
