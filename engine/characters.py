@@ -5,7 +5,7 @@ Invariant: the result can be written as UTF-8.
 """
 
 
-def whole(text: str) -> str:
+def join_surrogates(text: str) -> str:
     """Join pairs of surrogates; a single one becomes U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -19,9 +19,9 @@ class WholeCharacters:
     def push(self, delta: str) -> str:
         text = self._half + delta
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
-        return whole(text[: len(text) - len(self._half)])
+        return join_surrogates(text[: len(text) - len(self._half)])
 
     def end(self) -> str:
         """Return the waiting half, as U+FFFD."""
         half, self._half = self._half, ""
-        return whole(half)
+        return join_surrogates(half)

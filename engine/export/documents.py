@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from engine.atomic_write import replace_file
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import InvalidInput
 from engine.export.conversation import Conversation
 from engine.messages.conversations import Turn
@@ -143,7 +143,7 @@ def write(conversation: Conversation, path: Path) -> None:
 def write_texts(path: Path, texts: Iterable[str]) -> None:
     """Write the texts to a file, one after another. InvalidInput if it cannot be written."""
     try:
-        replace_file(path, "".join(map(whole, texts)))
+        replace_file(path, "".join(map(join_surrogates, texts)))
     except OSError as error:
         raise write_error(path, error) from error
 

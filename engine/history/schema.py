@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, fields
 from typing import Any
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import HistoryError
 from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
@@ -169,16 +169,22 @@ COLUMNS = (
 def values(turn: Turn) -> tuple[Any, ...]:
     """Return the turn's values in the order of COLUMNS."""
     words = [
-        (whole(each.text), each.start, each.end, round(each.start_s, 3), round(each.end_s, 3))
+        (
+            join_surrogates(each.text),
+            each.start,
+            each.end,
+            round(each.start_s, 3),
+            round(each.end_s, 3),
+        )
         for each in turn.words
     ]
     return (
         round(turn.start_s, 3),
-        whole(turn.said),
+        join_surrogates(turn.said),
         turn.said_end_s,
         turn.typed,
-        whole(turn.reply),
-        whole(turn.heard),
+        join_surrogates(turn.reply),
+        join_surrogates(turn.heard),
         None if turn.ending is None else turn.ending.value,
         turn.private,
         turn.voice,
@@ -232,7 +238,7 @@ def _word(text: object, start: object, end: object, start_s: object, end_s: obje
     from_s, to_s = _number(start_s), _number(end_s)
     if from_s is None or to_s is None:
         raise TypeError("not a time")
-    return HeardWord(whole(text), start, end, from_s, to_s)
+    return HeardWord(join_surrogates(text), start, end, from_s, to_s)
 
 
 def _metrics(text: object) -> TurnMetrics:

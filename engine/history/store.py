@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from engine import settings_file
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import InvalidInput
 from engine.export import documents
 from engine.export.conversation import Conversation
@@ -124,7 +124,7 @@ class Store:
         with self._transaction() as database:
             changed = database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ?",
-                (whole(shorten(title, LONGEST_TITLE)), _check_id(conversation)),
+                (join_surrogates(shorten(title, LONGEST_TITLE)), _check_id(conversation)),
             )
         if not changed.rowcount:
             raise _unknown(conversation)
@@ -134,7 +134,7 @@ class Store:
         with self._transaction() as database:
             database.execute(
                 "UPDATE conversation SET title = ? WHERE id = ? AND title = ''",
-                (whole(shorten(title, LONGEST_TITLE)), conversation),
+                (join_surrogates(shorten(title, LONGEST_TITLE)), conversation),
             )
 
     def remove(self, conversations: Sequence[int]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import LanguageModelError
 from engine.llm.base import Message, Role
 
@@ -33,14 +33,14 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
     dialogue = [message for message in history if message.role is not Role.SYSTEM]
     turns: list[ChatMessage] = []
     for message in dialogue:
-        text = told(message)
+        text = marked_text(message)
         if not text or (not turns and message.role is Role.ASSISTANT):
             continue
         if turns and turns[-1]["role"] == message.role.value:
             turns[-1]["content"] += f"\n{text}"
         else:
             turns.append({"role": message.role.value, "content": text})
-    prompt = whole("\n".join(filter(None, [system_prompt, *system])))
+    prompt = join_surrogates("\n".join(filter(None, [system_prompt, *system])))
     return [{"role": "system", "content": prompt}, *turns] if prompt else turns
 
 
@@ -106,9 +106,9 @@ def without_calls(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     return plain
 
 
-def told(message: Message) -> str:
+def marked_text(message: Message) -> str:
     """Return a message's text, with a mark where the user interrupted it."""
-    text = whole(message.text.strip())
+    text = join_surrogates(message.text.strip())
     if not message.interrupted:
         return text
     return f"{text}{INTERRUPTED}" if text else UNHEARD

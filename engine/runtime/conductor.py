@@ -13,7 +13,7 @@ from typing import assert_never
 
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import EngineError, InvalidInput
 from engine.llm.base import Situation
 from engine.messages import commands, events
@@ -240,7 +240,7 @@ class Conductor:
                 self._conversations.on(command, self._floor)
 
     def _speak(self, command: commands.SendText | commands.Speak) -> None:
-        text = whole(command.text.strip())
+        text = join_surrogates(command.text.strip())
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
                 "That text has {count} characters; at most {most} are allowed.",

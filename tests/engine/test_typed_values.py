@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.benchmark_choice import read_pick, write_pick
-from engine.characters import WholeCharacters, whole
+from engine.characters import WholeCharacters, join_surrogates
 from engine.errors import EngineError, ModelError, SettingsError
 from engine.native_paths import native_path
 from engine.translatable import Translatable, from_json, joined, to_json
@@ -199,8 +199,8 @@ HALVES = st.lists(st.sampled_from([HIGH, LOW, "a", "é", "\U0001f389", ""]), max
 
 
 def test_halves_are_joined_a_lone_one_is_replaced_and_only_half_a_character_waits():
-    assert whole(f"Zürich {HIGH}{LOW}") == "Zürich \U0001f389"
-    assert whole(f"{LOW}a{HIGH}{HIGH}{LOW}{HIGH}") == "\ufffda\ufffd\U0001f389\ufffd"
+    assert join_surrogates(f"Zürich {HIGH}{LOW}") == "Zürich \U0001f389"
+    assert join_surrogates(f"{LOW}a{HIGH}{HIGH}{LOW}{HIGH}") == "\ufffda\ufffd\U0001f389\ufffd"
     assert WholeCharacters().push(f"Great {HIGH}") == "Great "
 
 
@@ -208,7 +208,7 @@ def test_halves_are_joined_a_lone_one_is_replaced_and_only_half_a_character_wait
 def test_cutting_the_text_elsewhere_changes_nothing(deltas):
     characters = WholeCharacters()
     pushed = "".join(map(characters.push, deltas)) + characters.end()
-    assert pushed == whole("".join(deltas))
+    assert pushed == join_surrogates("".join(deltas))
     pushed.encode()
 
 

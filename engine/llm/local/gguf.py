@@ -13,7 +13,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import Cancelled, ModelError
 from engine.llm.base import Progress
 from engine.llm.history import ChatMessage
@@ -112,11 +112,13 @@ def family_prompt(template: str, messages: Sequence[ChatMessage]) -> str:
     if not messages:
         return ""
     pairs = [(each["role"], each["content"]) for each in messages]
-    encoded = [[whole(text).replace("\0", "").encode() for text in pair] for pair in pairs]
+    encoded = [
+        [join_surrogates(text).replace("\0", "").encode() for text in pair] for pair in pairs
+    ]
     chat = (llama_cpp.llama_chat_message * len(encoded))(
         *starmap(llama_cpp.llama_chat_message, encoded)
     )
-    arguments = (whole(template).encode(), chat, len(chat), True)
+    arguments = (join_surrogates(template).encode(), chat, len(chat), True)
     size = llama_cpp.llama_chat_apply_template(*arguments, None, 0)
     if size <= 0:
         return ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Remark, Role, Situation
 from engine.llm.history import (
@@ -206,7 +206,7 @@ class LlamaModel:
         # models that want one, and a second one would spoil the reply.
         bos = _token_text(self._llama, self._llama.token_bos())
         missing = not (bos and prompt.startswith(bos))
-        encoded = whole(prompt).encode()
+        encoded = join_surrogates(prompt).encode()
         return list(self._llama.tokenize(encoded, add_bos=missing, special=True))
 
     def _prompt(self, messages: list[ChatMessage]) -> str:

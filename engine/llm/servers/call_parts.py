@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.llm.tools.toolbox import ToolCall, new_call_id
 
 MAX_CALLS = 16
@@ -68,8 +68,13 @@ class CallParts:
             name = _AFTER_NAME.sub("", _PREFIX.sub("", call.name, count=1)).strip()
             if (call.id, name, call.arguments) not in seen:
                 seen.add((call.id, name, call.arguments))
-                identifier = whole(call.id) or new_call_id()
-                yield ToolCall(identifier, whole(name), whole(call.arguments), extra=call.extra)
+                identifier = join_surrogates(call.id) or new_call_id()
+                yield ToolCall(
+                    identifier,
+                    join_surrogates(name),
+                    join_surrogates(call.arguments),
+                    extra=call.extra,
+                )
 
     def _call(self, fragment: _PartialCall) -> _PartialCall | None:
         """Return the call this fragment continues or begins; None when there are too many."""

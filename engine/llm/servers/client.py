@@ -17,7 +17,7 @@ from urllib.request import getproxies, proxy_bypass
 import certifi
 import httpx
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import ModelError
 from engine.llm.servers import bounds
 from engine.llm.servers.address import invalid, is_local, parts_of
@@ -89,7 +89,7 @@ class Client:
         """Return the answer to a chat request, not read yet; the caller closes it. Raises Refused,
         OutOfBounds, HTTPError.
         """
-        content = whole(json.dumps(request, ensure_ascii=False)).encode()
+        content = join_surrogates(json.dumps(request, ensure_ascii=False)).encode()
         return await self._send("POST", "chat/completions", content)
 
     async def close(self) -> None:

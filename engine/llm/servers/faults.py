@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import LanguageModelError
 from engine.translatable import Translatable
 
@@ -220,7 +220,7 @@ def _said(body: object) -> str:
 
 def _quoted(words: str) -> str:
     """Return a server's own words on one line, cut short."""
-    printable = "".join(char if char.isprintable() else " " for char in whole(words))
+    printable = "".join(char if char.isprintable() else " " for char in join_surrogates(words))
     return " ".join(printable.split())[:MAX_QUOTED_CHARS].rstrip(". ")
 
 

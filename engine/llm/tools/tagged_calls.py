@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.llm.tools import tags
 from engine.llm.tools.json_calls import calls_in
 from engine.llm.tools.rounds import Piece
@@ -46,7 +46,7 @@ def tool_calls(pieces: Iterable[tags.Piece]) -> Iterator[Piece]:
         found = _in_json(body) or _in_tags(body) or _by_name(body) or [("", body)]
         for name, arguments in found:
             text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            yield ToolCall(new_call_id(), whole(name), whole(text))
+            yield ToolCall(new_call_id(), join_surrogates(name), join_surrogates(text))
 
 
 def _in_json(body: str) -> list[tuple[str, Any]]:

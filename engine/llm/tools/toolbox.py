@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Answer, Occasion, Tool
 from engine.llm.skills.matching.repertoire import repertoire
@@ -116,7 +116,7 @@ def _arguments(text: str) -> Mapping[str, str] | None:
     if arguments is None:
         return None
     return {
-        whole(str(name)): whole(str(value)[:MAX_ARGUMENT_CHARS])
+        join_surrogates(str(name)): join_surrogates(str(value)[:MAX_ARGUMENT_CHARS])
         for name, value in arguments.items()
         if isinstance(value, str | int | float)
     }

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 
 from engine.llm import base
-from engine.llm.history import ChatMessage, told
+from engine.llm.history import ChatMessage, marked_text
 from engine.llm.tools.toolbox import ToolSchema
 from engine.runtime.turn.endpointing import Patience
 from engine.serve.doors.requests import (
@@ -339,7 +339,7 @@ class Conversation:
             elif (
                 isinstance(item, Message)
                 and item.role != "system"
-                and (text := told(item.chat_message))
+                and (text := marked_text(item.chat_message))
             ):
                 if chat and chat[-1]["role"] == item.role and "tool_calls" not in chat[-1]:
                     chat[-1]["content"] += f"\n{text}"

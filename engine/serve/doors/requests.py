@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from engine.characters import whole
+from engine.characters import join_surrogates
 from engine.errors import Busy, Cancelled, EngineError, InvalidInput, TimedOut
 from engine.serve.limits import RETRY_S
 from engine.serve.service import Service
@@ -86,7 +86,7 @@ W = TypeVar("W", bound=Strict)
 
 
 def _whole(value: Any) -> Any:
-    return whole(value) if isinstance(value, str) else value
+    return join_surrogates(value) if isinstance(value, str) else value
 
 
 def _name_of(value: Any) -> Any:

@@ -67,7 +67,7 @@ def stop(_slots: Slots, _occasion: Occasion) -> Answer:
     return Answer(actions=(StopSpeaking(),))
 
 
-def set_volume_as_told(slots: Slots, occasion: Occasion) -> Answer:
+def volume_tool(slots: Slots, occasion: Occasion) -> Answer:
     """Set the volume for a language model: "louder", "quieter" or a percentage."""
     volume = slots["volume"].strip().lower()
     if volume in {"louder", "quieter"}:

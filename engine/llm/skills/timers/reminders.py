@@ -63,7 +63,7 @@ def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def _remind(when: str, seconds: float, task: str, *, by_clock: bool = False) -> Answer:
-    task = _told_back(task.strip())
+    task = _in_second_person(task.strip())
     said = f"Remember to {task}."
     reminder = StartTimer(seconds, task, said, TimerKind.REMINDER, by_clock)
     return Answer(f"I'll remind you {when} to {task}.", (reminder,))
@@ -76,8 +76,7 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
         when = " ".join(words[at:])
         task = " ".join(words[:at])
         if _WHEN.match(when) and is_task(task) and not _DAY_AT_END.search(task):
-            told = {"task": task, "when": when}
-            if answer := remind_when_told(told, occasion):
+            if answer := remind_at_or_in({"task": task, "when": when}, occasion):
                 return answer
     return None
 
@@ -85,7 +84,7 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
 def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
     if _HAS_TIME.search(slots["task"]) or _ON_A_LIST.search(slots["task"]):
         return None
-    task = _told_back(_SOON.sub("", slots["task"].strip()))
+    task = _in_second_person(_SOON.sub("", slots["task"].strip()))
     return Answer(f"When shall I remind you to {task}? Say, for example: in ten minutes.")
 
 
@@ -106,7 +105,7 @@ def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer("What shall I remind you to do?")
 
 
-def remind_when_told(slots: Slots, occasion: Occasion) -> Answer | None:
+def remind_at_or_in(slots: Slots, occasion: Occasion) -> Answer | None:
     """Set a reminder for a time of day, or after a duration."""
     when = re.sub(r"^(?:in|at|on) ", "", slots["when"])
     task = slots.get("task") or _about(slots["matter"])
@@ -121,7 +120,7 @@ def move_reminder(slots: Slots, occasion: Occasion) -> Answer | None:
     if not reminders:
         return None
     newest = newest_of(reminders)
-    answer = remind_when_told({"when": slots["when"], "task": newest.label}, occasion)
+    answer = remind_at_or_in({"when": slots["when"], "task": newest.label}, occasion)
     cancel = CancelTimers((newest.number,))
     return answer and replace(answer, actions=(cancel, *answer.actions))
 
@@ -130,7 +129,7 @@ def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
     """Cancel the named reminder, or the only one; ask which if there are several."""
     reminders = running(occasion, TimerKind.REMINDER)
     if "task" in slots:
-        wanted = _told_back(slots["task"].strip())
+        wanted = _in_second_person(slots["task"].strip())
         reminders = tuple(each for each in reminders if wanted in each.label)
         if not reminders:
             return Answer(f"There is no reminder to {wanted}.")
@@ -140,19 +139,19 @@ def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"Which reminder: {tasks}?")
 
 
-def told_when(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def with_time(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     task = before.get("task") or _about(before["matter"])
     return {"task": task, "when": now["when"]}
 
 
-def told_what(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def with_task(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
     if _NO_TASK.match(now["task"].strip()) or "moment" not in before:
         return None
     return {"task": now["task"], "when": before["moment"]}
 
 
 def which_reminder(_before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
-    wanted = _told_back(now["task"].strip())
+    wanted = _in_second_person(now["task"].strip())
     known = running(occasion, TimerKind.REMINDER)
     return now if any(wanted in each.label for each in known) else None
 
@@ -174,6 +173,6 @@ def _that_day(name: str, now: datetime) -> datetime | None:
     return next_showing(datetime.combine(named, time(hour)), now) if named else None
 
 
-def _told_back(task: str) -> str:
+def _in_second_person(task: str) -> str:
     """Return "call my mother" in the assistant's words: "call your mother"."""
     return _FIRST_PERSON.sub(lambda match: _SECOND_PERSON[match[0]], task)
