@@ -34,7 +34,6 @@ from engine.llm.local.gguf import (
 from engine.llm.skills import Skills
 from engine.llm.tools import rounds
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import TagSplitter
 from engine.llm.tools.toolbox import ToolSchema, parsed_arguments, schemas
 from engine.settings import LanguageModelSettings
@@ -172,8 +171,8 @@ class LlamaModel:
                 if splitter.over:
                     break
                 # Text that is held back or only thought: still a chance for the caller to stop.
-                yield from [*tool_calls(splitter.feed(text))] or [""]
-            yield from tool_calls(splitter.flush())
+                yield from [*splitter.feed(text)] or [""]
+            yield from splitter.flush()
         except (RuntimeError, ValueError) as error:
             raise self._failure(error) from error
 

@@ -14,7 +14,6 @@ from engine.llm.base import ThoughtDelta
 from engine.llm.servers.call_parts import CallParts
 from engine.llm.servers.events import DONE, Event
 from engine.llm.tools.rounds import Piece
-from engine.llm.tools.tagged_calls import tool_calls
 from engine.llm.tools.tags import TagSplitter
 
 # The standard has no field for thoughts: DeepSeek, llama-server and vLLM write the first, Ollama
@@ -94,8 +93,8 @@ class Completion:
 
     def end(self) -> Iterator[Piece]:
         """Yield the text that was held back until the end, and the calls."""
-        yield from tool_calls(self._splitter.feed(self._text.end()))
-        yield from tool_calls(self._splitter.flush())
+        yield from self._splitter.feed(self._text.end())
+        yield from self._splitter.flush()
         thoughts = {name: each for name, each in self._thoughts.items() if each}
         for number, call in enumerate(self._parts.calls()):
             yield call if number else replace(call, thoughts=thoughts)
@@ -114,7 +113,7 @@ class Completion:
             yield ThoughtDelta(piece.text[:room])
         else:
             self._room -= len(piece)
-            yield from tool_calls(self._splitter.feed(self._text.push(piece[:room])))
+            yield from self._splitter.feed(self._text.push(piece[:room]))
 
 
 def chunk(event: Mapping[str, Any]) -> Chunk:

@@ -53,6 +53,25 @@ _WORD = re.compile(r"\s*(?P<name>[A-Za-z]+)(?:[ \t]+to=(?P<tool>[\w.-]+)(?=[^\w.
 _WORD_BEGUN = re.compile(r"\s*(?P<name>[A-Za-z]*)(?:[ \t]+(?:t|to|to=[\w.-]*)?)?")
 _WORDS = THINKS | ANSWERS | OWN | OTHERS
 
+# Channels whose marks a server has removed: only the words that named them remain, joined to the
+# text ("analysisThe user asks...assistantfinalThe Thames.").
+_CHANNELS = ("final", "analysis", "commentary")
+_JOINED = [f"assistant{name}" for name in _CHANNELS]
+_BEGUN = sorted({word[:size] for word in _JOINED for size in range(1, len(word))}, key=len)[::-1]
+
+JOINED = re.compile(rf"assistant(?P<name>{'|'.join(_CHANNELS)})|(?:{'|'.join(_BEGUN)})\Z")
+"""A complete word anywhere, or the beginning of one (without a name) at the end of the text."""
+AFTER_NO_LETTER = re.compile(rf"(?<![^\W_])(?:{JOINED.pattern})")
+"""The same in text for people: "classassistantfinal" does not match."""
+
+# No English word begins so; but "final" and "commentary" may begin a sentence in small letters.
+FIRST = re.compile(
+    r"\s*(?:(?P<name>analysis(?=[^\W_]|[\"“(*])|(?:final|commentary)(?=[A-Z\d\"“(*])"
+    r"|commentary(?= to=))"
+    rf"|(?:{'|'.join({f'{name} to='[:size] for name in _CHANNELS for size in range(1, 14)})})\Z)"
+)
+"""The channel that a reply begins with, or (without a name) the beginning of one."""
+
 
 def read(text: str) -> Mark | None:
     """Return the mark at the beginning of `text`; None = there is none. Raises MoreNeeded."""

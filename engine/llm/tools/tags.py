@@ -8,28 +8,29 @@ become a mark or a call is held back. A mark inside code is text.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
 
 from engine.llm.base import Retraction, ThoughtDelta
-from engine.llm.tools import bare_words
+from engine.llm.tools.calls import call_length, parse_calls
 from engine.llm.tools.code_spans import Code
-from engine.llm.tools.json_calls import call_length
-from engine.llm.tools.mark_reader import Heading, Mark, MoreNeeded, heading, read
+from engine.llm.tools.mark_reader import (
+    AFTER_NO_LETTER,
+    FIRST,
+    JOINED,
+    Heading,
+    Mark,
+    MoreNeeded,
+    heading,
+    read,
+)
+from engine.llm.tools.toolbox import ToolCall
 from engine.text.marks import ANSWERS, OTHERS, THINKS, Kind
 
 MAX_BODY_CHARS = 20_000  # with a longer tool call the model is stuck
 
 
-@dataclass(frozen=True)
-class Tagged:
-    """The text between the marks of a call, as the model wrote it."""
-
-    body: str
-
-
-Piece = str | ThoughtDelta | Tagged | Retraction
+Piece = str | ThoughtDelta | ToolCall | Retraction
 
 
 class _Mode(Enum):
@@ -43,8 +44,8 @@ class _Mode(Enum):
 # Characters and words that may begin another part of the stream.
 _MARKS = re.compile(r"[<◁\[]")
 _SIGNS = {
-    _Mode.TEXT: re.compile(rf"[<◁\[{{`]|{bare_words.AFTER_NO_LETTER.pattern}"),
-    _Mode.THOUGHT: re.compile(rf"[<◁\[]|{bare_words.JOINED.pattern}"),
+    _Mode.TEXT: re.compile(rf"[<◁\[{{`]|{AFTER_NO_LETTER.pattern}"),
+    _Mode.THOUGHT: re.compile(rf"[<◁\[]|{JOINED.pattern}"),
 }
 # At the end of the stream these are not text: half a mark, and a mark with half its heading.
 _HALF_MARK = re.compile(r"<[|\uff5c]|(?:[<◁][^<>◁▷]*[>▷]\s*|assistant(?=[fac]))\w*\Z")
@@ -124,7 +125,7 @@ class TagSplitter:
             found = signs.search(self._last + self._held, before)
             at = found.start() - before if found else len(self._held)
             begins = self._mode is _Mode.TEXT and not self._said
-            if begins and (channel := bare_words.FIRST.match(self._held)):
+            if begins and (channel := FIRST.match(self._held)):
                 self._on_channel(channel)
             elif at:
                 self._put(self._take(at))
@@ -138,7 +139,7 @@ class TagSplitter:
 
     def _on_sign(self) -> None:
         mark = read(self._held)
-        word = None if mark else bare_words.JOINED.match(self._held)
+        word = None if mark else JOINED.match(self._held)
         sign = mark.text if mark else word[0] if word else ""
         if sign and self._is_code(len(sign)):
             self._put(self._take(len(sign)))
@@ -149,7 +150,7 @@ class TagSplitter:
             self._on_channel(word)
         elif length := self._call_length():
             call = self._take(length)
-            self._out.append(Tagged(call.strip("`").removeprefix("json").strip()))
+            self._out += parse_calls(call.strip("`").removeprefix("json"))
         else:
             self._put(self._take(1))
 
@@ -250,7 +251,7 @@ class TagSplitter:
 
     def _close_body(self) -> None:
         if self._mode is _Mode.CALL and self._body.strip():
-            self._out.append(Tagged(self._body))
+            self._out += parse_calls(self._body)
         self._mode, self._body = _Mode.TEXT, ""
 
     def _put(self, text: str) -> None:

@@ -73,11 +73,11 @@ def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
     """Set a reminder for a task followed by a time: "buy milk tomorrow at 8"."""
     words = slots["errand"].split()
     for at in range(1, len(words)):
-        when = " ".join(words[at:])
-        task = " ".join(words[:at])
-        if _WHEN.match(when) and is_task(task) and not _DAY_AT_END.search(task):
-            if answer := remind_at_or_in({"task": task, "when": when}, occasion):
-                return answer
+        errand = {"task": " ".join(words[:at]), "when": " ".join(words[at:])}
+        is_whole = is_task(errand["task"]) and not _DAY_AT_END.search(errand["task"])
+        is_errand = is_whole and _WHEN.match(errand["when"])
+        if answer := remind_at_or_in(errand, occasion) if is_errand else None:
+            return answer
     return None
 
 

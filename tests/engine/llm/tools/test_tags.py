@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.base import Retraction, ThoughtDelta
-from engine.llm.tools.tagged_calls import tool_calls
-from engine.llm.tools.tags import MAX_BODY_CHARS, Tagged, TagSplitter
+from engine.llm.tools.calls import parse_calls
+from engine.llm.tools.tags import MAX_BODY_CHARS, TagSplitter
+from engine.llm.tools.toolbox import ToolCall
 from tests.engine.llm.cases import CASES
 
 MARKS = (
@@ -22,16 +23,19 @@ MARKS = (
 PIECES = st.lists(st.sampled_from(MARKS), max_size=12)
 ANSWER = "The Thames."
 THOUGHT = "The user asks."
+TIME = ("tell_time", "{}")
 NAMED = '{"name": "tell_time", "arguments": {}}'
 
 
 def split(pieces, *, assumed=False):
-    """What is left of the stream in the end: what was retracted is a thought."""
+    """The parts of the stream in the end: retracted text is a thought, a call its name and text."""
     splitter = TagSplitter(thinking=assumed, assumed=assumed)
     parts = []
     for part in [*(part for piece in pieces for part in splitter.feed(piece)), *splitter.flush()]:
         if isinstance(part, Retraction):
             parts = [ThoughtDelta(each) if isinstance(each, str) else each for each in parts]
+        elif isinstance(part, ToolCall):
+            parts.append((part.name, part.arguments))
         else:
             parts.append(part)
     return merged(parts)
@@ -59,7 +63,7 @@ def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_ta
 @pytest.mark.parametrize(
     ("reply", "parts"),
     [
-        ("<tool_call>{}", [Tagged("{}")]),  # never ends
+        ("<tool_call>{}", [("", "{}")]),  # never ends
         ("<think>Hm.</th", [ThoughtDelta("Hm.</th")]),
         ("a <thi", ["a <thi"]),
         ("Yes.<|im_e", ["Yes."]),
@@ -68,7 +72,8 @@ def test_a_thought_is_passed_on_as_it_comes_and_what_was_not_given_out_is_not_ta
         ("<|im_start|>assistant\nYes.<|im_end|>", ["Yes."]),
         ("<|start_header_id|>assistant<|end_header_id|>\n\nYes.", ["Yes."]),
         ("[INST] Next? [/INST] Yes.", ["Yes."]),
-        (f"So.\n{NAMED}\nIt is noon.", ["So.\n", Tagged(NAMED), "\nIt is noon."]),
+        ('{"name": "get_weather", "input": {"in": "Rome"}}', [("get_weather", '{"in": "Rome"}')]),
+        (f"So.\n{NAMED}\nIt is noon.", ["So.\n", TIME, "\nIt is noon."]),
     ],
 )
 def test_marks_that_never_end_or_lie_within_others(reply, parts):
@@ -76,7 +81,7 @@ def test_marks_that_never_end_or_lie_within_others(reply, parts):
 
 
 def test_an_endless_call_is_cut_and_an_answer_after_a_thought_that_only_names_the_tag_not_lost():
-    assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == Tagged("x" * MAX_BODY_CHARS)
+    assert split(["<tool_call>" + "x" * 2 * MAX_BODY_CHARS])[0] == ("x" * MAX_BODY_CHARS, "{}")
     assert split(["<think>They ask about <think>.</think>It marks."])[-1] == "It marks."
 
 
@@ -138,9 +143,9 @@ def test_what_a_model_writes_after_its_turn_is_not_its_reply(rest):
     assert splitter.over
 
 
-@pytest.mark.parametrize(("reply", "body"), CASES["written_calls"])
-def test_a_call_is_taken_out_however_it_is_written(reply, body):
-    assert split([reply]) == split(list(reply)) == [Tagged(body or reply)]
+@pytest.mark.parametrize("reply", CASES["written_calls"])
+def test_a_call_is_taken_out_however_it_is_written(reply):
+    assert split([reply]) == split(list(reply)) == [TIME]
 
 
 DEEP = "[" * 100_000
@@ -148,6 +153,6 @@ DEEP = "[" * 100_000
 
 @pytest.mark.parametrize(("body", "calls"), [*CASES["tagged_calls"], (DEEP, [["", DEEP]])])
 def test_every_way_to_write_calls_is_read(body, calls):
-    read = list(tool_calls([Tagged(body)]))
+    read = list(parse_calls(body))
     assert [[call.name, call.arguments] for call in read] == calls
     assert all(re.fullmatch("[0-9a-f]{9}", call.id) for call in read)
