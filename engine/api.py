@@ -34,6 +34,7 @@ from engine.resources import table as table
 from engine.settings import SayOptions as SayOptions
 from engine.settings import Settings as Settings
 from engine.settings import Value as Value
+from engine.systems import KOKORO as KOKORO
 from engine.systems import SYSTEMS as SYSTEMS
 from engine.translatable import Translatable as Translatable
 

@@ -11,6 +11,8 @@ from typing import Final
 
 from engine.resources import table
 
+KOKORO: Final = "kokoro"  # the synthesiser that speaks best on most computers
+
 
 @dataclass(frozen=True)
 class System:

@@ -27,7 +27,6 @@ from engine import api
 REDRAW_S = 0.2  # how often the progress line is drawn
 EARS = "whisper-base"  # the recogniser that 'auto' means on machines where it is fast enough
 TINY_EARS = "whisper-tiny"  # the one where only this is
-VOICE = "kokoro"  # the synthesiser that 'auto' means on machines where it is fast enough
 RECOMMENDED = "recommended"  # in place of a name: the set that fits this machine
 
 
@@ -97,8 +96,8 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
     if EARS in fetched or TINY_EARS in fetched:
         api.pick_recogniser(api.bench_recognisers(settings, ("whisper",), tell=tell))
         say(automatic(settings)[0])
-    if VOICE in fetched:
-        api.pick_synthesiser(api.bench_synthesisers(settings, (VOICE,), tell=tell))
+    if api.KOKORO in fetched:
+        api.pick_synthesiser(api.bench_synthesisers(settings, (api.KOKORO,), tell=tell))
         say(automatic(settings)[1])
 
 

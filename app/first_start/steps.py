@@ -29,7 +29,6 @@ from engine import api
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
 VOICE_KEY = "speech.voice"
 GLOBAL_KEY = "presence.talk_key"
-NATURAL = "kokoro"  # the model that speaks better than the built-in voice on most computers
 _VOICES = 3  # offered for listening
 _NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
@@ -126,7 +125,7 @@ class VoiceStep(Step):
         self._row = row(Spring())
         self.column.addLayout(self._row)
         self._waiting = self.say(tr("The voices are being made ready."))
-        self.fetch = self.button("", lambda: post(api.FetchModels((NATURAL,), use=True)))
+        self.fetch = self.button("", lambda: post(api.FetchModels((api.KOKORO,), use=True)))
         self.fetched = self.say("")
         for each in (self.fetch, self.fetched):
             each.hide()
@@ -143,11 +142,11 @@ class VoiceStep(Step):
                     self._post(api.ListModels())
             case api.ModelsListed(entries):
                 for each in entries:
-                    if each.name == NATURAL:
+                    if each.name == api.KOKORO:
                         self._offer_natural(each)
-            case api.ModelProgress(name=name) if name == NATURAL:
+            case api.ModelProgress(name=name) if name == api.KOKORO:
                 self._say_fetched(progress_of(event), is_busy=True)
-            case api.ModelSettled(name=name, text=text, failed=failed) if name == NATURAL:
+            case api.ModelSettled(name=name, text=text, failed=failed) if name == api.KOKORO:
                 self._say_fetched(text if failed else "", is_busy=False)
 
     def _offer_natural(self, voice: api.ModelEntry) -> None:

@@ -28,6 +28,7 @@ from engine.runtime.headless.offline_synthesis import (
 from engine.runtime.headless.say_command import collect
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
+from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import pick as speech
 from engine.tts import speeds
@@ -188,11 +189,11 @@ def pick_synthesiser(rows: Sequence[Row]) -> speech.Pick | None:
     whole = (row for row in rows if row.part == "synthesiser" and not row.profile)
     if rtfs := {row.name: row.rtf for row in whole if row.rtf is not None}:
         speeds.keep(rtfs, data_folder())
-    row = next((row for row in rows if row.name == speech.KOKORO), None)
+    row = next((row for row in rows if row.name == KOKORO), None)
     if row is None or row.rtf is None:
         return None
     pick = speech.judge(row.rtf)
-    if pick.synthesiser != speech.KOKORO and _was_busy(row):
+    if pick.synthesiser != KOKORO and _was_busy(row):
         pick = replace(pick, reason=joined((pick.reason, WHEN_IDLE)))
     speech.keep(pick, data_folder())
     return pick

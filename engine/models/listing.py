@@ -22,7 +22,7 @@ from engine.models.servers import TITLES, ServedModel
 from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
 from engine.settings import Settings
 from engine.settings_file import data_folder
-from engine.systems import SYSTEMS, System
+from engine.systems import KOKORO, SYSTEMS, System
 from engine.translatable import Translatable, joined, mark
 from engine.tts import packs
 from engine.tts import pick as speech
@@ -80,7 +80,6 @@ def need_mb(kind: str, megabytes: int) -> int:
 
 RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
 KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # can be chosen; other kinds are parts of a voice
-NATURAL = "kokoro"
 _BUILT_IN = (
     (
         "sphinx",
@@ -308,7 +307,7 @@ def _measured(asset: Asset) -> str:
     if asset.name in ears.TITLES:
         pick = ears.find_pick(data_folder())
         return pick.measurement_of(asset.name) if pick else ""
-    if asset.name == speech.KOKORO:
+    if asset.name == KOKORO:
         found = speech.find_pick(data_folder())
     elif asset.name in PUBLISHED:
         found = voices.last_pick(data_folder())

@@ -11,7 +11,6 @@ from engine.assets.catalogue import find
 from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
 from engine.models.listing import (
     LANGUAGE_MODEL,
-    NATURAL,
     RECOGNISER,
     VOICE,
     Machine,
@@ -22,6 +21,7 @@ from engine.models.listing import (
 from engine.models.storage import with_needs
 from engine.settings import Settings
 from engine.settings_file import data_folder
+from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.place import PUBLISHED
@@ -103,7 +103,7 @@ def _language_model(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntr
 def _voice(listed: Sequence[ModelEntry]) -> ModelEntry | None:
     """Return the full-size voice if `rubato bench` found it quick enough, otherwise Kokoro."""
     pick = voices.last_pick(data_folder())
-    names = (*PUBLISHED, NATURAL) if pick is not None and pick.profile else (NATURAL,)
+    names = (*PUBLISHED, KOKORO) if pick is not None and pick.profile else (KOKORO,)
     return next((each for name in names for each in listed if each.name == name), None)
 
 

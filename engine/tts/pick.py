@@ -16,6 +16,7 @@ from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
+from engine.systems import KOKORO
 from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.packs import not_fetched
@@ -24,7 +25,6 @@ from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, VOXTREAM2_1
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"
-KOKORO: Final = "kokoro"
 # The only place that decides who makes a voice of a recording. The packs that come with the program
 # do not: the nearest of Kokoro's stock voices was nearer to 12, 17, 17 and 18 of 19 people than
 # what the built-in voice, SpeakStream, SMLLE and LLMVoX made of them (judged by Resemblyzer), and

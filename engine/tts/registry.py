@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
-from engine.systems import SYSTEMS, System
+from engine.systems import KOKORO, SYSTEMS, System
 from engine.translatable import Translatable
 from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
@@ -44,7 +44,7 @@ def _of_paper(system: System, settings: SpeechSettings, progress: Progress) -> T
 _LOADERS: Final[dict[str, Load]] = {
     "espeak": _load_of("engine.tts.espeak.model"),
     "starter": _load_of("engine.tts.voxtream.files.loading", "load_starter"),
-    "kokoro": _load_of("engine.tts.kokoro.synthesiser"),
+    KOKORO: _load_of("engine.tts.kokoro.synthesiser"),
     **{edition: _load_of("engine.tts.voxtream.files.loading") for edition in PUBLISHED},
     "llmvox-published": _load_of("engine.tts.llmvox.published.synthesiser"),
     **{system.name: partial(_of_paper, system) for system in SYSTEMS},

@@ -25,7 +25,6 @@ from engine.tts.voxtream.files import place
 log = logging.getLogger(__name__)
 
 ESPEAK: Final = "espeak"
-KOKORO: Final = "kokoro"
 VOXTREAM2_OWN: Final = "formant"
 AGAIN: Final = Translatable("Install the program again.")
 # Measured on one sentence each: 98, 100, 173, 134, 174 and 169 Hz.
@@ -85,18 +84,18 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
             return VoiceCatalogue(ESPEAK, tuple(about), about=about)
         case "starter":
             return _of_pack(place.pack_folder())
-        case "kokoro":
+        case systems.KOKORO:
             from engine.tts.kokoro import place as kokoro
             from engine.tts.kokoro import voices as kokoro_voices
 
             if not kokoro.is_fetched():
-                raise packs.not_fetched("Kokoro", KOKORO)
+                raise packs.not_fetched("Kokoro", systems.KOKORO)
             return VoiceCatalogue(
-                KOKORO,
+                systems.KOKORO,
                 kokoro_voices.NAMES,
                 can_mix=True,
                 about=kokoro_voices.ABOUT,
-                can_clone=pick.can_clone(KOKORO),
+                can_clone=pick.can_clone(systems.KOKORO),
             )
         case llmvox.NAME:
             if not llmvox.is_fetched():

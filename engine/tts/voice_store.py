@@ -18,10 +18,11 @@ from typing import Final
 from engine.errors import InvalidInput, ModelError
 from engine.messages.voices import Mix, VoiceEntry
 from engine.settings import FASTEST, SLOWEST
+from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
 from engine.tts.kokoro.learnt import choose, file_of, target
-from engine.tts.voice_catalogue import KOKORO, VoiceCatalogue
+from engine.tts.voice_catalogue import VoiceCatalogue
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import Note, note_of
 from engine.tts.voices import SavedVoice

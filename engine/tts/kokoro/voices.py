@@ -11,13 +11,14 @@ from typing import Final
 import numpy as np
 
 from engine.errors import InvalidInput, ModelError
+from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.base import Voice
 from engine.tts.kokoro.delivery import Delivery
 from engine.tts.kokoro.parts import AGAIN, SHA256, Floats
 from engine.tts.voices import NEAREST
 
-NAME: Final = "kokoro"  # of the synthesiser
+NAME: Final = KOKORO
 MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
 # Of voices that learnt (fit/), of which the model is a part; raise the number when the fit changes.
 LEARNT: Final = f"learnt 2 {SHA256[:8]}"
