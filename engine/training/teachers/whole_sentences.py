@@ -62,13 +62,13 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
     """A text at exactly the rates (SPS), which hold for equal parts of its words; () = the voice's
     own pace. None for a text without a sound.
     """
-    words = phoned(text, speaking.espeak)
+    words, texts = phoned(text, speaking.espeak), text.casefold().split()
     asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
     pieces: list[Pcm] = []
     phones = [("", 0)]
     first, length = 0, 0
     late: float | None = None
-    while (more := next_words(words[first:], len(words), all_known=True)) is not None:
+    while more := next_words(words[first:], len(words), all_known=True, texts=texts[first:]):
         last = first + len(more[0])
         begin = asked[first]
         paces = tuple(each / begin if each and begin else PLAIN for each in asked[first:last])

@@ -3,48 +3,42 @@
 Invariant: both depend on the words alone, never on when they came.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Final
 
 from engine.text.phonemes import PhonedWord
+from engine.text.tables import words
 from engine.tts.kokoro.symbols import LONGEST, MOST, PAUSE, length
 
-_ENOUGH: Final = 0.7  # of the longest: from there on a sentence may end at a comma
-_PLENTY: Final = 0.85  # the same before a preposition
-# Words before which a long sentence without a comma is divided: first these, then prepositions.
-_CONJUNCTIONS: Final = (
-    "and but or nor so yet because although though while whereas when whenever where if unless "
-    "until since before after as than that which who whose"
+# The share of the longest sentence from which one may end: at a comma or before a clause; before a
+# preposition or a subject; inside a pair ("leisure and comfort", "calling after her"). Elsewhere it
+# ends only where the graph takes no more.
+_CLAUSE, _PHRASE, _PAIR = 0.7, 0.85, 0.95
+_SUBJECTS, _PREPOSITIONS, _CLAUSES, _JOINING, _BOUND = (
+    words("phrases", name) for name in ("subjects", "prepositions", "clauses", "joining", "bound")
 )
-_PREPOSITIONS: Final = (
-    "in on at by for with from into onto over under through across along behind beside beneath "
-    "between beyond during about above below against among around towards without within upon "
-    "near past to"
-)
+_FUNCTION_WORDS: Final = _SUBJECTS | _PREPOSITIONS | _CLAUSES | _JOINING | _BOUND
 # Words that are planned at once: the first plan knows two, the next four, then three more each. One
 # by one speech would not begin sooner, but planning took a third of the time instead of a sixth.
 _AT_FIRST, _NEXT, _THEN = 2, 2, 3
 
 
-class Joint(Enum):
-    """Whether a sentence may be divided before a word."""
-
-    NONE = 0
-    CONJUNCTION = 1
-    PREPOSITION = 2
-
-
-_JOINTS: Final = {
-    **dict.fromkeys(_CONJUNCTIONS.split(), Joint.CONJUNCTION),
-    **dict.fromkeys(_PREPOSITIONS.split(), Joint.PREPOSITION),
-}
-
-
-def joint(text: str) -> Joint:
-    """The kind of joint that a pushed word stands for; NONE for an ordinary word."""
-    return _JOINTS.get(text.casefold(), Joint.NONE)
+def division(before: str, word: str, after: str) -> float:
+    """The share of the longest sentence from which one may be divided in front of a word; infinite
+    = nowhere.
+    """
+    if word in _JOINING and before not in _JOINING:
+        if after in _FUNCTION_WORDS:
+            return _CLAUSE
+        if word in ("and", "or", "but"):
+            return _PAIR
+    if before in _FUNCTION_WORDS:
+        return math.inf
+    if word in _PREPOSITIONS | _SUBJECTS:
+        return _PAIR if before.endswith(("ed", "ing")) else _PHRASE
+    return _CLAUSE if word in _CLAUSES else math.inf
 
 
 def next_words(
@@ -52,11 +46,11 @@ def next_words(
     planned: int,
     *,
     all_known: bool,
-    joints: Sequence[Joint] = (),
+    texts: Sequence[str] = (),
 ) -> tuple[tuple[PhonedWord, ...], bool] | None:
     """The words of a sentence for its next plan, and whether they are all of it. `known` begins
-    with the sentence's first word, `planned` of them are in the plan now; `joints` of the known
-    words (() = none is one). None = too few are known.
+    with the sentence's first word, `planned` of them are in the plan now; `texts`: the known
+    words in lower case. None = too few are known.
     """
     voiced = size = 0
     first_two = 0  # the place behind the second word with a sound
@@ -67,15 +61,16 @@ def next_words(
             first_two = place + 1
         more = _NEXT if planned == first_two else _THEN
         wanted = planned + more if planned else first_two
+        late = size > _CLAUSE * LONGEST
+        if late and len(known) < place + 3 and not (word.mark or all_known):
+            return None  # the sentence may end here: the next two words decide
         following = None if place + 1 == len(known) else known[place + 1]
-        if following is None and size > _ENOUGH * LONGEST and not (word.mark or all_known):
-            return None  # the sentence may end here: the next word decides
-        next_joint = joints[place + 1] if following and joints else Joint.NONE
         # Each word may get a mark, too, for the pause behind it.
         most = size + place + length(following.phones) + 4 if following else 0
-        room = size <= LONGEST and most <= MOST
-        ends = _ends(word, size, next_joint, room=room) if voiced else ""
-        if ends:
+        ends = _mark(word, size, *(*texts[place : place + 3], "", "", "")[:3])
+        if most > MOST:
+            ends = ends or PAUSE
+        if voiced and ends:
             return (*known[:place], replace(word, mark=ends)), True
         if wanted and place + 1 >= wanted and place + 1 > planned:
             return tuple(known[: place + 1]), False
@@ -84,15 +79,11 @@ def next_words(
     return None
 
 
-def _ends(word: PhonedWord, size: int, following: Joint, *, room: bool) -> str:
+def _mark(word: PhonedWord, size: int, *texts: str) -> str:
     """The mark with which a sentence of that many symbols ends behind the word; empty = it does
-    not. `room`: it is not too long, nor does the next word make it so.
+    not. `texts`: the word and the next two.
     """
-    divides = size > _ENOUGH * LONGEST and (
-        word.mark == PAUSE
-        or following is Joint.CONJUNCTION
-        or (following is Joint.PREPOSITION and size > _PLENTY * LONGEST)
-    )
     if word.mark and word.mark != PAUSE:
         return word.mark
-    return PAUSE if divides or not room else ""
+    share = _CLAUSE if word.mark else division(*texts)
+    return PAUSE if size > share * LONGEST else ""

@@ -18,7 +18,7 @@ from engine.tts.base import Finished, Onset, Pcm, RateRange, Starved, Step
 from engine.tts.kokoro.delivery import TAPS
 from engine.tts.kokoro.parts import Given, Parts
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
-from engine.tts.kokoro.sentences import Joint, joint, next_words
+from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import parts_of
 from engine.tts.kokoro.windows import faded_in, faded_out, render, with_silences
@@ -82,7 +82,7 @@ class KokoroSession(AheadUtterance):
         self._phonemizer = WordPhonemizer(machine.espeak)
         self._known: list[PhonedWord] = []  # a very long word is more than one
         self._numbers: list[int] = []  # of the words that those are
-        self._joints: list[Joint] = []  # of words as they came
+        self._texts: list[str] = []  # of words as they came, in lower case
         self._all_known = False
         self._state = _State()
         self._windows: deque[_Window] = deque()
@@ -123,8 +123,8 @@ class KokoroSession(AheadUtterance):
         planned = len(plan.wish.words) if plan else 0
         while True:
             known, numbers = self._known[first:], self._numbers[first:]
-            joints = [self._joints[number] for number in numbers]
-            more = next_words(known, planned, all_known=self._all_known, joints=joints)
+            texts = [self._texts[number] for number in numbers]
+            more = next_words(known, planned, all_known=self._all_known, texts=texts)
             if more is not None:
                 self._plan(more[0], closed=more[1])
                 return True
@@ -134,7 +134,7 @@ class KokoroSession(AheadUtterance):
     def _listen(self) -> bool:
         """Take up one more word; False when there is none."""
         if self._words:
-            self._joints.append(joint(self._words[0]))
+            self._texts.append(self._words[0].casefold())
             ready = self._phonemizer.push(self._words.popleft())
         elif self._ended and not self._all_known:
             ready = self._phonemizer.finish()

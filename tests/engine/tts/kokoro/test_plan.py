@@ -25,7 +25,7 @@ from engine.tts.kokoro.durations import (
     silent_frames,
 )
 from engine.tts.kokoro.plan import Plan, Speaker, make_plan
-from engine.tts.kokoro.sentences import Joint, joint, next_words
+from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -272,11 +272,11 @@ def length(words: Sequence[PhonedWord]) -> int:
     return sum(1 + sum(map(len, word.phones)) for word in words)
 
 
-def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word():
+def test_a_long_sentence_ends_at_a_late_comma_or_where_the_graph_takes_no_more():
     word = PhonedWord(tuple("kæts"))  # five symbols with the gap
     long = [word] * 200
     (first, *_) = closed(plans(long))
-    assert length(first[:-1]) <= LONGEST < length(first)
+    assert LONGEST < length(first) < length(first) + len(first) <= MOST
     assert first[-1].mark == ","
     with_comma = [word] * 60 + [PhonedWord(word.phones, ",")] + long
     assert len(closed(plans(with_comma))[0]) == 61
@@ -284,31 +284,58 @@ def test_a_long_sentence_ends_at_a_late_comma_or_at_a_word():
     assert len(closed(plans(early))[0]) == len(first)
 
 
+def divided(text: str) -> str:
+    """The text with a bar in each place where it is divided."""
+    words = text.split()
+    known = phoned(text)
+    first = planned_words = 0
+    parts = []
+    while more := next_words(known[first:], planned_words, all_known=True, texts=words[first:]):
+        planned_words = 0 if more[1] else len(more[0])
+        if more[1]:
+            parts.append(" ".join(words[first : first + len(more[0])]))
+            assert more[0][-1].mark in (",", ""), "a fall"
+            first += len(more[0])
+    return " | ".join(parts)
+
+
 FIELD = "the old man walked slowly down the long road to the house {} the frozen field was white "
 
 
 def test_a_long_text_without_marks_is_divided_before_a_word_that_joins():
-    words = (FIELD.format("that stood behind the hill and") * 6).split()
-    known = phoned(" ".join(words))
-    joints = [joint(word) for word in words]
-    first = planned_words = 0
-    parts = []
-    while more := next_words(known[first:], planned_words, all_known=True, joints=joints[first:]):
-        planned_words = 0 if more[1] else len(more[0])
+    text = divided(FIELD.format("that stood behind the hill and") * 6)
+    assert "|" in text
+    assert all(part.split()[0] in ("and", "that", "to") for part in text.split(" | ")[1:])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "somebody will certainly let you go | without a key",
+        "a heap of glimmer and mist | in that little room",
+        "nothing was larger than a small clock | when they came back",
+        "dogs tired of the long way | and they slept",
+        "bright and somewhat different weather | since he left",
+        "reaching over the bars of one | and then falling",
+    ],
+)
+def test_no_phrase_is_divided(text):
+    texts = [*["cats"] * 60, *text.replace("| ", "").split(), *["cats"] * 60]
+    known, planned_words = [PhonedWord(tuple("kæts"))] * len(texts), 0
+    while more := next_words(known, planned_words, all_known=False, texts=texts):
+        planned_words = len(more[0])
         if more[1]:
-            parts.append(words[first : first + len(more[0])])
-            assert more[0][-1].mark in (",", ""), "a fall"
-            first += len(more[0])
-    assert len(parts) >= 2
-    assert all(joint(part[0]) is not Joint.NONE for part in parts[1:])
+            break
+    assert planned_words == 60 + len(text.partition(" |")[0].split())
 
 
-def test_whether_a_long_text_is_divided_waits_for_the_next_word():
+def test_whether_a_long_text_is_divided_waits_for_the_next_two_words():
     word = PhonedWord(tuple("kæts"))
-    known = [word] * 60
-    joints = [Joint.NONE] * 60
-    assert next_words(known, 57, all_known=False, joints=joints) is None
-    more = next_words([*known, word], 57, all_known=False, joints=[*joints, Joint.CONJUNCTION])
+    known, texts = [word] * 60, ["cats"] * 60
+    for text in ("and", "they"):
+        assert next_words(known, 57, all_known=False, texts=texts) is None
+        known, texts = [*known, word], [*texts, text]
+    more = next_words(known, 57, all_known=False, texts=texts)
     assert more is not None
     assert (len(more[0]), more[1]) == (60, True)
 
