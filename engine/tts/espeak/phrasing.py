@@ -209,9 +209,9 @@ def _roughly(text: str, *, british: bool) -> str:
 def split_word(number: int, text: str) -> list[Piece]:
     """The pieces of one word; at least one."""
     letters = _pronounceable(text)
+    if not letters:  # a dash, or a mark on its own: the word before has had the longer pause
+        return [Piece(number, "", True, Break.CLAUSE)]
     closes = closing_break(text)
-    if not letters:
-        return [Piece(number, "", True, closes if closes is not Break.NONE else Break.CLAUSE)]
     parts = [
         letters[start : start + _PIECE_CHARACTERS]
         for start in range(0, len(letters), _PIECE_CHARACTERS)

@@ -10,7 +10,7 @@ from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from tests.benchmarks.formant_rates import TEXTS, measure
-from tests.engine.tts.utterances import drain, say
+from tests.engine.tts.utterances import drain, longest_silence, say
 
 
 @pytest.fixture
@@ -59,6 +59,13 @@ def test_sentences_and_clauses_are_set_apart_and_words_are_not(model):
     assert sentence > clause + SAMPLE_RATE // 10
     assert clause > none + SAMPLE_RATE // 10
     assert none < SAMPLE_RATE // 50
+
+
+@pytest.mark.parametrize("text", ["Well … then go.", "Go ! ? … on", "So … \" … \" so", "I . . . go"])
+def test_marks_on_their_own_make_no_long_silence(model, text):
+    for rate in (1.0, 2.0):
+        pcm = say(model, [text.split()], rate=rate).pcm
+        assert longest_silence(pcm, SAMPLE_RATE) <= 1.2
 
 
 def test_a_question_ends_higher_than_a_statement(model):
