@@ -31,13 +31,15 @@ _INDEXED = re.compile(
 _INDEXED_IN_CODE = re.compile(rf"(?<!\w)([A-Za-z_]\w*){_INDEXES}")
 _CODE = re.compile(r"\w\(\w+\[|\](?:[-+*/]?=|\.[a-z_]{2})")
 _OPERATORS = frozenset("= == != += -= *= /= <= >= && || :=".split())
-_BRACKETED = rf"\[(?:{'|'.join(words('notes', 'remarks'))})[?!]?\](?!\()"
-_REMARK = re.compile(rf"(?<=[\w.,;:!?%)\"'”’\]]){_BRACKETED}", re.I)
+_REMARKED = "|".join(words("notes", "remarks"))
+_BRACKETED = rf"\[(?:{_REMARKED})[?!]?\](?!\()"
+_APART = rf"\[(?:sic[?!]?|(?:{_REMARKED})\?)\](?!\()"
+_REMARK = re.compile(rf"(?:(?<=[\w.,;:!?%)”’\]])|(?<=.[\"'])){_BRACKETED}|^{_APART}", re.IGNORECASE)
 BEHIND_REMARK = re.compile(rf"^(?:{_BRACKETED})+", re.I)
 _REMARK_BEGUN = re.compile(r"(?P<glued>\S)?\[(?P<head>[a-z][a-z-]*)$", re.I)
 _REMARK_SECOND = re.compile(r"[a-z-]+|[–—]|\d{1,3}(?=\])", re.I)
-_NEEDED = words("notes", "needed")
-_REMARKS = {head: seconds.split() for head, seconds in section("notes", "long_remarks").items()}
+_LONG_APART = dict.fromkeys(words("notes", "needed"), "needed") | {"emphasis": "added mine"}
+_LONG_GLUED = _LONG_APART | section("notes", "long_remarks")
 _LISTS = words("notes", "lists")
 
 
@@ -78,8 +80,7 @@ def may_list(previous: str) -> bool:
 
 def may_open(text: str, previous: str) -> bool:
     """Whether a citation may go on in the next token."""
-    remark = _REMARK_BEGUN.search(text)
-    if remark and (remark["head"].lower() in _NEEDED or (remark["glued"] and _seconds(remark))):
+    if (remark := _REMARK_BEGUN.search(text)) and _seconds(remark):
         return True
     match = _BEGUN.search(text)
     if not match or not _rises(match[1]):
@@ -90,8 +91,10 @@ def may_open(text: str, previous: str) -> bool:
 def goes_on(text: str, following: str) -> tuple[int, str] | None:
     """Start and closing mark of a citation that this token continues; None if it does not."""
     remark, second = _REMARK_BEGUN.search(text), _REMARK_SECOND.match(following)
-    if remark and second and _is_remark(remark, second[0].lower()):
-        return text.rindex("["), "]"
+    if remark and second:
+        seconds, word = _seconds(remark), second[0].lower()
+        if word in seconds or (word.isdecimal() and "#" in seconds):
+            return text.rindex("["), "]"
     begun, more = _BEGUN.search(text), _WENT_ON.fullmatch(following)
     if not (begun and more and _rises(f"{begun[1]},{more[1]}")):
         return None
@@ -99,16 +102,9 @@ def goes_on(text: str, following: str) -> tuple[int, str] | None:
 
 
 def _seconds(remark: re.Match[str]) -> list[str]:
-    """The words that may follow the first one of an editor's remark."""
-    return _REMARKS.get(remark["head"].lower(), [])
-
-
-def _is_remark(remark: re.Match[str], second: str) -> bool:
-    """Whether brackets with these two words hold an editor's remark, as "[citation needed]"."""
-    if second == "needed" and remark["head"].lower() in _NEEDED:
-        return True
-    seconds = _seconds(remark) if remark["glued"] else []
-    return second in seconds or (second.isdecimal() and "#" in seconds)
+    """The words that may follow the first one of an editor's remark: "[citation needed]"."""
+    remarks = _LONG_GLUED if remark["glued"] else _LONG_APART
+    return remarks.get(remark["head"].lower(), "").split()
 
 
 def _rises(numbers: str) -> bool:
