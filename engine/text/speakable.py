@@ -17,6 +17,7 @@ same delta as the space before it, so no time is lost, and the first word of a r
 wait for that.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from engine.errors import InvalidInput
@@ -48,6 +49,7 @@ class Speakable:
         self._markdown = Markdown()
         self._reader = Reader()
         self._is_ssml = False  # whose first word may be followed by a pause
+        self._quote_goes_on = False  # behind the sign of its next line
         self._ended = False
 
     @property
@@ -87,8 +89,11 @@ class Speakable:
 
     def _on_token(self, token: Token) -> list[Word]:
         parts = self._markdown.feed(token)
+        if self._quote_goes_on and not token.text.strip(">"):
+            return []
         end = token.start + len(token.text)
-        self._reader.on_line(token.start, end, new=token.lines > 0)
+        self._reader.on_line(token.start, end, new=token.lines > 0 or self._quote_goes_on)
+        self._quote_goes_on = False
         words = self._read(parts)
         self._is_ssml = self._is_ssml or token.text.startswith("<speak")
         waits = self._markdown.undecided or self._is_ssml
@@ -97,6 +102,11 @@ class Speakable:
         return words
 
     def _ahead(self, event: Ahead) -> list[Word]:
+        if self._quote_goes_on:  # a line with a sign only is an empty one
+            event = replace(event, lines=2 if event.lines else 1)
+        elif self._markdown.in_quote and (event.char, event.lines) == (">", 1):
+            self._quote_goes_on = True
+            return []
         is_item = event.char != "" and event.char in self._markdown.next_item
         return self._reader.ahead(event, self._markdown.block, is_item=is_item)
 

@@ -6,6 +6,7 @@ begins after it.
 
 import re
 
+from engine.text.rules import numbers
 from engine.text.rules.context import OPENERS, SENTENCE_STARTERS, Context, Reading, Rule, say
 from engine.text.tables import section, words
 
@@ -74,6 +75,8 @@ def shortened(core: str, context: Context) -> Reading | None:
     lower = core.lower()
     if not context.tail.startswith(".") or lower not in _WORDS:
         return None
+    if core == "c" and context.after_number:
+        return say("cup" if numbers.is_one(context.previous) else "cups", "")
     if core == "c" and re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", context.previous):
         return say("century", context.mark_behind_dot(any_name=True))
     figure = context.after[:1].isdigit() or (core == "No" and context.after == "of")
@@ -166,7 +169,9 @@ def _names_something(context: Context) -> bool:
     """Whether a name follows: a capital that does not begin a sentence."""
     after = context.after
     starts_sentence = after.lower() in SENTENCE_STARTERS and after not in ("Who", "Will")
-    return after[:1].isupper() and not starts_sentence
+    named = context.previous[:1].isupper() and not context.past[0].mark
+    initial = after == "A" and not named  # Dr. A. B. Jones
+    return initial or (after[:1].isupper() and not starts_sentence)
 
 
 RULES: tuple[Rule, ...] = (

@@ -107,6 +107,7 @@ def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
     dated = (
         before == "on"
         or context.previous in _DAYS
+        or (before in _DATED and before != "of" and top > bottom)
         or (bottom > 12 and bottom != 16 and before in _DATED)
     )
     said = date(top, bottom, "") if dated else ""
@@ -151,14 +152,16 @@ def month(core: str, context: Context) -> Reading | None:
 
 
 def weekday(core: str, context: Context) -> Reading | None:
-    """Mon., Thu, Sat. before a date"""
+    """Mon., Thu, Sat. before a date, by Fri., Mon:"""
     name = _DAYS.get(core)
     if name is None:
         return None
     safe = context.tail.startswith(".") and core not in ("Sat", "Sun", "Wed", "Mon", "Fri")
+    cued = context.tail.startswith(".") and context.previous.lower() in _DATED
+    safe = safe or cued or context.tail.startswith(":")
     if not (safe or context.after[:1].isdigit() or is_month(context.after)):
         return None
-    return say(name, context.other_mark)
+    return say(name, context.mark_behind_dot(any_name=False))
 
 
 def year(core: str, context: Context) -> Reading | None:

@@ -130,9 +130,13 @@ def elided_year(match: re.Match[str], context: Context) -> Reading | None:
     return say(f"oh {numbers.digits(match[2])}") if elided else None
 
 
-@matching(r"\d{1,2}(?:,\d{1,2}){2,}")
-def listed(match: re.Match[str], context: Context) -> Reading:
-    """1,2,3"""
+@matching(r"\d{1,2}(?:,\d{1,2}){2,}|(\d),(\d)")
+def listed(match: re.Match[str], context: Context) -> Reading | None:
+    """1,2,3; 1,2 or 3"""
+    if match[1]:
+        follows = int(match[1]) + 1 == int(match[2]) and context.previous != "between"
+        if not follows or context.tail or context.after not in ("or", "and"):
+            return None
     return say(", ".join(numbers.number(part) for part in match[0].split(",")))
 
 

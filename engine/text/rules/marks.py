@@ -34,7 +34,7 @@ _BREAK = re.compile(
     rf"|(?<=\d)(?<![\w.]\d){_SENTENCE}|(?<=\d\d){_SENTENCE}"  # "42.Then"
     rf"|(?<=\d[%a-z]){_SENTENCE}|(?<=\d[a-z]{{2}}){_SENTENCE}|(?<=[a-z]\)){_SENTENCE}"
     r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
-    r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:\W|$))"  # "end.Then", but not "Console.WriteLine"
+    r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:[^\w\[]|$))"  # "end.Then", but not "Console.WriteLine"
     r"|^[\"'“(]*[$€£¥₹]\d[\d,]*(?:\.\d+)?(?=(?!hundred|thousand|[a-z]{1,4}illion)"
     r"(?:[a-z]{4}|(?:the|and|for|was|off|per|now|but|you|she|are|not|all|his|her|its)(?!\w)"
     r"|(?:is|or|to|in|at|on|if|it|he|we|so|an?|by|as|my)(?!\w)))"

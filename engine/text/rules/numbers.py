@@ -19,7 +19,7 @@ _IRREGULAR = {
 }  # fmt: skip
 _MOST_DIGITS = 15  # nobody can follow more; longer numbers are read digit by digit
 
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
+NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
 """A number as written, without its sign, as part of other patterns."""
 
 _NO_PART_BEFORE, _NO_PART_BEHIND = r"(?<![\w.,':])", r"(?![.,']?\d)"

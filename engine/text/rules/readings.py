@@ -48,7 +48,7 @@ _HYPHEN = re.compile("[-–]")
 def read(core: str, context: Context) -> Reading:
     """The reading of a token without its punctuation; no words if there is nothing to say."""
     enclosed = set(context.opened) & set("([{") and set(context.tail) & set(")]}")
-    if not enclosed:  # (3,4) is a pair
+    if not enclosed and not figures.listed(core, context):  # (3,4) is a pair
         core = numbers.american(core)
     return (
         _narrow(core, context)
@@ -125,12 +125,12 @@ def _model(first: str, second: str, context: Context) -> Reading | None:
 
 
 def _pair(core: str, context: Context) -> Reading | None:
-    """180°C/350°F, 100g/3.5oz: two readings of one quantity."""
+    """180°C/350°F, 100g/3.5oz, 5 pm ET/2 pm PT: two readings of one quantity."""
     match = _PAIR.fullmatch(core)
     if not match or not _has_figure(match[2]):
         return None
     one = _first_answer(
-        (figures.decade, *units.RULES, *money.RULES),
+        (dates.zone, figures.decade, *units.RULES, *money.RULES),
         match[1],
         replace(context, tail="", following=match[2]),
     )

@@ -17,6 +17,7 @@ _NAMES = section("symbols", "names")
 _BETWEEN = section("symbols", "between")
 _INNER = _BETWEEN | section("symbols", "inner")
 _EXPONENTS = {"^2": "squared", "^3": "cubed"}
+_FRACTION_SIGNS = "".join(numbers.UNICODE_FRACTIONS)
 _FIGURES = re.compile(rf"-?(?:{NUMBER})")
 _AMOUNT = re.compile(
     rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
@@ -43,7 +44,7 @@ _MOLECULE = (
     r"(?:\^?(\d?)([+-]))?"
 )
 _PARTS = re.compile(
-    rf"(?P<number>\d+(?:\.\d+){{2,}}|{NUMBER})|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
+    rf"(?P<number>\d+(?:\.\d+){{2,}}|{NUMBER}|[{_FRACTION_SIGNS}])|(?P<word>[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['-](?=[^\W\d_]))*)"
     r"|(?P<double>\*\*)|(?P<power>\^[23](?!\d))|(?P<exponent>\^-?\d+)|(?P<sign>->|=>|==|!=|<=|>=|&&|\|\||[^\w\s])"
 )
 
@@ -75,6 +76,8 @@ def operator(core: str, context: Context) -> Reading | None:
         return None
     if core in ("≈", "~") and "(" in context.opened:
         return say("about")
+    if core == "%" and context.after[:1].isdigit():
+        return say("modulo")
     if core == "/" and context.after_number:
         return say("divided by")
     if core in ("<", ">", "^", "~", "/", "#") and not context.past:
@@ -144,7 +147,7 @@ def called(match: re.Match[str], context: Context) -> Reading:
 def anything(core: str, context: Context) -> Reading:
     """The fallback: words and numbers are kept, known signs are said, the rest is dropped."""
     core = re.sub(r"(?:(?<=\w)|^)\.(?=[^\W\d])", " dot ", core)
-    return say(_words(core))
+    return say(_words(core.lstrip("^")))
 
 
 def speakable_letters(text: str) -> str:
@@ -235,7 +238,9 @@ def _words(text: str, signs: dict[str, str] | None = None) -> str:
 
 
 def _number(text: str) -> str:
-    """A number, or a version of three parts and more."""
+    """A number, the sign of a fraction, or a version of three parts and more."""
+    if text in numbers.UNICODE_FRACTIONS:
+        return numbers.amount(text)
     parts = text.split(".")
     return " point ".join(map(numbers.number, parts)) if len(parts) > 2 else numbers.number(text)
 

@@ -20,7 +20,9 @@ _MEASURES = {"'": "ft", "′": "ft", '"': "in", "″": "in"}
 _PLURALS = {"foot": "feet", "inch": "inches"}
 
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
-_COUNTED_LAST = frozenset("Wh kWh MWh mAh sqft sqm nmi Nm cc".split())  # watt hours
+_COUNTED_LAST = frozenset("Wh kWh MWh mAh sqft sqm nmi Nm cc bps".split())  # watt hours
+_BY = ("x", "×")
+_LENGTHS = frozenset(("mm", "cm", "m", "in", "″", "ft"))
 _PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _UNIT = "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True))
 _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
@@ -49,7 +51,7 @@ _BEHIND = re.compile(r"(?:/[a-z]+)+")
 def attached(match: re.Match[str], context: Context) -> Reading | None:
     """5km, -5°C, 100MB/s; an 8-bit number"""
     figure, hyphen, unit = match[1], match[2], match[3]
-    if unit == "in" and hyphen:
+    if unit == "in" and hyphen and not context.tail.startswith("."):
         return None
     if unit in ("M", "B"):  # "Apt. 4B", "221B Baker Street": a letter, not a billion
         named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
@@ -60,10 +62,11 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
     if unit == "m":  # 1h 30m, 2m 30s
         beside = context.previous, "" if context.tail else context.after
         unit = "min" if re.fullmatch(r"\d+h .*|.* \d+s", " ".join(beside)) else unit
-    sized = unit == "″" and _is_part_of_noun(context)
+    sized = False
     if unit == "″" and context.previous.endswith("′"):  # a 5-foot-6 woman
         sized = context.describes(context.before_previous)
-    single = bool(hyphen) or numbers.is_one(figure) or sized or _describes(context, context.article)
+    describes = sized or _is_part_of_noun(unit, context, context.article)
+    single = bool(hyphen) or numbers.is_one(figure) or describes
     part = figures.continued(figure, context)
     if part and not hyphen:
         single = context.is_adjective(context.before_previous)
@@ -94,8 +97,8 @@ def alone(core: str, context: Context) -> Reading | None:
     if core in _ATTACHED_ONLY and not inches:
         return None
     mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
-    single = (numbers.is_one(context.previous) and not mixed) or _describes(
-        context, context.article_before_number
+    single = (numbers.is_one(context.previous) and not mixed) or _is_part_of_noun(
+        core, context, context.article_before_number
     )
     return say(_unit(core, one=single), _mark(context))
 
@@ -131,7 +134,8 @@ def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
 
 
 def feet(core: str, context: Context) -> Reading | None:
-    """8′, 5′ 11″, 8′ by 10′; the minutes and seconds of 40° 51′ 30″"""
+    """8′, 5′ 11″, 8′ by 10′; "4′ x 8′ sheets" at the head of a sentence; the minutes and seconds of
+    40° 51′ 30″"""
     part = _ARC.fullmatch(core)
     if part and "°" in (context.previous[-1:], context.before_previous[-1:]):
         name = "minute" if part[2] == "′" else "second"
@@ -140,38 +144,45 @@ def feet(core: str, context: Context) -> Reading | None:
     if not match:
         return None
     inches = bool(_INCHES.fullmatch(context.after))
-    return say(quantity(match[1], "ft", single=inches or _is_part_of_noun(context)))
+    heads = not context.past and context.after in _BY
+    heads = heads or (len(context.past) == 2 and context.previous in _BY and not context.tail)
+    single = inches or heads or _is_part_of_noun("ft", context, context.article)
+    return say(quantity(match[1], "ft", single=single))
 
 
 def size(core: str, context: Context) -> Reading | None:
     """8′x10′, 6″x4″, 10cmx15cm; the x of 8′ x 10′"""
-    if core in ("x", "×"):
-        follows = (
-            _MEASURED.fullmatch(context.previous.rpartition("/")[2]) and context.after[:1].isdigit()
-        )
+    if core in _BY:
+        last = re.split(r"/|['′](?=\d)", context.previous)[-1]  # behind feet or a slash
+        follows = _MEASURED.fullmatch(last) and context.after[:1].isdigit()
         return say("by") if follows else None
     sides = re.split("[x×]", core)
     matches = [_MEASURED.fullmatch(side) for side in sides]
     if len(sides) < 2 or not all(matches):
         return None
-    single = _is_part_of_noun(context)
+    single = _is_part_of_noun("ft", context, context.article)
     said = [quantity(m[1], _MEASURES.get(m[2], m[2]), single=single) for m in matches if m]
     return say(" by ".join(said))
 
 
-def _is_part_of_noun(context: Context) -> bool:
-    """Whether a length describes what is counted behind it: a 6′ fence, 6″ nails."""
-    counted = not context.tail and is_counted(context.after) and context.after.islower()
-    return _describes(context, context.article) or (counted and context.after not in ("of", "or"))
+def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
+    """Whether a measure describes what is behind it: a 6′ fence, a 5 kg bag; of lengths also: 6″
+    nails, 10 mm bits. A number before it is part of the measure.
+    """
+    if not article.isdecimal() and context.describes(article):
+        return True
+    after = context.after if sign in _LENGTHS and not context.tail else ""
+    return after.islower() and after.endswith("s") and is_counted(after)
 
 
 def bearing(core: str, context: Context) -> Reading | None:
-    """40°N, 48°51′N, 40° N; 123 N. Main St."""
+    """40°N, 48°51′N, 40° N; 123 N. Main St.; W. 34th St."""
     side = _DIRECTIONS.get(core)
     if side and context.previous.endswith(("°", "′", "″")):
         return say(side)
-    if side and context.tail == "." and context.after_number:
-        street = context.after[:1].isupper() or re.match(r"\d+(?:st|nd|rd|th)", context.after)
+    if side and context.tail == ".":
+        named = context.after_number and context.after[:1].isupper()
+        street = named or re.match(r"\d+(?:st|nd|rd|th)\b", context.after)
         return say(side.capitalize(), "") if street else None
     match = _BEARING.fullmatch(core)
     if not match or not (match[2] or match[4]):
@@ -210,11 +221,6 @@ def spaced(core: str, context: Context) -> Reading | None:
     if before == "/" and core in SIGNS and context.before_previous in SIGNS:
         return say(one(core))
     return None
-
-
-def _describes(context: Context, article: str) -> bool:
-    """Whether a measure describes the noun behind it; a number before it is part of the measure."""
-    return not article.isdecimal() and context.describes(article)
 
 
 def _follows_amount(context: Context) -> bool:

@@ -48,13 +48,13 @@ _UNCLOSED_TARGET = re.compile(r"\]\((?=[^()]*(?:\([^()]*\)[^()]*)*$)")
 class Markdown:
     """Tokens in, elements out; one per reply. `block` is the kind of the line of the last token,
     `left_out`: something was in a script that no voice can say; `acted`: the last token ended a
-    description of an action, such as "*Holds out hand*".
+    description of an action, such as "*Holds out hand*"; `in_quote`: its line is of a block quote.
     """
 
     def __init__(self) -> None:
         self.block = Block.PARAGRAPH
         self.left_out = False
-        self.acted = False
+        self.acted = self.in_quote = False
         self._line_start = True
         self._fence = ""  # the closing fence that ends the code block we are in
         self._next_names = ("", "")  # of the next item of a list with letters or Roman numerals
@@ -174,6 +174,7 @@ class Markdown:
         lines = token.lines
         self._previous = self._interpreted = ""
         self._begins, self._code, self._acts, self.acted = True, False, False, False
+        self.in_quote = False
         if self._until == ">" and lines == 1 and tags.continues(token.text):
             return
         self._table = self._table and lines == 1
@@ -223,8 +224,10 @@ class Markdown:
         if text == "|" and self._ruled:
             self._table = True
         self._ruled = bool(_RULE.fullmatch(text) or _ALIGNMENT.fullmatch(text))
+        is_quote = bool(_QUOTE.fullmatch(text))
+        self.in_quote = self.in_quote or is_quote
         is_task_box = self.block is Block.ITEM and _TASK_BOX.fullmatch(text)
-        if self._ruled or _QUOTE.fullmatch(text) or is_task_box:
+        if self._ruled or is_quote or is_task_box:
             return []
         return self._numbered(token)
 
