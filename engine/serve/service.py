@@ -29,7 +29,7 @@ from engine.runtime.turn.breaks import Breaks
 from engine.serve.limits import Clock, Limits
 from engine.serve.models import ModelThread, RecogniserThread, ReplyThread
 from engine.settings import Settings
-from engine.text.stream.paced import Growth, PacedText
+from engine.text.paced import Growth, PacedText
 from engine.text.word import Word
 from engine.tts import voices
 from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, Voice

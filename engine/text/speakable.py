@@ -21,10 +21,10 @@ from dataclasses import replace
 from typing import Final
 
 from engine.errors import InvalidInput
-from engine.text.rules.reader import Reader
+from engine.text.reader import Reader
 from engine.text.stream.elements import Block, Element, Pause
 from engine.text.stream.markdown import Markdown
-from engine.text.stream.words import Ahead, Event, Token, TokenStream
+from engine.text.stream.tokens import Ahead, Event, Token, TokenStream
 from engine.text.word import Word
 from engine.translatable import Translatable
 

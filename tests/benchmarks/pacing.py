@@ -16,7 +16,7 @@ from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script, 
 from engine.runtime.headless.rate_plan import constant
 from engine.runtime.headless.say_command import collect
 from engine.settings import SpeechSettings
-from engine.text.stream.paced import PacedText
+from engine.text.paced import PacedText
 from engine.text.syllables import count
 from engine.text.word import Word
 from engine.tts import registry

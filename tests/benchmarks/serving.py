@@ -24,7 +24,7 @@ from websockets.asyncio.client import connect
 import engine  # noqa: F401 - before numpy, as the program does
 from engine.serve.service import SAMPLE_RATE
 from engine.settings import SpeechSettings
-from engine.text.stream.paced import PacedText
+from engine.text.paced import PacedText
 from engine.tts.base import TtsModel
 from engine.tts.registry import load
 

@@ -21,8 +21,8 @@ from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.headless.say_command import check_writable, play, write_wav
 from engine.settings import Settings
 from engine.systems import SYSTEMS
+from engine.text.paced import PacedText
 from engine.text.speakable import nothing_to_say
-from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.translatable import Translatable, joined
 from engine.tts.base import AudioFrame, Onset, TtsModel, Voice

@@ -16,8 +16,8 @@ from engine.audio.base import Pcm
 from engine.errors import InvalidInput
 from engine.runtime.headless.rate_plan import RatePlan
 from engine.runtime.turn.breaks import Breaks
+from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, nothing_to_say
-from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsModel, Voice
 from engine.tts.rate import paced

@@ -29,7 +29,7 @@ from engine.nn.memory import return_freed_memory
 from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
 from engine.runtime.headless.say_command import collect
 from engine.settings import RecogniserSettings, SpeechSettings
-from engine.text.stream.paced import PacedText
+from engine.text.paced import PacedText
 from engine.translatable import Translatable
 from engine.tts import pick, registry, voices
 from engine.tts.base import Voice

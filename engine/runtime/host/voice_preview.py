@@ -35,8 +35,8 @@ from engine.runtime.turn import facts
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
+from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, nothing_to_say
-from engine.text.stream.paced import PacedText
 from engine.text.word import Word
 from engine.tts.voice_store import SENTENCE
 

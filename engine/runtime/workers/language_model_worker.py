@@ -47,8 +47,8 @@ from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor
 from engine.settings import LanguageModelSettings, load_key
+from engine.text.paced import Growth, PacedText
 from engine.text.speakable import LEFT_OUT
-from engine.text.stream.paced import Growth, PacedText
 from engine.translatable import Translatable
 
 STILL_LOADING = Translatable("The language model's server is still loading its model.")

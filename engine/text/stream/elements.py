@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from engine.text.piece import Piece
 from engine.text.stream.equations import Equation
-from engine.text.stream.piece import Piece
 
 LONGEST_S: Final = 5.0
 """Seconds of silence that a text can ask for in one place."""

@@ -9,7 +9,7 @@ numbers and units holds for it.
 import re
 from dataclasses import dataclass, replace
 
-from engine.text.stream.piece import Piece
+from engine.text.piece import Piece
 
 
 @dataclass(frozen=True)

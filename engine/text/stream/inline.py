@@ -10,10 +10,10 @@ import unicodedata
 from dataclasses import dataclass
 
 from engine.text.marks import TOKEN
+from engine.text.piece import Piece
 from engine.text.rules import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS
 from engine.text.stream import notes, tags
-from engine.text.stream.piece import Piece
 
 _EMOTICON = re.compile(
     r"[:;]['^o-]?[)(DPpOo/\\|*3]+|=[)(DP]+|8-\)|<3+|\(?\^[_o.-]*\^\)?|\S*°\S°\S*|\([-T>o;][_.][-T<o;]\)|T_+T|>_+<|-_+-|[xX]D+|:'\(|¯\\?_\(ツ\)_/¯|\(:|:[a-z][a-z0-9_+-]*:"

@@ -8,13 +8,13 @@ announced when it begins (its end may be far away), so the announcement stands a
 import re
 import unicodedata
 
+from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.rules.marks import ends_sentence
 from engine.text.stream import equations, inline, notes, tags
 from engine.text.stream.elements import Block, Element, Pause, Phrase
 from engine.text.stream.equations import Equation
-from engine.text.stream.piece import Piece
-from engine.text.stream.words import Token
+from engine.text.stream.tokens import Token
 
 _FENCE = re.compile(r"(`{3,}|~{3,})[^`]*")
 _FENCE_BEHIND = re.compile(r"`{3,}[a-z+#]+")  # at the end of a line of text
@@ -165,7 +165,7 @@ class Markdown:
             return self._show_held()
         self._held, self._formulas = [], held.formulas
         start, closing = found
-        before = self._visible(Piece.at(text[:start], held.start)) if start else []
+        before = self._visible(Piece.at(text[:start], held.start))
         self._until, self._within_line = closing, not closing.startswith("</")
         self._hidden_text = text[start:] if closing else ""
         return before
@@ -173,8 +173,8 @@ class Markdown:
     def _new_line(self, token: Token) -> None:
         lines = token.lines
         self._previous = self._interpreted = ""
-        self._begins, self._code, self._acts, self.acted = True, False, False, False
-        self.in_quote = False
+        self._begins = True
+        self._code = self._acts = self.acted = self.in_quote = False
         if self._until == ">" and lines == 1 and tags.continues(token.text):
             return
         self._table = self._table and lines == 1
@@ -305,7 +305,7 @@ class Markdown:
         rest = piece.cut(len(content))
         place = piece.start, max(piece.start + 1, rest.start if rest.text else piece.end)
         said = [Equation(words, content, *place, displayed=False)] if words else []
-        return [*said, *(self._visible(rest) if rest.text else [])]
+        return [*said, *self._visible(rest)]
 
     def _hold_or_show(self, piece: Piece) -> list[Element]:
         """The elements of the rest of a token; none, and it is held, if the next one decides."""
@@ -320,11 +320,13 @@ class Markdown:
         return []
 
     def _visible(self, piece: Piece) -> list[Element]:
+        if not piece.text:
+            return []
         if self._interpreted:
             return self._interpret(piece)
         hiding = None if self._quoted else tags.HIDING.search(piece.text)
         if hiding:
-            before = self._visible(piece.cut(0, hiding.start())) if hiding.start() else []
+            before = self._visible(piece.cut(0, hiding.start()))
             self._until = f"</{hiding['name']}>" if hiding["name"] else "-->"
             if hiding["kind"]:
                 self._until = f"[/{hiding['kind']}]"
@@ -333,14 +335,8 @@ class Markdown:
             return before + self._hidden(piece.cut(hiding.end()))
         found = None if self._quoted or self._formulas else tags.find_pause(piece.text)
         if found:
-            before = self._visible(piece.cut(0, found.start())) if found.start() else []
-            pause = tags.pause(found[0])
-            rest = piece.cut(found.end())
-            return [
-                *before,
-                *([pause] if pause else []),
-                *(self._visible(rest) if rest.text else []),
-            ]
+            before, pause = self._visible(piece.cut(0, found.start())), tags.pause(found[0])
+            return before + ([pause] if pause else []) + self._visible(piece.cut(found.end()))
         elements: list[Element] = []
         place = inline.Place(self._quoted, self._begins, self._previous)
         for part in equations.parts(piece, self._formulas):

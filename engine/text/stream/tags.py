@@ -7,10 +7,10 @@ Invariant: possible text stays: a comparison, a type such as List<int>, a placeh
 import re
 
 from engine.text.marks import THINKING, UNSAID, VALUED
+from engine.text.piece import Piece
 from engine.text.rules import numbers
 from engine.text.rules.identifiers import spell
 from engine.text.stream.elements import LONGEST_S, Break
-from engine.text.stream.piece import Piece
 from engine.text.tables import words
 
 _SSML, _PLACEHOLDERS, _ACTS, _MANNERS, _ASIDES, _LEADS, _LED, _SOURCES = (

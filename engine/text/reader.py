@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, marks, numbers, readings, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
 from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
 from engine.text.stream.elements import LONGEST_S, TEXT, Block, Break, Element, Pause, Phrase
 from engine.text.stream.equations import Equation
-from engine.text.stream.piece import Piece
-from engine.text.stream.words import Ahead
+from engine.text.stream.tokens import Ahead
 from engine.text.word import Word
 
 _LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)(?!(?<!/\d.)\d\d?/\d)")  # "10-15 km": the 15 counts

@@ -8,8 +8,8 @@ text was cut into deltas.
 from dataclasses import dataclass, replace
 
 from engine.characters import WholeCharacters
+from engine.text.pacing import Pacing
 from engine.text.speakable import Speakable
-from engine.text.stream.pacing import Pacing
 from engine.text.word import Word
 
 

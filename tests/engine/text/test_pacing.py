@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.text.stream import pacing
-from engine.text.stream.paced import Growth, PacedText
-from engine.text.stream.pacing import ASIDE, CODE, NAME
+from engine.text import pacing
+from engine.text.paced import Growth, PacedText
+from engine.text.pacing import ASIDE, CODE, NAME
 from tests.engine.text.cases import CASES
 from tests.engine.text.test_speakable import MARKDOWNISH, TEXTS
 
