@@ -61,7 +61,7 @@ class Recognition(Protocol):
 
     def overlapping(self) -> Transcript:
         """As interim(), for speech during a reply of the assistant. Such speech is often one of a
-        few words (engine/text/interaction.py), which a recogniser may expect.
+        few words (engine/text/barge_in_words.py), which a recogniser may expect.
         """
         ...
 

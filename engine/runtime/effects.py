@@ -24,7 +24,7 @@ from engine.runtime.turn.replies import Replies
 from engine.runtime.turn.rules import KEYBOARD
 from engine.runtime.workers.history_writer import STAYS_OFF
 from engine.runtime.workers.language_model_worker import GetReady, Rest
-from engine.text.interaction import halts, lets_go_on
+from engine.text.barge_in_words import halts, lets_go_on
 
 
 class Effects:

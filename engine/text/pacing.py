@@ -95,14 +95,14 @@ class Pacing:
         before = self._passed(word.start)
         token = self._passed(word.end)
         self._open(before)
-        core = token.strip(_EDGES)
-        careful = self._careful(core, token, before)
+        body = token.strip(_EDGES)
+        careful = self._careful(body, token, before)
         own = min((careful, QUOTED)) if self._left["quotation"] else careful
         if own == 1.0 and any(self._left[aside] for aside in ("bracket", "dashed", "passing")):
             own = ASIDE
         self._left = {kind: max(0, left - 1) for kind, left in self._left.items()}
         self._close(token[len(token.rstrip(_EDGES)) :])
-        self._note(core, token)
+        self._note(body, token)
         return own
 
     def _passed(self, place: int) -> str:
@@ -114,41 +114,41 @@ class Pacing:
 
     # ----------------------------------------------------------------- what is careful
 
-    def _careful(self, core: str, token: str, before: str) -> float:
+    def _careful(self, body: str, token: str, before: str) -> float:
         paces = [1.0]
-        self._code = self._is_code(core, token, before)
-        figure = any(char.isdigit() for char in core) or bool(_WRITTEN_OUT.fullmatch(core.lower()))
-        capital = core[:1].isupper()
+        self._code = self._is_code(body, token, before)
+        figure = any(char.isdigit() for char in body) or bool(_WRITTEN_OUT.fullmatch(body.lower()))
+        capital = body[:1].isupper()
         self._address = capital and (self._address or self._figure) and not self._sentence_start
         if self._code:
             paces.append(CODE)
         if figure or self._address:
             paces.append(FIGURE)
-        if self._is_new_name(core):
+        if self._is_new_name(body):
             paces.append(NAME)
-        self._figure = bool(_HOUSE.fullmatch(core)) and token.endswith(core)
+        self._figure = bool(_HOUSE.fullmatch(body)) and token.endswith(body)
         return min(paces)
 
-    def _is_code(self, core: str, token: str, before: str) -> bool:
-        self._spelling = self._is_spelled(core, token)
-        if self._spelling or _CODE.fullmatch(core):
+    def _is_code(self, body: str, token: str, before: str) -> bool:
+        self._spelling = self._is_spelled(body, token)
+        if self._spelling or _CODE.fullmatch(body):
             return True
-        if self._code and core.isdecimal():  # the next group of a telephone number
+        if self._code and body.isdecimal():  # the next group of a telephone number
             return True
-        return before.endswith("(") and len(core) == 3 and core.isdecimal() and ")" in token
+        return before.endswith("(") and len(body) == 3 and body.isdecimal() and ")" in token
 
-    def _is_spelled(self, core: str, token: str) -> bool:
+    def _is_spelled(self, body: str, token: str) -> bool:
         """Whether it is a single letter that is not a word: the first A or I of a spelling has a
         comma."""
-        if len(core) != 1 or not core.isupper():
+        if len(body) != 1 or not body.isupper():
             return False
-        if core == "I":
+        if body == "I":
             return self._spelling
-        return core != "A" or self._spelling or token[-1] in ",;-"
+        return body != "A" or self._spelling or token[-1] in ",;-"
 
-    def _is_new_name(self, core: str) -> bool:
-        name = core.removesuffix("'s").removesuffix("’s").casefold()
-        if not core[:1].isupper() or len(core) < 2 or name in _NO_NAMES:
+    def _is_new_name(self, body: str) -> bool:
+        name = body.removesuffix("'s").removesuffix("’s").casefold()
+        if not body[:1].isupper() or len(body) < 2 or name in _NO_NAMES:
             return False
         new = name not in self._names
         self._names.add(name)
@@ -199,10 +199,10 @@ class Pacing:
         elif not (at_line_start or self._sentence_start or self._figure):
             self._left["dashed"] = _LONGEST_DASHED
 
-    def _note(self, core: str, token: str) -> None:
+    def _note(self, body: str, token: str) -> None:
         """Remember what the next words are judged by."""
         self._sentence_start = False
-        self._clause.append(core.lower())
+        self._clause.append(body.lower())
         if tuple(self._clause) in _PASSING:
             self._left["passing"] = _LONGEST_DASHED
         elif token[-1:] in ",;:":

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import is_foreign
-from engine.text.rules import groups, marks, numbers, readings, symbols
-from engine.text.rules.context import Context, Currency, NeedNext, Past, Reading
-from engine.text.rules.marks import DASHES, ELLIPSIS, Peeled
+from engine.text.rules import groups, numbers, punctuation, readings, symbols
+from engine.text.rules.context import Context, Currency, NeedNext, PreviousToken, Reading
+from engine.text.rules.punctuation import DASHES, ELLIPSIS, Peeled
 from engine.text.stream.elements import LONGEST_S, TEXT, Block, Break, Element, Pause, Phrase
 from engine.text.stream.equations import Equation
 from engine.text.stream.tokens import Ahead
@@ -44,7 +44,9 @@ class _Held:
 
     @property
     def text(self) -> str:
-        return ("(" if "(" in self.peeled.opened else "") + self.peeled.core + self.peeled.tail
+        return (
+            ("(" if "(" in self.peeled.opened else "") + self.peeled.body + self.peeled.punctuation
+        )
 
 
 class Reader:
@@ -54,7 +56,7 @@ class Reader:
         self._run: list[_Held] = []  # several only if they are groups of figures
         self._last: Word | None = None
         self._soft = ""  # what `_last` gets if no stronger mark comes
-        self._past: tuple[Past, ...] = ()
+        self._past: tuple[PreviousToken, ...] = ()
         self._currency: Currency | None = None
         self._pause_s = 0.0  # in front of the next word
         self._started = False
@@ -72,7 +74,7 @@ class Reader:
                 self._soft, self._past = ",", ()
             case Break(mark, seconds):
                 words = self._read_run("")
-                self._attach(marks.peel(mark))
+                self._attach(punctuation.peel(mark))
                 self._pause_s = min(self._pause_s + seconds, LONGEST_S)
             case Phrase():
                 words = self._read_run("") + self._release(".")
@@ -82,11 +84,11 @@ class Reader:
                 words = self._read_run(element.written)
                 if element.words:
                     words += self._give(element.words, element)
-                    self._past = (Past(element.written, ""), *self._past[:_REMEMBERED])
+                    self._past = (PreviousToken(element.written, ""), *self._past[:_REMEMBERED])
                     self._soft, self._currency = "," if element.displayed else "", None
             case Piece():
                 words = []
-                for piece in marks.split(element):
+                for piece in punctuation.split(element):
                     words += self._on_piece(piece)
         return words
 
@@ -130,14 +132,14 @@ class Reader:
         return words + self._release("" if block in TEXT else ".")
 
     def _on_piece(self, piece: Piece) -> list[Word]:
-        peeled = self._lengths(marks.peel(piece.text))
+        peeled = self._lengths(punctuation.peel(piece.text))
         entry = _Held(piece.cut(len(peeled.opened)), peeled)
         texts = [earlier.text for earlier in self._run]
         if texts and self._line_words > 1 and groups.continues(texts, entry.text):
             self._run.append(entry)
             return []
-        words = self._read_run(peeled.core)
-        if not peeled.core:
+        words = self._read_run(peeled.body)
+        if not peeled.body:
             self._attach(peeled)
             return words
         reading = None
@@ -145,11 +147,11 @@ class Reader:
             with suppress(NeedNext):
                 reading = self._read(peeled, None)
         if reading is not None and not reading.words:
-            if peeled.core in DASHES:
+            if peeled.body in DASHES:
                 self._soft = ","
                 return words
             return words + self._take(entry, reading)
-        words += self._release("," if marks.opens_pause(peeled) else "")
+        words += self._release("," if punctuation.opens_pause(peeled) else "")
         if reading is None:
             self._run = [entry]
         else:
@@ -163,17 +165,17 @@ class Reader:
         return peeled
 
     def _length(self, peeled: Peeled, quote: str, prime: str) -> Peeled:
-        elided = _ELIDED.fullmatch(peeled.core) and quote not in peeled.tail
+        elided = _ELIDED.fullmatch(peeled.body) and quote not in peeled.punctuation
         if quote in peeled.opened and not elided:
             self._quotes.add(quote)
-        if quote not in peeled.tail:
+        if quote not in peeled.punctuation:
             return peeled
-        year = quote == "'" and _YEAR.fullmatch(peeled.core)
-        length = peeled.tail[0] == quote and _LENGTH.fullmatch(peeled.core) and not year
+        year = quote == "'" and _YEAR.fullmatch(peeled.body)
+        length = peeled.punctuation[0] == quote and _LENGTH.fullmatch(peeled.body) and not year
         if quote in self._quotes or not length:
             self._quotes.discard(quote)
             return peeled
-        return replace(peeled, core=peeled.core + prime, tail=peeled.tail[1:])
+        return replace(peeled, body=peeled.body + prime, punctuation=peeled.punctuation[1:])
 
     def _read_run(self, following: str) -> list[Word]:
         """Read the held tokens: a code group by group, thousands as one number, others one by
@@ -192,15 +194,15 @@ class Reader:
             else:
                 size = groups.thousands(texts, context) or 1
                 entry = _joined(run[:size])
-                after = run[size].peeled.core if size < len(run) else following
+                after = run[size].peeled.body if size < len(run) else following
                 words += self._take(entry, self._read(entry.peeled, after))
             del run[:size]
             entire = False
         return words
 
     def _read(self, peeled: Peeled, following: str | None) -> Reading:
-        context = Context(self._past, peeled.tail, peeled.opened, self._currency, following)
-        reading = readings.read(peeled.core, context)
+        context = Context(self._past, peeled.punctuation, peeled.opened, self._currency, following)
+        reading = readings.read(peeled.body, context)
         mark = peeled.mark if reading.mark is None else reading.mark
         if mark == ELLIPSIS:
             mark = "," if context.after[:1].islower() else "."
@@ -212,15 +214,17 @@ class Reader:
         mark = peeled.mark if reading.mark is None else reading.mark
         soft = peeled.soft and mark == peeled.mark
         texts = [text for word in reading.words for text in _spoken(word)]
-        core = numbers.american(_LAST_PART.split(peeled.core)[-1])
-        self._past = (Past(core, mark), *self._past[:_REMEMBERED])
+        body = numbers.american(_LAST_PART.split(peeled.body)[-1])
+        self._past = (PreviousToken(body, mark), *self._past[:_REMEMBERED])
         self._currency = reading.currency
         if not texts:
             self._attach(peeled)
             return []
         if mark and not soft:
             texts[-1] = texts[-1].rstrip(_MARKS) + mark
-        words = self._release("," if marks.opens_pause(peeled) else "") + self._give(texts, piece)
+        words = self._release("," if punctuation.opens_pause(peeled) else "") + self._give(
+            texts, piece
+        )
         self._soft = mark if soft else ""
         return words
 
@@ -279,7 +283,7 @@ def _joined(run: list[_Held]) -> _Held:
     for entry in others:
         group = re.sub(r",(?=\d)", ".", entry.piece.text)  # a comma within is a decimal one
         text, places = f"{text},{group}", (*places, places[-1], *entry.piece.places)
-    return _Held(Piece(text, places), replace(marks.peel(text), opened=first.peeled.opened))
+    return _Held(Piece(text, places), replace(punctuation.peel(text), opened=first.peeled.opened))
 
 
 def _spoken(word: str) -> list[str]:

@@ -11,7 +11,7 @@ posterior and falls with every transition between words that occurs in no phrase
 import math
 from dataclasses import dataclass
 
-from engine.text.interaction import HALTS, NODS
+from engine.text.barge_in_words import HALTS, NODS
 
 MOST_UNSEEN = 4  # unseen transitions; more of them do not lower the confidence further
 MOST_MARGIN = 2.0  # likewise for the score margin

@@ -18,7 +18,7 @@ from engine.asr.sphinx.english import trigrams, write_dictionary, write_known
 from engine.asr.sphinx.searches import ANY_WORD, Searches, always
 from engine.asr.utterance import Clip
 from engine.audio.pcm import Pcm
-from engine.text.interaction import HALTS, NODS
+from engine.text.barge_in_words import HALTS, NODS
 
 PAUSE_MS = 1500
 MARGIN_MS = 300  # of silence around speech: the search needs to hear the beginning
@@ -149,8 +149,8 @@ class SphinxDecoder:
 
 
 def transitions() -> list[tuple[int, int, float, str]]:
-    """Return the interjections during a reply (engine/text/interaction.py) as a grammar from state
-    0 to state 1: (state, next state, probability, word). All texts are equally likely.
+    """Return the interjections during a reply (engine/text/barge_in_words.py) as a grammar from
+    state 0 to state 1: (state, next state, probability, word). All texts are equally likely.
 
     A recogniser for sentences seldom gets a lone word right; choosing among few works much better
     (decision.overlapping).

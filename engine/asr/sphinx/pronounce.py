@@ -13,7 +13,7 @@ Lookup = Callable[[str], str | None]
 KNOWN = {
     "rubato": "R UW B AA T OW",
     "spelt": "S P EH L T",
-    # Interjections during a reply (engine/text/interaction.py).
+    # Interjections during a reply (engine/text/barge_in_words.py).
     "mhm": "M HH M",
     "hm": "HH M",
     "hum": "HH AH M",

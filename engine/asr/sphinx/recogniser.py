@@ -105,7 +105,7 @@ class SphinxRecognition:
         return transcript
 
     def interjection(self) -> Transcript | None:
-        """Return a halt or a nod if it was certainly one, see engine/text/interaction.py."""
+        """Return a halt or a nod if it was certainly one, see engine/text/barge_in_words.py."""
         return self._interim(self._decoder.decode_overlapping)
 
     def command(self, wanted: Callable[[], bool]) -> Transcript | None:

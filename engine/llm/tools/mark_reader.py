@@ -1,4 +1,4 @@
-"""Read one mark (engine.text.marks) at the beginning of a text that may be incomplete.
+"""Read one mark (engine.text.llm_markers) at the beginning of a text that may be incomplete.
 
 Invariant: more text is requested only while the text can still become a known mark.
 """
@@ -6,7 +6,7 @@ Invariant: more text is requested only while the text can still become a known m
 import re
 from dataclasses import dataclass, replace
 
-from engine.text.marks import ANSWERS, BARRED, OTHERS, OWN, PLAIN, SQUARE, THINKS, Kind
+from engine.text.llm_markers import ANSWERS, BARRED, OTHERS, OWN, PLAIN, SQUARE, THINKS, Kind
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Separate the parts of a model's stream that are not spoken: thoughts, tool calls, and the marks
-that should have stayed with the server (engine.text.marks).
+that should have stayed with the server (engine.text.llm_markers).
 
 Invariant: the result is the same however the stream is cut into pieces; only text that may still
 become a mark or a call is held back. A mark inside code is text.
@@ -25,7 +25,7 @@ from engine.llm.tools.mark_reader import (
     read,
 )
 from engine.llm.tools.toolbox import ToolCall
-from engine.text.marks import ANSWERS, OTHERS, THINKS, Kind
+from engine.text.llm_markers import ANSWERS, OTHERS, THINKS, Kind
 
 MAX_BODY_CHARS = 20_000  # with a longer tool call the model is stuck
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from engine.messages.words import Phase
 from engine.runtime.turn.orders import Answer, ReadOut, TurnOrder
-from engine.text.interaction import COMMANDS, NODDING, halts, words
+from engine.text.barge_in_words import COMMANDS, NODDING, halts, words
 
 LONG_MS = 1300  # of speech: nods are shorter
 WORDS_MS = 768  # of speech from which words count: a nod is shorter, and is easily misheard

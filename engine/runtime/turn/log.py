@@ -30,7 +30,7 @@ from engine.runtime.turn.facts import (
     WordsReady,
 )
 from engine.runtime.turn.floor import reply_words
-from engine.text.interaction import halts
+from engine.text.barge_in_words import halts
 from engine.text.word import Word
 
 Shown = ReplyDelta | events.ReplyRetracted | WordHeard  # events for the host

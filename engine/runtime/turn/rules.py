@@ -38,7 +38,7 @@ from engine.runtime.turn.orders import (
     Resume,
     TurnOrder,
 )
-from engine.text.interaction import nods
+from engine.text.barge_in_words import nods
 
 KEYBOARD = "keyboard"  # the recogniser's name for typed text
 REACTION_S = 0.5  # after a sound: speech that starts sooner does not react to it

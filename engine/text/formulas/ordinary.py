@@ -5,8 +5,8 @@ import unicodedata
 
 from engine.text.formulas import commands
 from engine.text.formulas.parts import Part, Role, operand
-from engine.text.rules import marks, numbers, readings, symbols
-from engine.text.rules.context import Context, Past
+from engine.text.rules import numbers, punctuation, readings, symbols
+from engine.text.rules.context import Context, PreviousToken
 
 _UNIT = re.compile(r"[A-Za-zµμ°Ω%]+(?:\^[23])?(?:/[A-Za-z]+(?:\^[23])?)?")
 _PRODUCT = re.compile(r"\\cdot\s*|\\[,;: ]|[~{}]")
@@ -56,7 +56,7 @@ def unit(source: str, before: Part | None) -> Part | None:
     bare = _PRODUCT.sub("", source)
     if before is None or before.role is not Role.NUMBER or not _UNIT.fullmatch(bare):
         return None
-    past = (Past(before.raw, ""),)
+    past = (PreviousToken(before.raw, ""),)
     said = readings.read(bare, Context(past)).words
     is_known = said and said != (bare,) and not any(char in "^/" for char in "".join(said))
     return operand(said, bare) if is_known else None
@@ -67,20 +67,20 @@ def part(text: str, before: Part | None) -> Part | None:
     found = unit(text.strip(), before)
     if found:
         return found
-    past: tuple[Past, ...] = ()
+    past: tuple[PreviousToken, ...] = ()
     if before is not None and before.role is Role.NUMBER:
-        past = (Past(before.raw, ""),)
+        past = (PreviousToken(before.raw, ""),)
     said: list[str] = []
     text = re.sub(r"\\([a-zA-Z]+)|[\\{}]|\$(?!\d)", lambda match: f" {match[1] or ''} ", text)
     tokens = text.split()
     for place, token in enumerate(tokens):
-        peeled = marks.peel(token)
+        peeled = punctuation.peel(token)
         following = tokens[place + 1] if place + 1 < len(tokens) else ""
-        reading = readings.read(peeled.core, Context(past, peeled.tail, following=following))
+        reading = readings.read(peeled.body, Context(past, peeled.punctuation, following=following))
         found_words = [word for word in reading.words if word]
         if found_words and peeled.mark in tuple(",;:") and peeled.mark:
             found_words[-1] = found_words[-1].rstrip(",;:") + ","
         said += found_words
-        past = (Past(peeled.core, peeled.mark), *past[:1])
+        past = (PreviousToken(peeled.body, peeled.mark), *past[:1])
     role = Role.LETTER if len(text.strip()) == 1 else Role.OPERAND
     return Part(tuple(said), role, text.strip()) if said else None

@@ -29,60 +29,60 @@ _LETTER = re.compile("[A-HJ-NP-Z]")
 _CHOICES = "ABCDEXYZ"  # of a test, and unknowns
 
 
-def dotted(core: str, context: Context) -> Reading | None:
+def dotted(body: str, context: Context) -> Reading | None:
     """e.g., i.e., Ph.D., U.S., J.R.R."""
-    if not _INITIALISM.fullmatch(core) and core.lower() not in _DOTTED:
+    if not _INITIALISM.fullmatch(body) and body.lower() not in _DOTTED:
         return None
-    expansion = _DOTTED.get(core.lower())
+    expansion = _DOTTED.get(body.lower())
     if expansion:
         return _with_own_comma(expansion, context)
-    if not (core.isupper() or context.tail.startswith(".")):
+    if not (body.isupper() or context.punctuation.startswith(".")):
         return None  # "a.b" is a name with a dot in it
-    letters = core.replace(".", "")
+    letters = body.replace(".", "")
     spelling = letters if letters.isupper() else "-".join(letters.upper())
     return say(spelling, context.mark_behind_dot(any_name=False))
 
 
-def titled(core: str, context: Context) -> Reading | None:
+def titled(body: str, context: Context) -> Reading | None:
     """Mr. Smith, Mt. Everest"""
-    title = _TITLES.get(core)
+    title = _TITLES.get(body)
     if title is None:
         return None
-    if context.tail.startswith("."):
-        is_title = core in _BARE_TITLES or context.after in ("and", "&", "Dr", "Prof")
+    if context.punctuation.startswith("."):
+        is_title = body in _BARE_TITLES or context.after in ("and", "&", "Dr", "Prof")
         return say(title, context.other_mark) if is_title or _names_something(context) else None
-    if core in _BARE_TITLES and not context.tail and context.after[:1].isupper():
+    if body in _BARE_TITLES and not context.punctuation and context.after[:1].isupper():
         return say(title)
     return None
 
 
-def street_or_person(core: str, context: Context) -> Reading | None:
+def street_or_person(body: str, context: Context) -> Reading | None:
     """Dr. and St. on either side of a name."""
-    if core not in ("Dr", "St"):
+    if body not in ("Dr", "St"):
         return None
-    before, behind = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[core]
-    closes = bool(context.tail.strip(".")) or not _names_something(context)
+    before, behind = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[body]
+    closes = bool(context.punctuation.strip(".")) or not _names_something(context)
     if not closes:
         in_address = context.previous[:1].isupper() and context.before_previous[:1].isdigit()
         return say(behind if in_address else before, "")  # "12 Oak Dr. Springfield"
     named = context.previous[:1].isupper() or context.previous[:1].isdigit()
-    word = before if not named and core == "Dr" else behind
+    word = before if not named and body == "Dr" else behind
     return say(word, context.mark_behind_dot(any_name=False))
 
 
-def shortened(core: str, context: Context) -> Reading | None:
+def shortened(body: str, context: Context) -> Reading | None:
     """approx., etc., No. 5"""
-    lower = core.lower()
-    if not context.tail.startswith(".") or lower not in _WORDS:
+    lower = body.lower()
+    if not context.punctuation.startswith(".") or lower not in _WORDS:
         return None
-    if core == "c" and context.after_number:
+    if body == "c" and context.after_number:
         return say("cup" if numbers.is_one(context.previous) else "cups", "")
-    if core == "c" and re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", context.previous):
+    if body == "c" and re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", context.previous):
         return say("century", context.mark_behind_dot(any_name=True))
-    figure = context.after[:1].isdigit() or (core == "No" and context.after == "of")
+    figure = context.after[:1].isdigit() or (body == "No" and context.after == "of")
     if lower in _BEFORE_FIGURE and not figure:
         return None
-    if lower in _OTHERS_IN_CAPITALS and core.isupper() and not figure:
+    if lower in _OTHERS_IN_CAPITALS and body.isupper() and not figure:
         return None
     if lower == "al" and context.previous != "et":
         return None
@@ -93,67 +93,67 @@ def shortened(core: str, context: Context) -> Reading | None:
     word = _WORDS[lower]
     if lower in _DATED and re.fullmatch(r"\d{4}", context.after):
         word = _DATED[lower]
-    return say(word.capitalize() if core[0].isupper() and lower != "etc" else word, mark)
+    return say(word.capitalize() if body[0].isupper() and lower != "etc" else word, mark)
 
 
-def bare(core: str, context: Context) -> Reading | None:
+def bare(body: str, context: Context) -> Reading | None:
     """vs, w/, N/A, LED"""
-    expansion = _BARE.get(core)
+    expansion = _BARE.get(body)
     if expansion is None:
         return None
-    if context.tail.startswith(".") and expansion != "P-H-D":
+    if context.punctuation.startswith(".") and expansion != "P-H-D":
         return None
     return _with_own_comma(expansion, context) if expansion.endswith(",") else say(expansion)
 
 
-def initial(core: str, context: Context) -> Reading | None:
+def initial(body: str, context: Context) -> Reading | None:
     """George W. Bush: no pause after the letter."""
-    single = len(core) == 1 and core.isupper() and core.isascii() and context.tail == "."
-    if not single or core == "I" or not context.after:
+    single = len(body) == 1 and body.isupper() and body.isascii() and context.punctuation == "."
+    if not single or body == "I" or not context.after:
         return None
     if context.after[0].islower():
-        return say(core, "")
+        return say(body, "")
     if not context.after[0].isupper():
         return None
     if context.after.lower() in SENTENCE_STARTERS | OPENERS and len(context.after) > 1:
         return None
     previous = context.previous
-    if _is_of_alphabet(core, context):
+    if _is_of_alphabet(body, context):
         return None
     beside_name = (
         not previous or previous[0].isupper() or previous in SENTENCE_STARTERS | _DOTTED.keys()
     )
-    return say(core, "") if beside_name or len(context.after) == 1 else None
+    return say(body, "") if beside_name or len(context.after) == 1 else None
 
 
-def _is_of_alphabet(core: str, context: Context) -> bool:
+def _is_of_alphabet(body: str, context: Context) -> bool:
     """Whether a letter is a grade, an answer or the like: "The answer is C.", "from A to B."."""
-    if len(context.after) > 1 and context.previous in _BEFORE_CHOICES and core in _CHOICES:
+    if len(context.after) > 1 and context.previous in _BEFORE_CHOICES and body in _CHOICES:
         return True
     other = context.before_previous
-    joined = context.previous == "and" and len(other) == 1 and ord(core) == ord(other) + 1
+    joined = context.previous == "and" and len(other) == 1 and ord(body) == ord(other) + 1
     if joined or (context.previous.lower() in _BETWEEN_LETTERS and len(other) == 1):
         return True
-    if any(past.mark == "." and _LETTER.fullmatch(past.core) for past in context.past[1:]):
+    if any(past.mark == "." and _LETTER.fullmatch(past.body) for past in context.past[1:]):
         return True  # "Then B.", behind a sentence that ended in a letter
     for past in context.past[:3]:
         if past.mark in tuple(".?!"):
             return False
-        if past.core.lower() in _LETTERED:
+        if past.body.lower() in _LETTERED:
             return True
-        if past.core not in SENTENCE_STARTERS:
+        if past.body not in SENTENCE_STARTERS:
             return False
     return False
 
 
-def letter_a(core: str, context: Context) -> Reading | None:
+def letter_a(body: str, context: Context) -> Reading | None:
     """The letter in "N, A, M, E": voices read a bare A as the article, and "ay" as an eye."""
-    return say("eh") if core == "A" and context.tail[:1] in tuple(",.;:!?") else None
+    return say("eh") if body == "A" and context.punctuation[:1] in tuple(",.;:!?") else None
 
 
-def marks_of_a(core: str, context: Context) -> Reading | None:
+def marks_of_a(body: str, context: Context) -> Reading | None:
     """The grades of "straight As", which are not the word."""
-    if core != "As" or context.previous.lower() not in _BEFORE_GRADES or context.past[0].mark:
+    if body != "As" or context.previous.lower() not in _BEFORE_GRADES or context.past[0].mark:
         return None
     return say("A's")
 

@@ -58,21 +58,21 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Past:
+class PreviousToken:
     """A token that was read: its text without punctuation, and its mark."""
 
-    core: str
+    body: str
     mark: str
 
 
 @dataclass(frozen=True)
 class Context:
-    """The neighbourhood of one token. `tail` is its trailing punctuation as written, `opened` what
-    stood before it (quotes, brackets). `following` None: not known yet; "": nothing follows.
+    """The neighbourhood of one token. `punctuation` stands behind it, `opened` before it (quotes,
+    brackets). `following`: the next token; None = not known yet, "" = nothing follows.
     """
 
-    past: tuple[Past, ...] = ()  # newest first, at most five
-    tail: str = ""
+    past: tuple[PreviousToken, ...] = ()  # newest first, at most five
+    punctuation: str = ""
     opened: str = ""
     currency: Currency | None = None
     following: str | None = ""
@@ -96,24 +96,24 @@ class Context:
     @property
     def after_number(self) -> bool:
         """Whether a number stands directly before, without punctuation in between."""
-        return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].core))
+        return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].body))
 
     @property
     def after_amount(self) -> bool:
         """Whether a number or its scale stands before: "5", "5 million"."""
-        scaled = bool(self.past) and not self.past[0].mark and self.past[0].core.lower() in SCALES
+        scaled = bool(self.past) and not self.past[0].mark and self.past[0].body.lower() in SCALES
         return scaled or self.after_number
 
     @property
     def other_mark(self) -> str:
-        """The first mark of the tail that is not an abbreviation's own dot."""
-        return next((char for char in self.tail.removeprefix(".") if char in ".,?!;:"), "")
+        """The first mark that is not an abbreviation's own dot."""
+        return next((char for char in self.punctuation.removeprefix(".") if char in ".,?!;:"), "")
 
     def mark_behind_dot(self, *, any_name: bool) -> str | None:
-        """The mark that is left when an abbreviation has taken the first dot of the tail: another
-        mark, or a full stop if a sentence follows (see sentence_follows). None: there is no dot.
+        """Return the remaining mark when the first dot belongs to an abbreviation: another mark, or
+        a full stop if a sentence follows (see sentence_follows). None = the token has no dot.
         """
-        if not self.tail.startswith("."):
+        if not self.punctuation.startswith("."):
             return None
         if self.other_mark:
             return self.other_mark
@@ -121,7 +121,7 @@ class Context:
 
     def is_adjective(self, article: str) -> bool:
         """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
-        if article.lower() not in ("a", "an") or self.tail:
+        if article.lower() not in ("a", "an") or self.punctuation:
             return False
         named = self.after[:1].isalnum() and self.after.lower() not in _NO_NOUNS
         return named or self.after in ("×", "by")
@@ -131,7 +131,7 @@ class Context:
         "two $5 bills"."""
         if self.is_adjective(before):
             return True
-        if self.tail or not (before.lower() in _DETERMINERS or before.isdecimal()):
+        if self.punctuation or not (before.lower() in _DETERMINERS or before.isdecimal()):
             return False
         return self.after.isalpha() and self.after.islower() and not is_other_word(self.after)
 
@@ -166,11 +166,11 @@ class Context:
         for past in self.past[: depth + 1]:
             if past.mark and past.mark in _SENTENCE_MARKS:
                 return ""
-        return self.past[depth].core if depth < len(self.past) else ""
+        return self.past[depth].body if depth < len(self.past) else ""
 
 
 Rule = Callable[[str, Context], Reading | None]
-"""(core, context) -> how it is said; None when another rule has to decide."""
+"""(body, context) -> how it is said; None when another rule has to decide."""
 
 
 def matching(
@@ -180,8 +180,8 @@ def matching(
     whole = re.compile(pattern, flags)
 
     def rule_of(read: Callable[[re.Match[str], Context], Reading | None]) -> Rule:
-        def rule(core: str, context: Context) -> Reading | None:
-            match = whole.fullmatch(core)
+        def rule(body: str, context: Context) -> Reading | None:
+            match = whole.fullmatch(body)
             return read(match, context) if match else None
 
         return rule

@@ -114,18 +114,18 @@ def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
     return say(said) if said else None
 
 
-def day(core: str, context: Context) -> Reading | None:
+def day(body: str, context: Context) -> Reading | None:
     """May 5, May 3-5, 5 May, the 5th of May"""
-    spread = _DAY_RANGE.fullmatch(core)
+    spread = _DAY_RANGE.fullmatch(body)
     if spread and _is_day(spread[1]) and _is_day(spread[3]):
         first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
         if is_month(context.previous):
             return say(f"{first} to {last}")
-        if not context.tail and is_month(context.after):
+        if not context.punctuation and is_month(context.after):
             article = "" if context.previous.lower() == "the" else "the "
             return say(f"{article}{first} to {last} of")
         return None
-    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", core)
+    bare = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", body)
     if not _is_day(bare) or "'" in context.opened:
         return None
     behind_month = is_month(context.previous)
@@ -133,54 +133,54 @@ def day(core: str, context: Context) -> Reading | None:
         behind_month = context.before_previous.lower() in _DATED
     if behind_month and context.past[0].mark == "":
         return say(numbers.ordinal(int(bare)))
-    if context.tail or not is_month(context.after):
+    if context.punctuation or not is_month(context.after):
         return None
     article = "" if context.previous.lower() == "the" else "the "
     return say(f"{article}{numbers.ordinal(int(bare))} of")
 
 
-def month(core: str, context: Context) -> Reading | None:
+def month(body: str, context: Context) -> Reading | None:
     """Jan., Sept 5, 5 Mar"""
-    name = _SHORT_MONTHS.get(core.title() if core in _OTHER_CASES else core)
+    name = _SHORT_MONTHS.get(body.title() if body in _OTHER_CASES else body)
     if name is None:
         return None
-    dotted = context.tail.startswith(".")
-    safe = dotted and core in _SAFE_SHORT
+    dotted = context.punctuation.startswith(".")
+    safe = dotted and body in _SAFE_SHORT
     if not (safe or context.after_number or context.after[:1].isdigit()):
         return None
     return say(name, context.mark_behind_dot(any_name=False) if dotted else None)
 
 
-def weekday(core: str, context: Context) -> Reading | None:
+def weekday(body: str, context: Context) -> Reading | None:
     """Mon., Thu, Sat. before a date, by Fri., Mon:"""
-    name = _DAYS.get(core)
+    name = _DAYS.get(body)
     if name is None:
         return None
-    safe = context.tail.startswith(".") and core not in ("Sat", "Sun", "Wed", "Mon", "Fri")
-    cued = context.tail.startswith(".") and context.previous.lower() in _DATED
-    safe = safe or cued or context.tail.startswith(":")
+    safe = context.punctuation.startswith(".") and body not in ("Sat", "Sun", "Wed", "Mon", "Fri")
+    cued = context.punctuation.startswith(".") and context.previous.lower() in _DATED
+    safe = safe or cued or context.punctuation.startswith(":")
     if not (safe or context.after[:1].isdigit() or is_month(context.after)):
         return None
     return say(name, context.mark_behind_dot(any_name=False))
 
 
-def year(core: str, context: Context) -> Reading | None:
+def year(body: str, context: Context) -> Reading | None:
     """in 1995, 1990-1995; but 1995 people"""
-    spread = _YEAR_RANGE.fullmatch(core)
-    year_month = _YEAR_MONTH.fullmatch(core)
+    spread = _YEAR_RANGE.fullmatch(body)
+    year_month = _YEAR_MONTH.fullmatch(body)
     reading = _year_range(spread, context) if spread else None
     if reading or (spread and not year_month):
         return reading
     if year_month:
         return say(f"{MONTHS[int(year_month[2]) - 1]} {numbers.year(int(year_month[1]))}")
-    if not _YEAR.fullmatch(core):
+    if not _YEAR.fullmatch(body):
         return None
-    value = int(core)
+    value = int(body)
     day_before = re.sub(r"(?<=\d)(st|nd|rd|th)$", "", context.previous)
     dated = _is_day(day_before) and is_month(context.before_previous)  # "March 3rd,", "3 March"
     if dated or is_month(context.previous):
         return say(numbers.year(value))
-    is_count = not context.tail and is_counted(context.after)
+    is_count = not context.punctuation and is_counted(context.after)
     if context.previous.lower() in _YEAR_CUES:
         return say(numbers.year(value)) if not is_count or context.after == "people" else None
     if is_count or not (1900 <= value <= 2099 or _ERA.fullmatch(context.after)):
@@ -196,22 +196,22 @@ def zone_offset(match: re.Match[str], context: Context) -> Reading:
     return say(f"{words} {numbers.cardinal(int(minutes))}" if int(minutes) else words)
 
 
-def time(core: str, context: Context) -> Reading | None:
+def time(body: str, context: Context) -> Reading | None:
     """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
-    point = _POINT.fullmatch(core)
-    french = _FRENCH.fullmatch(core)
+    point = _POINT.fullmatch(body)
+    french = _FRENCH.fullmatch(body)
     if french and (len(french[1]) == 1 or french[3]):  # a duration rather than a time of day
         minutes = units.quantity(french[2], "min") if french[3] else numbers.number(french[2])
         return say(f"{units.quantity(french[1], 'h')} {minutes}")
     if french or (point and (point[3] or _half_follows(context))):
-        core = re.sub("[.h]", ":", core, count=1)
-    match = _TIME.fullmatch(core) or _HOUR.fullmatch(core)
+        body = re.sub("[.h]", ":", body, count=1)
+    match = _TIME.fullmatch(body) or _HOUR.fullmatch(body)
     if match and int(match[1]) <= 24:
-        return Reading(tuple(_clock(match, context).split()), _half_mark(core, context))
-    standard = _STANDARD.fullmatch(core)
+        return Reading(tuple(_clock(match, context).split()), _half_mark(body, context))
+    standard = _STANDARD.fullmatch(body)
     if standard:  # ISO 9001:2015
         return say(f"{numbers.number(standard[1])}, {numbers.year(int(standard[2]))}")
-    ratio = _RATIO.fullmatch(core)
+    ratio = _RATIO.fullmatch(body)
     if ratio:
         return say(f"{numbers.number(ratio[1])} to {numbers.number(ratio[2])}")
     return None
@@ -220,18 +220,18 @@ def time(core: str, context: Context) -> Reading | None:
 @matching(_HALF.pattern)
 def half_of_day(match: re.Match[str], context: Context) -> Reading | None:
     """p.m., AM; "am" only after a time"""
-    core, past = match[0], context.past
-    timed = past and not past[0].mark and (context.after_number or _TIME.fullmatch(past[0].core))
-    if not timed and "." not in core:
-        after = "" if context.tail else context.after
-        if core != "AM" or initialisms.is_word(core, context.previous, after):
+    body, past = match[0], context.past
+    timed = past and not past[0].mark and (context.after_number or _TIME.fullmatch(past[0].body))
+    if not timed and "." not in body:
+        after = "" if context.punctuation else context.after
+        if body != "AM" or initialisms.is_word(body, context.previous, after):
             return None
-    return Reading((_half(match[1]),), _half_mark(core, context))
+    return Reading((_half(match[1]),), _half_mark(body, context))
 
 
-def dashed(core: str, context: Context) -> Reading | None:
+def dashed(body: str, context: Context) -> Reading | None:
     """15-Jan-2020, Jan-15-2020, 2020-Jan-15, 15Jan2020, Jan-2020, 15-Jan"""
-    match = next((match for pattern in _DASHED if (match := pattern.fullmatch(core))), None)
+    match = next((match for pattern in _DASHED if (match := pattern.fullmatch(body))), None)
     name = match["month"].title() if match else ""
     name = _SHORT_MONTHS.get(name, name)
     if not match or name not in MONTHS:
@@ -244,11 +244,11 @@ def dashed(core: str, context: Context) -> Reading | None:
     return say(words) if words else None
 
 
-def zone(core: str, context: Context) -> Reading | None:
+def zone(body: str, context: Context) -> Reading | None:
     """The EST of "3 PM EST.": a zone keeps its letters, and its dot ends the sentence."""
-    if core not in _ZONES or not context.past or context.past[0].mark:
+    if body not in _ZONES or not context.past or context.past[0].mark:
         return None
-    return say(core) if _TIMED.fullmatch(context.past[0].core) else None
+    return say(body) if _TIMED.fullmatch(context.past[0].body) else None
 
 
 def full_name(word: str) -> str:
@@ -261,9 +261,9 @@ def _half(letter: str) -> str:
     return letter.upper() + "-M"
 
 
-def _half_mark(core: str, context: Context) -> str | None:
+def _half_mark(body: str, context: Context) -> str | None:
     """The dot of "p.m." is not a full stop, unless a sentence begins after it."""
-    if not (core.lower().endswith(("a.m", "p.m")) and context.tail.startswith(".")):
+    if not (body.lower().endswith(("a.m", "p.m")) and context.punctuation.startswith(".")):
         return None
     return context.mark_behind_dot(any_name=False)
 
@@ -291,7 +291,7 @@ def _clock(match: re.Match[str], context: Context) -> str:
 
 
 def _half_follows(context: Context) -> bool:
-    return not context.tail and bool(_HALF.fullmatch(context.after))
+    return not context.punctuation and bool(_HALF.fullmatch(context.after))
 
 
 def _two_figures(text: str) -> str:

@@ -29,14 +29,14 @@ _IDIOMS = section("figures", "idioms")
 VERSIONED = words("figures", "versioned")
 
 
-def idiom(core: str, context: Context) -> Reading | None:
+def idiom(body: str, context: Context) -> Reading | None:
     """Figures with a reading of their own: 24/7, 911."""
-    words = _IDIOMS.get(core)
+    words = _IDIOMS.get(body)
     if words is None:
         return None
     before = context.previous
     is_named = before[:1].isupper() and before.lower() not in SENTENCE_STARTERS
-    if core == "101" and not is_named:  # "Physics 101", but "101 Dalmatians"
+    if body == "101" and not is_named:  # "Physics 101", but "101 Dalmatians"
         return None
     return say(words)
 
@@ -126,7 +126,7 @@ def decade(match: re.Match[str], context: Context) -> Reading | None:
 @matching(r"('?)0([1-9])")
 def elided_year(match: re.Match[str], context: Context) -> Reading | None:
     """'05"""
-    elided = match[1] or ("'" in context.opened and "'" not in context.tail)
+    elided = match[1] or ("'" in context.opened and "'" not in context.punctuation)
     return say(f"oh {numbers.digits(match[2])}") if elided else None
 
 
@@ -135,7 +135,7 @@ def listed(match: re.Match[str], context: Context) -> Reading | None:
     """1,2,3; 1,2 or 3"""
     if match[1]:
         follows = int(match[1]) + 1 == int(match[2]) and context.previous != "between"
-        if not follows or context.tail or context.after not in ("or", "and"):
+        if not follows or context.punctuation or context.after not in ("or", "and"):
             return None
     return say(", ".join(numbers.number(part) for part in match[0].split(",")))
 
@@ -151,12 +151,12 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
     """2x, 3×4, 1920x1080"""
     sizes = [size for size in match.groups() if size]
     if len(sizes) == 1:
-        if context.previous == "=" or (not context.tail and context.after[:1] in _OPERATORS):
+        if context.previous == "=" or (not context.punctuation and context.after[:1] in _OPERATORS):
             return None  # 2x + 1
         return say(f"{numbers.number(sizes[0])} {'time' if sizes[0] == '1' else 'times'}")
     link = " by "
     if "×" in match[0] and not context.describes(context.article):
-        link = " by " if not context.tail and context.after in SIGNS else " times "
+        link = " by " if not context.punctuation and context.after in SIGNS else " times "
     return say(link.join(map(_size, sizes)))
 
 
@@ -185,7 +185,7 @@ def members(match: re.Match[str], context: Context) -> Reading:
 def thousands(match: re.Match[str], context: Context) -> Reading | None:
     """1.5k, 10k users, 10k-20k"""
     named = "." not in match[0] and len(match[1]) != 3  # a 5K screen, an i7-9700K
-    after = context.after if named and not context.tail else ""
+    after = context.after if named and not context.punctuation else ""
     beside = any(re.match(rf"(?:{NUMBER})[kK]\b", each) for each in (context.previous, after))
     if named and not beside and not is_counted(after):
         return None
@@ -195,7 +195,7 @@ def thousands(match: re.Match[str], context: Context) -> Reading | None:
 @matching(r"1(00+)s")
 def many(match: re.Match[str], context: Context) -> Reading | None:
     """1000s of"""
-    if context.tail or context.after != "of":
+    if context.punctuation or context.after != "of":
         return None
     return say(numbers.plural(numbers.cardinal(int("1" + match[1])).removeprefix("one ")))
 
@@ -204,7 +204,7 @@ def many(match: re.Match[str], context: Context) -> Reading | None:
 def numbered(match: re.Match[str], context: Context) -> Reading | None:
     """error 404, port 8080, flight BA 117: the figures of a name"""
     before = context.previous.lower() in _NUMBERED or context.before_previous.lower() == "flight"
-    if before or (match[0] in _STATUS and not context.tail and context.after == "error"):
+    if before or (match[0] in _STATUS and not context.punctuation and context.after == "error"):
         return say(numbers.code(match[0]))
     return None
 

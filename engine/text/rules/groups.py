@@ -71,7 +71,7 @@ _TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}|\d{5}-\d{4}", re.ASCII)
 
 def cued(context: Context) -> bool:
     """Whether the words before announce a number that is dialled or typed: "call", "PIN is"."""
-    past = [past.core.lower() for past in context.past]
+    past = [past.body.lower() for past in context.past]
     return any(
         word in _CUES and all(link in _LINKS for link in past[:place])
         for place, word in enumerate(past)
@@ -182,16 +182,16 @@ def _group(group: str) -> list[str]:
     return plus + numbers.digits(group).split()
 
 
-def whole(core: str, context: Context) -> Reading | None:
+def dialled(body: str, context: Context) -> Reading | None:
     """555-1234, 1-800-555-1234, +44-20-7946-0958, +14155550132, 123-45-6789, CA 90210, PIN 1234"""
-    match = _AMERICAN.fullmatch(core)
+    match = _AMERICAN.fullmatch(body)
     a_range = match and match[1].endswith("0") and match[2].endswith("00")  # 100-2000
     behind_state = len(context.previous) == 2 and context.previous.isupper()
-    if (match and not a_range) or (behind_state and _ZIP.fullmatch(core)) or _CODE.fullmatch(core):
-        return _reading(re.sub(r"\b[A-Z]{2}\b", lambda word: word[0].capitalize(), core))
-    if _UNGROUPED.fullmatch(core) and (grouped := international(core)):
+    if (match and not a_range) or (behind_state and _ZIP.fullmatch(body)) or _CODE.fullmatch(body):
+        return _reading(re.sub(r"\b[A-Z]{2}\b", lambda word: word[0].capitalize(), body))
+    if _UNGROUPED.fullmatch(body) and (grouped := international(body)):
         return _reading(grouped)
-    return _reading(" ".join(re.findall("....", core))) if _CARD_GLUED.fullmatch(core) else None
+    return _reading(" ".join(re.findall("....", body))) if _CARD_GLUED.fullmatch(body) else None
 
 
 @matching(r"(?:(\+?\d{1,3})\()?(\d{2,5})\)([\d.-]{6,12})", re.ASCII)
@@ -205,30 +205,30 @@ def area_glued(match: re.Match[str], context: Context) -> Reading | None:
     return _reading(f"{country or ''} {area} {rest}".strip())
 
 
-def label(core: str, context: Context) -> Reading | None:
+def label(body: str, context: Context) -> Reading | None:
     """The scheme of tel:+14155550132"""
-    word = _LABELS.get(core.lower()) if core.islower() or core.isupper() else None
-    if not word or context.tail != ":" or context.after[:1] not in tuple("+(0123456789"):
+    word = _LABELS.get(body.lower()) if body.islower() or body.isupper() else None
+    if not word or context.punctuation != ":" or context.after[:1] not in tuple("+(0123456789"):
         return None
     return say(word, "")
 
 
-def typed(core: str, context: Context) -> Reading | None:
+def typed(body: str, context: Context) -> Reading | None:
     """The figures of "PIN 1234", "dial 112"; but "call 100 people"."""
-    if not _TYPED_CODE.fullmatch(core) or not cued(context):
+    if not _TYPED_CODE.fullmatch(body) or not cued(context):
         return None
-    is_count = context.previous == "call" and not context.tail and is_counted(context.after)
-    return None if is_count else _reading(_parted(core))
+    is_count = context.previous == "call" and not context.punctuation and is_counted(context.after)
+    return None if is_count else _reading(_parted(body))
 
 
-def long_number(core: str, context: Context) -> Reading | None:
+def long_number(body: str, context: Context) -> Reading | None:
     """5551234567, 18005551234, XI1234567812334: read as digits, unless the words around it make it
     an amount or it is round."""
-    if core.isdecimal() and core.isascii() and len(core) >= _LONG:
-        return None if _is_quantity(core, context) else _reading(_parted(core))
-    if not _LONG_ID.fullmatch(core):
+    if body.isdecimal() and body.isascii() and len(body) >= _LONG:
+        return None if _is_quantity(body, context) else _reading(_parted(body))
+    if not _LONG_ID.fullmatch(body):
         return None
-    runs = re.findall(r"[A-Za-z]+|\d+", core)
+    runs = re.findall(r"[A-Za-z]+|\d+", body)
     return _reading(" ".join(_parted(run) if run.isdecimal() else run.upper() for run in runs))
 
 
@@ -253,32 +253,32 @@ def _parted(figures: str) -> str:
     return " ".join([*head, *re.findall("....", figures[threes:])])
 
 
-def _is_quantity(core: str, context: Context) -> bool:
-    if core.endswith("000") and core[0] != "0":
+def _is_quantity(body: str, context: Context) -> bool:
+    if body.endswith("000") and body[0] != "0":
         return True
     one, two = context.previous.lower(), context.before_previous.lower()
     counts = one in _COUNTING_VERBS or _has_many(one, two, context)
-    if counts and core[0] != "0" and len(core) <= _LONGEST_COUNT:
+    if counts and body[0] != "0" and len(body) <= _LONGEST_COUNT:
         return True
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True
-    after = "" if context.tail else context.after
+    after = "" if context.punctuation else context.after
     if after in _AFTER_QUANTITY or after.partition("/")[0] in SIGNS:
         return True
-    return after != "or" and not _GLUED_AMERICAN.fullmatch(core) and is_counted(after)
+    return after != "or" and not _GLUED_AMERICAN.fullmatch(body) and is_counted(after)
 
 
 def _has_many(one: str, two: str, context: Context) -> bool:
     """Whether "we have" or "there are" stands before a number and nothing says that it names
     something."""
     counted = one in _HAVING or (one in ("are", "were") and (two == "there" or is_counted(two)))
-    if not counted or not _NAMED.isdisjoint(past.core.lower() for past in context.past):
+    if not counted or not _NAMED.isdisjoint(past.body.lower() for past in context.past):
         return False
-    return bool(context.tail) or (context.after != "as" and context.after not in _NAMED)
+    return bool(context.punctuation) or (context.after != "as" and context.after not in _NAMED)
 
 
 def _reading(text: str) -> Reading:
     return Reading(tuple(words_of(text)))
 
 
-RULES: tuple[Rule, ...] = (whole, area_glued, label, typed, long_number)
+RULES: tuple[Rule, ...] = (dialled, area_glued, label, typed, long_number)

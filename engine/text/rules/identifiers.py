@@ -38,39 +38,39 @@ _DETERMINERS = frozenset("the this that my your our their its his her".split())
 _SHOWN = 4  # characters
 
 
-def own_name(core: str, context: Context) -> Reading | None:
+def own_name(body: str, context: Context) -> Reading | None:
     """The "id" before an identifier at the head of a sentence: "an id ending in"."""
-    if core.lower() not in ("id", "uuid", "guid") or context.tail or context.previous:
+    if body.lower() not in ("id", "uuid", "guid") or context.punctuation or context.previous:
         return None
-    article = "an" if core[0] in "iI" else "a"
-    return say(f"{article} {core}") if _UUID.fullmatch(context.after) else None
+    article = "an" if body[0] in "iI" else "a"
+    return say(f"{article} {body}") if _UUID.fullmatch(context.after) else None
 
 
-def identifier(core: str, context: Context) -> Reading | None:
+def identifier(body: str, context: Context) -> Reading | None:
     """550e8400-e29b-41d4-a716-446655440000, 3f2a9bc, sha256:..., an API key"""
-    bare = core.strip("{}")
+    bare = body.strip("{}")
     if _UUID.fullmatch(bare):
         return _ending("id", bare, context)
-    labelled = _LABELLED.fullmatch(core) or _BASE64.fullmatch(core)
+    labelled = _LABELLED.fullmatch(body) or _BASE64.fullmatch(body)
     if labelled:
         name = re.sub(r"\d+", lambda figure: f"-{numbers.code(figure[0])}", labelled[1].lower())
-        end = labelled[2] if labelled.re is _LABELLED else core.rstrip("=")
+        end = labelled[2] if labelled.re is _LABELLED else body.rstrip("=")
         return say(f"{name.replace(' ', '-').replace('--', '-')} ending in {_spelled(end)}")
-    if _KEY.fullmatch(core) or _RANDOM.fullmatch(core):
-        return _ending("key", core, context)
-    named = context.previous.lower() in _NAMES and _NAMED_HASH.fullmatch(core)
-    if named or (_HASH.fullmatch(core) and (len(core) >= _LONG or _MIXED.search(core))):
-        return _ending("hash", core, context)
+    if _KEY.fullmatch(body) or _RANDOM.fullmatch(body):
+        return _ending("key", body, context)
+    named = context.previous.lower() in _NAMES and _NAMED_HASH.fullmatch(body)
+    if named or (_HASH.fullmatch(body) and (len(body) >= _LONG or _MIXED.search(body))):
+        return _ending("hash", body, context)
     return None
 
 
-def network(core: str, context: Context) -> Reading | None:
+def network(body: str, context: Context) -> Reading | None:
     """00:1A:2B:3C:4D:5E, 2001:db8::1, fe80::1/64"""
-    if _MAC.fullmatch(core):
-        return say(" ".join(spell(pair) for pair in re.split("[:-]", core)))
-    if not _IPV6.fullmatch(core):
+    if _MAC.fullmatch(body):
+        return say(" ".join(spell(pair) for pair in re.split("[:-]", body)))
+    if not _IPV6.fullmatch(body):
         return None
-    address, _, length = core.partition("/")
+    address, _, length = body.partition("/")
     groups = [
         "double colon" if part == "::" else spell(part)
         for part in re.findall(r"::|[0-9a-fA-F]+", address)
@@ -87,26 +87,26 @@ def hexadecimal(match: re.Match[str], context: Context) -> Reading | None:
     return say(f"zero X {spell(match[2])}")
 
 
-def masked(core: str, context: Context) -> Reading | None:
+def masked(body: str, context: Context) -> Reading | None:
     """****8876, **** **** **** 8876"""
-    if core == MASK:
+    if body == MASK:
         return Reading(())
-    match = _MASKED.fullmatch(core)
-    behind = context.previous == MASK and _LAST_FIGURES.fullmatch(core)
+    match = _MASKED.fullmatch(body)
+    behind = context.previous == MASK and _LAST_FIGURES.fullmatch(body)
     if not match and not behind:
         return None
     lead = "" if _is_ending(context) else "ending in "
-    return say(lead + numbers.digits(match[1] if match else core))
+    return say(lead + numbers.digits(match[1] if match else body))
 
 
-def last_figures(core: str, context: Context) -> Reading | None:
+def last_figures(body: str, context: Context) -> Reading | None:
     """The figures of "a card ending in 8876"; but "a decade ending in 2019"."""
-    if not _LAST_FIGURES.fullmatch(core) or not _is_ending(context):
+    if not _LAST_FIGURES.fullmatch(body) or not _is_ending(context):
         return None
-    named = any(past.core.lower() in _CARDS for past in context.past[2:])
-    if (_YEAR.fullmatch(core) or len(core) == 2) and not named:
+    named = any(past.body.lower() in _CARDS for past in context.past[2:])
+    if (_YEAR.fullmatch(body) or len(body) == 2) and not named:
         return None
-    return say(numbers.digits(core))
+    return say(numbers.digits(body))
 
 
 def spell(text: str) -> str:
@@ -134,7 +134,7 @@ def _ending(name: str, text: str, context: Context) -> Reading:
 
 
 def _is_ending(context: Context) -> bool:
-    words = [past.core.lower() for past in context.past[:3]] + [""] * 3
+    words = [past.body.lower() for past in context.past[:3]] + [""] * 3
     if words[0] in ("is", "are", "were"):
         words = words[1:]
     if words[0] == "digits" or (words[0] in _ENDINGS and words[1] in _CARDS):

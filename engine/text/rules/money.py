@@ -48,18 +48,18 @@ _IN_HUNDREDTHS = re.compile(r"[\d,]+\.\d\d|\d{1,3}\.\d{3}")
 _GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
 
 
-def amount(core: str, context: Context) -> Reading | None:
+def amount(body: str, context: Context) -> Reading | None:
     """$49.95, -$5, $1.5 million, $5M, 20€, US$3, 5¢"""
-    if match := _BEFORE.fullmatch(core) or _BEHIND.fullmatch(core):
+    if match := _BEFORE.fullmatch(body) or _BEHIND.fullmatch(body):
         return _amount(match.groupdict(), context)
-    if pence := _PENCE.fullmatch(core):
+    if pence := _PENCE.fullmatch(body):
         return say(f"{numbers.number(pence[1])} {'penny' if pence[1] == '1' else 'pence'}")
     return None
 
 
-def spread(core: str, context: Context) -> Reading | None:
+def spread(body: str, context: Context) -> Reading | None:
     """$5-10, $5-$10, $5-10 million, $5M-$10M, $19.99-$24.99, 5-10€"""
-    match = _BEFORE_RANGE.fullmatch(core) or _BEHIND_RANGE.fullmatch(core)
+    match = _BEFORE_RANGE.fullmatch(body) or _BEHIND_RANGE.fullmatch(body)
     if match is None:
         return None
     low, high, currency = match["figure"], match["high"], _SIGNS[match["sign"]]
@@ -80,12 +80,12 @@ def _price_range(low: str, high: str, currency: Currency) -> str:
     return f"{numbers.number(low)} to {numbers.number(high)} {currency.many}"
 
 
-def per(core: str, context: Context) -> Reading | None:
+def per(body: str, context: Context) -> Reading | None:
     """$5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month"""
-    hyphened = _PER_HYPHEN.fullmatch(core)
+    hyphened = _PER_HYPHEN.fullmatch(body)
     if hyphened and (price := amount(hyphened[1], context)):
         return Reading((*price.words, hyphened[2], hyphened[3]))
-    match = _PER.fullmatch(core)
+    match = _PER.fullmatch(body)
     if not match:
         return None
     reading = spread(match[1], context) or amount(match[1], context)
@@ -98,61 +98,61 @@ def per(core: str, context: Context) -> Reading | None:
     return Reading((*reading.words, *words), mark)
 
 
-def owed(core: str, context: Context) -> Reading | None:
+def pending_currency(body: str, context: Context) -> Reading | None:
     """The "million" of "$1.5 million", and the number of "USD 50"."""
     currency = context.currency
     if currency is None:
         return None
-    if _is_scale(core):
-        if _is_label(core, context):
+    if _is_scale(body):
+        if _is_label(body, context):
             single = context.previous.strip(_ANY_SIGN) == "1" or context.describes(
                 context.before_previous
             )
-            return say(f"{currency.one if single else currency.many} {core}")
-        if core.lower() == "hundred" and _scale_follows(context):
-            return Reading((core,), currency=currency)
+            return say(f"{currency.one if single else currency.many} {body}")
+        if body.lower() == "hundred" and _scale_follows(context):
+            return Reading((body,), currency=currency)
         adjective = context.describes(context.before_previous)
-        return say(f"{_scale(core)} {currency.one if adjective else currency.many}")
-    spread_figures = _FIGURES.fullmatch(core)
+        return say(f"{_scale(body)} {currency.one if adjective else currency.many}")
+    spread_figures = _FIGURES.fullmatch(body)
     if spread_figures:
         return say(_price_range(spread_figures[1], spread_figures[2], currency))
-    match = _SCALED.fullmatch(core)
+    match = _SCALED.fullmatch(body)
     if not match:
         return None
     if scale := _scale(match["scale"]):
         return say(f"{numbers.number(match['figure'])} {scale} {currency.many}")
     if _scale_follows(context):
-        return Reading(tuple(numbers.number(core).split()), currency=currency)
-    return say(_price(core, currency))
+        return Reading(tuple(numbers.number(body).split()), currency=currency)
+    return say(_price(body, currency))
 
 
-def before_sign(core: str, context: Context) -> Reading | None:
+def before_sign(body: str, context: Context) -> Reading | None:
     """The number of "2,50 €" or "10.000 €", with the currency."""
-    if not _IN_HUNDREDTHS.fullmatch(core) or context.tail:
+    if not _IN_HUNDREDTHS.fullmatch(body) or context.punctuation:
         return None
-    currency = _priced(core, context.after.partition("/")[0])
-    return say(_price(core, currency)) if currency else None
+    currency = _priced(body, context.after.partition("/")[0])
+    return say(_price(body, currency)) if currency else None
 
 
-def code(core: str, context: Context) -> Reading | None:
+def code(body: str, context: Context) -> Reading | None:
     """50 USD, USD 50"""
-    if (said := _repeated(core, context)) is not None:
+    if (said := _repeated(body, context)) is not None:
         return said
-    dotted = _SIGNS.get(core + ".") if context.tail.startswith(".") else None
-    currency = _CODES.get(core) or _SIGNS.get(core) or dotted
+    dotted = _SIGNS.get(body + ".") if context.punctuation.startswith(".") else None
+    currency = _CODES.get(body) or _SIGNS.get(body) or dotted
     if currency is None:
         return None
     if context.after_number or _is_scale(context.previous) or _SCALED.fullmatch(context.previous):
         return say(currency.one if numbers.is_one(context.previous) else currency.many)
-    after = numbers.american(context.after) if context.tail in ("", ".") else ""
+    after = numbers.american(context.after) if context.punctuation in ("", ".") else ""
     if _SCALED.fullmatch(after) or _FIGURES.fullmatch(after):
         return Reading((), currency=currency)
-    return None if core in _CODES else say(currency.one)
+    return None if body in _CODES else say(currency.one)
 
 
-def code_per(core: str, context: Context) -> Reading | None:
+def code_per(body: str, context: Context) -> Reading | None:
     """The €/month of "10 €/month" """
-    sign, slash, unit = core.partition("/")
+    sign, slash, unit = body.partition("/")
     said = code(sign, context) if slash and context.after_number else None
     return said and replace(said, words=(*said.words, "per", *units.one(unit).split()))
 
@@ -167,7 +167,9 @@ def _amount(parts: Mapping[str, str], context: Context) -> Reading:
         return say(f"{lead} {numbers.number(figure)} {scale} {name}")
     if _scale_follows(context):
         return Reading(tuple(f"{lead} {numbers.number(figure)}".split()), currency=currency)
-    is_noun = context.describes(context.previous) or (not context.tail and context.after in _NOUNS)
+    is_noun = context.describes(context.previous) or (
+        not context.punctuation and context.after in _NOUNS
+    )
     if "." not in figure and is_noun:
         return say(f"{lead} {numbers.number(figure)} {currency.one}")
     return say(f"{lead} {_price(figure, currency)}")
@@ -183,41 +185,41 @@ def _is_scale(word: str) -> bool:
     return word.lower() in SCALES or word.lower() in _LETTER_SCALES
 
 
-def _is_label(core: str, context: Context) -> bool:
+def _is_label(body: str, context: Context) -> bool:
     """Whether a letter alone behind an amount names something: A $4 B $5, $5 B: it, $5 T shirt."""
-    if len(core) > 1:
+    if len(body) > 1:
         return False
     sentence = list(takewhile(lambda past: past.mark not in tuple(".?!"), context.past[1:]))
     labels = (
         past
         for past, before in zip_longest(sentence, context.past[2:])
         if past
-        and re.fullmatch("[A-HJ-Z]", past.core)
-        and not (before and re.search(r"\d", before.core))
+        and re.fullmatch("[A-HJ-Z]", past.body)
+        and not (before and re.search(r"\d", before.body))
     )
-    if ":" in context.tail or any(past.mark or past.core != "A" for past in labels):
+    if ":" in context.punctuation or any(past.mark or past.body != "A" for past in labels):
         return True
-    after = "" if context.tail else context.after
-    return bool(_PRICED.match(after)) or after.lower() in _LETTERED.get(core, ())
+    after = "" if context.punctuation else context.after
+    return bool(_PRICED.match(after)) or after.lower() in _LETTERED.get(body, ())
 
 
-def _repeated(core: str, context: Context) -> Reading | None:
+def _repeated(body: str, context: Context) -> Reading | None:
     """A code or a name of which the amount before has said enough: 2,50 €; $20 USD; $20 dollars;
     "five million dollars US"."""
-    if context.after_number and _priced(context.previous, core):
+    if context.after_number and _priced(context.previous, body):
         return Reading(())
     scaled = _is_scale(context.previous)
     match = _BEFORE.fullmatch(context.before_previous if scaled else context.previous)
     currency = _SIGNS.get(match["sign"]) if match else None
-    if currency is None or not (core in _CODES or core in (currency.one, currency.many)):
+    if currency is None or not (body in _CODES or body in (currency.one, currency.many)):
         return None
-    name = _CODES[core].one.removesuffix(currency.one) if scaled and core in _CODES else ""
+    name = _CODES[body].one.removesuffix(currency.one) if scaled and body in _CODES else ""
     return say(name)
 
 
 def _coded(currency: Currency, context: Context) -> Currency:
     """The currency whose code is the next token, as in "$20 USD"; else the one of the sign."""
-    code = "" if context.tail else context.after
+    code = "" if context.punctuation else context.after
     named = _CODES.get(code)
     return named if named and named.one.endswith(currency.one) else currency
 
@@ -232,7 +234,7 @@ def _priced(figure: str, sign: str) -> Currency | None:
 
 
 def _scale_follows(context: Context) -> bool:
-    return not context.tail and _is_scale(context.after)
+    return not context.punctuation and _is_scale(context.after)
 
 
 def _price(figure: str, currency: Currency) -> str:
@@ -251,4 +253,4 @@ def _price(figure: str, currency: Currency) -> str:
     return f"{words} and {cents}" if units else cents
 
 
-RULES: tuple[Rule, ...] = (owed, spread, amount, per, before_sign, code)
+RULES: tuple[Rule, ...] = (pending_currency, spread, amount, per, before_sign, code)

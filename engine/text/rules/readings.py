@@ -21,7 +21,7 @@ from engine.text.rules import (
     symbols,
     units,
 )
-from engine.text.rules.context import Context, Past, Reading, Rule
+from engine.text.rules.context import Context, PreviousToken, Reading, Rule
 from engine.text.tables import section
 
 _NARROW: tuple[Rule, ...] = (
@@ -45,58 +45,58 @@ _CODE = re.compile(r"\d{3}")  # uranium-235
 _HYPHEN = re.compile("[-–]")
 
 
-def read(core: str, context: Context) -> Reading:
+def read(body: str, context: Context) -> Reading:
     """The reading of a token without its punctuation; no words if there is nothing to say."""
-    enclosed = set(context.opened) & set("([{") and set(context.tail) & set(")]}")
-    if not enclosed and not figures.listed(core, context):  # (3,4) is a pair
-        core = numbers.american(core)
+    enclosed = set(context.opened) & set("([{") and set(context.punctuation) & set(")]}")
+    if not enclosed and not figures.listed(body, context):  # (3,4) is a pair
+        body = numbers.american(body)
     return (
-        _narrow(core, context)
-        or _led(core, context)
-        or _spread(core, context)
-        or _pair(core, context)
-        or _compound(core, context)
-        or _first_answer(_WIDE, core, context)
+        _narrow(body, context)
+        or _prefixed(body, context)
+        or _range_of(body, context)
+        or _pair(body, context)
+        or _compound(body, context)
+        or _first_answer(_WIDE, body, context)
         or Reading(())
     )
 
 
-def _narrow(core: str, context: Context) -> Reading | None:
-    return _first_answer(_NARROW, core, context)
+def _narrow(body: str, context: Context) -> Reading | None:
+    return _first_answer(_NARROW, body, context)
 
 
-def _first_answer(rules: tuple[Rule, ...], core: str, context: Context) -> Reading | None:
-    return next((answer for rule in rules if (answer := rule(core, context)) is not None), None)
+def _first_answer(rules: tuple[Rule, ...], body: str, context: Context) -> Reading | None:
+    return next((answer for rule in rules if (answer := rule(body, context)) is not None), None)
 
 
-def _led(core: str, context: Context) -> Reading | None:
+def _prefixed(body: str, context: Context) -> Reading | None:
     """~50, <$5, ≤5; 5+, $5+"""
-    match = _LED.fullmatch(core)
-    answer = (_narrow(match[2], context) or _spread(match[2], context)) if match else None
+    match = _LED.fullmatch(body)
+    answer = (_narrow(match[2], context) or _range_of(match[2], context)) if match else None
     if match and answer:
         return replace(answer, words=(*_LEADS[match[1]].split(), *answer.words))
-    match = _MORE.fullmatch(core)
+    match = _MORE.fullmatch(body)
     answer = _narrow(match[1], context) if match else None
     return replace(answer, words=(*answer.words, "plus")) if answer else None
 
 
-def _spread(core: str, context: Context) -> Reading | None:
+def _range_of(body: str, context: Context) -> Reading | None:
     """10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June; an ending that both sides share is said
     once."""
-    match = _SPREAD.fullmatch(core)
-    if not match or not (_has_figure(core) or dates.full_name(match[1]) or _HALF.match(core)):
+    match = _SPREAD.fullmatch(body)
+    if not match or not (_has_figure(body) or dates.full_name(match[1]) or _HALF.match(body)):
         return None
     if _PLAIN.fullmatch(match[1]) and _PLAIN.fullmatch(match[2]):
         model = _model(match[1], match[2], context)
         if model:
             return model
-    low = _side(match[1], replace(context, tail="", following=match[2]), core)
+    low = _side(match[1], replace(context, punctuation="", following=match[2]), body)
     if low is None:
         return None
-    past = (Past(match[1], ""), *context.past[:1])
-    if dates.full_name(match[1]) and not context.tail and dates.full_name(context.after):
+    past = (PreviousToken(match[1], ""), *context.past[:1])
+    if dates.full_name(match[1]) and not context.punctuation and dates.full_name(context.after):
         past = ()  # the day of the month behind it, as in "1 Jan-31 Mar"
-    high = _side(match[2], replace(context, past=past, opened=""), core)
+    high = _side(match[2], replace(context, past=past, opened=""), body)
     if high is None:
         return None
     first_words = low.words
@@ -124,32 +124,32 @@ def _model(first: str, second: str, context: Context) -> Reading | None:
     return Reading((*numbers.code(first).split(), *numbers.code(second).split()))
 
 
-def _pair(core: str, context: Context) -> Reading | None:
+def _pair(body: str, context: Context) -> Reading | None:
     """180°C/350°F, 100g/3.5oz, 5 pm ET/2 pm PT: two readings of one quantity."""
-    match = _PAIR.fullmatch(core)
+    match = _PAIR.fullmatch(body)
     if not match or not _has_figure(match[2]):
         return None
     one = _first_answer(
         (dates.zone, figures.decade, *units.RULES, *money.RULES),
         match[1],
-        replace(context, tail="", following=match[2]),
+        replace(context, punctuation="", following=match[2]),
     )
-    other = one and _narrow(match[2], replace(context, past=(Past(match[1], ""),)))
+    other = one and _narrow(match[2], replace(context, past=(PreviousToken(match[1], ""),)))
     if not one or not other or not one.words:
         return None
     return replace(other, words=(*one.words[:-1], one.words[-1] + ",", *other.words))
 
 
-def _compound(core: str, context: Context) -> Reading | None:
+def _compound(body: str, context: Context) -> Reading | None:
     """mid-1990s, 19th-century, 20-year-old, 1-1/2-inch: figures with hyphens and words, read part
     by part."""
-    if mixed := _MIXED.fullmatch(core):
+    if mixed := _MIXED.fullmatch(body):
         amount = figures.continued(mixed[1], context) or numbers.amount(mixed[1])
         return Reading((*amount.split(), *read(mixed[2], Context()).words))
-    if not _COMPOUND.fullmatch(core):
+    if not _COMPOUND.fullmatch(body):
         return None
     parts: list[str] = []
-    for part in _HYPHEN.split(core):
+    for part in _HYPHEN.split(body):
         if parts and not _has_figure(part) and not _has_figure(parts[-1]):
             parts[-1] += "-" + part
         else:

@@ -21,44 +21,44 @@ _COUNTED = words("roman", "counted")
 _WITH_PRONOUN = words("roman", "with_pronoun")
 
 
-def numeral(core: str, context: Context) -> Reading | None:
+def numeral(body: str, context: Context) -> Reading | None:
     """XIV after Louis is "the fourteenth", II after War is "two"."""
-    if not _NUMERAL.fullmatch(core):
+    if not _NUMERAL.fullmatch(body):
         return None
     owner = context.previous
     other = context.before_previous
-    if owner == "and" and other and set(core + other) <= set("IVX") and len(core) > 1:
-        return say(numbers.cardinal(_value(core)))
+    if owner == "and" and other and set(body + other) <= set("IVX") and len(body) > 1:
+        return say(numbers.cardinal(_value(body)))
     if not owner[:1].isupper() or owner.lower() in SENTENCE_STARTERS:
         return None
-    possessive = "'s" if core.endswith("'s") else ""
-    value = _value(core.removesuffix("'s"))
+    possessive = "'s" if body.endswith("'s") else ""
+    value = _value(body.removesuffix("'s"))
     ruler = owner.lower() in _RULERS
     is_counted = owner.lower() in _COUNTED
-    before_verb = not context.tail and context.after.lower() in _WITH_PRONOUN
-    if _is_initial(core, context):
+    before_verb = not context.punctuation and context.after.lower() in _WITH_PRONOUN
+    if _is_initial(body, context):
         return None
-    if core == "I" and (before_verb or not (ruler or is_counted)):
+    if body == "I" and (before_verb or not (ruler or is_counted)):
         return None
-    if ruler or (not is_counted and len(core) > 1 and _is_namesake(context)):
+    if ruler or (not is_counted and len(body) > 1 and _is_namesake(context)):
         return say(f"the {numbers.ordinal(value)}{possessive}")
-    if is_counted and core in ("C", "D", "L", "M"):
+    if is_counted and body in ("C", "D", "L", "M"):
         return None
-    if not is_counted and (len(core) < 2 or value > 39 or owner.isupper()):
+    if not is_counted and (len(body) < 2 or value > 39 or owner.isupper()):
         return None
     return say(numbers.cardinal(value) + possessive)
 
 
-def _is_initial(core: str, context: Context) -> bool:
+def _is_initial(body: str, context: Context) -> bool:
     """Whether it is the D of "John D. Rockefeller"."""
-    if len(core) > 1 or context.tail != ".":
+    if len(body) > 1 or context.punctuation != ".":
         return False
     return context.after[:1].isupper() and context.after.lower() not in SENTENCE_STARTERS
 
 
 def _is_namesake(context: Context) -> bool:
     """Behind a person's whole name: Robert Griffin III, John D. Rockefeller III."""
-    names = [past.core for past in context.past[:3] if not past.mark]
+    names = [past.body for past in context.past[:3] if not past.mark]
     if len(names) < 2 or not names[0].istitle():
         return False
     between = len(names) < 3 or names[1][:1].isupper()
@@ -66,27 +66,27 @@ def _is_namesake(context: Context) -> bool:
     return any(name.lower() in _GIVEN for name in given)
 
 
-def unowned(core: str, context: Context) -> Reading | None:
+def unowned(body: str, context: Context) -> Reading | None:
     """the XIX century; MMXXIV, which is not a word"""
-    if len(core) < 2 or not _NUMERAL.fullmatch(core) or core.endswith("s"):
+    if len(body) < 2 or not _NUMERAL.fullmatch(body) or body.endswith("s"):
         return None
-    if not context.tail and context.after.lower() in ("century", "centuries"):
-        return say(numbers.ordinal(_value(core)))
-    return say(numbers.cardinal(_value(core))) if len(core) > 3 else None
+    if not context.punctuation and context.after.lower() in ("century", "centuries"):
+        return say(numbers.ordinal(_value(body)))
+    return say(numbers.cardinal(_value(body))) if len(body) > 3 else None
 
 
-def counted_lower(core: str, context: Context) -> Reading | None:
+def counted_lower(body: str, context: Context) -> Reading | None:
     """chapter IV, Scene ii"""
-    is_counted = context.previous.lower() in _COUNTED and core.upper() not in tuple("ICDLM")
-    if not is_counted or context.past[0].mark or (core.islower() and not set(core) <= set("ivx")):
+    is_counted = context.previous.lower() in _COUNTED and body.upper() not in tuple("ICDLM")
+    if not is_counted or context.past[0].mark or (body.islower() and not set(body) <= set("ivx")):
         return None
-    if not _NUMERAL.fullmatch(core.upper()):
+    if not _NUMERAL.fullmatch(body.upper()):
         return None
-    return say(numbers.cardinal(_value(core.upper().removesuffix("'S"))))
+    return say(numbers.cardinal(_value(body.upper().removesuffix("'S"))))
 
 
-def _value(core: str) -> int:
-    values = [_VALUES[char] for char in core] + [0]
+def _value(body: str) -> int:
+    values = [_VALUES[char] for char in body] + [0]
     return sum(-one if one < after else one for one, after in pairwise(values))
 
 

@@ -49,38 +49,38 @@ _PARTS = re.compile(
 )
 
 
-def named(core: str, context: Context) -> Reading | None:
+def named(body: str, context: Context) -> Reading | None:
     """C++, he/she; "C#" keeps its sign"""
-    words = _NAMES.get(core) or _NAMES.get(core.lower())
+    words = _NAMES.get(body) or _NAMES.get(body.lower())
     return say(words) if words else None
 
 
-def operator(core: str, context: Context) -> Reading | None:
+def operator(body: str, context: Context) -> Reading | None:
     """A sign on its own between two words; a dash between two numbers."""
     if (
-        core in ("x", "×")
+        body in ("x", "×")
         and not context.after_number
-        and (core == "x" or context.previous in SIGNS)
+        and (body == "x" or context.previous in SIGNS)
     ):
         # 3 m x 4 m
         measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
         sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None
     begins_range = _FIGURES.fullmatch(context.previous) or _timed(context)
-    if core == "~" and (begins_range or _amount_before(context)):
-        return _between_numbers(core, context)
-    if core in ("-", "–", "*", "x") or (core == "×" and context.after_number):
-        return _between_numbers(core, context)
-    words = _BETWEEN.get(core)
+    if body == "~" and (begins_range or _amount_before(context)):
+        return _between_numbers(body, context)
+    if body in ("-", "–", "*", "x") or (body == "×" and context.after_number):
+        return _between_numbers(body, context)
+    words = _BETWEEN.get(body)
     if words is None:
         return None
-    if core in ("≈", "~") and "(" in context.opened:
+    if body in ("≈", "~") and "(" in context.opened:
         return say("about")
-    if core == "%" and context.after[:1].isdigit():
+    if body == "%" and context.after[:1].isdigit():
         return say("modulo")
-    if core == "/" and context.after_number:
+    if body == "/" and context.after_number:
         return say("divided by")
-    if core in ("<", ">", "^", "~", "/", "#") and not context.past:
+    if body in ("<", ">", "^", "~", "/", "#") and not context.past:
         return Reading(())
     return say(words)
 
@@ -92,11 +92,11 @@ def flag(match: re.Match[str], context: Context) -> Reading:
     return say(f"{dashes} {_words(match[2].replace('-', ' '))} {_words(match[3] or '')}")
 
 
-def word(core: str, context: Context) -> Reading | None:
+def word(body: str, context: Context) -> Reading | None:
     """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
-    if _GREEK.search(core) or _HUMPS.fullmatch(core):
+    if _GREEK.search(body) or _HUMPS.fullmatch(body):
         return None
-    return Reading((core,)) if all(_is_of_word(char) for char in core) else None
+    return Reading((body,)) if all(_is_of_word(char) for char in body) else None
 
 
 @matching(_MOLECULE)
@@ -123,18 +123,18 @@ def code_name(match: re.Match[str], context: Context) -> Reading:
     return Reading(("-".join(parts),))
 
 
-def formula(core: str, context: Context) -> Reading | None:
+def formula(body: str, context: Context) -> Reading | None:
     """2+2=4, x=5, 2*3, y=x^2, x<10, n-1"""
-    if _LETTERS_PRODUCT.fullmatch(core):
-        return say(_words(core, _FORMULA_SIGNS))
-    if _GENERIC.fullmatch(core):
+    if _LETTERS_PRODUCT.fullmatch(body):
+        return say(_words(body, _FORMULA_SIGNS))
+    if _GENERIC.fullmatch(body):
         return None
-    if not _ARITHMETIC.fullmatch(core) or not re.search(r"\d|[=<>]", core):
+    if not _ARITHMETIC.fullmatch(body) or not re.search(r"\d|[=<>]", body):
         return None
-    if not set(core) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range
+    if not set(body) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range
         return None
-    about = "about " if core[0] in "~≈" else ""
-    return say(about + _words(core.lstrip("~≈"), _FORMULA_SIGNS))
+    about = "about " if body[0] in "~≈" else ""
+    return say(about + _words(body.lstrip("~≈"), _FORMULA_SIGNS))
 
 
 @matching(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
@@ -144,10 +144,10 @@ def called(match: re.Match[str], context: Context) -> Reading:
     return say(f"{name} {_PRIMES[match[2]]}of {_words(match[3], _FORMULA_SIGNS)}")
 
 
-def anything(core: str, context: Context) -> Reading:
+def anything(body: str, context: Context) -> Reading:
     """The fallback: words and numbers are kept, known signs are said, the rest is dropped."""
-    core = re.sub(r"(?:(?<=\w)|^)\.(?=[^\W\d])", " dot ", core)
-    return say(_words(core.lstrip("^")))
+    body = re.sub(r"(?:(?<=\w)|^)\.(?=[^\W\d])", " dot ", body)
+    return say(_words(body.lstrip("^")))
 
 
 def speakable_letters(text: str) -> str:
@@ -160,10 +160,10 @@ def _is_of_word(char: str) -> bool:
     return char.isalpha() or char in "-'" or unicodedata.category(char).startswith("M")
 
 
-def _between_numbers(core: str, context: Context) -> Reading | None:
+def _between_numbers(body: str, context: Context) -> Reading | None:
     if _timed(context) and context.after[:1].isdigit():
         return say("to")
-    spread = core not in "*x×" and _spread(context)
+    spread = body not in "*x×" and _spread(context)
     if spread:
         return say(spread)
     if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
@@ -171,7 +171,7 @@ def _between_numbers(core: str, context: Context) -> Reading | None:
     after = context.after
     if not _NUMERICAL.fullmatch(after) and not re.match(r"[$€£¥]?\d", after):
         return Reading(())
-    if core in "*x×":
+    if body in "*x×":
         return say("by" if context.before_previous in ("a", "an") else "times")
     low, high = _leading_value(context.previous), _leading_value(after)
     terms = re.search("[xyzn^]", context.previous)  # 2x - 3

@@ -51,16 +51,18 @@ _BEHIND = re.compile(r"(?:/[a-z]+)+")
 def attached(match: re.Match[str], context: Context) -> Reading | None:
     """5km, -5°C, 100MB/s; an 8-bit number"""
     figure, hyphen, unit = match[1], match[2], match[3]
-    if unit == "in" and hyphen and not context.tail.startswith("."):
+    if unit == "in" and hyphen and not context.punctuation.startswith("."):
         return None
     if unit in ("M", "B"):  # "Apt. 4B", "221B Baker Street": a letter, not a billion
-        named = not context.tail and context.after[:1].isupper() and context.after[1:2].islower()
+        named = (
+            not context.punctuation and context.after[:1].isupper() and context.after[1:2].islower()
+        )
         if named or context.previous.lower() in figures.PLACES:
             return None
-    if match[0] == "3M" and not context.tail and not is_counted(context.after):
+    if match[0] == "3M" and not context.punctuation and not is_counted(context.after):
         return None  # the company
     if unit == "m":  # 1h 30m, 2m 30s
-        beside = context.previous, "" if context.tail else context.after
+        beside = context.previous, "" if context.punctuation else context.after
         unit = "min" if re.fullmatch(r"\d+h .*|.* \d+s", " ".join(beside)) else unit
     sized = False
     if unit == "″" and context.previous.endswith("′"):  # a 5-foot-6 woman
@@ -73,40 +75,40 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
     return say(f"{part or numbers.amount(figure)} {_unit(unit, one=single)}", _mark(context))
 
 
-def alone(core: str, context: Context) -> Reading | None:
+def alone(body: str, context: Context) -> Reading | None:
     """The unit as a token of its own, after its number."""
-    prefix = _PREFIXES.get(core.lower())
+    prefix = _PREFIXES.get(body.lower())
     if prefix and context.after_amount:
         return say(prefix, "")
-    per_many = _PER_MANY.fullmatch(core)
+    per_many = _PER_MANY.fullmatch(body)
     if per_many and context.after_number:
         name = _unit(per_many[1], one=numbers.is_one(context.previous))
         return say(f"{name} per {numbers.number(per_many[2])}")
-    match = _EXPRESSION.fullmatch(core)
-    if _RATE.fullmatch(core) and not (context.after_amount or context.previous == "/"):
-        return say(_unit(core, one=False))  # "in m/s²"
-    areal = context.previous.lower() in (*_PREFIXES, "square", "cubic") and len(core) > 1
+    match = _EXPRESSION.fullmatch(body)
+    if _RATE.fullmatch(body) and not (context.after_amount or context.previous == "/"):
+        return say(_unit(body, one=False))  # "in m/s²"
+    areal = context.previous.lower() in (*_PREFIXES, "square", "cubic") and len(body) > 1
     if not match or not (context.after_amount or areal):
         return None
-    inches = core == "in" and (
-        context.tail.startswith(".")
+    inches = body == "in" and (
+        context.punctuation.startswith(".")
         or "." in context.previous
         or context.after == "="
         or context.before_previous in ("ft", "feet", "foot")
     )
-    if core in _ATTACHED_ONLY and not inches:
+    if body in _ATTACHED_ONLY and not inches:
         return None
     mixed = context.before_previous.isdecimal() and "/" in context.previous  # 3 3/4 in.
     single = (numbers.is_one(context.previous) and not mixed) or _is_part_of_noun(
-        core, context, context.article_before_number
+        body, context, context.article_before_number
     )
-    return say(_unit(core, one=single), _mark(context))
+    return say(_unit(body, one=single), _mark(context))
 
 
-def product(core: str, context: Context) -> Reading | None:
+def product(body: str, context: Context) -> Reading | None:
     """N·m, 5 kg·m/s², W/(m·K)"""
-    match = _PRODUCT.fullmatch(core) if set("·⋅*(") & set(core) else None
-    if not match or ("*" in core and not (match["figure"] or context.after_amount)):
+    match = _PRODUCT.fullmatch(body) if set("·⋅*(") & set(body) else None
+    if not match or ("*" in body and not (match["figure"] or context.after_amount)):
         return None
     figure = match["figure"]
     *heads, last = re.split("[·⋅*]", match["top"])
@@ -133,30 +135,32 @@ def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
-def feet(core: str, context: Context) -> Reading | None:
+def feet(body: str, context: Context) -> Reading | None:
     """8′, 5′ 11″, 8′ by 10′; "4′ x 8′ sheets" at the head of a sentence; the minutes and seconds of
     40° 51′ 30″"""
-    part = _ARC.fullmatch(core)
+    part = _ARC.fullmatch(body)
     if part and "°" in (context.previous[-1:], context.before_previous[-1:]):
         name = "minute" if part[2] == "′" else "second"
         return say(f"{numbers.number(part[1])} {name}{'' if part[1] == '1' else 's'}")
-    match = _FEET.fullmatch(core)
+    match = _FEET.fullmatch(body)
     if not match:
         return None
     inches = bool(_INCHES.fullmatch(context.after))
     heads = not context.past and context.after in _BY
-    heads = heads or (len(context.past) == 2 and context.previous in _BY and not context.tail)
+    heads = heads or (
+        len(context.past) == 2 and context.previous in _BY and not context.punctuation
+    )
     single = inches or heads or _is_part_of_noun("ft", context, context.article)
     return say(quantity(match[1], "ft", single=single))
 
 
-def size(core: str, context: Context) -> Reading | None:
+def size(body: str, context: Context) -> Reading | None:
     """8′x10′, 6″x4″, 10cmx15cm; the x of 8′ x 10′"""
-    if core in _BY:
+    if body in _BY:
         last = re.split(r"/|['′](?=\d)", context.previous)[-1]  # behind feet or a slash
         follows = _MEASURED.fullmatch(last) and context.after[:1].isdigit()
         return say("by") if follows else None
-    sides = re.split("[x×]", core)
+    sides = re.split("[x×]", body)
     matches = [_MEASURED.fullmatch(side) for side in sides]
     if len(sides) < 2 or not all(matches):
         return None
@@ -171,20 +175,20 @@ def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
     """
     if not article.isdecimal() and context.describes(article):
         return True
-    after = context.after if sign in _LENGTHS and not context.tail else ""
+    after = context.after if sign in _LENGTHS and not context.punctuation else ""
     return after.islower() and after.endswith("s") and is_counted(after)
 
 
-def bearing(core: str, context: Context) -> Reading | None:
+def bearing(body: str, context: Context) -> Reading | None:
     """40°N, 48°51′N, 40° N; 123 N. Main St.; W. 34th St."""
-    side = _DIRECTIONS.get(core)
+    side = _DIRECTIONS.get(body)
     if side and context.previous.endswith(("°", "′", "″")):
         return say(side)
-    if side and context.tail == ".":
+    if side and context.punctuation == ".":
         named = context.after_number and context.after[:1].isupper()
         street = named or re.match(r"\d+(?:st|nd|rd|th)\b", context.after)
         return say(side.capitalize(), "") if street else None
-    match = _BEARING.fullmatch(core)
+    match = _BEARING.fullmatch(body)
     if not match or not (match[2] or match[4]):
         return None
     parts = [
@@ -195,31 +199,31 @@ def bearing(core: str, context: Context) -> Reading | None:
     return say(" ".join([*parts, _DIRECTIONS.get(match[4], "")]))
 
 
-def glued(core: str, context: Context) -> Reading | None:
+def glued(body: str, context: Context) -> Reading | None:
     """3/week, hours/day, /mo"""
-    match = _COUNT.fullmatch(core)
+    match = _COUNT.fullmatch(body)
     if match and (per := _per(match[2])):
         return say(f"{numbers.number(match[1])} {per}")
-    match = _COUNTED_RATE.fullmatch(core)
+    match = _COUNTED_RATE.fullmatch(body)
     measured = match and match[1] in SIGNS and match[1] != "miles" and context.after_amount
     if match and not measured and (per := _per(match[2])):
         often = match[1].lower() in ("once", "twice")
         counted = often or context.after_amount or is_counted(match[1])
         return say(f"{match[1]} {per}") if counted else None
-    if _BEHIND.fullmatch(core) and (per := _per(core)) and _follows_amount(context):
+    if _BEHIND.fullmatch(body) and (per := _per(body)) and _follows_amount(context):
         return say(per)
     return None
 
 
-def spaced(core: str, context: Context) -> Reading | None:
+def spaced(body: str, context: Context) -> Reading | None:
     """The slash of "$5 / day" and "km / h", and the unit behind it."""
     before = context.previous
-    if core == "/" and (_follows_amount(context) or before in SIGNS):
+    if body == "/" and (_follows_amount(context) or before in SIGNS):
         after = context.after
         unit = before in SIGNS and after in SIGNS
         return say("per") if unit or after.lower() in _EACH else None
-    if before == "/" and core in SIGNS and context.before_previous in SIGNS:
-        return say(one(core))
+    if before == "/" and body in SIGNS and context.before_previous in SIGNS:
+        return say(one(body))
     return None
 
 
@@ -271,7 +275,7 @@ def _name(sign: str, *, one: bool) -> str:
 
 def _mark(context: Context) -> str | None:
     """ "5 ft. tall", "5 ft., 3 in.": the dot belongs to the unit unless a sentence begins."""
-    if context.tail == "." and context.after[:1].isdigit():
+    if context.punctuation == "." and context.after[:1].isdigit():
         return None
     return context.mark_behind_dot(any_name=True)
 

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from engine.text.marks import TOKEN
+from engine.text.llm_markers import TOKEN
 from engine.text.piece import Piece
 from engine.text.rules import identifiers
 from engine.text.rules.numbers import UNICODE_FRACTIONS

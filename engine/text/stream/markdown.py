@@ -10,7 +10,7 @@ import unicodedata
 
 from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import composed, without_foreign
-from engine.text.rules.marks import ends_sentence
+from engine.text.rules.punctuation import ends_sentence
 from engine.text.stream import equations, inline, notes, tags
 from engine.text.stream.elements import Block, Element, Pause, Phrase
 from engine.text.stream.equations import Equation

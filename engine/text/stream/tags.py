@@ -6,7 +6,7 @@ Invariant: possible text stays: a comparison, a type such as List<int>, a placeh
 
 import re
 
-from engine.text.marks import THINKING, UNSAID, VALUED
+from engine.text.llm_markers import THINKING, UNSAID, VALUED
 from engine.text.piece import Piece
 from engine.text.rules import numbers
 from engine.text.rules.identifiers import spell

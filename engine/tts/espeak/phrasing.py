@@ -21,7 +21,7 @@ from engine.errors import InvalidInput
 from engine.text.phonemes import split_mark
 from engine.text.pronunciation import english
 from engine.text.pronunciation.english import Spelling
-from engine.text.rules.marks import CLOSERS, SENTENCE_END
+from engine.text.rules.punctuation import CLOSERS, SENTENCE_END
 
 # Words before the piece that colour it. More changes nothing audible and costs time.
 _LEFT_PIECES = 10

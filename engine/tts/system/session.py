@@ -8,7 +8,7 @@ from typing import Protocol
 from engine.audio.ending import Ending
 from engine.audio.silence import SilenceLimit
 from engine.text.phonemes import PhonedWord, WordPhonemizer
-from engine.text.rules.marks import ends_sentence
+from engine.text.rules.punctuation import ends_sentence
 from engine.tts.base import AudioFrame, Onset, Pcm, RateRange
 from engine.tts.utterance import Utterance
 

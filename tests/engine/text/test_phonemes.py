@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.interaction import COMMANDS, HALTS, NODDING, NODS, halts
+from engine.text.barge_in_words import COMMANDS, HALTS, NODDING, NODS, halts
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer, is_nucleus, split_mark
-from engine.text.rules.marks import ends_sentence
+from engine.text.rules.punctuation import ends_sentence
 from engine.text.speakable import Speakable
 from engine.text.syllables import count
 from tests.engine.text.cases import CASES, phoned

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.asr.sphinx.decision import Hypothesis, choose, overlapping, sure
 from engine.asr.sphinx.decoder import transitions
 from engine.asr.sphinx.pronounce import pronounce
-from engine.text.interaction import HALTS, NODS
+from engine.text.barge_in_words import HALTS, NODS
 from tests.engine.asr.cases import CASES
 
 

@@ -9,7 +9,7 @@ from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
 from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.reading import MAX_FILE_BYTES
-from engine.text.interaction import GOES_ON
+from engine.text.barge_in_words import GOES_ON
 from tests.engine.llm.cases import CASES
 
 QUIET = Situation(rate=None, volume=0.5, voice="", voices=())

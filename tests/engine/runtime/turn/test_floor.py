@@ -12,7 +12,7 @@ from engine.runtime.turn import endpointing, floor
 from engine.runtime.turn.watchdog import TRANSCRIPT_S
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Choice, schema
-from engine.text.interaction import NODDING, words
+from engine.text.barge_in_words import NODDING, words
 
 
 @pytest.mark.parametrize("nod", sorted(NODDING))

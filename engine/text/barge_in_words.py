@@ -11,7 +11,7 @@ from engine.text import tables
 _WORD = re.compile(r"[a-z']+")
 
 HALTS, NODS, GOES_ON = (
-    tables.phrases("interaction", name) for name in ("halts", "nods", "goes_on")
+    tables.phrases("barge_in_words", name) for name in ("halts", "nods", "goes_on")
 )
 # What is said to stop somebody, and is acted on while it is still being said.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))

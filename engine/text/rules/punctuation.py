@@ -64,9 +64,9 @@ class Peeled:
     """A token without its surrounding punctuation. `soft`: the mark is only the pause of a bracket
     or dash."""
 
-    core: str
+    body: str
     opened: str
-    tail: str
+    punctuation: str
     mark: str
     soft: bool
 
@@ -89,7 +89,7 @@ def split(piece: Piece) -> list[Piece]:
 
 
 def peel(text: str) -> Peeled:
-    """Take quotes, brackets and punctuation off. A token without letters or figures is all tail,
+    """Take quotes, brackets and punctuation off. A token without letters or figures has no body,
     unless it is a sign with a reading of its own.
     """
     if not any(char.isalnum() for char in text):
@@ -97,29 +97,29 @@ def peel(text: str) -> Peeled:
     lead = _LEAD.match(text)
     opened = lead[0] if lead else ""
     rest = text[len(opened) :]
-    core = rest.rstrip(_TRAILING)
-    while core.endswith("--"):
-        core = core.rstrip("-").rstrip(_TRAILING)
-    tail = rest[len(core) :]
-    brackets = ")" in tail and "(" not in core
-    mark = mark_of(tail)
-    pause = not mark and (brackets or any(dash in tail for dash in ("—", "―", "–", "--")))
-    return Peeled(core, opened, tail, "," if pause else mark, pause)
+    body = rest.rstrip(_TRAILING)
+    while body.endswith("--"):
+        body = body.rstrip("-").rstrip(_TRAILING)
+    punctuation = rest[len(body) :]
+    brackets = ")" in punctuation and "(" not in body
+    mark = mark_of(punctuation)
+    pause = not mark and (brackets or any(dash in punctuation for dash in ("—", "―", "–", "--")))
+    return Peeled(body, opened, punctuation, "," if pause else mark, pause)
 
 
-def mark_of(tail: str) -> str:
+def mark_of(punctuation: str) -> str:
     """The one mark for a run of punctuation; ELLIPSIS if it depends on the next token."""
     for mark in "?!":
-        if mark in tail:
+        if mark in punctuation:
             return mark
-    if "…" in tail or "..." in tail:
+    if "…" in punctuation or "..." in punctuation:
         return ELLIPSIS
-    return next((mark for mark in ".:;," if mark in tail), "")
+    return next((mark for mark in ".:;," if mark in punctuation), "")
 
 
 def opens_pause(peeled: Peeled) -> bool:
     """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
-    if re.fullmatch(r"\d{3}|0\d+", peeled.core) and peeled.tail:
+    if re.fullmatch(r"\d{3}|0\d+", peeled.body) and peeled.punctuation:
         return False
     return any(char in "(—―" for char in peeled.opened)
 
@@ -127,9 +127,9 @@ def opens_pause(peeled: Peeled) -> bool:
 def _peel_signs(text: str) -> Peeled:
     marks = set(text) <= set(".,;:!?…\"'“”‘’«»()[]{}—―–-`*_|")
     if not marks or text in ("-", "–", "*", "||"):
-        core = text.strip("\"'“”‘’`(),.;:[]{}").rstrip("\"'”’),.;:]}!?…")
-        opened, tail = text[: text.index(core)], text[text.rindex(core) + len(core) :]
-        return Peeled(core, opened, tail, mark_of(tail), soft=False)
+        body = text.strip("\"'“”‘’`(),.;:[]{}").rstrip("\"'”’),.;:]}!?…")
+        opened, punctuation = text[: text.index(body)], text[text.rindex(body) + len(body) :]
+        return Peeled(body, opened, punctuation, mark_of(punctuation), soft=False)
     mark = mark_of(text)
     pause = not mark and any(char in "—―–-(" for char in text)
     return Peeled("", "", text, "," if pause else mark, pause)

@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 def _kinds(section: str) -> dict[str, Kind]:
-    kinds = tables.section("marks", section).items()
+    kinds = tables.section("llm_markers", section).items()
     return {name: Kind(kind) for kind, names in kinds for name in names.split()}
 
 
@@ -32,7 +32,7 @@ BARRED = _BOTH | _kinds("barred")  # <|name|>; one that is not here is Kind.LONE
 SQUARE = _kinds("square")  # [NAME], in capitals unless it is Kind.THINKING
 # What follows Kind.ROLE or Kind.CHANNEL.
 THINKS, ANSWERS, OWN, OTHERS = (
-    tables.words("marks", name) for name in ("thinks", "answers", "own", "others")
+    tables.words("llm_markers", name) for name in ("thinks", "answers", "own", "others")
 )
 
 _ROLES = "|".join(name for name, kind in BARRED.items() if kind is Kind.ROLE)
