@@ -1,5 +1,4 @@
-"""The words that steer a conversation: what people say while somebody else speaks, to stop them or
-to show that they listen.
+"""Words of a listener that steer a conversation: they stop the speaker or show attention.
 
 Invariant: lower-case words and single spaces; no text both halts and nods.
 """
@@ -13,10 +12,10 @@ _WORD = re.compile(r"[a-z']+")
 HALTS, NODS, GOES_ON = (
     tables.phrases("barge_in_words", name) for name in ("halts", "nods", "goes_on")
 )
-# What is said to stop somebody, and is acted on while it is still being said.
+# Halts that take effect before the person has finished speaking.
 COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
 _SPELLINGS = ("mm", "mmm", "hmm", "mhmm", "ya", "ok")
-# Words that show that somebody listens; on their own they do not ask for the floor.
+# Words that show attention; on their own they do not ask for the floor.
 NODDING = frozenset((*_SPELLINGS, *(word for nod in NODS for word in nod.split())))
 
 
@@ -37,12 +36,12 @@ def _bare(text: str) -> str:
 
 
 def lets_go_on(text: str) -> bool:
-    """Whether the whole text asks to go on with what was being said."""
+    """Whether the whole text asks to continue the interrupted speech."""
     return _bare(text) in GOES_ON
 
 
 def halts(text: str) -> bool:
-    """Whether the whole text asks for silence ("wait a moment"). Such texts are too short to tell
-    from a nod by their length.
+    """Whether the whole text asks for silence ("wait a moment"). Their length does not
+    distinguish such texts from nods.
     """
     return _bare(text) in HALTS

@@ -1,8 +1,8 @@
-"""The marks around what a language model writes, where its server leaves them in the text: what it
-thinks, whom it calls, where its turn ends.
+"""Marks that a server may leave in a language model's text: around its thoughts and its calls of
+tools, and at the end of its turn.
 
-Invariant: an open mark has a closing one of the same name, with a slash before the name or in the
-way of _BEGIN_OR_END in engine/llm/tools/mark_reader.py.
+Invariant: an opening mark has a closing one of the same name, with a slash before the name or as
+_BEGIN_OR_END in engine/llm/tools/mark_reader.py says.
 """
 
 import re
@@ -12,13 +12,13 @@ from engine.text import tables
 
 
 class Kind(Enum):
-    THINKING = "thinking"  # around what is thought
+    THINKING = "thinking"  # around thoughts
     CALL = "call"  # around a call of a tool
-    HIDDEN = "hidden"  # around what others said: nobody hears it
-    LONE = "lone"  # it alone is left out
+    HIDDEN = "hidden"  # around the words of others, which are not spoken
+    LONE = "lone"  # only the mark itself is left out
     END = "end"  # the turn of the model is over
-    ROLE = "role"  # whose turn begins follows
-    CHANNEL = "channel"  # what kind of text begins follows
+    ROLE = "role"  # the name of the role that begins follows
+    CHANNEL = "channel"  # the name of the channel that begins follows
 
 
 def _kinds(section: str) -> dict[str, Kind]:
@@ -30,7 +30,7 @@ _BOTH = _kinds("both")
 PLAIN = _BOTH | _kinds("plain")  # <name>
 BARRED = _BOTH | _kinds("barred")  # <|name|>; one that is not here is Kind.LONE
 SQUARE = _kinds("square")  # [NAME], in capitals unless it is Kind.THINKING
-# What follows Kind.ROLE or Kind.CHANNEL.
+# Names behind Kind.ROLE or Kind.CHANNEL.
 THINKS, ANSWERS, OWN, OTHERS = (
     tables.words("llm_markers", name) for name in ("thinks", "answers", "own", "others")
 )
@@ -45,7 +45,7 @@ TOKEN = re.compile(
     + r"|bos|pad|unk)>|</s>|<</?SYS>>|\[/?(?:INST|BOS|EOS|PAD)\]",
     re.IGNORECASE,
 )
-"""The marks that are left out of any text that is read aloud, whoever wrote it."""
+"""The marks that are left out of every text that is read aloud."""
 THINKING = tuple(name for name, kind in PLAIN.items() if kind is Kind.THINKING)
 UNSAID = tuple(name for name, kind in PLAIN.items() if kind in (Kind.CALL, Kind.HIDDEN))
 """Calls of tools and their results. Those that are not in `_BOTH` have a value: <function=name>."""

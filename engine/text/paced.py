@@ -1,5 +1,4 @@
-"""The text of a reply while it arrives: what is shown of it, and the words the voice gets, each
-with its pace.
+"""The text of a reply while it arrives: the text to show, and words for the voice with their pace.
 
 Invariant: the spans of the words count the characters that are shown; nothing depends on how the
 text was cut into deltas.
@@ -15,7 +14,7 @@ from engine.text.word import Word
 
 @dataclass(frozen=True)
 class Growth:
-    """What became certain: text to show (it may run ahead of the words), and words to say."""
+    """New text to show (it may run ahead of the words), and new words to say."""
 
     text: str
     words: tuple[Word, ...]
@@ -40,7 +39,7 @@ class PacedText:
         return self._grown(self._characters.push(delta))
 
     def end(self) -> Growth:
-        """What was still held back."""
+        """The rest that was held back."""
         grown = self._grown(self._characters.end())
         return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
 

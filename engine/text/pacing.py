@@ -5,7 +5,7 @@ Invariant: a word's pace depends only on the text up to its end, so it is the sa
 was cut into deltas, and no word waits for a later one.
 
 A careful word is slow from its first syllable; the words after it return to the normal rate within
-two or three words, a delay that nobody notices.
+two or three words, an inaudible delay.
 """
 
 import re
@@ -25,7 +25,7 @@ QUOTED: Final = 0.92
 ASIDE: Final = 1.12
 
 _RETURN: Final = 0.6  # share of the way back to the normal rate that each word goes
-_CLOSE: Final = 0.03  # a remaining difference that nobody hears
+_CLOSE: Final = 0.03  # an inaudible difference
 
 # Limits, in words, for marks that are opened and never closed.
 _LONGEST_BRACKET: Final = 30

@@ -1,4 +1,4 @@
-"""From words to phones while the text is still coming: libespeak-ng, word by word.
+"""From words to phones while the text is still arriving: libespeak-ng, word by word.
 
 How a word sounds can depend on its neighbours ("the apple", "to go", "it is"). A word is released
 as soon as nothing that may follow can change its sound, and otherwise held for one word, or for a
@@ -209,8 +209,8 @@ def split_mark(text: str) -> tuple[str, str]:
 
 
 def _without_edges(text: str) -> str:
-    """Without what is no letter, figure or sign of a vowel at either end; an apostrophe may end
-    it.
+    """Strip everything but letters, figures and vowel signs at both ends; a final apostrophe
+    stays.
     """
     inner = [
         place

@@ -1,8 +1,8 @@
-"""Finds how each plain piece is read aloud among its neighbours, and decides its mark.
+"""Read each plain piece among its neighbours, and decide the mark of each word.
 
 Invariant: between two calls at most one token is kept, either not yet read (its reading depends on
-the next one) or read up to its last word (whose mark depends on what follows); of figures in groups
-("020 7946 0958") all groups are kept until a token comes that is not one.
+the next one) or read up to its last word (whose mark depends on the next token). Of figures in
+groups ("020 7946 0958") all groups are kept until a token comes that is not one.
 """
 
 import re
@@ -66,7 +66,7 @@ class Reader:
         self._line_words = 0
 
     def feed(self, element: Element) -> list[Word]:
-        """The words that became certain with the next element."""
+        """Take the next element; return the words that are certain now."""
         self._line_words += 1
         match element:
             case Pause():
@@ -97,7 +97,7 @@ class Reader:
         return [] if self._started else self._release("")
 
     def on_line(self, start: int, end: int, *, new: bool) -> None:
-        """A token of the current line was fed; `new`: it is the first one."""
+        """Note a token of the current line; `new`: the first one."""
         if new:
             self._line_start, self._line_words = start, 0
         self._line_end = end
@@ -107,8 +107,8 @@ class Reader:
         `is_item`: it may be the next item of a list."""
         char = ahead.char
         if not ahead.lines:
-            # A dash, a bracket, bare punctuation, or what will be dropped from in front of a full
-            # stop (an emoji, another script) may give the word before it a mark.
+            # A dash, a bracket, bare punctuation, or an emoji or another script in front of a full
+            # stop may give the word before it a mark.
             foreign = not char.isascii() and not char.isalnum() and char not in _NO_MARK
             may_give_mark = foreign or char in _DECIDES_MARK or is_foreign(char)
             return [] if may_give_mark else self._release("")
@@ -126,7 +126,7 @@ class Reader:
         return words
 
     def end(self, block: Block) -> list[Word]:
-        """The rest."""
+        """Return the remaining words."""
         words = self._read_run("")
         self._soft = ""
         return words + self._release("" if block in TEXT else ".")

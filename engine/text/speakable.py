@@ -32,11 +32,11 @@ LEFT_OUT: Final = Translatable(
     "What is written in another script, such as Chinese or Cyrillic, is shown and not "
     "spoken: the voices speak English."
 )
-"""Tells the person, once a reply."""
+"""A notice for the person, once a reply."""
 
 
 def nothing_to_say(*, left_out: bool) -> InvalidInput:
-    """For a text without a word; `left_out`: because no voice can say it."""
+    """The error for a text without a word; `left_out`: no voice can say its script."""
     hint = LEFT_OUT if left_out else Translatable("Give it some words.")
     return InvalidInput("There is nothing to say in this text.", hint=hint)
 

@@ -1,6 +1,6 @@
-"""What the rules of the text know about single words: the tables in resources/text.
+"""Word lists of the rules for text: the tables in resources/text.
 
-Invariant: a text in such a file is a set of words, a section maps what is written to what is said.
+Invariant: a text in such a file is a set of words, a section maps written words to spoken ones.
 """
 
 from typing import Any
@@ -20,13 +20,13 @@ def listed(file: str, name: str) -> list[str]:
 
 
 def phrases(file: str, name: str) -> tuple[str, ...]:
-    """What stands between the commas of one text."""
+    """The phrases between the commas of one text."""
     text: str = _read(file)[name]
     return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 
 def section(file: str, name: str) -> dict[str, str]:
-    """One section; nobody changes it."""
+    """One section; do not change it."""
     found: dict[str, str] = _read(file)[name]
     return found
 

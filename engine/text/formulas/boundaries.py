@@ -1,9 +1,9 @@
-r"""Finds the formulas in a stream of characters: $...$, $$...$$, \(...\), \[...\], environments,
+r"""Find the formulas in a stream of characters: $...$, $$...$$, \(...\), \[...\], environments,
 and commands in plain text.
 
-Invariant: what comes out, put together, is what went in, and does not depend on how it was cut. A
-formula comes out whole once it has closed; what cannot become one any more comes out at once, so
-that an amount of money waits for no more than the words that tell it from a formula.
+Invariant: the parts joined are the text that was pushed, however it was cut. A formula is emitted
+complete once it has closed. Other text is emitted as soon as it cannot become a formula: an amount
+of money waits only for the words that rule a formula out.
 """
 
 import re
@@ -118,7 +118,7 @@ class Boundaries:
         return self._refused(held, out) + rest
 
     def _refused(self, held: str, out: list[str | Formula]) -> str:
-        """What is no formula comes out as text; returns the part to search for one again."""
+        """Emit as text the beginning that is not a formula; return the rest to search again."""
         certain = 1 if len(held) <= _RESCANNED else len(held)
         self._give(held[:certain], out)
         return held[certain:]
@@ -156,7 +156,7 @@ def _dollar(held: str, before: str) -> Verdict:
 
 
 def _closed_dollar(inner: str) -> Verdict:
-    """What follows the closing dollar decides whether it closes."""
+    """Decide by the character behind a dollar whether it closes a formula."""
     content, following = inner[:-2], inner[-1]
     open_end = content.endswith(_OPEN_END) and len(content) > 1 and not _ESCAPED_END.search(content)
     opened, closed = (content.count(f"{brace}") - content.count(f"\\{brace}") for brace in "{}")
@@ -188,7 +188,7 @@ def _ends_word(text: str) -> bool:
 
 
 def _until(held: str, longest: int, *, closed: bool) -> Verdict:
-    """What its end closes: no paragraph ends within."""
+    """Judge a formula with an end of its own, in which no paragraph may end."""
     if closed:
         return Verdict.CLOSED
     return Verdict.NONE if held.endswith("\n\n") else _limited(held, longest) or Verdict.OPEN

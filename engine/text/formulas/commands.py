@@ -1,7 +1,7 @@
-r"""What the commands and signs of LaTeX mean, in words.
+r"""The commands and signs of LaTeX in words.
 
-Invariant: every entry is data; how the parts of a formula are put together is the speech's matter
-(speech.py). A command in no table is said by its name.
+Invariant: every entry is data; speech.py joins the parts of a formula. A command in no table is
+said by its name.
 """
 
 from engine.text.tables import section, words

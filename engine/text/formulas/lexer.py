@@ -1,7 +1,7 @@
-"""Cuts a formula into tokens.
+"""Cut a formula into tokens.
 
-Invariant: every token is one thing that is said or that holds other things together; what only
-matters to the eye (sizes of brackets, small spaces) is gone.
+Invariant: every token is said or groups other tokens. Marks that only matter to the eye (sizes of
+brackets, small spaces) are dropped.
 """
 
 import re
@@ -98,7 +98,7 @@ def source(found: list[Token]) -> str:
 
 
 def _is_measured(found: list[Token], unit: str) -> bool:
-    """Whether letters behind a space are the unit of the number before it, which is no power."""
+    """Whether letters behind a space are the unit of the number before it; a power has no unit."""
     if not found or found[-1].kind is not Kind.NUMBER or found[-2:][0].text == "^":
         return False
     return all(re.split(r"[\^{]", part)[0] in SIGNS for part in unit.split("/"))

@@ -1,4 +1,4 @@
-"""What in a formula is read as in ordinary text: numbers, text, units, and names of no table."""
+"""The parts of a formula that are read like ordinary text: numbers, text, units, other names."""
 
 import re
 import unicodedata

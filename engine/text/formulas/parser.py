@@ -1,4 +1,4 @@
-"""Reads the tokens of a formula into parts.
+"""Read the tokens of a formula into parts.
 
 Invariant: it ends for every text, whatever is missing or left over; nesting deeper than DEEPEST is
 read as if it were empty.
@@ -96,7 +96,7 @@ class _Parser:
         return [part] if part else []
 
     def _digit_or_group(self) -> list[Part]:
-        r"""An argument of \frac12: one figure, if there are no braces."""
+        r"""An argument of \frac12: one figure, if it has no braces."""
         token = self._peek()
         if token is not None and token.kind is Kind.NUMBER and token.text.isdecimal():
             rest = [Token(Kind.NUMBER, token.text[1:])] if len(token.text) > 1 else []
@@ -113,7 +113,7 @@ class _Parser:
         return self._inside(")")
 
     def _atom(self, before: Part | None) -> Part | None:
-        """The next part without its scripts; None for what is not said."""
+        """The next part without its scripts; None if it is not said."""
         token = self._tokens[self._place]
         self._place += 1
         match token.kind:
@@ -266,7 +266,7 @@ class _Parser:
         return scripts.attach(base, scripts.Scripts(tuple(index), tuple(power), primes, called))
 
     def _script(self, *, upright: bool) -> list[Part]:
-        """What stands in an index or an exponent; letters in an index make words sooner."""
+        """The content of an index or an exponent; letters in an index make words sooner."""
         start = self._place
         group = self._group()
         if not upright or not self._has_run(start):

@@ -1,7 +1,7 @@
-"""What a formula consists of once its parts are read, and how parts are put together in words.
+"""The parts of a formula once they are read, and how they are joined in words.
 
-Invariant: where two formulas differ only in what belongs together (a root over one term or over a
-sum), a pause tells them apart.
+Invariant: two formulas that differ only in grouping (a root over one term or over a sum) differ in
+a pause.
 """
 
 import re
@@ -19,7 +19,7 @@ class Role(Enum):
     GROUP = "group"  # in round or square brackets
     OPERATOR = "operator"
     RELATION = "relation"
-    APPLIED = "applied"  # a function or a big operator: "of" stands before what follows
+    APPLIED = "applied"  # a function or a big operator: "of" stands behind it
     DEGREES = "degrees"
     PAUSE = "pause"
 

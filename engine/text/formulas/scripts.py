@@ -1,6 +1,6 @@
-"""What stands above and below a base: powers, indices, primes, bounds, bases of logarithms.
+"""Scripts above and below a base: powers, indices, primes, bounds, bases of logarithms.
 
-Invariant: an index is said before a power, in whatever order they were written.
+Invariant: an index is said before a power, in either order of writing.
 """
 
 from dataclasses import dataclass, replace

@@ -17,7 +17,7 @@ _MARKS = ",;:"
 
 
 def inner(formula: str) -> str:
-    """What stands between the delimiters; the whole of what has none."""
+    """The text between the delimiters, or all of it if it has none."""
     for opening, closing in _DELIMITERS:
         if formula.startswith(opening) and formula.endswith(closing):
             return formula[len(opening) : -len(closing)].strip()
@@ -32,7 +32,7 @@ def as_text(formula: str) -> str:
 
 
 def words(formula: str) -> list[str]:
-    """What is said for a formula; none if there is nothing to say."""
+    """The spoken words of a formula, maybe none."""
     said: list[str] = []
     for word in parts.words(parser.read(inner(formula))):
         body = word.rstrip(_MARKS)

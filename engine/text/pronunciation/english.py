@@ -22,8 +22,8 @@ _PHONES: Final = re.compile(r"\[{2,}")
 
 @dataclass(frozen=True)
 class Spelling:
-    """`text` is what espeak gets among the neighbours, "" for what no English voice can say. Where
-    `alone` is not empty, the word sounds like the last word of that.
+    """`text` for espeak among the neighbours, "" where no English voice can say it. If `alone` is
+    not empty, the word sounds like the last word of that.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Words that are written alike and said differently, by what stands beside them: "Record it", "a
+"""Words that are written alike and said differently, by their neighbours: "Record it", "a
 record"; "I read it yesterday", "I will read it".
 
 espeak looks at the word before only, and not at the head of a sentence. Invariant: the sense

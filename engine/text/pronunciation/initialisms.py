@@ -55,7 +55,7 @@ def spelled(part: str) -> str:
 
 
 def letters(text: str) -> tuple[str, str] | None:
-    """The letters and the ending of what respelled() spelled; None for what has other parts."""
+    """The letters and the ending of a result of respelled(); None if it has other parts."""
     match = _SPELLED.fullmatch(text)
     return (match[1].replace("eh", "A").replace("-", ""), match[2] or "") if match else None
 

@@ -1,4 +1,4 @@
-"""What a rule may know about a token's neighbours, and what it returns.
+"""The neighbours of a token as a rule may know them, and the reading that it returns.
 
 Invariant: a rule that looks at the next token before it has arrived raises NeedNext, so a token is
 held back exactly as long as its reading depends on the next one.
@@ -152,8 +152,8 @@ class Context:
         return self._earlier(depth + 1) if nearest in _ADJECTIVES else nearest
 
     def sentence_follows(self, *, any_name: bool) -> bool:
-        """Whether the next token begins a sentence: a capital on a word that is not a name as far
-        as one can tell, or on any word that is not all capitals if `any_name`.
+        """Whether the next token begins a sentence: a capital on a word that does not look like a
+        name, or on any word that is not all capitals if `any_name`.
         """
         after = self.after
         if not after[:1].isupper():
@@ -195,7 +195,7 @@ def say(words: str, mark: str | None = None) -> Reading:
 
 
 def is_other_word(word: str) -> bool:
-    """Whether a word after an amount is no noun that the amount could describe."""
+    """Whether a word after an amount cannot be a noun that the amount describes."""
     lower = word.lower()
     return lower in _NO_NOUNS or lower in _VERB_LIKE or lower.endswith("ed")
 

@@ -4,8 +4,8 @@ groups with spaces between, as thousands are written too.
 Invariant: groups are one number only if numbers are written like that somewhere: in threes after a
 first group, like a card number, or like the telephone numbers of a country (phonenumbers knows all
 of them; the first run of groups loads it, which takes 25 ms once). Of single tokens only common
-groupings, numbers with a plus, and what the words before call a code are taken, so that a sum or a
-range is never read as a telephone number.
+groupings, numbers with a plus, and those that the words before announce as a code are taken, so
+that a sum or a range is never read as a telephone number.
 """
 
 import re
@@ -121,7 +121,7 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
     text = re.sub(r"[^\w)]+$", "", " ".join(run))
     if entire and _TYPED.fullmatch(text) and cued(context):
         return len(run)
-    # Does a country write its telephone numbers like this? What may be thousands does not count.
+    # Does a country write its telephone numbers like this? Possible thousands do not count.
     national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(_THOUSANDS, text)
     return len(run) if national and any(_is_number_of(each, text) for each in _REGIONS) else 0
 

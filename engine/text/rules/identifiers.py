@@ -1,4 +1,4 @@
-"""Identifiers that nobody says in full: UUIDs, hashes, keys, masked cards; and network addresses.
+"""Identifiers, which are not said in full: UUIDs, hashes, keys, masked cards; network addresses.
 
 Invariant: of an identifier the last four characters are said; of a network address all.
 """

@@ -17,7 +17,7 @@ _IRREGULAR = {
     "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
     "nine": "ninth", "twelve": "twelfth",
 }  # fmt: skip
-_MOST_DIGITS = 15  # nobody can follow more; longer numbers are read digit by digit
+_MOST_DIGITS = 15  # longer numbers are hard to follow and are read digit by digit
 
 NUMBER = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
 """A number as written, without its sign, as part of other patterns."""
@@ -110,7 +110,7 @@ def digits(text: str) -> str:
 
 
 def number(text: str) -> str:
-    """What NUMBER matched, with an optional sign: "minus one thousand point five"."""
+    """A match of NUMBER with an optional sign, in words: "minus one thousand point five"."""
     sign = {"-": "minus ", "–": "minus ", "+": "plus "}.get(text[:1], "")
     body = (text[1:] if sign else text).replace(",", "")
     whole, point, fraction = body.partition(".")
@@ -141,8 +141,7 @@ def is_one(text: str) -> bool:
 
 
 def fraction(numerator: int, denominator: int) -> str:
-    """ "three quarters", "two fifths"; "eight out of ten"; "x over y" where there is no word for
-    it."""
+    """ "three quarters", "two fifths"; "eight out of ten"; "x over y" for other denominators."""
     top = cardinal(numerator)
     if (denominator in (10, 100) and numerator > 1) or numerator == denominator:
         return f"{top} out of {cardinal(denominator)}"

@@ -156,7 +156,7 @@ def _compound(body: str, context: Context) -> Reading | None:
             parts.append(part)
     words: list[str] = []
     for place, part in enumerate(parts):
-        if plural := _PLURAL.fullmatch(part):  # "F-16s" are no seconds
+        if plural := _PLURAL.fullmatch(part):  # "F-16s" are not seconds
             words += numbers.plural(numbers.code(plural[1])).split()
         elif place and _CODE.fullmatch(part):
             words += numbers.code(part).split()

@@ -1,5 +1,5 @@
-"""Units of measurement beside a number: 5 km, 20°C, 90 km/h, 5 ft 10 in, 12 sq ft; so much per
-something: 8 hours/day, 3/week, $5 / day, 100 km / h.
+"""Units of measurement beside a number: 5 km, 20°C, 90 km/h, 5 ft 10 in, 12 sq ft; and rates: 8
+hours/day, 3/week, $5 / day, 100 km / h.
 
 Invariant: a unit is only ever read as one right after a number; "in", "m" or "ms" alone stay words.
 A slash is "per" only before a span of time, a person or a unit, and behind an amount.

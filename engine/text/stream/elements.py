@@ -1,4 +1,4 @@
-"""What becomes of the markdown of a reply: pieces of text, and what stands between them."""
+"""Elements of a reply without its markdown: pieces of text, and the pauses between them."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -12,7 +12,7 @@ LONGEST_S: Final = 5.0
 
 
 class Block(Enum):
-    """What kind of line the current one is; decides the pause at its end."""
+    """The kind of a line, which decides the pause at its end."""
 
     PARAGRAPH = "paragraph"
     ITEM = "item"
@@ -41,7 +41,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Break:
-    """A pause that was asked for: `mark` goes to the word before, and at least `seconds` pass
+    """A pause that the text asks for: `mark` goes to the word before, and at least `seconds` pass
     before the next one.
     """
 

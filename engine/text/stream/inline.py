@@ -1,4 +1,4 @@
-"""Removes from one token the marks of inline markdown and HTML, and the characters that cannot be
+"""Remove from one token the marks of inline markdown and HTML, and the characters that cannot be
 spoken.
 
 Invariant: every character that stays keeps its place in the reply.

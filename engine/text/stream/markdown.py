@@ -1,4 +1,4 @@
-"""Removes the markdown from a stream of tokens, so that what a person would read aloud remains.
+"""Remove the markdown from a stream of tokens; the text that a person would read aloud remains.
 
 Invariant: nothing is kept except a few flags. Every token is handled at once, also inside code
 blocks, link targets and comments, whose content is dropped token by token. A code block is
@@ -99,7 +99,7 @@ class Markdown:
         return shown
 
     def _note(self, text: str, elements: list[Element]) -> None:
-        """Remember a token and what became of it."""
+        """Remember a token, and whether it had elements."""
         self._begins = (self._begins and not elements) or ends_sentence(text)
         self._previous = text
 
@@ -287,7 +287,7 @@ class Markdown:
         return instead + (self._hold_or_show(rest) if rest.text else [])
 
     def _instead(self, place: int) -> list[Element]:
-        """What stands for the hidden part that ended at `place`; its content may be hidden next."""
+        """The elements in place of a hidden part that ended at `place`; more may be hidden next."""
         text, self._hidden_text = self._hidden_text, ""
         self._until, self._within_line = "", False
         if alias := tags.alias(text):
@@ -298,7 +298,7 @@ class Markdown:
         return [pause] if pause else []
 
     def _interpret(self, piece: Piece) -> list[Element]:
-        """The words of a token within a say-as tag, and what stands behind the tag."""
+        """The elements of a token within a say-as tag, and of the text behind the tag."""
         content, end, _ = piece.text.partition("<")
         kind, self._interpreted = self._interpreted, "" if end else self._interpreted
         words = tuple(tags.interpreted(content, kind).split())

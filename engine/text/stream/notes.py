@@ -56,7 +56,7 @@ def without_notes(piece: Piece, *, listed: bool) -> Piece:
 
 
 def spoken_indexes(piece: Piece, previous: str, *, code: bool) -> Piece:
-    """Say the indexes of code, which are no notes: array[0], a[i][j], = foo[5]."""
+    """Say the indexes of code, which are not notes: array[0], a[i][j], = foo[5]."""
     like_code = code or previous in _OPERATORS or _CODE.search(piece.text)
 
     def index(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tags of any XML, and stage directions: they are not spoken, and some of them are pauses.
+"""XML tags and stage directions, which are not spoken; some of them are pauses.
 
 Invariant: possible text stays: a comparison, a type such as List<int>, a placeholder such as
 <name>, and every bracket that holds anything but a direction.
@@ -108,7 +108,7 @@ def find_pause(text: str) -> re.Match[str] | None:
 
 
 def alias(written: str) -> str:
-    """What is said in place of the content of a tag."""
+    """The spoken alias of a tag's content, or ""."""
     match = _ALIAS.match(written)
     return match[2] if match else ""
 
@@ -220,8 +220,8 @@ def is_manner(text: str) -> bool:
 
 
 def _manner(text: str) -> str:
-    """The name of what may be a direction at the head of a sentence, as *whispering* or *leaning*;
-    "" if it is none.
+    """The name of a possible direction at the head of a sentence, as *whispering* or *leaning*, or
+    "".
     """
     match = _ACT.fullmatch(text)
     if not match or match[1] == "**" or match[2].lower() in _ACTS:

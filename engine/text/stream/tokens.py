@@ -1,5 +1,5 @@
-"""Cuts a stream of deltas into tokens (runs of visible characters between white space), and says
-how the next token begins as soon as its first character has arrived.
+"""Cut a stream of deltas into tokens (runs of visible characters between white space), and report
+the first character of the next token as soon as it has arrived.
 
 Invariant: the events depend on the characters alone, never on how they were cut into deltas; at
 most LONGEST characters and one formula are kept. A formula is part of one token, spaces and all.
@@ -62,7 +62,7 @@ class TokenStream:
         return self._cut(self._boundaries.push(delta))
 
     def end(self) -> list[Event]:
-        """What was held back, and the last token, if the text did not end with white space."""
+        """The held text, and the last token if the text did not end with white space."""
         events = self._cut(self._boundaries.end())
         if self._letters:
             events.append(self._close(spaced=False, glued_next=False))

@@ -1,7 +1,7 @@
 """The formant voice that needs no weights: libespeak-ng in process, spoken word by word.
 
 library   ctypes binding, the one place that knows libespeak-ng's memory and events
-voices    who can be heard: our voice files on espeak's languages
+voices    our voice files on espeak's languages
 phrasing  words -> pieces, and the context each piece is spoken in
 cutting   where in the spoken context one piece lies
 joining   pieces -> one wave without clicks, and slowing down beyond what espeak can

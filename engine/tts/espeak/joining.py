@@ -24,7 +24,7 @@ _BELL: Final = (np.sin(np.pi * (np.arange(2 * _HOP) + 0.5) / (2 * _HOP)) ** 2).a
 
 @dataclass(frozen=True)
 class Span:
-    """Samples [start, end) of `pcm` [S]; what follows in `pcm` is how the sound would go on."""
+    """Samples [start, end) of `pcm` [S]; the rest of `pcm` is how the sound would go on."""
 
     pcm: Pcm
     start: int
@@ -32,14 +32,14 @@ class Span:
 
 
 class Joiner:
-    """Appends to the wave of one utterance; what it returns is final."""
+    """The wave of one utterance, in parts that are final once they are returned."""
 
     def __init__(self) -> None:
-        self._tail: Pcm = np.zeros(0, np.float32)  # how the last piece would have gone on
+        self._tail: Pcm = np.zeros(0, np.float32)  # how the last piece would go on
 
     def append(self, span: Span, factor: float = 1.0) -> Pcm:
-        """The span, begun in phase with what came before or, behind a pause, risen from silence;
-        `factor` >= 1 times as long.
+        """The span, `factor` >= 1 times as long: begun in phase with the wave before it or, behind
+        a pause, faded in.
         """
         start = _in_phase(self._tail, span.pcm, span.start) if len(self._tail) else span.start
         segment = stretch(Span(span.pcm, start, span.end), factor)

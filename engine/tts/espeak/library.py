@@ -31,8 +31,8 @@ _CHARS_UTF8, _PHONES_GIVEN = 1, 0x100  # it takes phones between [[ and ]]
 _POSITION_CHARACTER = 1
 _PARAMETER_RATE, _PARAMETER_VOLUME = 1, 2
 _EVENT_LAST, _EVENT_WORD, _EVENT_END, _EVENT_PHONEME = 0, 1, 5, 7
-# espeak lowers its own gain after a peak that would clip and remembers that into the next call,
-# which would make samples depend on what was said before. At 70 no voice of ours comes near a peak.
+# espeak lowers its own gain after a peak that would clip and keeps it low in the next call, so that
+# samples would depend on the text before. At 70 no voice of ours comes near a peak.
 _VOLUME = 70
 _SEED = 1
 
@@ -55,7 +55,7 @@ class PhoneMark:
 
 @dataclass(frozen=True)
 class Speech:
-    """What espeak made of one text."""
+    """Samples and events of one text."""
 
     pcm: Pcm  # [S] at SAMPLE_RATE
     words: tuple[WordMark, ...]

@@ -19,8 +19,8 @@ RATE_RANGE: Final = RateRange(1.0, 9.0)
 # Mean over the same texts with their pauses; between 34.6 (at 80 words a minute) and 40.5 (at 400),
 # which the correction below makes up for.
 _WORDS_PER_SYLLABLE: Final = 37.0
-# espeak's slowest is about 2.2 SPS. Below, the wave is stretched, and what is still lacking becomes
-# gaps between words, because longer stretching sounds drunk.
+# espeak's slowest is about 2.2 SPS. Below, the wave is stretched, and the rest becomes gaps between
+# words, because longer stretching sounds drunk.
 _LONGEST_STRETCH: Final = 1.6
 # Syllables behind (ahead of) the target at which words would be spoken twice as fast.
 _WORD_HORIZON: Final = 6.0
@@ -61,8 +61,8 @@ def pace_for(rate: float) -> Pace:
 
 class Pacer:
     """Keeps to the target. At one and the same pace texts differ by half in syllables a second
-    (long words, short sentences, pauses), so what comes next makes up for what was: words a
-    little, pauses more. Not for a word that has a pace of its own: it is meant to take its time.
+    (long words, short sentences, pauses), so the next words make up for the last ones a
+    little, pauses more. A word with a pace of its own is not made up for.
     """
 
     def __init__(self) -> None:

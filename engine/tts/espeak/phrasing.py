@@ -37,7 +37,7 @@ _SPOKEN_SYMBOLS = "&@%#"
 
 
 class Break(Enum):
-    """What follows a piece."""
+    """The pause behind a piece."""
 
     NONE = "none"
     CLAUSE = "clause"
@@ -56,7 +56,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Context:
-    """What to say to hear one piece: tokens joined by blanks; `target` is the piece's place."""
+    """Text to synthesise for one piece: tokens joined by blanks; `target` is the piece's place."""
 
     tokens: tuple[str, ...]
     target: int
@@ -141,7 +141,7 @@ class Phrasing:
         return ["".join(split_mark(word)) for word in behind]
 
     def _spelling(self, index: int) -> Spelling:
-        """How espeak has to get a piece; what comes after the first one is not known yet."""
+        """The spelling of a piece for espeak; the word behind the first one is not known yet."""
         piece = self._pieces[index]
         word, _ = split_mark(piece.text)
         if not word or len(piece.text) >= _PIECE_CHARACTERS:
@@ -160,8 +160,8 @@ class Phrasing:
         return Spelling(lead + spelling.text + tail if spelling.text else "", alone)
 
     def _context(self, index: int) -> Context:
-        """What to say to hear a piece; a word that has another sound than espeak gives it here is
-        heard behind the word that gives it.
+        """The text to synthesise for a piece. A word that espeak would pronounce differently here
+        is said behind the word that gives it its sound.
         """
         spelling = self._spellings[index]
         before, text = self._before(index), spelling.text
@@ -182,7 +182,7 @@ class Phrasing:
         return before
 
     def _after(self, index: int) -> list[str]:
-        """What is said after piece `index` to give it its melody."""
+        """The words behind piece `index` that give it its melody."""
         if self._pieces[index].closes is not Break.NONE:
             return []
         if index == 0:
@@ -192,8 +192,8 @@ class Phrasing:
         following = self._pieces[index + 1]
         if not following.text:  # a dash or the like: the clause ends here
             return []
-        # Filler even when `following` is the last word: whether it is must not matter, because a
-        # slower language model would not have told yet.
+        # Filler even when `following` is the last word: behind a slower language model that would
+        # not be known yet.
         return [
             _roughly(following.text, british=self._british),
             *([] if following.closes is not Break.NONE else _FILLER.split()),
@@ -226,7 +226,7 @@ def split_word(number: int, text: str) -> list[Piece]:
 
 
 def closing_break(text: str) -> Break:
-    """What the punctuation at the end of a word asks for."""
+    """The pause for the punctuation at the end of a word."""
     bare = text.rstrip(CLOSERS)
     if not bare:
         return Break.NONE

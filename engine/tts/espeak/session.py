@@ -1,8 +1,7 @@
 """One utterance of the formant voice: words in, frames out.
 
 Invariant: the samples depend on the words and on the rate each piece was begun with, not on when
-the words came, nor on what was made of them before a rewind. Nothing in it is random, so the seed
-changes nothing.
+the words came, nor on rewinds. Nothing in it is random, so the seed changes nothing.
 """
 
 from collections import deque
@@ -23,7 +22,7 @@ _KEPT: Final = 2 * SAMPLE_RATE  # how far back a word can be taken back: beyond 
 
 @dataclass(frozen=True)
 class _Mark:
-    """Where a word begins, or the pause before it, and all that hangs on what came before."""
+    """The beginning of a word or of the pause before it, with the state before it."""
 
     sample: int
     pieces: int
@@ -43,7 +42,7 @@ class EspeakSession(AheadUtterance):
 
     @property
     def syllables(self) -> int:
-        """How many syllables were made so far."""
+        """Syllables made so far."""
         return self._meter.count
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
@@ -103,7 +102,7 @@ class EspeakSession(AheadUtterance):
         return True
 
     def _mark(self, piece: Piece, pieces: int) -> None:
-        """Here the word of `piece` can be made again, if it is only beginning."""
+        """Note the state before the word of `piece`, if it begins here, for a rewind."""
         mouth, meter = self._articulation.branch(), self._meter.branch()
         if piece.begins_word:
             self._marks.append(_Mark(self._made, pieces, mouth, meter))
@@ -111,7 +110,7 @@ class EspeakSession(AheadUtterance):
             self._marks.popleft()
 
     def _fade_out(self) -> bool:
-        """Once, after the last piece: what is left of its sound."""
+        """Emit the rest of the last piece's sound, once."""
         if self._faded or not self._phrasing.finished:
             return False
         self._faded = True

@@ -1,8 +1,8 @@
-"""Who the formant voice can be: our own voice files on top of espeak's English languages.
+"""Voices of the formant synthesiser: our own voice files on top of espeak's English languages.
 
 Invariant: every voice has `flutter 0` and `roughness 0`. espeak keeps the phase of both in static
-memory that nothing resets, so with either of them the samples of a text would depend on what was
-said before it.
+memory that nothing resets, so with either of them the samples of a text would depend on the text
+before it.
 """
 
 import shutil
@@ -89,7 +89,7 @@ def find(name: str) -> FormantVoice:
 
 
 def file_name(voice: FormantVoice) -> str:
-    """What the library calls the voice: lower case, because espeak lowers every name it is
+    """The library's name of the voice: lower case, because espeak lowers every name it is
     given.
     """
     return voice.name.lower()

@@ -1,7 +1,7 @@
-"""The folder that libespeak-ng reads its data from, in the system's folder for such things.
+"""The folder that libespeak-ng reads its data from, in the system's temporary folder.
 
-Invariant: it is there as long as its process uses it. What a process left that was killed is
-removed at the next start: nobody holds its lock.
+Invariant: it exists as long as its process uses it. The folder of a killed process is removed at
+the next start, because its lock is free.
 """
 
 import shutil
@@ -44,10 +44,10 @@ class Workspace:
 
 
 def _remove_abandoned(before: float) -> None:
-    """Remove those that were last changed `before` (seconds of the file system's clock)."""
+    """Remove free folders that were last changed `before` (seconds of the file system's clock)."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
             if folder.lstat().st_mtime < before and not folder.is_symlink():
                 with FileLock(folder / LOCK, timeout=0):
-                    pass  # nobody takes it again once it is free
+                    pass  # it is not taken again once it is free
                 shutil.rmtree(folder)
