@@ -7,7 +7,6 @@ text was cut into deltas.
 from dataclasses import dataclass, replace
 
 from engine.characters import WholeCharacters
-from engine.text.pacing import Pacing
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 
@@ -27,7 +26,7 @@ class PacedText:
         """`pacing` False: every word has pace 1."""
         self._characters = WholeCharacters()
         self._speakable = Speakable()
-        self._pacing = Pacing() if pacing else None
+        self._pacing = pacing
 
     @property
     def left_out(self) -> bool:
@@ -44,12 +43,7 @@ class PacedText:
         return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
 
     def _grown(self, text: str) -> Growth:
-        if self._pacing:
-            self._pacing.grow(text)
         return Growth(text, tuple(self._paced(self._speakable.push(text))))
 
     def _paced(self, words: list[Word]) -> list[Word]:
-        pacing = self._pacing
-        if pacing is None:
-            return words
-        return [replace(word, pace=pacing.pace(word)) for word in words]
+        return words if self._pacing else [replace(word, pace=1.0) for word in words]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from engine.text.pacing import FIGURE, Pacing
 from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import is_foreign
 from engine.text.rules import groups, numbers, punctuation, readings, symbols
@@ -60,10 +61,12 @@ class Reader:
         self._currency: Currency | None = None
         self._pause_s = 0.0  # in front of the next word
         self._started = False
+        self._pacing = Pacing()
         self._quotes: set[str] = set()  # straight quotes that are open
         self._line_start = 0
         self._line_end = 0
         self._line_words = 0
+        self._begins_line = self._is_heading = False
 
     def feed(self, element: Element) -> list[Word]:
         """Take the next element; return the words that are certain now."""
@@ -79,11 +82,12 @@ class Reader:
             case Phrase():
                 words = self._read_run("") + self._release(".")
                 self._past = ()
-                words += self._give(element.words, element)
+                words += self._give(element.words, element, 1.0)
             case Equation():
                 words = self._read_run(element.written)
                 if element.words:
-                    words += self._give(element.words, element)
+                    pace = FIGURE if any(map(str.isdigit, element.written)) else 1.0
+                    words += self._give(element.words, element, pace)
                     self._past = (PreviousToken(element.written, ""), *self._past[:_REMEMBERED])
                     self._soft, self._currency = "," if element.displayed else "", None
             case Piece():
@@ -96,10 +100,11 @@ class Reader:
         """The first word of a reply is released at the space after it, whatever may follow."""
         return [] if self._started else self._release("")
 
-    def on_line(self, start: int, end: int, *, new: bool) -> None:
+    def on_line(self, start: int, end: int, block: Block, *, new: bool) -> None:
         """Note a token of the current line; `new`: the first one."""
+        self._is_heading = block is Block.HEADING
         if new:
-            self._line_start, self._line_words = start, 0
+            self._line_start, self._line_words, self._begins_line = start, 0, True
         self._line_end = end
 
     def ahead(self, ahead: Ahead, block: Block, *, is_item: bool) -> list[Word]:
@@ -121,6 +126,8 @@ class Reader:
             words += self._release(mark)
             self._past = ()
             self._quotes.clear()
+            if ahead.lines > 1:
+                self._pacing.end_paragraph()
         elif not self._run:
             words += self._release(mark)
         return words
@@ -149,6 +156,7 @@ class Reader:
         if reading is not None and not reading.words:
             if peeled.body in DASHES:
                 self._soft = ","
+                self._pacing.signs(peeled.body)
                 return words
             return words + self._take(entry, reading)
         words += self._release("," if punctuation.opens_pause(peeled) else "")
@@ -188,9 +196,11 @@ class Reader:
             context = Context(self._past)
             size = groups.code(texts, context, entire=entire)
             for entry in run[: size - 1] if size else []:
-                words += self._take(entry, Reading(tuple(groups.words_of(entry.text)), ","))
+                said = tuple(groups.words_of(entry.text))
+                words += self._take(entry, Reading(said, ",", is_code=True))
             if size:
-                words += self._take(run[size - 1], Reading(tuple(groups.words_of(texts[size - 1]))))
+                said = tuple(groups.words_of(texts[size - 1]))
+                words += self._take(run[size - 1], Reading(said, is_code=True))
             else:
                 size = groups.thousands(texts, context) or 1
                 entry = _joined(run[:size])
@@ -198,6 +208,9 @@ class Reader:
                 words += self._take(entry, self._read(entry.peeled, after))
             del run[:size]
             entire = False
+        if self._begins_line:
+            self._pacing.begin_line(heading=self._is_heading)
+            self._begins_line = False
         return words
 
     def _read(self, peeled: Peeled, following: str | None) -> Reading:
@@ -206,7 +219,7 @@ class Reader:
         mark = peeled.mark if reading.mark is None else reading.mark
         if mark == ELLIPSIS:
             mark = "," if context.after[:1].islower() else "."
-        return Reading(reading.words, mark, reading.currency)
+        return replace(reading, mark=mark)
 
     def _take(self, entry: _Held, reading: Reading) -> list[Word]:
         """Turn a reading into words and remember it for the tokens behind it."""
@@ -222,24 +235,30 @@ class Reader:
             return []
         if mark and not soft:
             texts[-1] = texts[-1].rstrip(_MARKS) + mark
-        words = self._release("," if punctuation.opens_pause(peeled) else "") + self._give(
-            texts, piece
-        )
+        words = self._release("," if punctuation.opens_pause(peeled) else "")
+        pace = self._pacing.of_token(peeled, is_code=reading.is_code)
+        words += self._give(texts, piece, pace)
         self._soft = mark if soft else ""
         return words
 
-    def _give(self, texts: Sequence[str], source: Piece | Phrase | Equation) -> list[Word]:
+    def _give(
+        self, texts: Sequence[str], source: Piece | Phrase | Equation, pace: float
+    ) -> list[Word]:
         """All words except a last one without a mark, because a mark may still follow it."""
-        words = [Word(text, source.start, source.end) for text in texts]
-        words[0], self._pause_s = replace(words[0], pause_s=self._pause_s), 0.0
         out = self._release("")
+        start, end, eased = source.start, source.end, self._pacing.eased
+        words = [Word(text, start, end, eased(pace)) for text in texts]
+        words[0], self._pause_s = replace(words[0], pause_s=self._pause_s), 0.0
         if words[-1].text[-1] not in _MARKS:
             self._last = words.pop()
+        elif words[-1].text[-1] in ".?!":
+            self._pacing.end_sentence()
         self._started = self._started or bool(out or words)
         return out + words
 
     def _attach(self, peeled: Peeled) -> None:
         """Attach punctuation that stands alone to the word before it."""
+        self._pacing.signs(peeled.opened + peeled.punctuation)
         mark = "." if peeled.mark == ELLIPSIS else peeled.mark
         if self._last is None or not mark or self._last.text[-1] in _MARKS:
             return
@@ -254,8 +273,10 @@ class Reader:
         if last is None:
             return []
         self._started = True
-        mark = "" if last.text[-1] in _MARKS else mark or self._soft
-        return [replace(last, text=last.text + mark)]
+        text = last.text + ("" if last.text[-1] in _MARKS else mark or self._soft)
+        if text[-1] in ".?!":
+            self._pacing.end_sentence()
+        return [replace(last, text=text)]
 
     def _line_mark(self, ahead: Ahead, block: Block, *, is_item: bool) -> str | None:
         """The mark of a line's last word; None while it depends on the next line."""

@@ -92,7 +92,8 @@ class Speakable:
         if self._quote_goes_on and not token.text.strip(">"):
             return []
         end = token.start + len(token.text)
-        self._reader.on_line(token.start, end, new=token.lines > 0 or self._quote_goes_on)
+        new = token.lines > 0 or self._quote_goes_on
+        self._reader.on_line(token.start, end, self._markdown.block, new=new)
         self._quote_goes_on = False
         words = self._read(parts)
         self._is_ssml = self._is_ssml or token.text.startswith("<speak")

@@ -49,12 +49,13 @@ class Reading:
     """Spoken words of one token. A word may end with a mark of its own inside the token.
 
     `mark` None: the token's own punctuation stays. `currency`: the number has been said, and its
-    currency still has to be said after the next token.
+    currency still has to be said after the next token. `is_code`: it is spelled or dialled.
     """
 
     words: tuple[str, ...]
     mark: str | None = None
     currency: Currency | None = None
+    is_code: bool = False
 
 
 @dataclass(frozen=True)

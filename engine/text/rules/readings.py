@@ -30,6 +30,7 @@ _NARROW: tuple[Rule, ...] = (
 )  # fmt: skip
 _WIDE: tuple[Rule, ...] = symbols.RULES
 """The first rule that returns a reading wins; the last one always returns one."""
+_CODES = frozenset((*identifiers.RULES, *links.RULES, *groups.RULES, figures.network))
 
 _LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
@@ -66,7 +67,10 @@ def _narrow(body: str, context: Context) -> Reading | None:
 
 
 def _first_answer(rules: tuple[Rule, ...], body: str, context: Context) -> Reading | None:
-    return next((answer for rule in rules if (answer := rule(body, context)) is not None), None)
+    for rule in rules:
+        if (answer := rule(body, context)) is not None:
+            return replace(answer, is_code=True) if rule in _CODES else answer
+    return None
 
 
 def _prefixed(body: str, context: Context) -> Reading | None:
