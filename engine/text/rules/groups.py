@@ -162,12 +162,6 @@ def _is_dialled(text: str, context: Context) -> bool:
 def _is_number_of(region: str, text: str) -> bool:
     import phonenumbers
 
-    try:
-        number = phonenumbers.parse(text, region)
-    except phonenumbers.NumberParseException:  # "00 00 00 0": nothing is left behind its prefix
-        return False
-    if not phonenumbers.is_valid_number(number):  # much cheaper than formatting it
-        return False
     grouped = phonenumbers.Leniency.STRICT_GROUPING
     matches = phonenumbers.PhoneNumberMatcher(text, region, leniency=grouped)
     return any(match.raw_string == text for match in matches)
