@@ -8,7 +8,6 @@ Invariant: all state is here; closing the session frees it, and no other session
 """
 
 import math
-from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,8 +16,7 @@ import torch
 
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
-from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.text.phonemes import Espeak, PhonedWord
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import RateMeter, paced
 from engine.tts.smlle.aligned import Aligned
@@ -30,7 +28,7 @@ from engine.tts.smlle.config import (
     Shape,
 )
 from engine.tts.smlle.transducer import Decisions, Transducer, Unit
-from engine.tts.system.session import FadingUtterance
+from engine.tts.system.passages import PassageSession
 from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Prompt, Spectrum
 from engine.tts.system.word_places import WordPlaces
 
@@ -82,150 +80,117 @@ class Script:
         return self.closed and place == len(self.units) - 1
 
 
-class _Passage:
-    """What starts again with every passage."""
-
-    def __init__(
-        self,
-        parts: ModelParts,
-        prompt: Prompt,
-        first_word: int,
-        decided: torch.Generator,
-        dice: torch.Generator,
-    ) -> None:
-        generation, shape = parts.generation, parts.transducer.shape
-        self.phonemizer = WordPhonemizer(parts.espeak)
-        self.script = Script(shape, parts.table, first_word)
-        self.decisions = Decisions(parts.transducer, parts.text_rotation, generation, decided)
-        self.aligned = Aligned(shape.end)
-        self.columns = Columns(
-            parts.spectrum,
-            parts.spectrum_rotation,
-            prompt,
-            dice,
-            dropout=generation.dropout,
-        )
-        self.place = -1  # of the unit read last
-        self.waits = True  # a blank was drawn, so the next decision needs the next unit
-        self.spoken_by: list[int] = []  # the unit at which each token was predicted
-        self.begun: deque[tuple[int, int]] = deque()  # word and step, not yet in a frame
-        self.steps = 0  # of the spectrum, made
-
-    def note(self, token: int) -> None:
-        """Take down a token that the transducer predicted."""
-        step = len(self.aligned.tokens)
-        self.aligned.add(token, self.script.units[self.place].phone)
-        self.spoken_by.append(self.place)
-        self.begun.extend((word, step) for word, _ in self.script.places.begun(self.place))
-
-
-class SmlleSession(FadingUtterance):
+class SmlleSession(PassageSession):
     """A TtsSession."""
 
+    _script: Script
+
     def __init__(self, parts: ModelParts, prompt: Prompt, seed: int) -> None:
-        super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.generation.rates)
+        generation = parts.generation
+        super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.espeak, generation.rates)
         self._parts = parts
         self._prompt = prompt
         self._decided = torch.Generator().manual_seed(seed)
         self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
-        self._lately = RateMeter(parts.generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
+        self._lately = RateMeter(generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
         self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = parts.vocoder.open()
-        self._passage: _Passage | None = None  # None = one has ended and the next has not begun
-        self._next_word = 0  # number of the first word of the next passage
 
-    @torch.inference_mode()
-    def step(self) -> Step:
-        while not self._finished:
-            if self._passage is None:
-                if not self._words and not self._ended:
-                    return Starved()
-                self._finished = not self._words
-                if self._finished:
-                    return self._fading() or Finished()
-                self._passage = _Passage(
-                    self._parts, self._prompt, self._next_word, self._decided, self._drawn
-                )
-            if not self._decide(self._passage):
-                return Starved()
-            frame = self._frame(self._passage)
-            if frame is not None:
-                return frame
-        return Finished()
+    def _begin_passage(self, first_word: int) -> None:
+        parts, generation, shape = self._parts, self._parts.generation, self._parts.transducer.shape
+        self._script = Script(shape, parts.table, first_word)
+        self._decisions = Decisions(
+            parts.transducer, parts.text_rotation, generation, self._decided
+        )
+        self._aligned = Aligned(shape.end)
+        self._columns = Columns(
+            parts.spectrum,
+            parts.spectrum_rotation,
+            self._prompt,
+            self._drawn,
+            dropout=generation.dropout,
+        )
+        self._start = self._made  # sample of the passage's first step
+        self._steps = 0  # of the spectrum, made
+        self._place = -1  # of the unit read last
+        self._waits = True  # a blank was drawn, so the next decision needs the next unit
+        self._spoken_by: list[int] = []  # the unit at which each token was predicted
 
-    def _decide(self, passage: _Passage) -> bool:
+    def _make(self) -> bool:
+        if self._passage_over or not self._decide():
+            return False
+        if self._aligned.has(self._steps):
+            self._speak()
+        else:
+            self._leave_passage()
+        return True
+
+    def _decide(self) -> bool:
         """Decide until the next frame's steps are known, and the phones ahead of them; False when
         more text is needed first.
         """
-        aligned, ahead = passage.aligned, self._parts.spectrum.shape.ahead
-        while not aligned.closed and not aligned.has(passage.steps + STEPS_PER_FRAME - 1 + ahead):
-            if passage.waits and not self._read(passage):
+        aligned, ahead = self._aligned, self._parts.spectrum.shape.ahead
+        while not aligned.closed and not aligned.has(self._steps + STEPS_PER_FRAME - 1 + ahead):
+            if self._waits and not self._read_unit():
                 return False
-            token = passage.decisions.decide(self._bias(passage))
+            token = self._decisions.decide(self._bias())
             if token is not None:
-                passage.note(token)
-            elif passage.script.is_end(passage.place):
+                self._note(token)
+            elif self._script.is_end(self._place):
                 aligned.closed = True
-            passage.waits = token is None
+            self._waits = token is None
         return True
 
-    def _read(self, passage: _Passage) -> bool:
+    def _read_unit(self) -> bool:
         """Go on to the next unit; False when more text is needed first."""
-        script = passage.script
-        full = passage.steps >= self._parts.generation.passage_steps
-        while passage.place + 1 == len(script.units):
-            if not self._read_word(passage.phonemizer, script, passage_full=full):
+        full = self._steps >= self._parts.generation.passage_steps
+        while self._place + 1 == len(self._script.units):
+            if not self._read(passage_full=full):
                 return False
-        passage.place += 1
-        passage.decisions.read(script.units[passage.place])
+        self._place += 1
+        self._decisions.read(self._script.units[self._place])
         return True
 
-    def _bias(self, passage: _Passage) -> float:
+    def _bias(self) -> float:
         """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
         generation = self._parts.generation
-        pace = self._paces[passage.script.places.word_at(passage.place)]
-        if self._target is None:
+        pace = self._paces[self._script.places.word_at(self._place)]
+        if self.rate is None:
             return math.log(pace)
-        rate = paced(self._target, pace)
+        rate = paced(self.rate, pace)
         bias = math.log(rate / generation.own_rate)
         if self._measured:
             bias += generation.pull * math.log(rate / self._measured)
         return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
 
-    def _frame(self, passage: _Passage) -> AudioFrame | None:
-        """Speak the next steps; None at the end of a passage that has no more words to place."""
-        first = passage.steps
-        last = first + STEPS_PER_FRAME
-        steps = [step for step in range(first, last) if passage.aligned.has(step)]
-        if not steps:
-            return self._end(passage)
-        aligned, ahead = passage.aligned, self._parts.spectrum.shape.ahead
+    def _note(self, token: int) -> None:
+        """Take down a token that the transducer predicted."""
+        sample = self._start + STEP_SAMPLES * len(self._aligned.tokens)
+        self._aligned.add(token, self._script.units[self._place].phone)
+        self._spoken_by.append(self._place)
+        for word, _ in self._script.places.begun(self._place):
+            self._begin_word(word, sample)
+
+    def _speak(self) -> None:
+        """Append the next steps, at most a frame of them."""
+        aligned, ahead, first = self._aligned, self._parts.spectrum.shape.ahead, self._steps
+        steps = range(first, min(first + STEPS_PER_FRAME, len(aligned.tokens)))
         columns = [
-            passage.columns.next(
+            self._columns.next(
                 aligned.tokens[step], [aligned.phone(step + later) for later in range(ahead + 1)]
             )
             for step in steps
         ]
-        pcm = self._wave.decode(torch.cat(columns)).numpy()
-        onsets = []
-        while passage.begun and passage.begun[0][1] < last:
-            word, step = passage.begun.popleft()
-            onsets.append(Onset(word, self._sample + (step - first) * STEP_SAMPLES))
-        passage.steps += len(steps)
-        syllables = passage.script.places.syllables_ended(passage.spoken_by[first])
+        syllables = self._script.places.syllables_ended(self._spoken_by[first])
         self._measured = self._lately.observe(syllables)
-        self._syllables_end(syllables)
-        return self._packet(pcm, tuple(onsets))
+        self._meter.add(self._made, syllables)
+        self._append(self._wave.decode(torch.cat(columns)).numpy())
+        self._steps += len(steps)
 
-    def _end(self, passage: _Passage) -> AudioFrame | None:
-        """Leave a passage; words that got no token begin in a silent frame."""
-        places = passage.script.places
-        onsets = tuple(Onset(word, self._sample) for word, _ in places.begun(math.inf))
-        self._passage, self._next_word = None, places.begun_words
-        if not onsets:
-            return None
-        return self._packet(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32), onsets)
-
-    def close(self) -> None:
-        super().close()
-        self._passage = None
+    def _leave_passage(self) -> None:
+        """End a passage; words that got no token begin in a silent frame."""
+        self._passage_over = True
+        if words := self._script.places.begun(math.inf):
+            for word, _ in words:
+                self._begin_word(word)
+            self._append(np.zeros(STEPS_PER_FRAME * STEP_SAMPLES, np.float32))

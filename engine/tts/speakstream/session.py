@@ -17,10 +17,10 @@ from engine.nn.cache import KvCache
 from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step
+from engine.tts.base import RateRange
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import RateMeter, paced
-from engine.tts.speakstream.config import BINS, COLUMNS, END, SPEAKER, Generation
+from engine.tts.speakstream.config import BINS, END, SPEAKER, Generation
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.script import Script, Window, block, window
 from engine.tts.speakstream.tempo import (
@@ -30,7 +30,7 @@ from engine.tts.speakstream.tempo import (
     clamped,
     step_for,
 )
-from engine.tts.system.session import FadingUtterance
+from engine.tts.system.passages import NetworkSession
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE
 _CPU: Final = torch.device("cpu")
@@ -55,7 +55,7 @@ class ModelParts:
         return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
 
 
-class SpeakStreamSession(FadingUtterance):
+class SpeakStreamSession(NetworkSession):
     """A TtsSession."""
 
     def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
@@ -77,39 +77,35 @@ class SpeakStreamSession(FadingUtterance):
         self._going_on = 1.0  # how likely the unit is to be longer than it is
         self._tempo = Tempo()
         self._wave = parts.vocoder.open()
-        self._begun: list[int] = []  # words that begin with the next sample
-        self._syllables = self._own_syllables = 0  # that ended since the last column
+        self._own_syllables = 0  # that ended since the last column
         self._own_meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)  # before the tempo
         self._own_rate: float | None = None
         self._generator = torch.Generator().manual_seed(seed)
 
-    @torch.inference_mode()
-    def step(self) -> Step:
-        while not self._finished:
-            if self._segment is None:
-                part = self._next_window()
-                if part is not None:
-                    self._begin(part)
-                elif not self._script.closed:
-                    return Starved()
-                else:
-                    self._finished = True
-                    self._begun += self._script.trailing
-                    return self._fading(self._onsets(), COLUMNS * COLUMN) or Finished()
-            elif not self._ends_here():
-                frame = self._sounding(self._position())
-                if frame is not None:
-                    return frame
-        return Finished()
+    def _hear(self, word: str | None) -> None:
+        ready = self._phonemizer.finish() if word is None else self._phonemizer.push(word)
+        for each in ready:
+            self._script.add(each)
+        if word is None:
+            self._script.close()
 
-    def _next_window(self) -> Window | None:
-        """The next window once its words are known; takes up as many words as that needs."""
+    def _make(self) -> bool:
+        if self._segment is not None:
+            if not self._ends_here():
+                self._sound(self._position())
+            return True
         script, generation = self._script, self._parts.generation
-        while True:
-            known, ended = len(script.words), script.closed
-            part = window(self._next, generation.window, generation.hop, known, ended=ended)
-            if part is not None or ended or not self._read_word(self._phonemizer, script):
-                return part
+        known, ended = len(script.words), script.closed
+        part = window(self._next, generation.window, generation.hop, known, ended=ended)
+        if part is None:
+            return False
+        self._begin(part)
+        return True
+
+    def _end(self) -> None:
+        for word in self._script.trailing:
+            self._begin_word(word)
+        super()._end()
 
     def _begin(self, part: Window) -> None:
         """Read a window's words."""
@@ -124,9 +120,10 @@ class SpeakStreamSession(FadingUtterance):
         ids = torch.tensor([block(words, part, opening=opening)])
         x = self._parts.model.read(ids, self._speaker)
         x[:, -1:] += self._saying()
-        self._hear(x)
+        self._advance(x)
         self._segment, self._next = part, part.spoken_end
-        self._begun += range(spoken[0].first, spoken[-1].last + 1)
+        for word in range(spoken[0].first, spoken[-1].last + 1):
+            self._begin_word(word)
 
     def _saying(self) -> Tensor:
         """What the position before the next one carries [1, 1, D]."""
@@ -155,16 +152,16 @@ class SpeakStreamSession(FadingUtterance):
         x = model.hear(self._unheard, keep)
         self._unheard = None
         ends = self._unit == self._units_end
-        self._hear(x if ends else x + self._saying())
+        self._advance(x if ends else x + self._saying())
         if ends:
             words = self._script.words[part.first : part.spoken_end]
             syllables = sum(word.syllables for word in words)
-            self._syllables += syllables
+            self._meter.add(self._made, syllables)
             self._own_syllables += syllables
             self._segment = None
         return ends
 
-    def _hear(self, x: Tensor) -> None:
+    def _advance(self, x: Tensor) -> None:
         """Append positions [1, T, D] to the sequence."""
         parts = self._parts
         self._hidden = parts.model.step(x, parts.rotary, self._cache)
@@ -194,31 +191,22 @@ class SpeakStreamSession(FadingUtterance):
         noise = race_noise(BINS * logits.shape[-1], self._generator)
         return (chances / noise.view_as(chances)).argmax(-1)
 
-    def _sounding(self, columns: Tensor) -> AudioFrame | None:
-        """A frame of the columns at the right tempo; None when none is due yet."""
+    def _sound(self, columns: Tensor) -> None:
+        """Append the samples of the columns that are due at the right tempo."""
         due = list(self._tempo.push(columns, self._tempo_step()))
         for _ in columns:
             self._own_rate = self._own_meter.observe(self._own_syllables)
             self._own_syllables = 0
-        if not due:
-            return None
-        pcm = self._wave.decode(torch.stack(due))
-        self._syllables_end(self._syllables)
-        self._syllables = 0
-        return self._packet(pcm.numpy(), self._onsets())
+        if due:
+            self._append(self._wave.decode(torch.stack(due)).numpy())
 
     def _tempo_step(self) -> float:
         part, parts = self._segment, self._parts
         assert part is not None
         pace = self._paces[self._script.words[part.first].last]
-        if self._target is None:
+        if self.rate is None:
             return clamped(pace)
-        return step_for(paced(self._target, pace), parts.generation.pace, self._own_rate)
-
-    def _onsets(self) -> tuple[Onset, ...]:
-        """Of the words that begin with the next sample."""
-        words, self._begun = self._begun, []
-        return tuple(Onset(word, self._sample) for word in words)
+        return step_for(paced(self.rate, pace), parts.generation.pace, self._own_rate)
 
     def close(self) -> None:
         super().close()

@@ -1,0 +1,186 @@
+"""The base of all sessions: words that wait, the rate, and a queue of samples with their onsets.
+
+A system adds `_hear`, which takes up a word or the end of the text, and `_make`, which makes a
+little more of the speech. It adds `rewind` where speech can be taken back, and `_end` where the
+speech does not end with a fade of its last samples.
+
+Invariant: the samples depend on the words, never on when they were pushed.
+"""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from math import inf
+from typing import Final, Self
+
+import numpy as np
+
+from engine.audio.ending import Ending, faded_in
+from engine.audio.limiter import Limiter
+from engine.errors import InvalidInput
+from engine.tts.base import AudioFrame, Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.tts.rate import PLAIN, SyllableMeter
+
+FRAME_MS: Final = 80
+ANY_RATE: Final = RateRange(-inf, inf)  # of a model without control of the rate: it has no effect
+
+
+class Session(ABC):
+    """One utterance. Not thread-safe; sessions of one model may be stepped in any order."""
+
+    def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE) -> None:
+        """`rates`: the range that the model can follow."""
+        self._sample_rate = sample_rate
+        self._rates = rates
+        self._rate: float | None = None
+        self._noted_rate: float | None = None  # the rate of the last step
+        self._words: deque[str] = deque()  # pushed, not yet heard
+        self._paces: list[float] = []  # of all words ever
+        self._ended = False  # no more words will be pushed
+        self._all_heard = False  # the words and their end
+        self._over = False  # everything was made
+        self._closed = False
+        self._frame_samples = sample_rate * FRAME_MS // 1000
+        self._least = 1  # samples in the queue that are enough for a frame
+        self._sample = 0  # position of the next frame
+        self._queue: Pcm = np.zeros(0, np.float32)  # samples from there on
+        self._onsets: deque[Onset] = deque()  # in the queue or behind it
+        self._meter = SyllableMeter(sample_rate)
+        self._limiter = Limiter(sample_rate)
+        self._ending = Ending(sample_rate)
+
+    # ------------------------------------------------------------------ what a system adds
+
+    @abstractmethod
+    def _hear(self, word: str | None) -> None:
+        """Take up the next word; None = the text is over."""
+
+    @abstractmethod
+    def _make(self) -> bool:
+        """Come a little nearer to the next samples, or append them; False when that needs a word or
+        everything that was heard is spoken.
+        """
+
+    def _end(self) -> None:
+        """Append the end of the utterance: a fade and, behind it, words without a sound."""
+        least = self._frame_samples if self._onsets else 0
+        self._append(self._ending.sound(least))
+
+    def rewind(self, sample: int) -> int | None:
+        """Return None: states of the networks are not stored. A new rate acts on the next samples
+        that are made.
+        """
+        return None
+
+    # ------------------------------------------------------------------------ the seam
+
+    @property
+    def rate(self) -> float | None:
+        """Target SPS from the next step on, clamped to the model's range; None = own pace.
+        InvalidInput for NaN or infinity.
+        """
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float | None) -> None:
+        self._rate = rate if rate is None else self._rates.nearest(rate)
+
+    def push_word(self, text: str, pace: float = PLAIN) -> None:
+        """See TtsSession."""
+        if self._ended or self._closed:
+            raise InvalidInput("No word can follow the end of an utterance.")
+        if any(letter.isspace() for letter in text):
+            raise InvalidInput(
+                "'{text}' is more than one word.", hint="Push words one by one.", text=text
+            )
+        self._words.append(text)
+        self._paces.append(pace)
+
+    def end_input(self) -> None:
+        """No more words will come. Calling it twice is harmless."""
+        self._ended = True
+
+    def step(self) -> Step:
+        """The next frame. It has 80 ms, or what is in the queue."""
+        if self._closed:
+            return Finished()
+        self._note_rate()
+        while len(self._queue) < self._least and self._go_on():
+            pass
+        if len(self._queue):
+            return self._cut()
+        return Finished() if self._over else Starved()
+
+    def close(self) -> None:
+        """Forget the utterance; further steps are Finished."""
+        self._closed = True
+        self._words.clear()
+        self._queue = self._queue[:0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ----------------------------------------------------------------------- the words
+
+    def _go_on(self) -> bool:
+        """Make something, or hear a word; False when neither is possible now."""
+        if self._over:
+            return False
+        if not (self._make() or self._hear_next()):
+            if not self._all_heard:
+                return False
+            self._over = True
+            self._end()
+        return True
+
+    def _hear_next(self) -> bool:
+        """Hear the next word, or the end of the text; False when neither has come."""
+        if self._words:
+            self._hear(self._words.popleft())
+        elif self._ended and not self._all_heard:
+            self._all_heard = True
+            self._hear(None)
+        else:
+            return False
+        return True
+
+    # ----------------------------------------------------------------------- the queue
+
+    @property
+    def _made(self) -> int:
+        """Samples of the utterance that were made."""
+        return self._sample + len(self._queue)
+
+    def _append(self, pcm: Pcm) -> None:
+        self._ending.hear(pcm)
+        self._queue = np.concatenate([self._queue, pcm])
+
+    def _begin_word(self, word: int, sample: int | None = None) -> None:
+        """A word begins at a sample of the utterance; None = with the next one that is made."""
+        self._onsets.append(Onset(word, self._made if sample is None else sample))
+
+    def _note_rate(self) -> None:
+        """If the rate has changed, restart its measurement behind what was made."""
+        if self._rate != self._noted_rate:
+            self._noted_rate = self._rate
+            self._meter.restart(self._made)
+
+    def _cut(self) -> AudioFrame:
+        """The next frame of the queue, limited in level and, at the beginning, faded in."""
+        start, count = self._sample, self._frame_samples
+        pcm, self._queue = self._queue[:count], self._queue[count:]
+        self._sample = end = start + len(pcm)
+        onsets = []
+        while self._onsets and self._onsets[0].sample < end:
+            onsets.append(self._onsets.popleft())
+        pcm = faded_in(self._limiter.limit(pcm, start), self._sample_rate, start)
+        return AudioFrame(pcm, start, tuple(onsets), *self._meter.rates(end))
+
+    def _drop_from(self, sample: int) -> None:
+        """Drop what was made from a sample of the utterance on."""
+        self._queue = self._queue[: max(0, sample - self._sample)]
+        self._sample = min(self._sample, sample)
+        self._onsets = deque(each for each in self._onsets if each.sample < sample)
+        self._over = False
