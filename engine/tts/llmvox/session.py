@@ -21,11 +21,10 @@ from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.nn.sampling import race_noise
-from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
 from engine.tts.llmvox.config import NOTHING, TEXT_END, Generation
 from engine.tts.llmvox.model import Predicted
 from engine.tts.llmvox.units import UnitReader
-from engine.tts.system.session import FadingUtterance
+from engine.tts.system.passages import NetworkSession
 
 
 class Replica(Protocol):
@@ -102,66 +101,50 @@ class Parts:
     most_tokens: int | None = None  # None = only generation limits them
 
 
-class ReplicaSession(FadingUtterance):
+class ReplicaSession(NetworkSession):
     """A TtsSession without control of the rate."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(SAMPLE_RATE)
         self._parts = parts
-        self._no_token = parts.no_token
         first = parts.generation.first_chunk
-        self._lanes = [Lane(replica, first, self._no_token) for replica in parts.replicas]
+        self._lanes = [Lane(replica, first, parts.no_token) for replica in parts.replicas]
         self._front = 0  # the lane that is heard
         self._filled = 0  # the lane that gets the next word
-        self._taken = 0  # words taken up
-        self._reader_ended = False
+        self._count = 0  # words whose units are known
         self._begin = 0  # sample of the sentence that is heard
 
-    @torch.inference_mode()
-    def step(self) -> Step:
-        while not self._finished:
-            lane = self._lanes[self._front]
-            frame = None
-            if len(lane.tokens) >= lane.chunk:
-                frame = self._chunk(lane)
-            elif lane.ended:
-                frame = self._end_sentence(lane)
-            elif lane.ready:
-                self._advance(lane)
-                self._advance_behind(lane)
-            elif self._reader_ended:
-                self._finished = True
-                words = self._lanes[self._filled].words  # the last ones, without a sound
-                onsets = tuple(Onset(word, self._sample) for word, _ in words)
-                chunk = self._parts.generation.first_chunk * self._parts.token_samples
-                return self._fading(onsets, chunk) or Finished()
-            elif not self._read():
-                return Starved()
-            if frame is not None:
-                return frame
-        return Finished()
+    def _make(self) -> bool:
+        lane = self._lanes[self._front]
+        if len(lane.tokens) >= lane.chunk:
+            self._decode_chunk(lane)
+        elif lane.ended:
+            self._end_sentence(lane)
+        elif lane.ready:
+            self._advance(lane)
+            self._advance_behind(lane)
+        else:
+            return False
+        return True
+
+    def _end(self) -> None:
+        for word, _ in self._lanes[self._filled].words:  # the last ones, without a sound
+            self._begin_word(word)
+        super()._end()
 
     # ------------------------------------------------------------------------ text
 
-    def _read(self) -> bool:
-        """Take up the next word or the end of the text; False when neither has come yet."""
-        if self._words:
-            ready = self._parts.reader.push(self._words.popleft())
-        elif self._ended and not self._reader_ended:
-            ready = self._parts.reader.finish()
-            self._reader_ended = True
-        else:
-            return False
-        for word in ready:
+    def _hear(self, word: str | None) -> None:
+        reader = self._parts.reader
+        for each in reader.finish() if word is None else reader.push(word):
             lane = self._lanes[self._filled]
-            lane.units += word.units
-            lane.words.append((self._taken, bool(word.units)))
-            self._taken += 1
-            if word.closes:
+            lane.units += each.units
+            lane.words.append((self._count, bool(each.units)))
+            self._count += 1
+            if each.closes:
                 self._close()
-        if self._reader_ended:
+        if word is None:
             self._close()
-        return True
 
     def _close(self) -> None:
         """The sentence's text is over. One without a sound is none: its words wait for the next."""
@@ -175,10 +158,10 @@ class ReplicaSession(FadingUtterance):
     def _advance_behind(self, front: Lane) -> None:
         """The replica of the next sentence takes a step, too."""
         behind = self._lanes[(self._front + 1) % len(self._lanes)]
-        if behind is front or not front.closed or self._sample == self._begin:
+        if behind is front or not front.closed or self._made == self._begin:
             return
         if not behind.ready and not behind.ended:
-            self._read()
+            self._hear_next()
         if behind.ready and len(behind.tokens) < behind.chunk:
             self._advance(behind)
 
@@ -191,7 +174,7 @@ class ReplicaSession(FadingUtterance):
         place = lane.replica.length - 1
         longest = parts.generation.longest_unit * lane.heard
         most = longest if parts.most_tokens is None else min(longest, parts.most_tokens)
-        if token == self._no_token or place >= most:
+        if token == parts.no_token or place >= most:
             lane.ended = True
             return
         for _ in range(lane.replica.say(token, prediction)):
@@ -214,26 +197,25 @@ class ReplicaSession(FadingUtterance):
 
     # ----------------------------------------------------------------------- sound
 
-    def _chunk(self, lane: Lane) -> AudioFrame | None:
-        """A frame with the next tokens; None where the decoder keeps them all for now."""
+    def _decode_chunk(self, lane: Lane) -> None:
+        """Append the samples of the next tokens; the decoder may keep the last ones for now."""
         generation = self._parts.generation
         tokens, lane.tokens = lane.tokens[: lane.chunk], lane.tokens[lane.chunk :]
         lane.chunk = min(generation.largest_chunk, lane.chunk * generation.growth)
-        return self._frame(lane, self._decoded(tokens))
+        self._append_speech(lane, self._decoded(tokens))
 
-    def _end_sentence(self, lane: Lane) -> AudioFrame | None:
-        """What is left of it, and the next one's turn. Then the replica starts afresh."""
+    def _end_sentence(self, lane: Lane) -> None:
+        """Append the rest of a sentence and go on to the next one. The replica starts afresh."""
         tokens, lane.tokens = lane.tokens, []
         pcm = torch.cat((self._decoded(tokens), self._rest()))
         while len(pcm) and lane.words:  # the network missed where they begin
             lane.begin_word(lane.replica.length - 2)
-        frame = self._frame(lane, pcm)
+        self._append_speech(lane, pcm)
         lane.replica.restart()
-        lane.before, lane.repeats = self._no_token, 0
+        lane.before, lane.repeats = self._parts.no_token, 0
         lane.heard, lane.closed, lane.ended = 0, False, False
         self._front = (self._front + 1) % len(self._lanes)
-        self._begin = self._sample
-        return frame
+        self._begin = self._made
 
     def _rest(self) -> Tensor:
         """What the decoder keeps of a sentence that is over."""
@@ -242,20 +224,12 @@ class ReplicaSession(FadingUtterance):
     def _decoded(self, tokens: list[int]) -> Tensor:
         return self._parts.decode(tokens) if tokens else torch.zeros(0)
 
-    def _frame(self, lane: Lane, samples: Tensor) -> AudioFrame | None:
-        """The next samples, with the onsets that fall into them; None when there are none."""
-        if not len(samples):
-            return None
-        pcm = samples.numpy()
-        onsets = []
-        while lane.onsets and self._sample_of(lane) < self._sample + len(pcm):
-            sample = self._sample_of(lane)
-            onsets.append(Onset(lane.onsets.popleft()[0], sample))
-        return self._packet(pcm, tuple(onsets))
-
-    def _sample_of(self, lane: Lane) -> int:
-        """Where the next word of the lane begins."""
-        return self._begin + lane.onsets[0][1] * self._parts.token_samples
+    def _append_speech(self, lane: Lane, samples: Tensor) -> None:
+        """Append samples of the lane's sentence, with the words that have begun."""
+        while lane.onsets:
+            word, token = lane.onsets.popleft()
+            self._begin_word(word, self._begin + token * self._parts.token_samples)
+        self._append(samples.numpy())
 
     def close(self) -> None:
         super().close()

@@ -112,19 +112,19 @@ class LlmVoxSession(ReplicaSession):
                 parts.generation,
                 PhoneUnits(parts.espeak, parts.table),
                 (OwnReplica(parts, speaker, dice),),
-                self._heard,
+                self._decode,
                 model.no_token,
                 STEP_SAMPLES,
                 dice,
             )
         )
 
-    def _heard(self, tokens: list[int]) -> Tensor:
+    def _decode(self, tokens: list[int]) -> Tensor:
         """The samples of a sentence's next tokens; the last ones wait for the phones after them."""
         self._waiting += tokens
-        return self._made(len(self._waiting) - self._spectrum.shape.ahead)
+        return self._speak(len(self._waiting) - self._spectrum.shape.ahead)
 
-    def _made(self, count: int) -> Tensor:
+    def _speak(self, count: int) -> Tensor:
         """The samples of the first `count` tokens that wait."""
         if count <= 0:
             return torch.zeros(0)
@@ -138,7 +138,7 @@ class LlmVoxSession(ReplicaSession):
         return self._wave.decode(torch.cat(columns))
 
     def _rest(self) -> Tensor:
-        pcm = self._made(len(self._waiting))
+        pcm = self._speak(len(self._waiting))
         self._columns = self._open_columns()
         return pcm
 

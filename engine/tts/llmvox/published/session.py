@@ -12,7 +12,6 @@ from torch import Tensor
 from engine.audio.ending import Ending
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.wavtokenizer import WavTokenizer
-from engine.tts.base import AudioFrame
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.model import TOKEN_SAMPLES, PublishedModel, PublishedReplica
 from engine.tts.llmvox.session import Lane, Parts, ReplicaSession
@@ -68,10 +67,9 @@ class PublishedSession(ReplicaSession):
             )
         )
 
-    def _end_sentence(self, lane: Lane) -> AudioFrame | None:
-        frame = super()._end_sentence(lane)
-        self._ending = Ending(SAMPLE_RATE)  # the windows' own is heard already
-        return frame
+    def _end_sentence(self, lane: Lane) -> None:
+        super()._end_sentence(lane)
+        self._ending = Ending(SAMPLE_RATE)  # the windows have faded out already
 
     def _rest(self) -> Tensor:
         return self._windows.end()
