@@ -13,11 +13,11 @@ import numpy as np
 import torch
 
 from engine.audio.ending import faded_out
+from engine.audio.silence import SilenceLimit
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
-from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
+from engine.text.phonemes import Espeak
 from engine.tts.phones import PhoneTable
-from engine.tts.system.session import PassageUtterance
+from engine.tts.system.passages import PassageSession
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
@@ -37,104 +37,95 @@ class ModelParts:
     espeak: Espeak
 
 
-class VoxtreamSession(PassageUtterance):
+class VoxtreamSession(PassageSession):
     """A TtsSession without control of the rate."""
 
+    _script: Script
+
     def __init__(self, parts: ModelParts, prompt: PreparedPrompt, seed: int) -> None:
-        super().__init__(SAMPLE_RATE)
+        super().__init__(SAMPLE_RATE, parts.espeak)
         self._parts = parts
         self._prompt = prompt
         self._generator = torch.Generator().manual_seed(seed)
+        self._silence = SilenceLimit(SAMPLE_RATE)
+
+    def _begin_passage(self, first_word: int) -> None:
+        parts, prompt = self._parts, self._prompt
+        self._script = Script(prompt, parts.table, first_word)
+        self._cursor = Cursor(prompt.last_phone, parts.generation)
+        self._frames = Frames(prompt, parts.mimi, parts.generation)
         self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
-        self._begin_passage(first_word=0)
+        self._drawn = 0  # frames of the passage
 
-    @torch.inference_mode()
-    def step(self) -> Step:
-        """The next 80 ms, as soon as the words that they need are known."""
-        while not self._finished:
-            if self._passage_over:
-                if not self._next_passage():
-                    return Starved()
-            elif not self._read():
-                return Starved()
-            elif frame := self._opening() if self._span is None else self._frame(self._span):
-                return frame
-        return Finished()
-
-    def _opening(self) -> AudioFrame | None:
-        """Draw the first frame; None, because its samples come with the next one. A passage without
-        a sound is one silent frame, so that its words still begin somewhere.
-        """
-        if self._script.has_phones:
-            opened = self._prompt.open(self._script.encode())
-            token = self._frames.first(opened, self._generator)
-            self._span = self._cursor.advance(token, self._script)
-            return None
-        self._passage_over = True
-        end = self._script.phone_count
-        onsets = self._onsets(Span(end, end, ended=True))
-        return self._packet(np.zeros(FRAME_SAMPLES, np.float32), onsets) if onsets else None
-
-    def _next_passage(self) -> bool:
-        """Begin the next passage, or finish; False when more text is needed to know which."""
-        if self._words:
-            self._begin_passage(self._script.places.begun_words)
+    def _make(self) -> bool:
+        if self._passage_over or not self._read_ahead():
+            return False
+        if not self._script.has_phones:
+            self._pass_over_words()
+        elif self._span is None:
+            self._draw_first()
         else:
-            self._finished = self._ended
-        return bool(self._words) or self._finished
+            self._draw(self._span)
+        return True
 
-    def _read(self) -> bool:
-        """Take up the words of the next frame; False when more text is needed first."""
-        script = self._script
-        full = self._made >= self._parts.generation.passage_frames
-        while not script.closed and self._needs_a_word():
-            if not self._read_word(self._phonemizer, script, passage_full=full):
+    def _read_ahead(self) -> bool:
+        """Hear the words of the next frame; False when more text is needed first."""
+        full = self._drawn >= self._parts.generation.passage_frames
+        while not self._script.closed and self._needs_a_word():
+            if not self._read(passage_full=full):
                 return False
         return True
 
     def _needs_a_word(self) -> bool:
-        """Whether the next frame sees further than the words taken up."""
+        """Whether the next frame sees further than the words heard."""
         ahead = self._script.phone_count - self._cursor.last - 1
         most = self._parts.generation.look_ahead
-        words = len(self._words_read) - self._script.places.first_word
-        return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._made)
+        words = len(self._words_heard) - self._script.places.first_word
+        return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._drawn)
 
-    def _begin_passage(self, first_word: int) -> None:
-        """Go on from the prompt alone."""
-        parts, prompt = self._parts, self._prompt
-        self._phonemizer = WordPhonemizer(parts.espeak)
-        self._script = Script(prompt, parts.table, first_word)
-        self._cursor = Cursor(prompt.last_phone, parts.generation)
-        self._frames = Frames(prompt, parts.mimi, parts.generation)
-        self._span = None
-        self._made = 0  # frames of the passage
-        self._passage_over = False
+    def _pass_over_words(self) -> None:
+        """Append a silent frame for a passage without a sound: so its words begin somewhere."""
+        end = self._script.phone_count
+        self._begin_words(Span(end, end, ended=True))
+        self._append(np.zeros(FRAME_SAMPLES, np.float32))
+        self._passage_over = True
 
-    def _frame(self, span: Span) -> AudioFrame | None:
-        """The frame that speaks `span`, while the one behind it is drawn; None if it is left
-        out.
+    def _draw_first(self) -> None:
+        """Draw the first frame, whose samples come with the next one."""
+        opened = self._prompt.open(self._script.encode())
+        token = self._frames.first(opened, self._generator)
+        self._span = self._cursor.advance(token, self._script)
+
+    def _draw(self, span: Span) -> None:
+        """Draw the next frame and append the one before, which speaks `span`, unless it only makes
+        a silence too long.
         """
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
-        onsets = self._onsets(span)
-        self._syllables_end(script.syllables_ended(span))
-        self._made += 1
+        begun = self._begin_words(span)
+        self._meter.add(self._made, script.syllables_ended(span))
+        self._drawn += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
-        pcm = frame.pcm.numpy()
-        if self._cursor.left == 0:
-            self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
-        else:
+        is_cut = False
+        if self._cursor.left != 0:
             self._span = self._cursor.advance(frame.token, script)
-            if script.is_cut(span, self._span, self._prompt.room - self._made):
-                self._passage_over, pcm = True, faded_out(pcm, SAMPLE_RATE)
-                self._return_words(script.places.begun_words)
-        if not onsets and not self._passage_over and self._silence.exceeds(pcm):
-            return None
-        return self._packet(pcm, onsets)
+            is_cut = script.is_cut(span, self._span, self._prompt.room - self._drawn)
+        self._passage_over = is_cut or self._cursor.left == 0
+        if is_cut:
+            self._return_words(script.places.begun_words)
+        pcm = frame.pcm.numpy()
+        if self._passage_over:
+            self._append(faded_out(pcm, SAMPLE_RATE))
+        elif begun or not self._silence.exceeds(pcm):
+            self._append(pcm)
 
-    def _onsets(self, span: Span) -> tuple[Onset, ...]:
-        half = FRAME_SAMPLES // 2
-        return tuple(
-            Onset(word, self._sample + late * half) for word, late in self._script.words_begun(span)
-        )
+    def _begin_words(self, span: Span) -> bool:
+        """Place the words that begin in the next frame, which speaks `span`; whether any do."""
+        words = self._script.words_begun(span)
+        for word, late in words:
+            self._begin_word(word, self._made + late * FRAME_SAMPLES // 2)
+        return bool(words)
+
+    def _end(self) -> None:
+        """Nothing: the last frame has faded out."""
