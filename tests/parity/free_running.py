@@ -200,26 +200,20 @@ class Traced(VoxtreamSession):
 
     by_word = False
 
-    def __init__(
-        self, parts: ModelParts, prompt: PreparedPrompt, fresh_frames: Any, seed: int
-    ) -> None:
-        super().__init__(parts, prompt, fresh_frames, seed)
+    def _begin_passage(self, first_word: int) -> None:
+        super()._begin_passage(first_word)
         self._phonemizer = Numbered()  # type: ignore[assignment]
 
     def _read_ahead(self) -> bool:
-        self._take()
+        if self._span is not None:  # the first frame's word has begun the passage
+            self._hear_next()
         while not self.by_word and self._words:
-            self._take()
+            self._hear_next()
         while self._script.phone_count - self._cursor.last < EDITION.generation.min_look_ahead:
-            self._take()
+            self._hear_next()
         if not self.by_word and not self._script.closed:
             self._script.close()
         return True
-
-    def _take(self) -> None:
-        if self._words:
-            for word in self._phonemizer.push(self._words.popleft()):
-                self._script.add(word)
 
 
 class _Log:

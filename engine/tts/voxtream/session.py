@@ -18,13 +18,14 @@ import torch
 from torch import Tensor
 
 from engine.audio.ending import faded_out
+from engine.audio.silence import SilenceLimit
 from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.nn.sampling import race_noise
-from engine.text.phonemes import Espeak, WordPhonemizer
-from engine.tts.base import AudioFrame, Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.text.phonemes import Espeak
+from engine.tts.base import Pcm, RateRange
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, RateMeter, paced
-from engine.tts.system.session import PassageUtterance
+from engine.tts.system.passages import PassageSession
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls
@@ -58,10 +59,12 @@ class Drawn:
     rate: float | None = None
 
 
-class VoxtreamSession(PassageUtterance):
+class VoxtreamSession(PassageSession):
     """A TtsSession. At the model's own pace, where that is not fixed, a word's pace moves the rate
     measured of this utterance's plain words, so it needs a second of those first.
     """
+
+    _script: Script
 
     def __init__(
         self,
@@ -71,64 +74,63 @@ class VoxtreamSession(PassageUtterance):
         seed: int,
     ) -> None:
         """`fresh_frames` makes what makes the frames of a passage."""
-        rates = RateRange(min(parts.rates), max(parts.rates))
-        super().__init__(SAMPLE_RATE, rates)
+        super().__init__(SAMPLE_RATE, parts.espeak, RateRange(min(parts.rates), max(parts.rates)))
         window = parts.generation.rate_window_frames
         self._parts = parts
         self._prompt = prompt
-        self._phonemizer = WordPhonemizer(parts.espeak)
-        self._script = Script(prompt, parts.table)
-        self._cursor = self._fresh_cursor()
         self._durations = DurationState(len(DURATION_TOKENS), window)
         self._plain_meter = RateMeter(window, FRAME_MS)
         self._plain_ms = 0  # of speech at the rate itself
         self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
         self._drawn = self._spoken = Drawn()  # of the frame drawn last, and of the one before
         self._last_rate: float | None = None  # asked for when the frame before was drawn
+        self._silence = SilenceLimit(SAMPLE_RATE)
         self._stretch = Stretch(SAMPLE_RATE)
         self._begun_words: deque[int] = deque()  # whose first sample has not sounded yet
         self._begin_marks: list[int] = []  # where those begin that come with the next frame
         self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
         self._frames = fresh_frames()  # of the passage
-        self._passage = 0  # frames since the passage began
-        self._passage_over = False
         self._plain = False  # whether the frame due is at the model's own pace
-        self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
-        self._made = 0  # samples before they were stretched
-        self._closed = False
+        self._stretched = 0  # samples before they were stretched
 
-    @torch.inference_mode()
-    def step(self) -> Step:
-        while not self._finished:
-            if self._passage_over:
-                if not self._words and not self._ended:
-                    return Starved()
-                self._begin_passage()
-            elif not self._read_ahead():
-                return Starved()
-            elif not self._script.has_phones:
-                if (frame := self._wordless()) is not None:
-                    return frame
-            elif self._span is None:
-                self._first()
-            elif (frame := self._draw(self._span)) is not None:
-                return frame
-        rest = self._sounding(*self._stretch.finish())
-        return rest or Finished()
+    def _begin_passage(self, first_word: int) -> None:
+        """Go on from the prompt alone; the rate and what was measured of it stay."""
+        if first_word:
+            self._frames.close()
+            self._frames = self._fresh_frames()
+        start = self._prompt.length - 1
+        self._passage = 0  # frames since the passage began
+        self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
+        self._script = Script(self._prompt, self._parts.table, first_word)
+        self._cursor = AlignmentCursor(start, DURATION_TOKENS, self._parts.generation)
+
+    def _make(self) -> bool:
+        if self._passage_over or not self._read_ahead():
+            return False
+        if not self._script.has_phones:
+            self._pass_over_words()
+        elif self._span is None:
+            self._draw_first()
+        else:
+            self._draw(self._span)
+        return True
+
+    def _end(self) -> None:
+        self._append_stretched(*self._stretch.finish())
 
     @property
     def taken(self) -> int:
         """Words taken up so far; with those before every step they make a trace, see base.py."""
-        return len(self._words_read)
+        return len(self._words_heard)
 
     def _read_ahead(self) -> bool:
-        """Take up the words that the next frame is to know; False when it needs more of them."""
+        """Hear the words that the next frame is to know; False when it needs more of them."""
         script, generation = self._script, self._parts.generation
         wanted = max(generation.min_look_ahead, generation.look_ahead)
         full = self._passage >= generation.passage_frames
         while not script.closed and self._ahead() < wanted:
-            if not self._read_word(self._phonemizer, script, passage_full=full):
+            if not self._read(passage_full=full):
                 return self._ahead() >= generation.min_look_ahead
         return True
 
@@ -136,43 +138,20 @@ class VoxtreamSession(PassageUtterance):
         """Phones known behind the one that is spoken."""
         return self._script.phone_count - self._cursor.last - 1
 
-    def _fresh_cursor(self) -> AlignmentCursor:
-        start = self._prompt.length - 1
-        return AlignmentCursor(start, DURATION_TOKENS, self._parts.generation)
-
-    def _begin_passage(self) -> None:
-        """Go on from the prompt alone; the rate and what was measured of it stay."""
-        self._passage_over = False
-        if not self._words:
-            self._finished = True
-            return
-        self._frames.close()
-        self._frames = self._fresh_frames()
-        self._passage, self._span = 0, None
-        self._phonemizer = WordPhonemizer(self._parts.espeak)
-        self._script = Script(self._prompt, self._parts.table, self._script.places.begun_words)
-        self._cursor = self._fresh_cursor()
-
-    def _wordless(self) -> AudioFrame | None:
-        """A passage without a single sound: one silent frame, so that every word still has its
-        place; None for one without words.
-        """
+    def _pass_over_words(self) -> None:
+        """Append a silent frame for a passage without a sound: so its words begin somewhere."""
         self._passage_over = True
         marks = self._marks(Span(0, 0, ended=True))
-        if not marks:
-            return None
-        return self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
+        self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
-    def _first(self) -> None:
+    def _draw_first(self) -> None:
         """Draw the first frame, which is not heard yet: its acoustic codes are the prompt's."""
         opened = self._prompt.open(self._script.rows())
         self._span = self._move(self._frames.first(opened, self._controls()), None)
         self._spoken = self._drawn
 
-    def _draw(self, before: Span) -> AudioFrame | None:
-        """Draw the next frame; the one before it, which spoke `before`, is heard. None when that is
-        too little to sound.
-        """
+    def _draw(self, before: Span) -> None:
+        """Draw the next frame; the one before it, which spoke `before`, is heard."""
         self._plain = self.rate is None and self._pace() == PLAIN
         script = self._script
         phones, said = script.vector(before), script.said(before)
@@ -185,11 +164,10 @@ class VoxtreamSession(PassageUtterance):
         sound = made.pcm
         if self._passage_over:
             sound = torch.from_numpy(faded_out(sound.numpy(), SAMPLE_RATE))
-        frame = self._heard(sound, before)
+        self._speak(sound, before)
         if is_cut:
             self._return_words(script.places.begun_words)
         self._spoken = self._drawn
-        return frame
 
     def _controls(self) -> Tensor:
         """Rate and randomness of this frame."""
@@ -211,14 +189,11 @@ class VoxtreamSession(PassageUtterance):
 
     def _wanted(self, pace: float) -> float | None:
         """The rate, moved by a word's pace; None = as the network likes."""
-        rate, rates = self._target, self._rates
-        assert rates is not None
+        rate = self.rate
         if rate is None:
             fixed = self._parts.generation.own_rate
             rate = fixed or (self._own_rate if pace != PLAIN else None)
-        if rate is None:
-            return None
-        return paced(rates.nearest(rate), pace)
+        return None if rate is None else paced(self._rates.nearest(rate), pace)
 
     def _speed(self) -> float:
         """Of the samples of the frame before: what was not asked of the network, or is asked for
@@ -247,47 +222,44 @@ class VoxtreamSession(PassageUtterance):
             token, script.phone_count, closed=script.closed, inside_word=inside_word
         )
 
-    def _heard(self, pcm: Tensor, span: Span) -> AudioFrame | None:
+    def _speak(self, pcm: Tensor, span: Span) -> None:
+        """Append a frame, which spoke `span`."""
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
-        self._syllables_end(syllables)
+        self._meter.add(self._made, syllables)
         if self._plain:
             own_rate = self._plain_meter.observe(syllables)
             self._plain_ms += FRAME_MS
             if self._plain_ms >= OWN_PACE_MS:
                 self._own_rate = own_rate
-        return self._sound(pcm, speed, marks)
+        self._sound(pcm, speed, marks)
 
     def _marks(self, span: Span) -> list[int]:
         """Where the words that begin in the next frame begin."""
         half = FRAME_SAMPLES // 2
         words = self._script.words_begun(span)
         self._begun_words += [word for word, _ in words]
-        return [self._made + late * half for _, late in words]
+        return [self._stretched + late * half for _, late in words]
 
-    def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> AudioFrame | None:
-        """The frame that is ready after these samples; None if they are too few or are a silence
-        too long.
-        """
+    def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> None:
+        """Append the samples that are ready after these, but leave out a silence too long."""
         samples = pcm.numpy()
         marks = sorted(self._begin_marks + marks)
         if not self._passage_over and self._silence.exceeds(samples, speed):
             self._begin_marks = marks
-            return None
+            return
         self._begin_marks = []
-        self._made += len(samples)
-        return self._sounding(*self._stretch.push(samples, speed, marks))
+        self._stretched += len(samples)
+        self._append_stretched(*self._stretch.push(samples, speed, marks))
 
-    def _sounding(self, pcm: Pcm, places: list[int]) -> AudioFrame | None:
-        if not len(pcm):
-            return None
-        onsets = tuple(Onset(self._begun_words.popleft(), place) for place in places)
-        return self._packet(pcm, onsets)
+    def _append_stretched(self, pcm: Pcm, places: list[int]) -> None:
+        for place in places:
+            self._begin_word(self._begun_words.popleft(), place)
+        self._append(pcm)
 
     def close(self) -> None:
+        if not self._closed:
+            self._frames.close()
         super().close()
         self._stretch = Stretch(SAMPLE_RATE)
-        if not self._closed:
-            self._closed = True
-            self._frames.close()
