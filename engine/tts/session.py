@@ -88,10 +88,8 @@ class Session(ABC):
         """See TtsSession."""
         if self._ended or self._closed:
             raise InvalidInput("No word can follow the end of an utterance.")
-        if any(letter.isspace() for letter in text):
-            raise InvalidInput(
-                "'{text}' is more than one word.", hint="Push words one by one.", text=text
-            )
+        if text.split() != [text]:
+            raise InvalidInput("'{text}' is not one word.", text=text[:80])
         self._words.append(text)
         self._paces.append(pace)
 

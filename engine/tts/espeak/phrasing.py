@@ -17,7 +17,6 @@ import unicodedata
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from engine.errors import InvalidInput
 from engine.text.phonemes import split_mark
 from engine.text.pronunciation import english
 from engine.text.pronunciation.english import Spelling
@@ -78,20 +77,12 @@ class Phrasing:
         self._ended = False
 
     def push(self, text: str) -> None:
-        """Append a word. InvalidInput when the input has ended or `text` is not one word."""
-        if self._ended:
-            raise InvalidInput("A word came after the end of the utterance.")
-        if not text or any(character.isspace() for character in text):
-            raise InvalidInput("Not one word: '{text}'.", text=text[:80])
+        """Append a word."""
         self._pieces += split_word(len(self._words), text)
         self._words.append(text)
 
     def end(self) -> None:
         self._ended = True
-
-    @property
-    def finished(self) -> bool:
-        return self._ended and self._taken == len(self._pieces)
 
     @property
     def taken(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
-from engine.tts.base import Finished, Onset, Pcm, RateRange, Starved, Step
+from engine.tts.base import Pcm, RateRange
 from engine.tts.kokoro.delivery import TAPS
 from engine.tts.kokoro.parts import Given, Parts
 from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
@@ -23,7 +23,7 @@ from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import parts_of
 from engine.tts.kokoro.windows import faded_in, faded_out, render, with_silences
 from engine.tts.rate import SyllableMeter
-from engine.tts.utterance import AheadUtterance
+from engine.tts.session import Session
 
 RATE_RANGE: Final = RateRange(1.0, 7.0)  # SPS; measured by tests.benchmarks.kokoro
 # Frames of a window: small ones sound sooner, large ones compute less around them.
@@ -73,7 +73,7 @@ class _Window:
     meter: SyllableMeter
 
 
-class KokoroSession(AheadUtterance):
+class KokoroSession(Session):
     """A TtsSession."""
 
     def __init__(self, machine: Machine) -> None:
@@ -83,21 +83,10 @@ class KokoroSession(AheadUtterance):
         self._known: list[PhonedWord] = []  # a very long word is more than one
         self._numbers: list[int] = []  # of the words that those are
         self._texts: list[str] = []  # of words as they came, in lower case
-        self._all_known = False
         self._state = _State()
         self._windows: deque[_Window] = deque()
 
-    def step(self) -> Step:
-        if self._finished:
-            return Finished()
-        if self._rate != self._noted_rate:  # and rewind() was not called for it
-            self.rewind(self._sample)
-        while not len(self._ready):
-            if not self._go_on():
-                return Finished() if self._is_over() else Starved()
-        return self._cut()
-
-    def _go_on(self) -> bool:
+    def _make(self) -> bool:
         """Plan or render a little; False when neither can be done now."""
         state = self._state
         plan = state.plan
@@ -107,7 +96,7 @@ class KokoroSession(AheadUtterance):
             first = state.first + len(plan.wish.words)
             behind = plan.wish.rate, plan.late_at_end
             self._state = _State(first, behind=behind, window=state.window, before=state.before)
-        elif plan.wish.rate != self._target:
+        elif plan.wish.rate != self.rate:
             # With more words, if they are known: soon they would have to be planned as well.
             if not self._plan_more():
                 self._plan(plan.wish.words, closed=plan.wish.closed)
@@ -124,34 +113,29 @@ class KokoroSession(AheadUtterance):
         while True:
             known, numbers = self._known[first:], self._numbers[first:]
             texts = [self._texts[number] for number in numbers]
-            more = next_words(known, planned, all_known=self._all_known, texts=texts)
+            more = next_words(known, planned, all_known=self._all_heard, texts=texts)
             if more is not None:
                 self._plan(more[0], closed=more[1])
                 return True
-            if not self._listen():
-                return self._silence()
+            if not self._hear_next():
+                return False
 
-    def _listen(self) -> bool:
-        """Take up one more word; False when there is none."""
-        if self._words:
-            self._texts.append(self._words[0].casefold())
-            ready = self._phonemizer.push(self._words.popleft())
-        elif self._ended and not self._all_known:
+    def _hear(self, word: str | None) -> None:
+        if word is None:
             ready = self._phonemizer.finish()
-            self._all_known = True
         else:
-            return False
-        for number, word in enumerate(ready, self._numbers[-1] + 1 if self._numbers else 0):
-            parts = parts_of(word)
+            self._texts.append(word.casefold())
+            ready = self._phonemizer.push(word)
+        for number, each in enumerate(ready, self._numbers[-1] + 1 if self._numbers else 0):
+            parts = parts_of(each)
             self._known += parts
             self._numbers += [number] * len(parts)
-        return True
 
     def _plan(self, words: tuple[PhonedWord, ...], *, closed: bool) -> None:
         state = self._state
         numbers = self._numbers[state.first : state.first + len(words)]
         paces = tuple(self._paces[number] for number in numbers)
-        wish = Wish(words, paces, self._target, closed)
+        wish = Wish(words, paces, self.rate, closed)
         machine = self._machine
         late = None
         if state.behind is not None:
@@ -186,7 +170,7 @@ class KokoroSession(AheadUtterance):
         while self._windows[0].places[-1] < self._sample - _KEPT:
             self._windows.popleft()
         after = self._reported(state, places)
-        self._make(machine.speaker.delivery.coloured(pcm, state.before))
+        self._append(machine.speaker.delivery.coloured(pcm, state.before))
         # No larger than can be made while this one sounds.
         window = max(_FIRST, min((last - first) * 3 // 2, _LARGEST))
         before = pcm[-TAPS:].copy()  # a window has more than TAPS
@@ -217,28 +201,25 @@ class KokoroSession(AheadUtterance):
         for place in range(first, last):
             number = self._numbers[place]
             if not place or self._numbers[place - 1] != number:
-                self._onsets.append(Onset(number, sample))
+                self._begin_word(number, sample)
 
-    def _silence(self) -> bool:
-        """Behind the last sentence: a silent frame in which words without a sound have their
-        place.
-        """
-        first = self._state.first
-        if not self._all_known or first == len(self._known):
-            return False
-        sample = self._made
-        self._begin_words(first, len(self._known), sample)
-        self._make(np.zeros(self._piece, np.float32))
-        self._state = _State(len(self._known))
-        return True
+    def _end(self) -> None:
+        """Append a silent frame for words without a sound behind the last sentence."""
+        first, known = self._state.first, len(self._known)
+        if first < known:
+            self._begin_words(first, known, self._made)
+            self._append(np.zeros(self._frame_samples, np.float32))
+            self._state = _State(known)
 
-    def _is_over(self) -> bool:
-        return self._all_known and self._state.first == len(self._known)
+    def _note_rate(self) -> None:
+        if self._rate != self._noted_rate:  # and rewind() was not called for it
+            self._go_back(self._sample)
+        super()._note_rate()
 
     def rewind(self, sample: int) -> int | None:
         """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
-        end = None if self._finished else self._go_back(sample)
-        self._note_rate(self._made)
+        end = None if self._closed else self._go_back(sample)
+        super()._note_rate()
         return end
 
     def _go_back(self, sample: int) -> int | None:
@@ -260,7 +241,7 @@ class KokoroSession(AheadUtterance):
             tail, before = window.pcm[kept : kept + _JOIN], window.pcm[kept - TAPS : kept]
             state = replace(self._reported(state, places), tail=tail, before=before)
         self._state = replace(state, window=_FIRST)
-        self._forget_from(end)
+        self._drop_from(end)
         waiting = {each.word: each for each in self._onsets if self._sample <= each.sample}
         self._onsets = deque(waiting.values())
         return end

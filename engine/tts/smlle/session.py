@@ -28,7 +28,7 @@ from engine.tts.smlle.config import (
     Shape,
 )
 from engine.tts.smlle.transducer import Decisions, Transducer, Unit
-from engine.tts.system.passages import PassageSession
+from engine.tts.system.session import PassageSession
 from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Prompt, Spectrum
 from engine.tts.system.word_places import WordPlaces
 

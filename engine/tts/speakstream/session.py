@@ -30,7 +30,7 @@ from engine.tts.speakstream.tempo import (
     clamped,
     step_for,
 )
-from engine.tts.system.passages import NetworkSession
+from engine.tts.system.session import NetworkSession
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE
 _CPU: Final = torch.device("cpu")

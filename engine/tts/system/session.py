@@ -1,82 +1,87 @@
-"""What sessions of the systems share: words read into a passage, and an end that dies away.
+"""The bases of the systems' sessions: with networks, and in passages of whole sentences.
 
-Invariant: what is read next depends on the words alone, never on when they came.
+Invariant: what a passage reads depends on the words, never on when they came.
 """
 
+from abc import abstractmethod
 from typing import Protocol
 
-from engine.audio.ending import Ending
-from engine.audio.silence import SilenceLimit
-from engine.text.phonemes import PhonedWord, WordPhonemizer
+import torch
+
+from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.text.rules.punctuation import ends_sentence
-from engine.tts.base import AudioFrame, Onset, Pcm, RateRange
-from engine.tts.utterance import Utterance
+from engine.tts.base import RateRange, Step
+from engine.tts.session import ANY_RATE, Session
 
 
 class Script(Protocol):
-    """What a passage has to say, word by word."""
+    """The text of a passage, word by word."""
 
     def add(self, word: PhonedWord) -> None:
-        """The next word."""
+        """Append a word."""
         ...
 
     def close(self) -> None:
-        """The passage's text is over."""
+        """The text of the passage is over."""
         ...
 
 
-class PassageUtterance(Utterance):
-    """One that is spoken in passages of whole sentences, each from the prompt alone."""
+class NetworkSession(Session):
+    """A session whose speech networks make."""
 
-    def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
-        super().__init__(sample_rate, rates)
-        self._last_word = ""  # taken up
-        self._words_read: list[str] = []  # all words taken up
-        self._silence = SilenceLimit(sample_rate)
-
-    def _read_word(
-        self, phonemizer: WordPhonemizer, script: Script, *, passage_full: bool = False
-    ) -> bool:
-        """Take up the next word or, at the end of the text and of a full passage, close the script.
-        False when the next word has not come yet.
-        """
-        passage_over = passage_full and ends_sentence(self._last_word)
-        if self._words and not passage_over:
-            self._last_word = self._words.popleft()
-            self._words_read.append(self._last_word)
-            ready, closes = phonemizer.push(self._last_word), False
-        elif self._ended or passage_over:
-            ready, closes = phonemizer.finish(), True
-        else:
-            return False
-        for word in ready:
-            script.add(word)
-        if closes:
-            script.close()
-        return True
-
-    def _return_words(self, begun: int) -> None:
-        """Take up the words behind the first `begun` ones of the utterance again."""
-        while len(self._words_read) > begun:
-            self._words.appendleft(self._words_read.pop())
+    @torch.inference_mode()
+    def step(self) -> Step:
+        return super().step()
 
 
-class FadingUtterance(PassageUtterance):
-    """One whose sound dies away behind its last frame, for a network that does not know which one
-    that will be.
+class PassageSession(NetworkSession):
+    """A session in passages of whole sentences, each from the prompt alone. A passage begins with
+    its first word.
     """
 
-    def __init__(self, sample_rate: int, rates: RateRange | None = None) -> None:
+    _script: Script
+    _phonemizer: WordPhonemizer
+
+    def __init__(self, sample_rate: int, espeak: Espeak, rates: RateRange = ANY_RATE) -> None:
         super().__init__(sample_rate, rates)
-        self._ending = Ending(sample_rate)
+        self._espeak = espeak
+        self._words_heard: list[str] = []
+        self._passage_over = True  # so the next word begins another one
 
-    def _packet(self, pcm: Pcm, onsets: tuple[Onset, ...] = ()) -> AudioFrame:
-        self._ending.hear(pcm)
-        return super()._packet(pcm, onsets)
+    @abstractmethod
+    def _begin_passage(self, first_word: int) -> None:
+        """Reset the state of a passage and set `_script`; `first_word` words came before it."""
 
-    def _fading(self, onsets: tuple[Onset, ...] = (), least: int = 0) -> AudioFrame | None:
-        """The last frame, of at least so many samples where words without a sound still need their
-        place; None when nothing was heard and no word is left.
+    def _hear(self, word: str | None) -> None:
+        if word is None:
+            self._close_script()
+            return
+        if self._passage_over:
+            self._passage_over = False
+            self._phonemizer = WordPhonemizer(self._espeak)
+            self._begin_passage(len(self._words_heard))
+        self._words_heard.append(word)
+        for each in self._phonemizer.push(word):
+            self._script.add(each)
+
+    def _read(self, *, passage_full: bool) -> bool:
+        """Hear the next word, but close a full passage behind a sentence. False when neither word
+        nor end has come.
         """
-        pcm = self._ending.sound(least if onsets else 0)
-        return self._packet(pcm, onsets) if len(pcm) else None
+        if passage_full and ends_sentence(self._words_heard[-1]):
+            self._close_script()
+            return True
+        return self._hear_next()
+
+    def _close_script(self) -> None:
+        if self._passage_over:
+            return
+        for each in self._phonemizer.finish():
+            self._script.add(each)
+        self._script.close()
+
+    def _return_words(self, begun: int) -> None:
+        """Queue the words behind the first `begun` ones of the utterance again."""
+        while len(self._words_heard) > begun:
+            self._words.appendleft(self._words_heard.pop())
+            self._all_heard = False

@@ -25,7 +25,7 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, RateMeter, paced
-from engine.tts.system.passages import PassageSession
+from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
 from engine.tts.voxtream.network.frames import Frames, pack_controls

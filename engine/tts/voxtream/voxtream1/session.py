@@ -17,7 +17,7 @@ from engine.audio.silence import SilenceLimit
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak
 from engine.tts.phones import PhoneTable
-from engine.tts.system.passages import PassageSession
+from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
