@@ -22,28 +22,6 @@ def paced(rate: float, pace: float) -> float:
     return min(max(rate * pace, min(rate, SLOWEST)), max(rate, FASTEST))
 
 
-class RateMeter:
-    """Syllables per second over the last `window` frames of speech."""
-
-    def __init__(self, window: int, frame_ms: int) -> None:
-        self._ended: deque[int] = deque()  # by frame
-        self._window = window
-        self._frame_ms = frame_ms
-        self._any = False
-
-    def observe(self, syllables: int) -> float | None:
-        """Count a frame in which `syllables` ended; the rate now. None before the first syllable
-        has ended.
-        """
-        self._ended.append(syllables)
-        if len(self._ended) > self._window:
-            self._ended.popleft()
-        self._any = self._any or syllables > 0
-        if not self._any:
-            return None
-        return float(sum(self._ended) * 1000 / (len(self._ended) * self._frame_ms))
-
-
 @dataclass
 class _Stretch:
     """Syllables that ended from the sample `start` on: the samples of the `first` and the `last`
@@ -65,7 +43,7 @@ class _Stretch:
         self.count += 1
         self.last = sample
 
-    def rate(self, sample_rate: int) -> float | None:
+    def rate(self, sample_rate: float) -> float | None:
         """SPS between the two; None if there is too little speech to measure."""
         length, syllables = self.last - self.first, self.count - self.at_first
         if length < LEAST_S * sample_rate or syllables < LEAST_SYLLABLES:
@@ -75,19 +53,33 @@ class _Stretch:
 
 class SyllableMeter:
     """The rate since it was last changed and over the utterance, without the silence behind the
-    last syllable. Places are samples.
+    last syllable, and the rate lately. Positions are samples, or frames of any length.
     """
 
-    def __init__(self, sample_rate: int) -> None:
+    def __init__(self, sample_rate: float, window: int = 0) -> None:
+        """`sample_rate`: positions a second; `window`: how many of them lately() covers."""
         self.count = 0  # of all syllables
-        self._sample_rate = sample_rate  # Hz
-        self._ends: deque[int] = deque()  # of syllables that are not counted yet
+        self._sample_rate = sample_rate
+        self._window = window
+        self._ends: deque[int] = deque()  # of syllables that rates() has not counted yet
+        self._late_ends: deque[int] = deque()  # of syllables in the window
         self._whole, self._steady = _Stretch(), _Stretch()
 
     def add(self, sample: int, syllables: int = 1) -> None:
         """Syllables end at `sample` of the utterance; in rising order."""
         self._ends.extend([sample] * syllables)
+        self._late_ends.extend([sample] * syllables)
+        while self._late_ends and self._late_ends[0] < sample - self._window:
+            self._late_ends.popleft()
         self.count += syllables
+
+    def lately(self, now: int) -> float | None:
+        """Return the SPS in the window before sample `now`; None before the first syllable."""
+        length = min(self._window, now)
+        if not self.count or not length:
+            return None
+        ended = sum(now - length <= end < now for end in self._late_ends)
+        return ended * self._sample_rate / length
 
     def restart(self, sample: int) -> None:
         """Measure a new rate from this sample on."""
@@ -96,7 +88,7 @@ class SyllableMeter:
     def branch(self) -> "SyllableMeter":
         """Another one that counts on from here."""
         other = copy(self)
-        other._ends = self._ends.copy()
+        other._ends, other._late_ends = self._ends.copy(), self._late_ends.copy()
         other._whole, other._steady = copy(self._whole), copy(self._steady)
         return other
 

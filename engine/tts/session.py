@@ -27,8 +27,10 @@ ANY_RATE: Final = RateRange(-inf, inf)  # of a model without control of the rate
 class Session(ABC):
     """One utterance. Not thread-safe; sessions of one model may be stepped in any order."""
 
-    def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE) -> None:
-        """`rates`: the range that the model can follow."""
+    def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE, rate_window: int = 0) -> None:
+        """`rates`: the range that the model can follow; `rate_window`: samples of the meter's
+        lately().
+        """
         self._sample_rate = sample_rate
         self._rates = rates
         self._rate: float | None = None
@@ -44,7 +46,7 @@ class Session(ABC):
         self._sample = 0  # position of the next frame
         self._queue: Pcm = np.zeros(0, np.float32)  # samples from there on
         self._onsets: deque[Onset] = deque()  # in the queue or behind it
-        self._meter = SyllableMeter(sample_rate)
+        self._meter = SyllableMeter(sample_rate, rate_window)
         self._limiter = Limiter(sample_rate)
         self._ending = Ending(sample_rate)
 

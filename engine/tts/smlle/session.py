@@ -18,7 +18,7 @@ from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.tts.phones import PhoneTable
-from engine.tts.rate import RateMeter, paced
+from engine.tts.rate import paced
 from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import (
     MARKS,
@@ -87,13 +87,12 @@ class SmlleSession(PassageSession):
 
     def __init__(self, parts: ModelParts, prompt: Prompt, seed: int) -> None:
         generation = parts.generation
-        super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.espeak, generation.rates)
+        window = generation.rate_window_frames * STEPS_PER_FRAME * STEP_SAMPLES
+        super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.espeak, generation.rates, window)
         self._parts = parts
         self._prompt = prompt
         self._decided = torch.Generator().manual_seed(seed)
         self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
-        self._lately = RateMeter(generation.rate_window_frames, STEPS_PER_FRAME * STEP_MS)
-        self._measured: float | None = None  # SPS; None = no syllable ended yet
         self._wave = parts.vocoder.open()
 
     def _begin_passage(self, first_word: int) -> None:
@@ -159,8 +158,8 @@ class SmlleSession(PassageSession):
             return math.log(pace)
         rate = paced(self.rate, pace)
         bias = math.log(rate / generation.own_rate)
-        if self._measured:
-            bias += generation.pull * math.log(rate / self._measured)
+        if measured := self._meter.lately(self._made):
+            bias += generation.pull * math.log(rate / measured)
         return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
 
     def _note(self, token: int) -> None:
@@ -182,7 +181,6 @@ class SmlleSession(PassageSession):
             for step in steps
         ]
         syllables = self._script.places.syllables_ended(self._spoken_by[first])
-        self._measured = self._lately.observe(syllables)
         self._meter.add(self._made, syllables)
         self._append(self._wave.decode(torch.cat(columns)).numpy())
         self._steps += len(steps)

@@ -19,7 +19,7 @@ from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import RateRange
 from engine.tts.phones import PhoneTable
-from engine.tts.rate import RateMeter, paced
+from engine.tts.rate import SyllableMeter, paced
 from engine.tts.speakstream.config import BINS, END, SPEAKER, Generation
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.script import Script, Window, block, window
@@ -77,9 +77,8 @@ class SpeakStreamSession(NetworkSession):
         self._going_on = 1.0  # how likely the unit is to be longer than it is
         self._tempo = Tempo()
         self._wave = parts.vocoder.open()
-        self._own_syllables = 0  # that ended since the last column
-        self._own_meter = RateMeter(METER_COLUMNS, 1000 // COLUMN_RATE)  # before the tempo
-        self._own_rate: float | None = None
+        self._columns = 0  # of the spectrum, before the tempo
+        self._own_meter = SyllableMeter(COLUMN_RATE, METER_COLUMNS)  # of those
         self._generator = torch.Generator().manual_seed(seed)
 
     def _hear(self, word: str | None) -> None:
@@ -157,7 +156,7 @@ class SpeakStreamSession(NetworkSession):
             words = self._script.words[part.first : part.spoken_end]
             syllables = sum(word.syllables for word in words)
             self._meter.add(self._made, syllables)
-            self._own_syllables += syllables
+            self._own_meter.add(self._columns, syllables)
             self._segment = None
         return ends
 
@@ -194,9 +193,7 @@ class SpeakStreamSession(NetworkSession):
     def _sound(self, columns: Tensor) -> None:
         """Append the samples of the columns that are due at the right tempo."""
         due = list(self._tempo.push(columns, self._tempo_step()))
-        for _ in columns:
-            self._own_rate = self._own_meter.observe(self._own_syllables)
-            self._own_syllables = 0
+        self._columns += len(columns)
         if due:
             self._append(self._wave.decode(torch.stack(due)).numpy())
 
@@ -206,7 +203,8 @@ class SpeakStreamSession(NetworkSession):
         pace = self._paces[self._script.words[part.first].last]
         if self.rate is None:
             return clamped(pace)
-        return step_for(paced(self.rate, pace), parts.generation.pace, self._own_rate)
+        own_rate = self._own_meter.lately(self._columns)
+        return step_for(paced(self.rate, pace), parts.generation.pace, own_rate)
 
     def close(self) -> None:
         super().close()

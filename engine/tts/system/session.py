@@ -42,8 +42,14 @@ class PassageSession(NetworkSession):
     _script: Script
     _phonemizer: WordPhonemizer
 
-    def __init__(self, sample_rate: int, espeak: Espeak, rates: RateRange = ANY_RATE) -> None:
-        super().__init__(sample_rate, rates)
+    def __init__(
+        self,
+        sample_rate: int,
+        espeak: Espeak,
+        rates: RateRange = ANY_RATE,
+        rate_window: int = 0,
+    ) -> None:
+        super().__init__(sample_rate, rates, rate_window)
         self._espeak = espeak
         self._words_heard: list[str] = []
         self._passage_over = True  # so the next word begins another one

@@ -24,7 +24,7 @@ from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange
 from engine.tts.phones import PhoneTable
-from engine.tts.rate import PLAIN, RateMeter, paced
+from engine.tts.rate import PLAIN, SyllableMeter, paced
 from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
@@ -79,9 +79,8 @@ class VoxtreamSession(PassageSession):
         self._parts = parts
         self._prompt = prompt
         self._durations = DurationState(len(DURATION_TOKENS), window)
-        self._plain_meter = RateMeter(window, FRAME_MS)
-        self._plain_ms = 0  # of speech at the rate itself
-        self._own_rate: float | None = None  # SPS of that speech; None = too little of it yet
+        self._plain_frames = 0  # of speech at the model's own pace
+        self._plain_meter = SyllableMeter(1000 / FRAME_MS, window)  # of those
         self._drawn = self._spoken = Drawn()  # of the frame drawn last, and of the one before
         self._last_rate: float | None = None  # asked for when the frame before was drawn
         self._silence = SilenceLimit(SAMPLE_RATE)
@@ -191,8 +190,9 @@ class VoxtreamSession(PassageSession):
         """The rate, moved by a word's pace; None = as the network likes."""
         rate = self.rate
         if rate is None:
-            fixed = self._parts.generation.own_rate
-            rate = fixed or (self._own_rate if pace != PLAIN else None)
+            rate = self._parts.generation.own_rate or None
+        if rate is None and pace != PLAIN and self._plain_frames * FRAME_MS >= OWN_PACE_MS:
+            rate = self._plain_meter.lately(self._plain_frames)
         return None if rate is None else paced(self._rates.nearest(rate), pace)
 
     def _speed(self) -> float:
@@ -229,10 +229,8 @@ class VoxtreamSession(PassageSession):
         speed = self._speed()
         self._meter.add(self._made, syllables)
         if self._plain:
-            own_rate = self._plain_meter.observe(syllables)
-            self._plain_ms += FRAME_MS
-            if self._plain_ms >= OWN_PACE_MS:
-                self._own_rate = own_rate
+            self._plain_meter.add(self._plain_frames, syllables)
+            self._plain_frames += 1
         self._sound(pcm, speed, marks)
 
     def _marks(self, span: Span) -> list[int]:

@@ -10,7 +10,7 @@ from engine.errors import SettingsError
 from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, Script
 from engine.tts.delays import Frame, Trace, longest_s, timing, trace, words_before_sound
 from engine.tts.espeak.model import EspeakModel
-from engine.tts.rate import RateMeter, SyllableMeter
+from engine.tts.rate import SyllableMeter
 from engine.tts.speeds import FILE, keep, places
 from tests.fakes_tts import LostTts
 
@@ -71,12 +71,12 @@ def test_speech_that_finds_no_end_is_cut_off():
 
 
 def test_the_meter_counts_syllables_over_its_window():
-    meter = RateMeter(window=10, frame_ms=80)
-    assert meter.observe(0) is None
-    assert meter.observe(1) == pytest.approx(1 / 0.16)
-    for _ in range(20):
-        rate = meter.observe(0)
-    assert rate == 0.0
+    meter = SyllableMeter(12.5, window=10)
+    assert meter.lately(1) is None
+    meter.add(1)
+    assert meter.lately(2) == pytest.approx(1 / 0.16)
+    assert meter.lately(11) == pytest.approx(1 / 0.8)
+    assert meter.lately(12) == 0.0
 
 
 def metered(meter: SyllableMeter, ends: Iterable[float], now: float) -> list[float | None]:
