@@ -53,19 +53,30 @@ class PreparedPrompt:
 
     model: VoxtreamModel
     tables: Tables
+    tokens: Tensor  # [B, Q] ids of the prompt's phones
+    places: Tensor  # [P, 2] the first and last of those that each column speaks
     columns: Tensor  # [B, K, P] codes with the acoustic delay
     speaker: Tensor  # [B, D] added to the depth transformer's first input
     last_acoustic: Tensor  # [1, K - 1] acoustic codes of the prompt's last frame
     heard: Tensor  # [1, K, N] codes of the prompt's last frames, which the codec starts from
-    special: SpecialPhones = SPECIAL
     _rows: dict[int, PhoneRows] = field(default_factory=dict)
     _caches: dict[int, KvCache] = field(default_factory=dict)
     _stream: MimiStream | None = None  # of the codec behind them
 
     @property
     def length(self) -> int:
-        """P, prompt columns = prompt phones."""
+        """P, prompt columns."""
         return self.columns.shape[2]
+
+    @property
+    def phones(self) -> int:
+        """Q, prompt phones."""
+        return self.tokens.shape[1]
+
+    @property
+    def last_phone(self) -> int:
+        """The last phone of the last column."""
+        return int(self.places[-1, 1])
 
     @property
     def room(self) -> int:
@@ -76,10 +87,8 @@ class PreparedPrompt:
         """Phone rows of the prompt under one look-ahead."""
         if look_ahead not in self._rows:
             model = self.model
-            tokens = torch.full((ROWS, self.length), self.special.unknown, device=model.device)
-            tokens[:, 0], tokens[:, -1] = self.special.bos, self.special.prompt_end
             none = PhoneRows(look_ahead, model.config.phone_window)
-            embedded = model.phone_embeddings(tokens)
+            embedded = model.phone_embeddings(self.tokens)
             self._rows[look_ahead] = extend(none, embedded, model.phone, self.tables.phone)
         return self._rows[look_ahead]
 
@@ -87,8 +96,10 @@ class PreparedPrompt:
         """Temporal cache of the prompt's first columns, those that no text can change."""
         if look_ahead not in self._caches:
             model, rows = self.model, self.rows(look_ahead)
-            cache = KvCache(model.config.temporal, ROWS, model.device, model.dtype)
-            settled = min(rows.final(model.config.phone.layers), self.length - 1)
+            batch = len(self.columns)
+            cache = KvCache(model.config.temporal, batch, model.device, model.dtype)
+            final = rows.final(model.config.phone.layers)
+            settled = int((self.places[:-1, 1] < final).sum())
             if settled:
                 self._prefill(cache, rows, settled)
             self._caches[look_ahead] = cache
@@ -114,8 +125,8 @@ class PreparedPrompt:
     def _prefill(self, cache: KvCache, rows: PhoneRows, end: int) -> Tensor:
         """Run prompt columns cache.length..end-1; hidden of the last."""
         start = cache.length
-        phones = 2 * rows.rows[:, start - rows.first : end - rows.first]  # each column's row twice
-        columns = self.model.columns(phones, self.columns[:, :, start:end])
+        phones = rows.rows[:, self.places[start:end] - rows.first]  # [B, T, 2, D]
+        columns = self.model.columns(phones.sum(dim=2), self.columns[:, :, start:end])
         mask = causal_mask(start, end - start, columns.device)
         hidden = self.model.advance(columns, self.tables.temporal.slice(start, end), cache, mask)
         cache.advance(end - start)
@@ -129,10 +140,15 @@ def prepare(
     speaker: Tensor,
     special: SpecialPhones = SPECIAL,
 ) -> PreparedPrompt:
-    """A prompt from its codes [K, T] and speaker vector [192]."""
+    """A prompt from its codes [K, T] and speaker vector [192], with an unknown phone a column."""
     codes = codes.to(model.device, torch.int64)
     last = codes[None, 1 : model.codebooks, -1]
     first = max(0, codes.shape[1] - model.generation.frames_heard)
     heard = codes[None, : model.codebooks, first:]
-    columns, speaker_rows = delayed(codes, model.config), model.speaker_rows(speaker)
-    return PreparedPrompt(model, tables, columns, speaker_rows, last, heard, special)
+    columns = delayed(codes, model.config)
+    length = columns.shape[2]
+    tokens = torch.full((ROWS, length), special.unknown, device=model.device)
+    tokens[:, 0], tokens[:, -1] = special.bos, special.prompt_end
+    places = torch.arange(length, device=model.device)[:, None].expand(-1, 2)
+    rows = model.speaker_rows(speaker)
+    return PreparedPrompt(model, tables, tokens, places, columns, rows, last, heard)

@@ -77,7 +77,7 @@ class Script(PhoneScript):
     """VoXtream2's: with punctuation, and rows that look as far ahead as the text allows."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
-        super().__init__(prompt.length, table, first_word)
+        super().__init__(prompt.phones, table, first_word)
         self._prompt = prompt
         self._tokens: list[int] = []  # text side; dropped once the look-ahead stays the same
         self._count = 0  # text-side tokens ever
@@ -86,7 +86,7 @@ class Script(PhoneScript):
         self._needed = 0  # sequence position of the first row that may still be asked for
         self._positions: deque[int] = deque()  # of phone indices self._first..
         self._ids: deque[int] = deque()  # of the same phones
-        self._first = prompt.length
+        self._first = prompt.phones
 
     def add(self, word: PhonedWord) -> None:
         """The next word, and the mark behind it."""
@@ -132,7 +132,7 @@ class Script(PhoneScript):
             self._positions.popleft()
             self._ids.popleft()
             self._first += 1
-        if self._rows is not None and self._positions and phone >= self._prompt.length:
+        if self._rows is not None and self._positions and phone >= self._prompt.phones:
             self._needed = self._positions[0]
             self._rows = self._rows.dropped_before(self._needed)
 
@@ -141,21 +141,21 @@ class Script(PhoneScript):
         asked. No word holds a phone of the prompt.
         """
         following = phone + 1
-        if phone < self._prompt.length or (self.closed and following >= self.phone_count):
+        if phone < self._prompt.phones or (self.closed and following >= self.phone_count):
             return False
         return not self.places.begins_at(following)
 
     def _position(self, phone: int) -> int:
-        if phone < self._prompt.length:
+        if phone < self._prompt.phones:
             return phone
         return self._positions[phone - self._first]
 
     def _id(self, phone: int) -> int:
-        return NOTHING if phone < self._prompt.length else self._ids[phone - self._first]
+        return NOTHING if phone < self._prompt.phones else self._ids[phone - self._first]
 
     def _append_phone(self, number: int) -> None:
         self._ids.append(number)
-        self._positions.append(self._prompt.length + self._count)
+        self._positions.append(self._prompt.phones + self._count)
         self._append(number)
 
     def _append(self, number: int) -> None:

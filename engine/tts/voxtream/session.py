@@ -98,11 +98,12 @@ class VoxtreamSession(PassageSession):
         if first_word:
             self._frames.close()
             self._frames = self._fresh_frames()
-        start = self._prompt.length - 1
         self._passage = 0  # frames since the passage began
         self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
         self._script = Script(self._prompt, self._parts.table, first_word)
-        self._cursor = AlignmentCursor(start, DURATION_TOKENS, self._parts.generation)
+        self._cursor = AlignmentCursor(
+            self._prompt.last_phone, DURATION_TOKENS, self._parts.generation
+        )
 
     def _make(self) -> bool:
         if self._passage_over or not self._read_ahead():

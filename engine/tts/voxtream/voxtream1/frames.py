@@ -15,9 +15,8 @@ from engine.nn.sampling import draw_top, race_noise
 from engine.nn.transformer import RotaryTable, causal_mask
 from engine.tts.voxtream.network.frames import Made
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
-from engine.tts.voxtream.prompt import Opened
+from engine.tts.voxtream.prompt import Opened, PreparedPrompt
 from engine.tts.voxtream.voxtream1.config import MOVES_ON, Generation
-from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 
 
 def choose(

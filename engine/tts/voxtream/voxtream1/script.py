@@ -10,9 +10,9 @@ from engine.codec.mimi import NOTHING
 from engine.tts.phones import PhoneTable
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
+from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.script import PhoneScript
 from engine.tts.voxtream.voxtream1.config import TOKENS, Generation
-from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 
 
 class Script(PhoneScript):
@@ -20,7 +20,9 @@ class Script(PhoneScript):
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
         super().__init__(prompt.phones, table, first_word)
-        self.rows: PhoneRows = prompt.rows  # all rows, as far as the text is known
+        self.rows: PhoneRows = prompt.rows(
+            prompt.model.config.max_look_ahead
+        )  # all rows, as far as the text is known
         self._prompt = prompt
         self._ids: list[int] = []  # of the text's phones, then of silence and end mark
 

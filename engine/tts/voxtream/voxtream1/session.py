@@ -20,9 +20,9 @@ from engine.tts.phones import PhoneTable
 from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
+from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
 from engine.tts.voxtream.voxtream1.frames import Frames
-from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt
 from engine.tts.voxtream.voxtream1.script import Cursor, Script
 
 

@@ -38,9 +38,9 @@ from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
 from engine.tts.voxtream.files.place import NAME as STARTER
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import Tables, rotary_tables
+from engine.tts.voxtream.prompt import PreparedPrompt, Tables, rotary_tables
 from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_pack_config
-from engine.tts.voxtream.voxtream1.prompt import PreparedPrompt, Prompt, prepare
+from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
 from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 
 # Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
