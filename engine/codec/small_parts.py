@@ -15,6 +15,8 @@ from moshi.modules.streaming import State, StreamingContainer, StreamingModule
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.nn.mel import mel_edges, triangles
+
 SAMPLE_RATE: Final = 24_000
 HOP: Final = 240  # samples between spectra, 10 ms
 WINDOW: Final = 960
@@ -162,24 +164,15 @@ class OverlapAdd(StreamingModule[_Past]):
         return added[..., : count * HOP]
 
 
-def mel_filters(fft: int, bands: int, highest_hz: float = 12_000.0) -> Tensor:
+def mel_filters(fft: int, bands: int) -> Tensor:
     """Return triangles on the mel scale, [fft / 2 + 1, bands], each of area 1."""
-    edges = mel_edges(bands, highest_hz)
-    bins = torch.linspace(0, SAMPLE_RATE / 2, fft // 2 + 1)[:, None]
-    rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
-    triangles = torch.minimum(rising, falling).clamp(min=0)
+    edges = mel_edges(bands, 0.0, SAMPLE_RATE / 2)
+    filters = triangles(fft, SAMPLE_RATE, edges)
     # Narrow triangles at low frequencies may contain no bin; then the nearest bin is the band.
+    bins = torch.linspace(0, SAMPLE_RATE / 2, fft // 2 + 1)[:, None]
     nearest = (bins - edges[1:-1]).abs().argmin(dim=0)
-    triangles[nearest, torch.arange(bands)] = triangles[nearest, torch.arange(bands)].clamp(min=0.1)
-    return triangles / triangles.sum(dim=0)
-
-
-def mel_edges(bands: int, highest_hz: float = 12_000.0) -> Tensor:
-    """Return the edges in Hz, [bands + 2], of bands on the mel scale that overlap by half."""
-    highest_mel = 2595 * torch.log10(torch.tensor(1 + highest_hz / 700))
-    mels = torch.linspace(0, float(highest_mel), bands + 2)
-    return 700 * (10 ** (mels / 2595) - 1)
+    filters[nearest, torch.arange(bands)] = filters[nearest, torch.arange(bands)].clamp(min=0.1)
+    return filters / filters.sum(dim=0)
 
 
 def quantised(model: Any, latents: Tensor) -> Any:  # Any: moshi's quantiser results

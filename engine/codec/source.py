@@ -23,8 +23,8 @@ from engine.codec.small_parts import (
     Columns,
     Frames,
     OverlapAdd,
-    mel_edges,
 )
+from engine.nn.mel import mel_edges
 
 WINDOW: Final = 2 * HOP  # of the source; half of it lies ahead of the column's samples
 FFT: Final = 2 * WINDOW  # twice as long, so that the filter can ring
@@ -164,7 +164,7 @@ def minimum_phase(log_gains: Tensor) -> Tensor:
 
 def _between(bands: int) -> Tensor:
     """Return the matrix [bands, BINS] that interpolates values at the bands' centres linearly."""
-    middles = mel_edges(bands)[1:-1]
+    middles = mel_edges(bands, 0.0, SAMPLE_RATE / 2)[1:-1]
     bins = torch.linspace(0, SAMPLE_RATE / 2, BINS)
     upper = torch.searchsorted(middles, bins).clamp(1, bands - 1)
     share = ((bins - middles[upper - 1]) / (middles[upper] - middles[upper - 1])).clamp(0, 1)

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.nn.mel import mel_edges, triangles
+
 SAMPLE_RATE = 16_000
 FFT, WINDOW, HOP = 512, 400, 160  # samples
 LOWEST_HZ, HIGHEST_HZ = 20.0, 7_600.0
@@ -108,7 +110,8 @@ class _Mel(nn.Module):
         self.spectrogram = nn.Module()
         self.spectrogram.register_buffer("window", torch.hamming_window(WINDOW))
         self.mel_scale = nn.Module()
-        self.mel_scale.register_buffer("fb", mel_filters(bands))
+        edges = mel_edges(bands, LOWEST_HZ, HIGHEST_HZ)
+        self.mel_scale.register_buffer("fb", triangles(FFT, SAMPLE_RATE, edges))
 
     def forward(self, pcm: Tensor) -> Tensor:
         window = self.spectrogram.get_buffer("window")
@@ -313,16 +316,3 @@ class _Pool(nn.Module):
         mean = (share * row).sum(dim=2)
         variance = (share * row.square()).sum(dim=2) - mean.square()
         return torch.cat((mean, variance.clamp(min=1e-7).sqrt()), dim=1)
-
-
-def mel_filters(bands: int) -> Tensor:
-    """Triangles on the HTK mel scale, [257, bands]."""
-    frequencies = torch.linspace(0, SAMPLE_RATE / 2, FFT // 2 + 1)
-    edges_mel = 2595 * (1 + torch.tensor((LOWEST_HZ, HIGHEST_HZ)) / 700).log10()
-    mels = torch.linspace(float(edges_mel[0]), float(edges_mel[1]), bands + 2)
-    edges = 700 * (10 ** (mels / 2595) - 1)
-    distance = edges[None] - frequencies[:, None]  # [257, bands + 2]
-    steps = edges.diff()
-    falling = distance[:, 2:] / steps[1:]
-    rising = -distance[:, :-2] / steps[:-1]
-    return torch.minimum(rising, falling).clamp(min=0)

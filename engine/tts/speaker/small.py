@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from engine.nn.mel import mel_edges, triangles
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings.rules import Range
 from engine.translatable import Translatable
@@ -39,7 +40,8 @@ class SmallSpeaker(nn.Module):
     def __init__(self, config: SmallSpeakerConfig) -> None:
         super().__init__()
         self.config = config
-        self.register_buffer("filters", mel_filters(config.bands), persistent=False)
+        edges = mel_edges(config.bands, LOWEST_HZ, HIGHEST_HZ)
+        self.register_buffer("filters", triangles(FFT, SAMPLE_RATE, edges), persistent=False)
         self.register_buffer("window", torch.hamming_window(WINDOW), persistent=False)
         widths = [config.bands, *[config.channels] * (len(_LAYERS) - 1), 2 * config.channels]
         self.layers = nn.ModuleList(
@@ -72,17 +74,6 @@ class SmallSpeaker(nn.Module):
         power = spectrum.real.square() + spectrum.imag.square()
         logs = (power.transpose(1, 2) @ self.get_buffer("filters") + LOG_FLOOR).log()
         return (logs - logs.mean(1, keepdim=True)).transpose(1, 2)
-
-
-def mel_filters(bands: int) -> Tensor:
-    """Triangles on the mel scale, [FFT / 2 + 1, bands]."""
-    ends = [2595 * torch.log10(torch.tensor(1 + hz / 700)) for hz in (LOWEST_HZ, HIGHEST_HZ)]
-    mels = torch.linspace(float(ends[0]), float(ends[1]), bands + 2)
-    edges = 700 * (10 ** (mels / 2595) - 1)
-    bins = torch.linspace(0, SAMPLE_RATE / 2, FFT // 2 + 1)[:, None]
-    rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
-    return torch.minimum(rising, falling).clamp(min=0)
 
 
 def load_small_speaker(file: Path) -> SmallSpeaker:
