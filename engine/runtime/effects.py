@@ -11,9 +11,9 @@ from engine.export.conversation import Conversation
 from engine.history.subject import subject
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
+from engine.memory import collect_all
 from engine.messages.events import Heard, PhaseChanged
 from engine.messages.words import Ending, Phase
-from engine.nn.memory import collect_all
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers

@@ -27,7 +27,7 @@ from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.files.place import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import EagerFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import Opened, PreparedPrompt, prepare, rotary_tables
+from engine.tts.voxtream.prompt import Opened, prepare, rotary_tables
 from engine.tts.voxtream.session import ModelParts, VoxtreamSession
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 

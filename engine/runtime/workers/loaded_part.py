@@ -12,9 +12,9 @@ from typing import Generic, Protocol, TypeVar
 import psutil
 
 from engine.errors import Cancelled, EngineError, ModelError
+from engine.memory import return_freed_memory
 from engine.messages.events import Event, Failed, Loading, Notice, Ready
 from engine.messages.words import Part
-from engine.nn.memory import return_freed_memory
 from engine.runtime.turn.facts import Fact
 from engine.settings import PartSettings, load_key
 from engine.translatable import Translatable, mark

@@ -16,7 +16,7 @@ import numpy as np
 from engine.atomic_write import replace_file
 from engine.audio.clips.denoise import denoised
 from engine.errors import InvalidInput
-from engine.nn.memory import return_freed_memory
+from engine.memory import return_freed_memory
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery

@@ -19,7 +19,7 @@ from engine.codec.wavtokenizer import (
     load_wavtokenizer,
 )
 from engine.errors import ModelError
-from engine.nn.memory import return_freed_memory
+from engine.memory import return_freed_memory
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
