@@ -1,4 +1,4 @@
-"""What LLMVoX's weights fix and what generation fixes.
+"""Shapes of LLMVoX's weights and constants of its generation.
 
 Invariant: a pack's config.json decides the shape of every tensor.
 """
@@ -17,8 +17,7 @@ from engine.typed_values import build, drop_settled
 NAME: Final = "llmvox"
 TOKEN_RATE: Final = 25  # Hz; the paper's is 75
 ENTRY: Final = 128  # width of a token's vector
-VOCABULARY: Final = 260  # of units: phones; the published weights read bytes
-
+VOCABULARY: Final = 260  # of units: phones, or bytes for the published weights
 
 # Ids of units that are neither phones nor bytes.
 WORD, TEXT_END, NOTHING = 256, 257, 258
@@ -26,8 +25,8 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one set of weights. `spectrum` makes the tokens heard; the end of the speech is one
-    more label behind them (ours: the paper uses an entry of the codebook).
+    """Shape of one set of weights. `spectrum` turns the tokens into sound; the end of the speech is
+    one more label behind them (ours: the paper uses an entry of the codebook).
     """
 
     stack: TransformerConfig
@@ -49,9 +48,9 @@ class Generation:
     first_chunk: Annotated[int, Range(1, 1280)] = 2
     growth: Annotated[int, Range(1, 16)] = 1  # the decoder here is causal, so chunks need not grow
     largest_chunk: Annotated[int, Range(1, 10_000)] = 1280
-    # tokens for every unit of a sentence; then its end is forced
+    # tokens for every unit of a sentence; then it must end
     longest_unit: Annotated[int, Range(1, 1000)] = 10
-    # of one token in a row; then another is taken
+    # of one token in a row; then another must follow
     most_repeats: Annotated[int, Range(1, 100_000)] = 20
     # of the tokens; 0 = the likeliest, as in the published server
     temperature: Annotated[float, Range(0, 100)] = 0.0
@@ -61,7 +60,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class PackConfig:
-    """What a pack says of itself."""
+    """Contents of a pack's config.json."""
 
     name: str
     shape: Shape

@@ -1,10 +1,10 @@
-"""LLMVoX's one network: a causal transformer that reads a unit of the text and the token
-before, and predicts the next token (3.3).
+"""LLMVoX's one network: a causal transformer that reads a unit of the text and the token before,
+and predicts the next token (3.3).
 
 Ours: rotary positions instead of a learnt table, so that a sentence may have any length; a pre-net
-for the token before; the speaker's vector, added at every step; one more output, which tells where
-a word begins.
-Invariant: forward never writes to the module; what a sentence remembers is the cache passed in.
+for the token before; the speaker's vector, added at every step; one more output, for the beginnings
+of words.
+Invariant: forward never writes to the module; the state of a sentence is the cache passed in.
 """
 
 from typing import NamedTuple
@@ -19,8 +19,8 @@ from engine.tts.llmvox.config import ENTRY, Shape
 
 
 class Predicted(NamedTuple):
-    """For positions [..., D]: logits of the tokens and the end [..., tokens + 1], and of a word
-    beginning there [...].
+    """Predictions of positions [..., D]: logits of the tokens and the end [..., tokens + 1], and of
+    a word that begins there [...].
     """
 
     tokens: Tensor
@@ -45,11 +45,11 @@ class LlmVoxModel(nn.Module):
 
     @property
     def no_token(self) -> int:
-        """In place of the token before a sentence's first; as a label, the end of the speech."""
+        """The number that stands before a sentence's first token; as a label, the end of speech."""
         return self.shape.tokens
 
     def enter(self, units: Tensor, before: Tensor, speaker: Tensor, keep: Tensor) -> Tensor:
-        """Units [B, T] and the tokens before them [B, T] -> [B, T, D]; `keep` is the pre-net's."""
+        """Embed units [B, T] and the tokens before them; `keep` holds the pre-net's masks."""
         halves = (self.unit(units), self.token(self.codebook(before), keep))
         x: Tensor = torch.cat(halves, dim=-1) + self.speaker(speaker)[:, None]
         return x
@@ -59,7 +59,7 @@ class LlmVoxModel(nn.Module):
         return Predicted(self.leave(hidden), self.onset(hidden)[..., 0])
 
     def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
-        """The next position [1, 1, D] behind the cache's -> hidden [D]."""
+        """Append a position [1, 1, D] to the cache. Return its hidden row [D]."""
         start = cache.length
         hidden = self.stack(x, rotary.slice(start, start + 1), cache)
         cache.advance(1)

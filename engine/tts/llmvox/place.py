@@ -1,9 +1,9 @@
-"""Where in its text a sentence is (ours).
+"""The position of a sentence's speech in its text (ours).
 
-The network has to find out itself which unit it says (3.3), and a small one loses its place: it
-repeats a phone for seconds, or goes on with other words. A token names its phone, so it can be held
-to the text: it says the phone that sounds, or goes on to one of the next two.
-Invariant: what may follow depends on the units read and the tokens said before.
+The network itself has to find the unit that is due (3.3), and a small one loses track: it repeats a
+phone for seconds, or goes on with other words. Every token belongs to a phone. So tokens are
+restricted to the phone that sounds and the next two.
+Invariant: the restriction depends on the units read and the tokens said before.
 """
 
 from typing import Final
@@ -15,13 +15,13 @@ from engine.tts.llmvox.config import TEXT_END, WORD
 from engine.tts.system.spectrum import SpectrumShape
 
 _AHEAD: Final = 2  # phones: a short one may have no token
-_LEAST: Final = 1e-9  # chance of a token that may follow, however sure the network is of others
+_LEAST: Final = 1e-9  # least probability of an allowed token
 _LONGEST: Final = 10  # tokens of a phone, 0.4 s; then the next is due
-_LONGEST_PAUSE: Final = 20  # of one before a mark, with the pause
+_LONGEST_PAUSE: Final = 20  # of a phone before a mark, with the pause
 
 
 class Place:
-    """A sentence's."""
+    """The cursor of one sentence."""
 
     def __init__(self, shape: SpectrumShape) -> None:
         self._shape = shape
@@ -33,7 +33,7 @@ class Place:
         self._said = 0  # tokens of this phone
 
     def read(self, unit: int) -> None:
-        """The next unit."""
+        """Append a unit."""
         if unit < self._shape.begin:
             self._firsts += [len(self._phones)] * self._word_over
             self._word_over = False
@@ -46,7 +46,7 @@ class Place:
             self._phones.append(self._shape.end)
 
     def say(self, token: int) -> int:
-        """A token that could follow; how many words begin with it."""
+        """Go on to an allowed token. Return the number of words that begin with it."""
         before = self._at
         self._at = self._phones.index(self._shape.phone_of(token), before + self._is_over)
         self._said = 1 if self._at > before else self._said + 1
@@ -54,13 +54,13 @@ class Place:
 
     @property
     def _is_over(self) -> bool:
-        """Whether this phone was said for as long as it may be, and there is a next one."""
+        """True if this phone has its most tokens and a phone follows."""
         longest = _LONGEST_PAUSE if self._at in self._pauses else _LONGEST
         return self._said >= longest and self._at + 1 < len(self._phones)
 
     def held(self, logits: Tensor) -> Tensor:
-        """Logits [tokens + 1] held to the text: what goes to other phones, which cannot follow,
-        goes to the next one, because it says that this one is over.
+        """Return logits [tokens + 1] restricted to the text. The probability of other phones moves
+        to the next phone, because it means that this one is over.
         """
         shape, at = self._shape, self._at
         chances = logits.softmax(-1)

@@ -1,14 +1,14 @@
-"""One utterance of LLMVoX: a unit of the text in, a token of speech out; every sentence starts
+"""One utterance of LLMVoX: a unit of the text in, a token of speech out. Every sentence starts
 afresh, and sentences go to the replicas of the network by turns (3.4, Algorithm 1).
 
 As long as more words of a sentence may come, every unit gives one token. Once its text is
-complete, tokens follow until the network predicts the end. Going on with filler units while words
-are late would speak sooner, but then the samples would depend on when the words came.
+complete, tokens follow until the network predicts the end. Filler units in place of late words
+would bring sound earlier, but then the samples would depend on when the words came.
 
-The replicas of the paper run beside each other. Here, once the sentence that is heard has begun to
-sound, the replica behind it takes a step after each of its own, until its first chunk is there.
-Invariant: a replica's tokens depend on its units alone, so who steps when is not heard. All state
-is here; closing the session frees it, and no other session sees it.
+The replicas of the paper run in parallel. Here, once the front sentence has begun to sound, the
+replica of the next one takes a step after each of its steps, until its first chunk is complete.
+Invariant: a replica's tokens depend on its units alone, not on the order of the steps. All state is
+here; closing the session frees it, and no other session sees it.
 """
 
 from collections import deque
@@ -28,7 +28,7 @@ from engine.tts.system.session import NetworkSession
 
 
 class Replica(Protocol):
-    """The network, and what it remembers of a sentence."""
+    """The network with its state of one sentence."""
 
     @property
     def length(self) -> int:
@@ -36,11 +36,11 @@ class Replica(Protocol):
         ...
 
     def predict(self, unit: int, before: int) -> Predicted:
-        """What follows this unit and the token before it."""
+        """Return the predictions after this unit and the token before it."""
         ...
 
     def say(self, token: int, predicted: Predicted) -> int:
-        """The token that was chosen; how many words begin with it."""
+        """Append the chosen token. Return the number of words that begin with it."""
         ...
 
     def restart(self) -> None:
@@ -54,24 +54,24 @@ class Lane:
 
     replica: Replica
     chunk: int  # tokens that are decoded together next
-    before: int  # token; at first the one that stands for none
+    before: int  # the last token; at first Parts.no_token
     units: deque[int] = field(default_factory=deque)  # not yet heard
-    # Taken up, without an onset, and whether they sound.
+    # Words without an onset yet, and whether they sound.
     words: deque[tuple[int, bool]] = field(default_factory=deque)
     tokens: list[int] = field(default_factory=list)  # not yet decoded
     onsets: deque[tuple[int, int]] = field(default_factory=deque)  # word, token of the sentence
     heard: int = 0  # units
     repeats: int = 0
     closed: bool = False  # whether the sentence's text is over
-    ended: bool = False  # whether its speech is
+    ended: bool = False  # whether its speech is over
 
     @property
     def ready(self) -> bool:
-        """Whether the replica can take a step."""
+        """True if the replica can take a step."""
         return not self.ended and (bool(self.units) or self.closed)
 
     def next_unit(self) -> int:
-        """Behind the sentence's last unit TEXT_END, then always NOTHING."""
+        """Return the next unit; after the last one TEXT_END, then always NOTHING."""
         if self.units:
             self.heard += 1
             return self.units.popleft()
@@ -87,8 +87,8 @@ class Lane:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a session is made of; all but `generation` belongs to it. `decode` makes the samples of
-    the next tokens; `no_token` stands before a sentence's first. `most_tokens` of a sentence.
+    """Parts of a session, which owns all but `generation`. `decode` makes the samples of the next
+    tokens; `no_token` stands before a sentence's first token. A sentence has at most `most_tokens`.
     """
 
     generation: Generation
@@ -147,7 +147,7 @@ class ReplicaSession(NetworkSession):
             self._close()
 
     def _close(self) -> None:
-        """The sentence's text is over. One without a sound is none: its words wait for the next."""
+        """The sentence's text is over. Words of one without a sound join the next sentence."""
         lane = self._lanes[self._filled]
         if lane.heard or lane.units:
             lane.closed = True
@@ -156,7 +156,7 @@ class ReplicaSession(NetworkSession):
     # ---------------------------------------------------------------------- tokens
 
     def _advance_behind(self, front: Lane) -> None:
-        """The replica of the next sentence takes a step, too."""
+        """Let the replica of the next sentence take a step, too."""
         behind = self._lanes[(self._front + 1) % len(self._lanes)]
         if behind is front or not front.closed or self._made == self._begin:
             return
@@ -166,7 +166,7 @@ class ReplicaSession(NetworkSession):
             self._advance(behind)
 
     def _advance(self, lane: Lane) -> None:
-        """Hear one unit and predict one token."""
+        """Read one unit and predict one token."""
         parts = self._parts
         text_over = lane.closed and not lane.units
         prediction = lane.replica.predict(lane.next_unit(), lane.before)
@@ -184,7 +184,7 @@ class ReplicaSession(NetworkSession):
         lane.tokens.append(token)
 
     def _chosen(self, lane: Lane, logits: Tensor, *, may_end: bool) -> int:
-        """A label, but no end before the text ends, and no token repeated for ever."""
+        """Choose a label, without an end before the text ends or endless repeats."""
         generation = self._parts.generation
         if not may_end:
             logits = logits[:-1]
@@ -218,7 +218,7 @@ class ReplicaSession(NetworkSession):
         self._begin = self._made
 
     def _rest(self) -> Tensor:
-        """What the decoder keeps of a sentence that is over."""
+        """Return the samples that the decoder still holds of a finished sentence."""
         return torch.zeros(0)
 
     def _decoded(self, tokens: list[int]) -> Tensor:

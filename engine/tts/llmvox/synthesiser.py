@@ -1,4 +1,4 @@
-"""LLMVoX behind the seam every synthesiser stands behind, and its pack, made on this machine.
+"""LLMVoX as a TtsModel, and its pack, made on this machine.
 
     config.json   shape, generation            phones.json   ids of phones
     voice, spectrum, vocoder, maybe speaker .safetensors     voices/   CARD.md
@@ -6,7 +6,7 @@
 The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours),
 and there is one replica, whose decoder is causal: a network makes the spectrum of each token, as
 SMLLE's does, and a vocoder the samples.
-Invariant: a pack is read as a whole or refused with a ModelError that names the file.
+Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ _CPU: Final = torch.device("cpu")
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What all sessions of a model share and none may change."""
+    """Parts that all sessions of a model share and none may change."""
 
     generation: Generation
     model: LlmVoxModel
@@ -60,7 +60,7 @@ class ModelParts:
 
 
 class OwnReplica:
-    """The network as it speaks with one voice."""
+    """The network with one voice."""
 
     def __init__(self, parts: ModelParts, speaker: Tensor, dice: torch.Generator) -> None:
         """`speaker`: the voice's vector [S]."""
@@ -120,12 +120,12 @@ class LlmVoxSession(ReplicaSession):
         )
 
     def _decode(self, tokens: list[int]) -> Tensor:
-        """The samples of a sentence's next tokens; the last ones wait for the phones after them."""
+        """Return samples for a sentence's next tokens; the last ones wait for their next phones."""
         self._waiting += tokens
         return self._speak(len(self._waiting) - self._spectrum.shape.ahead)
 
     def _speak(self, count: int) -> Tensor:
-        """The samples of the first `count` tokens that wait."""
+        """Return the samples of the first `count` waiting tokens."""
         if count <= 0:
             return torch.zeros(0)
         shape = self._spectrum.shape
@@ -152,8 +152,8 @@ class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
 
 
 def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
-    """The pack's model and named voices, always on the CPU: one position's products are too small
-    for another device. ModelError names the file that is missing or wrong.
+    """Load the pack's model and named voices, always on the CPU: one position's products are too
+    small for another device. ModelError names the file that is missing or wrong.
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)

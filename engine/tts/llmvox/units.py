@@ -1,4 +1,4 @@
-"""Words as the units LLMVoX reads, one a step: phones, or bytes as the published weights do.
+"""Words as units, one a step of LLMVoX: phones, or bytes for the published weights.
 
 Invariant: units depend on the words alone, never on when they came.
 """
@@ -16,8 +16,8 @@ _STOPS = frozenset(".?!")
 
 @dataclass(frozen=True)
 class UnitWord:
-    """Units of one pushed word, WORD last; none for one without a sound. `closes` = it ends a
-    sentence.
+    """Units of one pushed word, WORD last; empty for a word without a sound. `closes`: the word
+    ends a sentence.
     """
 
     units: tuple[int, ...]
@@ -25,7 +25,7 @@ class UnitWord:
 
 
 class UnitReader(Protocol):
-    """What makes the units of one utterance's words."""
+    """Reader of one utterance's words."""
 
     def push(self, text: str) -> list[UnitWord]:
         """The next word; words that are now certain, maybe none."""
@@ -37,7 +37,7 @@ class UnitReader(Protocol):
 
 
 class PhoneUnits:
-    """Phones and marks of words, once they are certain."""
+    """Reader of words as phones and marks, once these are certain."""
 
     def __init__(self, espeak: Espeak, table: PhoneTable) -> None:
         self._phonemizer = WordPhonemizer(espeak)
@@ -59,7 +59,7 @@ class PhoneUnits:
 
 
 class ByteUnits:
-    """Bytes of words, each certain at once; no pronunciation is looked up."""
+    """Reader of words as bytes, which are certain at once."""
 
     def push(self, text: str) -> list[UnitWord]:
         """The next word."""
@@ -68,5 +68,5 @@ class ByteUnits:
         return [UnitWord((*content, WORD) if content else (), mark in _STOPS)]
 
     def finish(self) -> list[UnitWord]:
-        """Nothing is ever held."""
+        """Return nothing: no word is held."""
         return []

@@ -1,9 +1,9 @@
-"""The text stretched to the length of the speech: which phone each step of the spectrum is given.
+"""The text stretched to the length of the speech: one phone for each step of the spectrum.
 
 The transducer predicts tokens while it reads phones. Each phone, repeated once for every token
 predicted at it, gives the aligned text X' (SMLLE, 2.2.1). The paper deletes its leading begin marks
-(Delete <Bos>), so that a step sees a phone some steps ahead of its token; here that did harm.
-Invariant: what step t is given depends on the tokens alone, never on when they came.
+(Delete <Bos>), so that a step sees a phone some steps ahead of its token; here that made the speech
+worse. Invariant: the phone of step t depends on the tokens alone, never on when they came.
 """
 
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ class Aligned:
     phones: list[int] = field(default_factory=list)
 
     def add(self, token: int, phone: int) -> None:
-        """The next token, predicted at this phone."""
+        """Append a token that was predicted at this phone."""
         self.tokens.append(token)
         self.phones.append(phone)
 
     def has(self, step: int) -> bool:
-        """Whether the phone that this step is given is known."""
+        """Return True if the phone of this step is known."""
         return step < len(self.tokens)
 
     def phone(self, step: int) -> int:
-        """The phone that a step is given, behind the last one the end."""
+        """Return the phone of a step; the end mark behind the last one."""
         return self.phones[step] if step < len(self.phones) else self.end

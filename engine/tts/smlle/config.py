@@ -1,4 +1,4 @@
-"""What SMLLE's weights fix and what its generation fixes, with the number's source.
+"""Shapes of SMLLE's weights and constants of its generation, with their sources.
 
 "SMLLE, 2.2" is a section of the paper (Sun et al., 2025). Where the paper leaves a value open, or
 ours is smaller, the comment says so. Invariant: a pack's config.json decides every tensor's shape.
@@ -16,7 +16,7 @@ from engine.tts.system.spectrum import SpectrumShape
 from engine.typed_values import build, drop_settled
 
 NAME: Final = "smlle"
-STEPS_PER_FRAME: Final = 2  # of what step() gives, 80 ms
+STEPS_PER_FRAME: Final = 2  # 80 ms
 STEP_MS: Final = 40
 MARKS: Final = {"": 0, ",": 1, ".": 2, "?": 3, "!": 4}  # behind a phone, read together with it
 NEVER: Final = 999_999
@@ -57,11 +57,11 @@ class Generation:
     lengths: Annotated[float, Range(0, 1)] = 1.0
     # of the pre-net, also when speaking (SMLLE, 3.3)
     dropout: Annotated[float, Range(0, 0.99)] = 0.5
-    # of one phone, 1.2 s; then the next phone is forced (ours)
+    # of one phone, 1.2 s; then the next phone must follow (ours)
     most_tokens: Annotated[int, Range(1, 10_000)] = 30
-    # phones in a row without a token; then one is forced (ours)
+    # phones in a row without a token; the next one must have one (ours)
     most_unspoken: Annotated[int, Range(1, 10_000)] = 4
-    # after so many, a new passage begins with the next sentence (ours)
+    # a passage this long ends with its sentence (ours)
     passage_steps: Annotated[int, Range(1, 999_999)] = NEVER
     own_rate: Annotated[float, Range(0.1, 100)] = 4.0  # SPS without a bias, measured by the export
     # on the blank per unit of log(wanted / measured rate) (ours)
@@ -72,13 +72,13 @@ class Generation:
 
     @property
     def rates(self) -> RateRange:
-        """The rates that can be asked for, in SPS."""
+        """Rates that a session accepts, in SPS."""
         return RateRange(self.lowest_rate, self.highest_rate)
 
 
 @dataclass(frozen=True)
 class PackConfig:
-    """What a pack says of itself."""
+    """Contents of a pack's config.json."""
 
     name: str
     shape: Shape

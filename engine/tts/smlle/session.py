@@ -1,9 +1,9 @@
-"""One utterance: words in, frames of 80 ms out. The transducer predicts tokens as
-far ahead as the spectrum needs; then the spectrum makes two steps, and the vocoder their samples.
+"""One utterance: words in, frames of 80 ms out. The transducer predicts tokens as far ahead as the
+spectrum needs; then the spectrum makes two steps, and the vocoder their samples.
 
-Words are taken up only when a decision needs one, whether they came early or late: this is what
-makes the samples independent of how pushing and stepping are interleaved. A long text is spoken in
-passages of whole sentences, each from the prompt alone.
+A word is read only when a decision needs it, even if it came earlier. So the samples do not depend
+on how calls to push_word and step are interleaved. A long text is spoken in passages of whole
+sentences, each from the prompt alone.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
@@ -38,7 +38,7 @@ _OTHER_DICE: Final = 1 << 32  # dropout must not depend on how many decisions we
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What all sessions of a model share and none may change."""
+    """Parts that all sessions of a model share and none may change."""
 
     generation: Generation
     transducer: Transducer
@@ -51,12 +51,12 @@ class ModelParts:
 
 
 class Script:
-    """What a passage has to say: units, `begin` first and, once closed, `end` last. They depend on
+    """Units of a passage: `begin`, those of its words and, once it is closed, `end`. They depend on
     the words added so far, not on how they were grouped.
     """
 
     def __init__(self, shape: Shape, table: PhoneTable, first_word: int) -> None:
-        """`first_word`: how many words of the utterance came before."""
+        """`first_word`: number of the utterance's words before the passage."""
         self._shape = shape
         self._table = table
         self.units = [Unit(shape.begin)]
@@ -64,7 +64,7 @@ class Script:
         self.closed = False
 
     def add(self, word: PhonedWord) -> None:
-        """The next word. A mark is read together with the phone before it, never alone."""
+        """Append a word. A mark is read together with the phone before it, never alone."""
         units = [Unit(number) for number in self.places.add(word, len(self.units), self._table)]
         if word.mark and units:
             units[-1] = Unit(units[-1].phone, MARKS[word.mark])
@@ -76,7 +76,7 @@ class Script:
         self.units.append(Unit(self._shape.end))
 
     def is_end(self, place: int) -> bool:
-        """Whether no unit can follow this one."""
+        """Return True if this unit is the last one."""
         return self.closed and place == len(self.units) - 1
 
 
@@ -112,7 +112,7 @@ class SmlleSession(PassageSession):
         self._start = self._made  # sample of the passage's first step
         self._steps = 0  # of the spectrum, made
         self._place = -1  # of the unit read last
-        self._waits = True  # a blank was drawn, so the next decision needs the next unit
+        self._waits = True  # for the next unit, because a blank was drawn
         self._spoken_by: list[int] = []  # the unit at which each token was predicted
 
     def _make(self) -> bool:
@@ -151,7 +151,7 @@ class SmlleSession(PassageSession):
         return True
 
     def _bias(self) -> float:
-        """What to add to the blank's logit: above 0, the next phone comes sooner (ours)."""
+        """Return the bias on the blank's logit: above 0, the next phone comes sooner (ours)."""
         generation = self._parts.generation
         pace = self._paces[self._script.places.word_at(self._place)]
         if self.rate is None:
@@ -163,7 +163,7 @@ class SmlleSession(PassageSession):
         return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
 
     def _note(self, token: int) -> None:
-        """Take down a token that the transducer predicted."""
+        """Store a token that the transducer predicted, and the words that begin with it."""
         sample = self._start + STEP_SAMPLES * len(self._aligned.tokens)
         self._aligned.add(token, self._script.units[self._place].phone)
         self._spoken_by.append(self._place)

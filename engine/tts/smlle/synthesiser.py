@@ -1,9 +1,9 @@
-"""SMLLE behind the seam every synthesiser stands behind, and its pack, made on this machine.
+"""SMLLE as a TtsModel, and its pack, made on this machine.
 
     config.json   shape, generation      phones.json   ids of phones      voices/   CARD.md
     transducer, spectrum, vocoder, maybe speaker .safetensors
 
-Invariant: a pack is read as a whole or refused with a ModelError that names the file.
+Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
 
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 @dataclass(frozen=True)
 class PromptVoices:
-    """Voices that are prompts with their text, as in the paper. A recording's text is not known, so
-    its voice is the speaker's vector alone.
+    """Voices that are prompts with their text, as in the paper. The text of a recording is unknown,
+    so its voice is the speaker's vector alone.
     """
 
     own: tuple[Voice, ...]
@@ -59,7 +59,7 @@ class PromptVoices:
         return Voice(recording.name, made_for, tensors, recording.about)
 
     def prepared(self, voice: Voice) -> Prompt:
-        """The prompt that a voice gives on the network."""
+        """Return the network's state behind the voice's prompt."""
         return prompted(self.parts, voice)
 
 
@@ -73,8 +73,8 @@ class SmlleSynthesiser(SystemSynthesiser[ModelParts, Prompt]):
 
 
 def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
-    """The pack's model and named voices, always on the CPU: one step's products are too small for
-    another device. ModelError names the file that is missing or wrong.
+    """Load the pack's model and named voices, always on the CPU: one step's products are too small
+    for another device. ModelError names the file that is missing or wrong.
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
@@ -98,7 +98,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
 
 
 def prompted(parts: ModelParts, voice: Voice) -> Prompt:
-    """The prompt a voice gives on the network. InvalidInput for a voice that does not fit."""
+    """Return the network's state behind a voice's prompt. InvalidInput for an unfit voice."""
     spectrum, generation = parts.spectrum, parts.generation
     shape = spectrum.shape
     speaker = real_numbers(voice, "speaker", (shape.speaker_width,))

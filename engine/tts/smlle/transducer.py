@@ -3,8 +3,8 @@
     phones ─▶ causal encoder ─┐
     tokens ─▶ LSTM ───────────┴─▶ joint net ─▶ token or blank       (SMLLE, 2.1)
 
-Invariant: a decision depends on the units read and the tokens said before it, and draws once, so
-when the text came does not matter. Forward never writes to the module.
+Invariant: a decision depends on the units read and the tokens said before it, and draws once; the
+time of the text does not matter. Forward never writes to the module.
 """
 
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Unit(NamedTuple):
 
 
 class Transducer(nn.Module):
-    """Encoder, predictor and joint net. The blank is the label behind the tokens."""
+    """Encoder, predictor and joint net. The blank is the label after the tokens'."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Transducer(nn.Module):
         self.phones = Embedding(shape.spectrum.phones, width)
         self.marks = Embedding(len(MARKS), width)
         self.encoder = Transformer(shape.encoder)
-        self.tokens = Embedding(shape.tokens + 1, width)  # the last one: nothing was said yet
+        self.tokens = Embedding(shape.tokens + 1, width)  # the last one stands for no token yet
         self.predictor = nn.LSTM(width, width, shape.predictor_layers, batch_first=True)
         self.text = Linear(width, shape.joint)
         self.speech = Linear(width, shape.joint)
@@ -59,7 +59,7 @@ class Transducer(nn.Module):
 
 
 class Decisions:
-    """One passage's way through the lattice."""
+    """Path of one passage through the lattice."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Decisions:
         self._speech, self._memory = self._predicted(transducer.shape.tokens, None)
         self._said = 0  # tokens of this unit
         self._unspoken = 0  # units before it without a token
-        self._going_on = 1.0  # how likely this unit is to be longer than it is
-        self._quantile = 0.5  # how likely it is to be longer than it will be
+        self._going_on = 1.0  # probability that this unit lasts longer
+        self._quantile = 0.5  # it ends when that probability is below this
 
     def read(self, unit: Unit) -> None:
         """Go on to the next unit."""
@@ -95,7 +95,7 @@ class Decisions:
         self._text = out[:, 0]
 
     def decide(self, bias: float) -> int | None:
-        """Draw a token, or None: wait for the next unit. `bias` is added to the blank's logit."""
+        """Draw a token; None = wait for the next unit. `bias` is added to the blank's logit."""
         generation, blank = self._generation, self._transducer.blank
         if self._said >= generation.most_tokens:
             return None
@@ -115,7 +115,7 @@ class Decisions:
     def _predicted(
         self, token: int, memory: tuple[Tensor, Tensor] | None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """The predictor's row [1, D] behind one more token, and what it remembers."""
+        """Return the predictor's row [1, D] after one more token, and its new state."""
         rows, memory = self._transducer.predictor(
             self._transducer.tokens(torch.tensor([[token]])), memory
         )

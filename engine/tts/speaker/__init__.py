@@ -1,1 +1,1 @@
-"""Who speaks: speaker encoders, and a voice made of a recording."""
+"""Speaker encoders, and voices made from recordings."""

@@ -1,4 +1,4 @@
-"""From a recording to what voices are made of: denoised where it needs it, trimmed, checked.
+"""Speech of a recording for a voice: checked, denoised where it is noisy, and trimmed.
 
 Invariant: a voice names the hash of its clip and of how it was made, so a changed clip or a changed
 way of making voices never passes for the old one.
@@ -27,22 +27,20 @@ from engine.tts.voices import RECORDING
 
 SHORTEST_S, LONGEST_S = 1, 20  # released; 3 to 10 s are best (VoXtream2, 3.2)
 LEAD_S: Final = 0.3  # kept before every stretch of speech, and behind the last one
-LOUDEST_STEP: Final = 8.0  # |sample|; far beyond full scale is no audio
+LOUDEST_STEP: Final = 8.0  # |sample|; audio does not go far beyond full scale
 MAKING: Final = "3"  # raise when the arithmetic below changes
 
 
 def making(loudness: float | None = None) -> str:
-    """How voices are made of recordings that are brought to `loudness` (LUFS; None = left as they
-    are).
-    """
+    """Return the recipe's version for recordings at `loudness` (LUFS; None = unchanged)."""
     return MAKING if loudness is None else f"{MAKING} at {loudness:g} LUFS"
 
 
 class SpeakerEncoder(Protocol):
-    """Who speaks, as a vector."""
+    """A network from speech to the speaker's vector."""
 
     def embed(self, pcm: Tensor) -> Tensor:
-        """Samples [S] at 16 kHz -> [192], any length of at least a second."""
+        """Return the vector [192] of a second or more of samples [S] at 16 kHz."""
         ...
 
 
@@ -59,13 +57,13 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """What a voice made of it is called at first."""
+        """First name of a voice made from it."""
         return f"clip-{self.about[RECORDING][:8]}"
 
     @torch.inference_mode()
     def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
-        """The speaker's vector, of length 1. From the recording as it was: noise suppression moves
-        it.
+        """Return the speaker's vector, of length 1, from the original recording: noise suppression
+        changes it.
         """
         pcm = torch.from_numpy(resampled(self.speech, self.sample_rate, SPEECH_RATE))
         vector: npt.NDArray[np.float32] = (
@@ -75,8 +73,8 @@ class Recording:
 
 
 def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording:
-    """The speech in mono samples, the whole brought to `loudness` (LUFS) first; None = as it is.
-    UnreadableClip says why no voice can be made of it.
+    """Return the speech in mono samples, at `loudness` (LUFS; None = unchanged). UnreadableClip
+    with the reason when no voice can be made from it.
     """
     _check(pcm, sample_rate)
     clip = Clip(pcm, sample_rate).digest
@@ -88,7 +86,7 @@ def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording
     speech = _cut(excerpt, parts, sample_rate)
     # Noise suppression gets the pauses too, because they show it the room.
     clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
-    # Everything but the clip and the model that decides what the voice is.
+    # Everything that the voice depends on, except the clip and the model.
     options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
     about = {
         RECORDING: clip,
@@ -119,7 +117,7 @@ def _check(pcm: Pcm, sample_rate: int) -> None:
 
 
 def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
-    """Where the recording is no pause."""
+    """Return the parts of the recording that are speech, with their margins."""
     stretches = find_speech(resampled(pcm, sample_rate, SPEECH_RATE))
     parts = _widened(stretches, sample_rate, len(pcm))
     length = sum(part.stop - part.start for part in parts)
@@ -133,12 +131,12 @@ def _speech(pcm: Pcm, sample_rate: int) -> list[slice]:
 
 
 def _cut(pcm: Pcm, parts: list[slice], sample_rate: int) -> Pcm:
-    """The parts alone, at most LONGEST_S."""
+    """Return the parts joined, at most LONGEST_S."""
     return np.concatenate([pcm[part] for part in parts])[: LONGEST_S * sample_rate]
 
 
 def _widened(stretches: tuple[Stretch, ...], sample_rate: int, length: int) -> list[slice]:
-    """Stretches in the recording's own samples with some air, never overlapping."""
+    """Return the stretches in the recording's own samples, with margins that never overlap."""
     slices: list[slice] = []
     end = 0
     for number, stretch in enumerate(stretches):

@@ -1,8 +1,8 @@
-"""ReDimNet-M: who speaks, as a vector of 192 numbers (Yakovlev et al., 2024).
+"""ReDimNet-M, from speech to a speaker's vector of 192 numbers (Yakovlev et al., 2024).
 
-Written after the paper and the published MIT code so that the published file's keys fit (see
-speaker_file.py). 1-D rows [B, 1152, T] hold C channels of F frequencies
-with C * F constant; every stage reads a learnt mix of all rows before it.
+Written after the paper and the published MIT code, with the keys of the published file (see
+speaker_file.py). 1-D rows [B, 1152, T] hold C channels of F frequencies with C * F constant; every
+stage reads a learnt mix of all rows before it.
 Invariant: the module never changes after loading; embed() is a function of the samples.
 """
 

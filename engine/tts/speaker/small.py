@@ -1,7 +1,7 @@
-"""The starter voice's speaker encoder: who speaks, as a vector, from a small convolutional network.
+"""Speaker encoder of the built-in voice: a small convolutional network from speech to a vector.
 
-It stands where ReDimNet stands for the published voice. Invariant: the module never changes after
-loading; embed() is a function of the samples.
+The published voice has ReDimNet instead. Invariant: the module never changes after loading; embed()
+is a function of the samples.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,9 @@ class SmallSpeaker(nn.Module):
         return vector
 
     def _bands(self, pcm: Tensor) -> Tensor:
-        """Log mel spectrum [B, bands, T] without each band's mean: not the room, not the level."""
+        """Return the log mel spectrum [B, bands, T] minus each band's mean, which depends on the
+        room and the level.
+        """
         window = self.get_buffer("window")
         spectrum = torch.stft(pcm, FFT, HOP, WINDOW, window, return_complex=True)
         power = spectrum.real.square() + spectrum.imag.square()
@@ -77,7 +79,7 @@ class SmallSpeaker(nn.Module):
 
 
 def load_small_speaker(file: Path) -> SmallSpeaker:
-    """Read an encoder that training exported. ModelError names what is wrong with the file."""
+    """Load an encoder that training exported. ModelError names the fault of the file."""
 
     def encoder_of(text: str) -> SmallSpeaker:
         return SmallSpeaker(read_shape(SmallSpeakerConfig, text, ignore_unknown=True))

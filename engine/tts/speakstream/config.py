@@ -1,4 +1,4 @@
-"""What SpeakStream's weights fix and what generation fixes.
+"""Shapes of SpeakStream's weights and constants of its generation.
 
 Invariant: a pack's config.json decides the shape of every tensor.
 """
@@ -17,14 +17,14 @@ NAME: Final = "speakstream"
 COLUMNS: Final = 2  # of the spectrum in one position, 40 ms
 POSITION_RATE: Final = COLUMN_RATE // COLUMNS  # Hz
 BINS: Final = COLUMNS * BANDS  # levels drawn at one position, all at once
-LOST: Final = LEVELS  # in place of the level of a column that is not known
-# Ids of what is no phone. A word mark stands between words; SPEAKER is position 0.
+LOST: Final = LEVELS  # in place of an unknown column's level
+# Ids of marks between phones. WORD stands between words; SPEAKER is position 0.
 WORD, SPEAKER, BEGIN, END = phones.SILENCE, phones.UNKNOWN, phones.BOS, phones.EOS
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one set of weights; `level_width` of a single band's level."""
+    """Shape of one set of weights; `level_width` is that of a single band's level."""
 
     stack: TransformerConfig
     vocabulary: Annotated[int, Range(phones.VOCABULARY, phones.VOCABULARY)] = phones.VOCABULARY
@@ -35,8 +35,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class Generation:
-    """Constants of generation. `window` is the paper's m, the words known of which `hop`, its n,
-    are spoken. `pace` is the mean rate of what was learnt, in SPS.
+    """Constants of generation. Of `window` known words (the paper's m), `hop` (its n) are spoken.
+    `pace` is the mean rate of the training speech, in SPS.
     """
 
     window: Annotated[int, Range(1, 16)] = 3
@@ -45,19 +45,19 @@ class Generation:
     temperature: Annotated[float, Range(0, 100)] = 0.0
     dropout: Annotated[float, Range(0, 0.99)] = 0.5  # of the pre-net (ours)
     pace: Annotated[float, Range(0.5, 20)] = 4.2
-    # how likely a unit may be to be longer than it is; 0.5 = all have their median (ours)
+    # a unit ends when the probability that it lasts longer is below; 0.5 = at its median (ours)
     longer: Annotated[float, Range(0.01, 0.99)] = 0.5
-    # positions, 0.6 s: an end that does not come is set
+    # positions, 0.6 s; then the unit must end
     longest_unit: Annotated[int, Range(1, 1000)] = 15
-    # positions after which a sentence's end starts again, 4 s
+    # positions after which the cache restarts with the next sentence, 4 s
     passage: Annotated[int, Range(1, 100_000)] = 100
-    # after which any word does: the longest lesson, 8 s
+    # or with the next word: the longest training utterance, 8 s
     longest_passage: Annotated[int, Range(1, 100_000)] = 200
 
 
 @dataclass(frozen=True)
 class PackConfig:
-    """What a pack says of itself."""
+    """Contents of a pack's config.json."""
 
     name: str
     shape: Shape

@@ -4,10 +4,10 @@ A position is an id of the text, or COLUMNS columns of the spectrum as levels.
 All levels of the next position are predicted independently from one hidden vector. Ours: a position
 before speech also carries the unit (phone) that the next position says and the unit after it, and
 whether the next position is the unit's last is predicted with its levels. Bands drawn
-independently agree only where it is known what they say. So a segment ends with its last unit,
-without an end level in every band. Levels enter through a pre-net (ours): without it, what is said
-follows from what was said, and little of the text.
-Invariant: forward never writes to the module; what a sequence remembers is the cache passed in.
+independently agree only where their unit is known. So a segment ends with its last unit, without an
+end level in every band. Levels enter through a pre-net (ours): without it, speech follows from the
+speech before, and little from the text.
+Invariant: forward never writes to the module; the state of a sequence is the cache passed in.
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
 
 
 class Predicted(NamedTuple):
-    """What follows positions [B, T]: logits of the levels [B, T, COLUMNS, BANDS, LEVELS], and of
-    the unit ending with them [B, T].
+    """Predictions after positions [B, T]: logits of the levels [B, T, COLUMNS, BANDS, LEVELS], and
+    of the unit ending with them [B, T].
     """
 
     levels: Tensor
@@ -50,21 +50,21 @@ class SpeakStreamModel(nn.Module):
         self.end = Linear(width, 1)
 
     def read(self, ids: Tensor, speaker: Tensor) -> Tensor:
-        """Positions of text ids [B, T], the speaker's vector [B, S] in those that carry it."""
+        """Embed text ids [B, T], with the speaker's vector [B, S] at the begin marks."""
         carries = (ids == SPEAKER) | (ids == BEGIN)
         x: Tensor = self.text(ids) + carries[..., None] * self.speaker(speaker)[:, None]
         return x
 
     def hear(self, levels: Tensor, keep: Tensor) -> Tensor:
-        """Positions of levels [..., COLUMNS, BANDS] -> [..., D]; `keep` is the pre-net's."""
+        """Embed levels [..., COLUMNS, BANDS] -> [..., D]; `keep` holds the pre-net's masks."""
         rows = torch.arange(BANDS, device=levels.device) * (LEVELS + 1)
         embedded = self.level(levels + rows).flatten(-3)  # [..., BINS * level_width]
         x: Tensor = self.enter(embedded, keep)
         return x
 
     def saying(self, unit: Tensor, later: Tensor) -> Tensor:
-        """What positions carry before speech: the unit said next and the one after it, ids [B, T];
-        nothing where the unit is below 0.
+        """Embed the unit that positions before speech announce and the one after it, ids [B, T];
+        zeros where the unit is below 0.
         """
         x: Tensor = self.unit(unit.clamp(min=0)) + self.later(later.clamp(min=0))
         return x * (unit >= 0)[..., None]
@@ -75,7 +75,7 @@ class SpeakStreamModel(nn.Module):
         return Predicted(levels, self.end(hidden)[..., 0])
 
     def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
-        """New positions [1, T, D] behind the cache's -> hidden [1, D] of the last one."""
+        """Append positions [1, T, D] to the cache. Return the hidden row [1, D] of the last one."""
         start, length = cache.length, x.shape[1]
         mask = None
         if length > 1:

@@ -1,13 +1,13 @@
-"""The words of an utterance as SpeakStream reads them: only words that sound, as phones and marks,
-in windows of which some words are read before they are spoken (SpeakStream, III-C, scheme 1).
+"""The words of an utterance for SpeakStream: those that sound, as phones and marks, in windows of
+which some words are read before they are spoken (SpeakStream, III-C, scheme 1).
 
     T_i = words n (i - 1) + 1 to min(t, n (i - 1) + m)      read
     A_i = speech of words n (i - 1) + 1 to min(t, n i)      spoken
 
-A pushed word without a sound, as a dash, has no speech of its own. Its mark is read before the next
+A word without a sound, such as a dash, has no speech of its own. Its mark is read before the next
 word that sounds, and it begins with that word.
-Invariant: what is read depends on the words alone, never on when they came; a window on m, n and
-where the text ends.
+Invariant: the text depends on the words alone, never on when they came; a window on m, n and the
+end of the text.
 """
 
 from collections.abc import Iterable
@@ -33,8 +33,8 @@ class Window:
 
 @dataclass(frozen=True)
 class Sounding:
-    """A word that sounds, of so many `phones`. `last` is its number among the pushed words, `first`
-    that of the first silent word before it, which begins with it.
+    """A word that sounds; `phones` is their count. `last` is its number among the pushed words,
+    `first` that of the first silent word before it, which begins with it.
     """
 
     ids: tuple[int, ...]
@@ -45,7 +45,7 @@ class Sounding:
 
     @property
     def units(self) -> list[int]:
-        """Ids that are said, in order; the training's `places` gives each the same positions."""
+        """Ids that are spoken, in order; the training's `places` gives each the same positions."""
         count = len(self.ids)
         places = dict.fromkeys(n * count // self.phones for n in range(self.phones))
         return [self.ids[place] for place in places]
@@ -56,7 +56,7 @@ class Sounding:
 
 
 class Script:
-    """The words that sound, in order."""
+    """Words that sound, in order."""
 
     def __init__(self, table: PhoneTable) -> None:
         self._table = table
@@ -66,7 +66,7 @@ class Script:
         self.closed = False
 
     def add(self, word: PhonedWord) -> None:
-        """The next word."""
+        """Append a word."""
         numbers = [self._table.ids(phone) for phone in word.phones]
         mark = (MARKS[word.mark],) if word.mark else ()
         if not any(numbers):
@@ -92,18 +92,18 @@ class Script:
 
 
 def text_ids(words: Iterable[Sounding]) -> list[int]:
-    """Ids of a window's words, a word mark behind each."""
+    """Return the ids of a window's words, each followed by a word mark."""
     return [number for word in words for number in (*word.ids, WORD)]
 
 
 def block(words: list[Sounding], part: Window, *, opening: int) -> list[int]:
-    """Ids before the speech of a window; `opening` is END after other speech, else SPEAKER."""
+    """Return the ids before a window's speech. `opening`: END after other speech, else SPEAKER."""
     return [opening, *text_ids(words[part.first : part.read_end]), BEGIN]
 
 
 def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Window | None:
-    """The window at word `first` of a text of which `known` words have come. None = more words are
-    needed or, when the text has ended, nothing is left to say.
+    """Return the window at word `first` of a text of which `known` words have come. None = more
+    words are needed or, when the text has ended, all are spoken.
     """
     if first + size > known and not (ended and first < known):
         return None
@@ -111,7 +111,7 @@ def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Windo
 
 
 def windows(words: int, size: int, hop: int) -> list[Window]:
-    """All windows of a whole text."""
+    """Return all windows of a complete text."""
     parts = []
     first = 0
     while (each := window(first, size, hop, words, ended=True)) is not None:

@@ -1,6 +1,6 @@
 """One utterance: m words are read and the first n of them spoken, then the next, to the end.
 
-The network decides where each unit of a word ends, and with its last one a segment. There is no
+The network decides where each unit of a word ends; a segment ends with its last unit. There is no
 other alignment: a segment's first sample is the onset of its first word.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
@@ -38,7 +38,7 @@ _CPU: Final = torch.device("cpu")
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What all sessions of a model share and none may change."""
+    """Parts that all sessions of a model share and none may change."""
 
     generation: Generation
     model: SpeakStreamModel
@@ -50,7 +50,7 @@ class ModelParts:
 
     @property
     def rates(self) -> RateRange:
-        """The rates that stretching the spectrum can reach."""
+        """Rates that a stretched spectrum can have."""
         pace = self.generation.pace
         return RateRange(SLOWEST_RATE * pace, FASTEST_RATE * pace)
 
@@ -71,10 +71,10 @@ class SpeakStreamSession(NetworkSession):
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
         self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
         self._passage = 0  # positions so far
-        self._units: list[int] = []  # ids that the words read say
-        self._unit = self._units_end = 0  # the one being said; the first that the segment does not
+        self._units: list[int] = []  # ids of the words read
+        self._unit = self._units_end = 0  # being spoken; end of the segment's
         self._unit_length = 0  # positions so far
-        self._going_on = 1.0  # how likely the unit is to be longer than it is
+        self._going_on = 1.0  # probability that the unit lasts longer
         self._tempo = Tempo()
         self._wave = parts.vocoder.open()
         self._columns = 0  # of the spectrum, before the tempo
@@ -125,13 +125,13 @@ class SpeakStreamSession(NetworkSession):
             self._begin_word(word)
 
     def _saying(self) -> Tensor:
-        """What the position before the next one carries [1, 1, D]."""
+        """Return the announcement of the next unit [1, 1, D]."""
         later = [*self._units[1:], END][self._unit]
         ids = torch.tensor([[self._units[self._unit]], [later]])
         return self._parts.model.saying(ids[:1], ids[1:])
 
     def _is_passage_over(self) -> bool:
-        """Whether to start with an empty cache: over a long text a small network gets worse."""
+        """Return True if the cache must restart: over a long text a small network gets worse."""
         if not self._cache.length:
             return True
         generation = self._parts.generation
@@ -141,7 +141,7 @@ class SpeakStreamSession(NetworkSession):
         )
 
     def _ends_here(self) -> bool:
-        """Feed back what sounded last; whether the segment ends with it."""
+        """Feed back the last levels. Return True if the segment ends with them."""
         if self._unheard is None:
             return False
         model, part = self._parts.model, self._segment
@@ -166,9 +166,9 @@ class SpeakStreamSession(NetworkSession):
         self._hidden = parts.model.step(x, parts.rotary, self._cache)
 
     def _position(self) -> Tensor:
-        """The next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
-        network itself continues from levels that are drawn. The end of a unit is not drawn: it is
-        over as soon as the chance that it is longer has fallen to `longer`.
+        """Return the next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
+        network itself continues from drawn levels. The end of a unit is not drawn: it ends as soon
+        as the probability that it lasts longer is at most `longer`.
         """
         parts = self._parts
         predicted = parts.model.predict(self._hidden[:, None])

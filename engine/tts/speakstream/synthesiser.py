@@ -1,10 +1,10 @@
-"""SpeakStream behind the seam every synthesiser stands behind, and its pack, made on this machine.
+"""SpeakStream as a TtsModel, and its pack, made on this machine.
 
     config.json   shape, generation, levels            phones.json   ids of phones
     voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
 
 The paper has one voice. Here a speaker's vector is added to every begin mark (ours).
-Invariant: a pack is read as a whole or refused with a ModelError that names the file.
+Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
 
 from pathlib import Path
@@ -39,8 +39,8 @@ class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
 
 
 def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
-    """The pack's model and named voices, always on the CPU: one position's products are too small
-    for another device. ModelError names the file that is missing or wrong.
+    """Load the pack's model and named voices, always on the CPU: one position's products are too
+    small for another device. ModelError names the file that is missing or wrong.
     """
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)

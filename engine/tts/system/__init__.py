@@ -1,3 +1,3 @@
-"""What the systems of the papers share: sessions in passages, their words' places, voices and their
-synthesiser. They differ only where their papers differ.
+"""Parts that the papers' systems share: sessions in passages, positions of words, voices, and the
+synthesiser.
 """

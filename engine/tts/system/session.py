@@ -1,6 +1,6 @@
 """The bases of the systems' sessions: with networks, and in passages of whole sentences.
 
-Invariant: what a passage reads depends on the words, never on when they came.
+Invariant: a passage's text depends on the words, never on when they came.
 """
 
 from abc import abstractmethod

@@ -1,12 +1,11 @@
-"""From tokens and aligned phones to the spectrum, step by step: MELLE without its post-net. SMLLE's
-second network, and what makes LLMVoX's tokens heard.
+"""From tokens and aligned phones to the spectrum, step by step: MELLE without its post-net. It is
+the second network of SMLLE and of LLMVoX.
 
     token + phone + pre-net(columns before) + speaker ─▶ causal stack ─▶ mean, variance
     mean + MLP(mean) = columns       (SMLLE, 2.2.2)
 
-The paper draws around the mean, by the variance; here that did harm. It does not say how the inputs
-are joined: here they are summed. Two columns a step, as in
-MELLE with r = 2.
+The paper draws around the mean, by the variance; here that made the speech worse. It does not say
+how the inputs are joined: here they are summed. A step has two columns, as in MELLE with r = 2.
 Invariant: all randomness is passed in; with the same noise, many steps at once equal the same steps
 one by one.
 """
@@ -63,13 +62,13 @@ class SpectrumShape:
         return self.bands * self.columns
 
     def phone_of(self, token: int) -> int:
-        """The phone that a token names."""
+        """Return the phone of a token."""
         return token // (self.tokens // self.phones)
 
 
 class Inputs(NamedTuple):
-    """What steps are given: tokens [B, T], phones [B, T + ahead], the columns before each
-    [B, T, V] (normalised), the speaker [B, 192].
+    """Inputs of T steps: tokens [B, T], phones [B, T + ahead], the columns before each [B, T, V]
+    (normalised), the speaker [B, 192].
     """
 
     tokens: Tensor
@@ -98,7 +97,7 @@ class Spectrum(nn.Module):
         self.register_buffer("spread", torch.ones(shape.bands))
 
     def normalised(self, mel: Tensor) -> Tensor:
-        """Log mel [..., bands] on the network's scale."""
+        """Return log mel [..., bands] on the network's scale."""
         return (mel - self.get_buffer("centre")) / self.get_buffer("spread")
 
     def restored(self, columns: Tensor) -> Tensor:
@@ -106,7 +105,7 @@ class Spectrum(nn.Module):
         return columns * self.get_buffer("spread") + self.get_buffer("centre")
 
     def inputs(self, inputs: Inputs, keep: Tensor) -> Tensor:
-        """Rows of the stack [B, T, D]; `keep` is the pre-net's."""
+        """Return rows of the stack [B, T, D]; `keep` holds the pre-net's dropout masks."""
         steps = inputs.tokens.shape[1]
         rows: Tensor = self.tokens(inputs.tokens) + self.speaker(inputs.speaker)[:, None]
         rows = rows + self.prenet(inputs.before, keep)
@@ -158,8 +157,8 @@ class Columns:
         self._last = prompt.last
 
     def next(self, token: int, phones: Sequence[int]) -> Tensor:
-        """Log mel columns [columns, bands] of the next step; `phones` are its own and those of the
-        `ahead` steps after it.
+        """Return the log mel columns [columns, bands] of the next step, from its token, its phone
+        and those of the `ahead` steps after it.
         """
         spectrum = self._spectrum
         keep = spectrum.prenet.keep_masks((1, 1), self._dropout, self._generator)
@@ -175,7 +174,7 @@ class Columns:
 
 
 def from_nothing(spectrum: Spectrum, speaker: Tensor) -> Prompt:
-    """The state of a voice that is a vector [1, 192] alone."""
+    """Return the state of a voice that is only a vector [1, 192]."""
     cache = KvCache(spectrum.shape.stack, 1, speaker.device, torch.float32)
     return Prompt(cache, torch.zeros(1, spectrum.shape.values), speaker)
 
@@ -187,7 +186,7 @@ def prepared(
     columns: Tensor,
     share: float,
 ) -> Prompt:
-    """The state behind a prompt of P steps, whose own `columns` are [1, P, V]."""
+    """Return the state behind a prompt of P steps with the `columns` [1, P, V]."""
     steps, prompt = inputs.tokens.shape[1], from_nothing(spectrum, inputs.speaker)
     # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
     keep = spectrum.prenet.keep_masks((1, steps), share, torch.Generator().manual_seed(0))
@@ -198,5 +197,5 @@ def prepared(
 
 
 def before(columns: Tensor) -> Tensor:
-    """Columns [B, T, V] -> those before each step, zeros before the first."""
+    """Return the columns before each of the steps [B, T, V], zeros before the first."""
     return functional.pad(columns, (0, 0, 1, 0))[:, :-1]

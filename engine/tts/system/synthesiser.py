@@ -1,4 +1,4 @@
-"""The synthesiser of a system: its parts, what opens a session, and what its voices are.
+"""The synthesiser of a system: its parts, its sessions and its voices.
 
 Invariant: weights are loaded once and never change; what a session changes is its own.
 """
@@ -27,8 +27,8 @@ _Made = TypeVar("_Made", covariant=True)
 
 
 def speech_device(name: str) -> torch.device:
-    """The device of the setting speech.device; 'auto' takes a CUDA device where there is one.
-    ModelError when it is not there.
+    """Return the device of the setting speech.device; 'auto' prefers a CUDA device. ModelError when
+    the device is missing.
     """
     cuda = torch.cuda.is_available()
     if name not in {"auto", "cuda", "cpu"} or (name == "cuda" and not cuda):
@@ -41,15 +41,15 @@ def speech_device(name: str) -> torch.device:
 
 
 class Voices(Protocol[_Made]):
-    """What the voices of a system are."""
+    """The voices of a system, and their preparation."""
 
     @property
     def own(self) -> tuple[Voice, ...]:
-        """Those it brings along, at least one; the first is its default."""
+        """Voices that come with the system, at least one; the first is its default."""
         ...
 
     def prepared(self, voice: Voice) -> _Made:
-        """What a session needs of a voice. InvalidInput for one that does not fit."""
+        """Prepare a voice for sessions. InvalidInput for a voice that does not fit."""
         ...
 
     def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:

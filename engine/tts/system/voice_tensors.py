@@ -1,6 +1,6 @@
-"""The tensors of a voice, checked before a network sees them.
+"""Checks of a voice's tensors before a network reads them.
 
-Invariant: whatever does not fit is an InvalidInput that names the voice and what it holds.
+Invariant: a tensor that does not fit is an InvalidInput with the voice's name and its content.
 """
 
 from typing import Any
@@ -15,14 +15,14 @@ from engine.tts.base import Voice
 
 
 def array_of(voice: Voice, name: str) -> npt.NDArray[Any]:
-    """InvalidInput for a voice without it."""
+    """Return a tensor of the voice. InvalidInput when it is missing."""
     if name not in voice.tensors:
         raise unfit(voice, f"no '{name}'")
     return voice.tensors[name]
 
 
 def whole_numbers(voice: Voice, name: str, below: int, dimensions: int = 1) -> Tensor:
-    """At least one number, each from 0 to `below` - 1, int64."""
+    """Return integers from 0 to `below` - 1, at least one, as int64."""
     values = array_of(voice, name)
     whole = np.issubdtype(values.dtype, np.integer) and values.ndim == dimensions
     if not whole or not values.size or values.min() < 0 or values.max() >= below:
@@ -31,7 +31,7 @@ def whole_numbers(voice: Voice, name: str, below: int, dimensions: int = 1) -> T
 
 
 def real_numbers(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
-    """Finite numbers, fp32."""
+    """Return finite numbers as fp32."""
     values = array_of(voice, name)
     if values.shape != shape or not np.isfinite(values).all():
         found = f"'{name}' of shape {list(values.shape)}"
@@ -40,9 +40,7 @@ def real_numbers(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
 
 
 def prompt_codes(voice: Voice, codebooks: int, codes: int, longest: int) -> Tensor:
-    """The voice's codes [K, P], of 2 to `longest` frames; codebooks that nobody needs are left
-    out.
-    """
+    """Return the voice's codes [K, P] of 2 to `longest` frames, without the codebooks behind K."""
     found = whole_numbers(voice, "codes", codes, dimensions=2)
     rows, frames = found.shape
     if rows < codebooks or not 2 <= frames <= longest:
@@ -51,7 +49,7 @@ def prompt_codes(voice: Voice, codebooks: int, codes: int, longest: int) -> Tens
 
 
 def unfit(voice: Voice, what: str) -> InvalidInput:
-    """The error for a voice that holds what a model cannot use."""
+    """Return the error for a voice that a model cannot use."""
     return InvalidInput(
         "The voice '{name}' does not fit: it holds {what}.",
         hint="Make the voice again from its recording.",

@@ -1,6 +1,6 @@
-"""Where words begin and syllables end among a passage's phones, each reported once.
+"""Positions among a passage's phones where words begin and syllables end, each reported once.
 
-Invariant: what is reported depends on the phones alone, never on when their words came.
+Invariant: a report depends on the phones alone, never on when their words came.
 """
 
 from collections import deque
@@ -10,17 +10,17 @@ from engine.tts.phones import PhoneTable
 
 
 class WordPlaces:
-    """Places count phones, in rising order."""
+    """Positions count phones, in rising order."""
 
     def __init__(self, first_word: int = 0) -> None:
-        """`first_word`: how many words of the utterance came before the passage."""
-        self.begun_words = first_word  # of the utterance, that begun() has given
+        """`first_word`: number of the utterance's words before the passage."""
+        self.begun_words = first_word  # of the utterance, reported by begun()
         self.first_word = first_word
-        self._starts: deque[int] = deque()  # where each word begins that has not begun yet
-        self._nuclei: deque[int] = deque()  # phones that carry a syllable that has not ended yet
+        self._starts: deque[int] = deque()  # of words that are not reported yet
+        self._nuclei: deque[int] = deque()  # phones of syllables that are not reported yet
 
     def add(self, word: PhonedWord, place: int, table: PhoneTable) -> list[int]:
-        """Note the next word, whose first phone lies at `place`; the ids of its phones."""
+        """Add the next word, whose first phone is at `place`. Return the ids of its phones."""
         self._starts.append(place)
         ids: list[int] = []
         for phone in word.phones:
@@ -31,7 +31,7 @@ class WordPlaces:
         return ids
 
     def begun(self, place: float) -> list[tuple[int, int]]:
-        """Number and place of the words that begin at `place` or before it."""
+        """Report the number and position of each word that begins at `place` or before it."""
         words = []
         while self._starts and self._starts[0] <= place:
             words.append((self.begun_words, self._starts.popleft()))
@@ -39,16 +39,16 @@ class WordPlaces:
         return words
 
     def word_at(self, place: int) -> int:
-        """Number of the last word that has begun at `place`; before the first one, that one's."""
+        """Return the number of the word at `place`; before the first word, that of the first."""
         count = sum(start <= place for start in self._starts)
         return max(self.first_word, self.begun_words + count - 1)
 
     def begins_at(self, place: int) -> bool:
-        """Whether a word that has not begun yet begins there."""
+        """Return True if an unreported word begins there."""
         return place in self._starts
 
     def syllables_ended(self, place: float) -> int:
-        """How many syllables lie before `place`."""
+        """Report the number of syllables that end before `place`."""
         ended = 0
         while self._nuclei and self._nuclei[0] < place:
             self._nuclei.popleft()

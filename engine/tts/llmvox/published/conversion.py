@@ -1,11 +1,10 @@
-"""The published files, once, into files of our own: their pickles are read as weights alone, after
-they were compared with their hashes, and never again.
+"""Conversion of the published files to files of our own. Their pickles are verified by hash, read
+as weights only, and not read again.
 
-What the network must not say or cannot hear is left out: the entry of the codebook that means the
-end (453) becomes the last label, bytes have their own numbers, and of three special rows of the
-text's table one is in the file (</s>, which ends a word); the others are the mean of all rows,
-as the public code makes them.
-Invariant: a converted file is whole, and names the hashes of what it was made of.
+Unused entries are left out. The entry of the codebook that means the end (453) becomes the last
+label, bytes have their own numbers, and of three special rows of the text's table one is in the
+file (</s>, which ends a word); the others are the mean of all rows, as in the public code.
+Invariant: a converted file is complete, and contains the hashes of its sources.
 """
 
 import re
@@ -35,11 +34,11 @@ from engine.tts.llmvox.published.model import UNITS, Shape
 AGAIN: Final = Translatable("Fetch the model again.")
 END: Final = 453  # the entry of the codebook that ends the speech
 SOURCES_KEY: Final = "sources"
-_BYTES, _BEFORE_BYTES, _WORD_END = 256, 3, 1  # ids of ByT5: a byte is 3 more than it is
-_COMPILED: Final = "_orig_mod."  # before every key of a network that was compiled
+_BYTES, _BEFORE_BYTES, _WORD_END = 256, 3, 1  # ids of ByT5: that of a byte is its value + 3
+_COMPILED: Final = "_orig_mod."  # before every key of a compiled network
 _CODEBOOK: Final = "feature_extractor.encodec.quantizer.vq.layers.0._codebook.embed"
 _TEXT_KEYS: Final = ("shared.weight", "encoder.embed_tokens.weight")
-# Published names as patterns, and ours. What no pattern names is not needed.
+# Published names as patterns, and ours. Other tensors are not needed.
 _NETWORK_NAMES: Final = (
     (r"transformer\.wpe\.weight", "position.weight"),
     (r"transformer\.h\.(\d+)\.ln_1\.weight", r"stack.layers.\1.attention_norm.scale"),
@@ -72,19 +71,19 @@ _CODEC_NAMES: Final = (
     (r"head\.out\.(\w+)", r"leave.\1"),
 )
 _UNUSED: Final = re.compile(r"transformer\.h\.\d+\.attn\.bias|head\.istft\.window")  # constants
-_BANDWIDTH: Final = 0  # of the four that the codec's adaptive norms were trained with
+_BANDWIDTH: Final = 0  # of four in the training of the codec's adaptive norms
 Tensors = dict[str, Tensor]
 
 
 def converted_network(progress: Progress) -> Path:
-    """The file of a PublishedModel. ModelError when what it is made of is missing or not as it was
-    fetched, AssetError when the disk refuses.
+    """Return the file of a PublishedModel. ModelError when a source is missing or has changed,
+    AssetError when the disk refuses.
     """
     return _converted(place.NETWORK, (place.NETWORK, place.CODEC, place.TEXT), _network, progress)
 
 
 def converted_codec(progress: Progress) -> Path:
-    """The file of a WavTokenizerDecoder; as converted_network()."""
+    """Return the file of a WavTokenizerDecoder; as converted_network()."""
     return _converted(place.CODEC, (place.CODEC,), _codec, progress)
 
 
@@ -94,7 +93,7 @@ def _converted(
     make: Callable[[], tuple[Tensors, Any]],
     progress: Progress,
 ) -> Path:
-    """The file that `make` makes of these assets, made now where it was not yet."""
+    """Return the converted file; make it when it is missing or older than its assets."""
     file = place.models_folder() / asset / place.CONVERTED
     store = Store(place.models_folder())
     hashes = " ".join(each for source in sources for each in store.hashes(find(source)))
@@ -110,7 +109,7 @@ def _converted(
 
 
 def _made_of(file: Path) -> str:
-    """The hashes a converted file names; empty for any other file."""
+    """Return the source hashes in a converted file; empty for any other file."""
     try:
         with safe_open(str(file), framework="pt") as handle:  # type: ignore[no-untyped-call]
             about: dict[str, str] = handle.metadata() or {}
@@ -120,7 +119,7 @@ def _made_of(file: Path) -> str:
 
 
 def _check(source: str, store: Store, progress: Progress) -> None:
-    """ModelError where a file of the asset is not as it was fetched."""
+    """ModelError when a file of the asset has changed since it was fetched."""
     progress(Translatable("Verifying {name}", name=source), None)
     for fault in store.verify(find(source), lambda file, done, total: None, lambda: False):
         raise ModelError(fault, hint=AGAIN)
@@ -149,7 +148,7 @@ def _network() -> tuple[Tensors, Shape]:
 
 
 def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
-    """As the tensors have it; they do not tell how many heads there are."""
+    """Read the shape from the tensors. The number of heads is not in them."""
     positions, width = tensors["position.weight"].shape
     tokens, entry = tensors["codebook.weight"].shape
     hidden = len(tensors["stack.layers.0.mlp.gate_up.weight"])
@@ -164,7 +163,7 @@ def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
 
 
 def _end_last(rows: Tensor) -> Tensor:
-    """[V, D] with the row of the end behind all others."""
+    """Move the row of the end behind all others [V, D]."""
     if len(rows) <= END:
         raise ValueError(f"a codebook of {len(rows)} entries")
     return torch.cat((rows[:END], rows[END + 1 :], rows[END : END + 1]))
@@ -180,7 +179,7 @@ def _codebook() -> Tensor:
 
 
 def _unit_rows() -> Tensor:
-    """[UNITS, D] vectors of our units."""
+    """Return the vectors of our units [UNITS, D]."""
     file = place.pickle_of(place.TEXT)
     content = _table(place.TEXT)
     key = next((key for key in _TEXT_KEYS if key in content), "")
@@ -213,7 +212,7 @@ def _codec() -> tuple[Tensors, WavTokenizerConfig]:
 
 
 def _joined(named: Tensors) -> Tensors:
-    """With one row of the adaptive norms, and attention as plain products, three of them one."""
+    """Keep one row of the adaptive norms; join three of attention's products in one."""
     made = {key: tensor for key, tensor in named.items() if not key.startswith("around.2.")}
     for key, tensor in named.items():
         if re.search(r"(^|\.)norm\.", key) and tensor.dim() == 2:
@@ -229,7 +228,7 @@ def _joined(named: Tensors) -> Tensors:
     return made | attention
 
 
-# ------------------------------------------------------------------ what both need
+# ------------------------------------------------------------------------- shared
 
 
 def _table(asset: str) -> dict[str, Any]:
@@ -258,7 +257,7 @@ def _lacking(file: Path, key: str) -> ModelError:
 
 
 def _renamed(file: Path, tensors: Tensors, names: tuple[tuple[str, str], ...]) -> Tensors:
-    """By our names. ModelError for a key that no pattern names: it would change the sound."""
+    """Rename tensors. ModelError for an unknown key, because it would change the sound."""
     renamed = {}
     for key, tensor in tensors.items():
         if _UNUSED.fullmatch(key):

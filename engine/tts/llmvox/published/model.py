@@ -1,7 +1,7 @@
-"""The network of the published LLMVoX (3.3), from scratch: blocks of GPT-2, which hear a byte of
-the text and the token before, both as vectors that were learnt elsewhere.
+"""The network of the published LLMVoX (3.3), from scratch: blocks of GPT-2 that read a byte of the
+text and the token before, both as vectors of other networks.
 
-Invariant: forward never writes to the module; what a sentence remembers is the cache passed in.
+Invariant: forward never writes to the module; the state of a sentence is the cache passed in.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ from engine.settings.rules import Range
 from engine.tts.llmvox.config import NOTHING, WORD
 from engine.tts.llmvox.model import Predicted
 
-UNITS: Final = NOTHING + 1  # bytes, and those that are none
+UNITS: Final = NOTHING + 1  # bytes, and three marks
 TOKEN_SAMPLES: Final = 320
 TOKENS_PER_UNIT: Final = 4.5  # 75 tokens and some 16 bytes a second
 _NORM_EPS: Final = 1e-8
@@ -29,8 +29,8 @@ _NORM_EPS: Final = 1e-8
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of a checkpoint. `tokens` does not count the entry that stands for the end; `entry` and
-    `text` are the widths of a token's and a unit's vector, `positions` the most of a sentence.
+    """Shape of a checkpoint. `tokens` does not count the entry of the end; `entry` and `text` are
+    the widths of a token's and a unit's vector, `positions` is the longest sentence.
     """
 
     stack: TransformerConfig
@@ -44,8 +44,8 @@ PUBLISHED: Final = Shape(TransformerConfig(layers=4, width=768, heads=8, kv_head
 
 
 class PublishedModel(nn.Module):
-    """The weights. The codebook's entry that means the end is its last label, as in our own model,
-    and the vector there, of the token before the first, is zeros.
+    """The weights. As in our own model, the end is the codebook's last label; its vector, which
+    also stands before the first token, is zeros.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -59,15 +59,13 @@ class PublishedModel(nn.Module):
         self.leave: Linear | PackedLinear = Linear(width, shape.tokens + 1)
 
     def enter(self, units: Tensor, before: Tensor, places: Tensor) -> Tensor:
-        """Units, the tokens before them, and their places in the sentence, [B, T] -> [B, T, D]."""
+        """Embed units, the tokens before them and their positions, [B, T] -> [B, T, D]."""
         halves = torch.cat((self.unit(units), self.codebook(before)), dim=-1)
         placed: Tensor = self.position(places)
         return functional.normalize(halves, dim=-1, eps=_NORM_EPS) + placed
 
     def pack(self, *, threads: int) -> None:
-        """Keep the products in 8 bits from now on, where they fill whole blocks; on the processor
-        only.
-        """
+        """Replace the products by 8-bit ones where they fill blocks; for the processor only."""
         widths = (self.shape.stack.width, self.shape.stack.hidden)
         if not fills_blocks(*widths):
             return
@@ -80,21 +78,21 @@ class PublishedModel(nn.Module):
 
 
 class PublishedReplica:
-    """The network, and what it remembers of a sentence."""
+    """The network with its state of one sentence."""
 
     def __init__(self, model: PublishedModel) -> None:
         self._model = model
         self._device = model.position.weight.device
         self._cache = KvCache(model.shape.stack, 1, self._device, model.position.weight.dtype)
         self._rotation = unturned(model.shape.stack, self._device)
-        self._due: deque[float] = deque()  # tokens at which words begin, going by their bytes
+        self._due: deque[float] = deque()  # estimated first tokens of words
 
     @property
     def length(self) -> int:
         return self._cache.length
 
     def predict(self, unit: int, before: int) -> Predicted:
-        """What follows. The network does not tell where words begin: that is estimated."""
+        """Return the predictions. The network has no onsets, so they are estimated from bytes."""
         model, place = self._model, self._cache.length
         heard = torch.tensor([unit, before, place], device=self._device)
         x = model.enter(*heard.view(3, 1, 1))

@@ -1,4 +1,4 @@
-"""What is fetched for the published LLMVoX, where it lies, and what becomes of it.
+"""Paths of the published LLMVoX: fetched files and their conversion.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
@@ -20,15 +20,15 @@ CONVERTED: Final = "converted.safetensors"  # beside the pickle of the network a
 
 
 def models_folder() -> Path:
-    """Where assets lie, each in a folder of its name."""
+    """Return the folder of assets, each in a folder of its name."""
     return data_folder() / "models"
 
 
 def pickle_of(asset: str) -> Path:
-    """The file that is fetched; need not exist."""
+    """Return the path of an asset's file, which need not exist."""
     return models_folder() / asset / PICKLES[asset]
 
 
 def is_fetched() -> bool:
-    """Whether all files are here; loading looks closer."""
+    """Return True if all files exist; loading verifies them."""
     return all(pickle_of(asset).is_file() for asset in PICKLES)

@@ -18,13 +18,13 @@ from engine.tts.llmvox.session import Lane, Parts, ReplicaSession
 from engine.tts.llmvox.units import ByteUnits, UnitWord
 
 REPLICAS: Final = 2
-# That there is a place for; the word behind the last byte that has so many ends the sentence.
+# Room for a byte's speech. A sentence ends with the word that exceeds the network's positions.
 TOKENS_PER_BYTE: Final = 8
 
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What all sessions of a model share and none may change."""
+    """Parts that all sessions of a model share and none may change."""
 
     generation: Generation
     model: PublishedModel
@@ -32,7 +32,7 @@ class ModelParts:
 
 
 class SentenceBytes(ByteUnits):
-    """Bytes of words, whose sentences do not go on for ever."""
+    """Reader of words as bytes that limits the length of sentences."""
 
     def __init__(self, longest: int) -> None:
         """`longest`: bytes of a sentence; the word that exceeds them ends it."""

@@ -1,5 +1,4 @@
-"""The published LLMVoX behind the seam every synthesiser stands behind. It has one voice and cannot
-clone.
+"""The published LLMVoX as a TtsModel. It has one voice and cannot clone.
 
 Invariant: weights are loaded once and never change.
 """
@@ -32,9 +31,9 @@ from engine.tts.llmvox.published.session import ModelParts, PublishedSession
 from engine.tts.packs import not_fetched
 from engine.tts.system.synthesiser import SystemSynthesiser, speech_device
 
-# The public server's first chunk of 10 tokens, with those that the windows keep, and the paper's
-# growth. Behind 80 tokens (1.1 s) chunks need not grow: windows hear what is around them, and a
-# step must not take long. A token that is repeated for 2 s is no pause.
+# The public server's first chunk of 10 tokens, plus those that the windows hold back, and the
+# paper's growth. Beyond 80 tokens (1.1 s) chunks need not grow: windows overlap, and a step must
+# not take long. A token that is repeated for 2 s is not a pause.
 GENERATION: Final = Generation(
     first_chunk=10 + AHEAD,
     growth=2,
@@ -79,8 +78,8 @@ class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
 
 
 def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
-    """The model as the settings want it; the fetched files are converted the first time.
-    ModelError when files are missing or unusable.
+    """Load the model for these settings; the fetched files are converted the first time. ModelError
+    when files are missing or unusable.
     """
     device = speech_device(settings.device)
     if not is_fetched():
@@ -99,7 +98,7 @@ def ready(
     *,
     packed: bool = True,
 ) -> ModelParts:
-    """The parts on the device, for inference only; 8-bit products run on the processor alone."""
+    """Move the parts to the device, for inference only; the processor uses 8-bit products."""
     threads = min(THREADS, os.cpu_count() or 1)
     torch.set_num_threads(threads)
     model.to(device).eval().requires_grad_(requires_grad=False)
