@@ -4,7 +4,6 @@ Invariant: a bubble is measured by the lines that Qt laid out, so it always fits
 here changes the document.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -18,7 +17,6 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextFormat,
-    QTextFrameFormat,
     QTextLength,
     QTextLine,
     QTextOption,
@@ -26,7 +24,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.conversation.reply.paragraph import Align, Paragraph, Run, Shape
+from app.conversation.paragraph import Cell, Paragraph, Run, Shape
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
@@ -37,11 +35,12 @@ LINK_HEIGHT = 32.0  # height of a button below a reply; its line of text is half
 INDENT = 24.0  # of a list's item, a quotation
 CODE_PAD = 6.0
 _CELL_PAD = 6.0
+_REPLY_RIGHT = 64.0  # between the right end of a reply's text and that of the column
 _ALIGNMENTS = {
-    Align.START: Qt.AlignmentFlag.AlignLeading,
-    Align.LEFT: Qt.AlignmentFlag.AlignLeft,
-    Align.CENTER: Qt.AlignmentFlag.AlignHCenter,
-    Align.RIGHT: Qt.AlignmentFlag.AlignRight,
+    "": Qt.AlignmentFlag.AlignLeading,
+    "left": Qt.AlignmentFlag.AlignLeft,
+    "center": Qt.AlignmentFlag.AlignHCenter,
+    "right": Qt.AlignmentFlag.AlignRight,
 }
 _KIND = QTextFormat.Property.UserProperty + 1
 _SHAPE = QTextFormat.Property.UserProperty + 2
@@ -73,10 +72,9 @@ def kind_of(block: QTextBlock) -> Kind:
     return Kind(block.blockFormat().intProperty(_KIND))
 
 
-def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockFormat:
-    """Margins of a block in a column this wide; the person's bubbles hug their text on the right.
-
-    `text_width` is what the text would need on one line.
+def block_format(kind: Kind, column: float = 0.0, text_width: float = 0.0) -> QTextBlockFormat:
+    """Margins of a block. The person's bubbles hug their text on the right of a column this wide;
+    `text_width` is the width of the text on one line.
     """
     result = QTextBlockFormat()
     result.setProperty(_KIND, kind.value)
@@ -91,10 +89,10 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
             result.setLeftMargin(indent)
         case Kind.REPLY:
             result.setTopMargin(GAP + PAD_Y * 2)
-            result.setRightMargin(column * 0.08 + PAD_X)
+            result.setRightMargin(_REPLY_RIGHT)
         case Kind.MORE:
             result.setTopMargin(PAD_Y + 1)
-            result.setRightMargin(column * 0.08 + PAD_X)
+            result.setRightMargin(_REPLY_RIGHT)
         case Kind.CAPTION:
             result.setTopMargin(PAD_Y + 5)
         case Kind.MODEL_LINK:
@@ -105,11 +103,9 @@ def block_format(kind: Kind, column: float, text_width: float) -> QTextBlockForm
     return result
 
 
-def paragraph_format(
-    kind: Kind, column: float, paragraph: Paragraph, *, alone: bool
-) -> QTextBlockFormat:
+def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextBlockFormat:
     """The same for a paragraph of a reply, REPLY or MORE; `alone`: no question is above it."""
-    result = block_format(kind, column, 0.0)
+    result = block_format(kind)
     if alone and kind is Kind.REPLY:
         result.setTopMargin(TURN_GAP + PAD_Y * 2)
     result.setProperty(_SHAPE, paragraph.shape.value)
@@ -145,8 +141,10 @@ def _table_block_format(result: QTextBlockFormat, paragraph: Paragraph) -> QText
     return result
 
 
-def table_format(column: float, theme: Theme) -> QTextTableFormat:
-    """How a table of a reply stands in a column this wide: as narrow as its words allow."""
+def table_format(first: Cell, theme: Theme) -> QTextTableFormat:
+    """How the table of a reply stands that begins with this cell: as narrow as its words allow, or
+    as wide as the text if the table has several parts, whose columns are then as wide.
+    """
     result = QTextTableFormat()
     result.setHeaderRowCount(1)
     result.setBorder(1.0)
@@ -155,24 +153,16 @@ def table_format(column: float, theme: Theme) -> QTextTableFormat:
     result.setBorderBrush(theme.colour("control"))
     result.setCellSpacing(0.0)
     result.setCellPadding(_CELL_PAD)
-    result.setTopMargin(PAD_Y + 1)
+    result.setTopMargin(0.0 if first.row else PAD_Y + 1)
     result.setBottomMargin(1.0)
-    fit_table(result, column)
+    result.setLeftMargin(PAD_X)
+    result.setRightMargin(_REPLY_RIGHT)
+    if first.weights:
+        kind = QTextLength.Type.PercentageLength
+        result.setWidth(QTextLength(kind, 100.0))
+        shares = [QTextLength(kind, 100.0 * each / sum(first.weights)) for each in first.weights]
+        result.setColumnWidthConstraints(shares)
     return result
-
-
-def share_width(style: QTextTableFormat, weights: Sequence[int]) -> None:
-    """Give each column its share of the whole width, so that those of several tables agree."""
-    kind = QTextLength.Type.PercentageLength
-    style.setWidth(QTextLength(kind, 100.0))
-    shares = [QTextLength(kind, 100.0 * each / sum(weights)) for each in weights]
-    style.setColumnWidthConstraints(shares)
-
-
-def fit_table(style: QTextFrameFormat, column: float) -> None:
-    """Change the margins for a column this wide."""
-    style.setLeftMargin(PAD_X)
-    style.setRightMargin(column * 0.08 + PAD_X)
 
 
 def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QTextCharFormat:

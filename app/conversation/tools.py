@@ -43,7 +43,7 @@ class ModelLink(QPushButton):
         """Move below the last reply that lacked a language model, while that reply is in sight."""
         self.ensurePolished()  # before it was shown, its size is not the style sheet's
         exchange = self._transcript.model_link
-        block = self._document.model_link_block(exchange) if exchange is not None else None
+        block = self._document.caption_block(exchange) if exchange is not None else None
         if block is None:
             self.hide()
             return

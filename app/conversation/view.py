@@ -4,46 +4,29 @@ Invariant: scrolling follows the conversation until the person scrolls away, and
 are back at its end; it never moves under someone who reads.
 """
 
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QAbstractSlider, QFrame, QTextEdit, QWidget
+from PySide6.QtCore import QElapsedTimer, QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QTextEdit, QWidget
 
 from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
+from app.conversation.painting import paint_bubbles
+from app.conversation.reading import ReadOnlyText
 from app.conversation.replay import Place, step, step_reply, word_at
-from app.conversation.reply.painting import paint_bubbles
 from app.conversation.tools import ModelLink, ReplyTools
 from app.conversation.transcript import Exchange, Transcript
 from app.language import tr
 from app.look.controls import button
 from app.look.label import announce
-from app.look.layout import OverlayBar
 from app.look.theme import Theme, scaled
-from engine.api import ConversationCut, ConversationOpened, Event
+from engine.api import ConversationCut, ConversationOpened, Event, ReplyDelta, WordHeard
 
 _NEAR = 28  # pixels from the followed position that still count as being there
 _WORD_AT = 0.45  # of the height: where the word being heard is kept in a reply longer than the view
 _ROW = 16  # blocks in the row of a table
+_WRITE_MS = 100  # at least, between two readings of a reply that is being written
+_WRITE_REST = 4  # times as long as writing took: a very long table must not stop the window
 _CLICK_MS = 250  # after this a click is not part of a double click
-_TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
-_SCROLL_KEYS = {
-    Qt.Key.Key_Up: QAbstractSlider.SliderAction.SliderSingleStepSub,
-    Qt.Key.Key_Down: QAbstractSlider.SliderAction.SliderSingleStepAdd,
-    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
-    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
-    Qt.Key.Key_Home: QAbstractSlider.SliderAction.SliderToMinimum,
-    Qt.Key.Key_End: QAbstractSlider.SliderAction.SliderToMaximum,
-}
-
-
 _MARK_KEYS = {
     Qt.Key.Key_Right: (step, 1),
     Qt.Key.Key_Left: (step, -1),
@@ -52,7 +35,7 @@ _MARK_KEYS = {
 }
 
 
-class Conversation(QTextEdit):
+class Conversation(ReadOnlyText):
     """Shows a Transcript.
 
     Signals:
@@ -64,20 +47,28 @@ class Conversation(QTextEdit):
     word_chosen = Signal(int, int)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self.transcript = Transcript()
-        self._theme = theme
         self._document = ConversationDocument(theme, self)
         self._is_following = True
         self._is_moving = False  # the scroll bar moves because of us
-        self._has_focus_ring = False
+        self._changed: dict[int, Exchange] = {}  # by turn; not shown as they are now
+        self._pause = QTimer(self, singleShot=True)
+        self._pause.timeout.connect(self._write_changed)
         self._mark: Place | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
         self._click.timeout.connect(self._hear_clicked)
         self._clicked: Place | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
-        self._set_up_reading()
+        self.setProperty("kind", "conversation")
+        self.setAccessibleName(tr("Conversation"))
+        self.setAccessibleDescription(
+            tr(
+                "What you said and what the assistant answered. Ctrl and the arrow keys mark a"
+                " word, Enter lets the reply be heard again from there"
+            )
+        )
         self.model_link = ModelLink(self._document, self.transcript, self)
         words, name = tr("↓  Latest"), tr("Go to the latest turn")
         self._latest = button(words, self, self.follow_again, kind="pill", name=name, by_tab=True)
@@ -85,7 +76,6 @@ class Conversation(QTextEdit):
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._follow)
-        OverlayBar(self)
         self.tools = ReplyTools(self.transcript, self.model_link, theme, self)
         self.tools.wanted_again.connect(lambda turn: self.word_chosen.emit(turn, 0))
         theme.changed.connect(self.rebuild)
@@ -102,12 +92,47 @@ class Conversation(QTextEdit):
         exchange = self.transcript.on_event(event)
         if exchange is None:
             return
-        was_blank = self._document.is_blank
-        for each in {id(each): each for each in (exchange, link) if each is not None}.values():
+        self._changed |= {each.turn: each for each in (exchange, link) if each is not None}
+        if not isinstance(event, ReplyDelta | WordHeard):
+            self._write_changed()
+            self._pause.stop()  # the next word is shown at once
+        elif not self._pause.isActive():
+            self._write_changed()
+        elif isinstance(event, WordHeard):
+            self._show_progress()
+
+    def _write_changed(self) -> None:
+        """Show the exchanges that changed, then rest."""
+        if not self._changed:
+            return
+        clock, was_blank = QElapsedTimer(), self._document.is_blank
+        clock.start()
+        selected = self.textCursor()
+        anchor, position = selected.anchor(), selected.position()
+        for each in self._changed.values():
             self._document.show_exchange(each)
+        self._changed.clear()
+        if abs(selected.position() - selected.anchor()) < abs(position - anchor):
+            self._select(anchor, position)  # a part of it was written again
         self.tools.place()
         if was_blank != self._document.is_blank:
             self.emptied.emit(self._document.is_blank)
+        self._show_progress()
+        self._pause.start(max(_WRITE_MS, _WRITE_REST * clock.elapsed()))
+
+    def _select(self, anchor: int, position: int) -> None:
+        """Select a stretch of the document without scrolling there."""
+        cursor, bar = self.textCursor(), self.verticalScrollBar()
+        end = self._document.characterCount() - 1
+        cursor.setPosition(min(anchor, end))
+        cursor.setPosition(min(position, end), cursor.MoveMode.KeepAnchor)
+        self._is_moving, value = True, bar.value()
+        self.setTextCursor(cursor)
+        bar.setValue(value)
+        self._is_moving = False
+
+    def _show_progress(self) -> None:
+        """Show how far the reply is spoken."""
         self._follow()
         if self.transcript.replayed is not None and self._keeps_replay_in_sight:
             self._show(self.word_rects())
@@ -136,6 +161,7 @@ class Conversation(QTextEdit):
 
     def rebuild(self) -> None:
         """Lay everything out again, after the colours or the font changed."""
+        self._changed.clear()
         self._document.start_afresh(scaled(self.font(), 1.12))
         for exchange in self.transcript.exchanges:
             if not exchange.is_blank:
@@ -223,16 +249,9 @@ class Conversation(QTextEdit):
         self._latest.setVisible(away)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Without Shift the arrow keys scroll, as there is no caret to move; with Ctrl they mark a
-        word, from which Enter plays the reply again.
-        """
-        if self._on_mark_key(event):
-            return
-        action = _SCROLL_KEYS.get(Qt.Key(event.key()))
-        if action is None or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        """With Ctrl the arrow keys mark a word, from which Enter plays the reply again."""
+        if not self._on_mark_key(event):
             super().keyPressEvent(event)
-            return
-        self.verticalScrollBar().triggerAction(action)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -321,10 +340,6 @@ class Conversation(QTextEdit):
         offset = self.verticalScrollBar().value()
         painter.translate(0, -offset)
         self._paint_bubbles(painter, event.rect().bottom() + offset)
-        painter.resetTransform()
-        if self._has_focus_ring:
-            painter.setPen(QPen(self._theme.colour("accent"), 2))
-            painter.drawRoundedRect(QRectF(self.viewport().rect()).adjusted(2, 2, -2, -2), 10, 10)
         painter.end()
         super().paintEvent(event)
 
@@ -341,40 +356,3 @@ class Conversation(QTextEdit):
             painter.setPen(QPen(self._theme.colour("accent"), 1.6))
             for rect in self._rects(self._mark):
                 painter.drawRoundedRect(rect.adjusted(-3, -1, 3, 2), 6, 6)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._has_focus_ring = event.reason() in _TAB_REASONS
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._has_focus_ring = False
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    # ------------------------------------------------------------------ reading
-
-    def createMimeDataFromSelection(self) -> QMimeData:
-        """Copy the words, not our colours."""
-        data = QMimeData()
-        data.setText(self.textCursor().selection().toPlainText())
-        return data
-
-    def _set_up_reading(self) -> None:
-        self.setProperty("kind", "conversation")
-        self.setAccessibleName(tr("Conversation"))
-        self.setAccessibleDescription(
-            tr(
-                "What you said and what the assistant answered. Ctrl and the arrow keys mark a"
-                " word, Enter lets the reply be heard again from there"
-            )
-        )
-        self.setMouseTracking(True)
-        self.setReadOnly(True)
-        self.setAcceptDrops(False)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.viewport().setAutoFillBackground(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        flags = Qt.TextInteractionFlag
-        self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
-        self.setCursorWidth(0)

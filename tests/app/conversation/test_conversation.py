@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QApplication
 
+from app.conversation import markdown
 from app.conversation.bubbles import Kind, kind_of, text_rect
 from app.conversation.transcript import Span, Transcript
 from app.conversation.view import Conversation
@@ -24,8 +25,25 @@ def conversation(qtbot, theme: Theme) -> Conversation:
 
 def tell(conversation: Conversation, *events) -> None:
     for event in events:
+        conversation._pause.stop()  # as if each came later
         conversation.on_event(event)
     QApplication.processEvents()
+
+
+def test_a_reply_is_read_once_for_many_words_that_come_together(conversation, qtbot, monkeypatch):
+    said, read = [], markdown.read
+    monkeypatch.setattr(markdown, "read", lambda reply: said.append(reply) or read(reply))
+    tell(conversation, api.Heard(1, "a", 1.0, "keyboard"))
+    for number in range(50):
+        conversation.on_event(api.ReplyDelta(1, f"{number} "))
+        conversation.on_event(api.WordHeard(1, 0, 1))
+    assert said == ["0 "]
+    qtbot.waitUntil(lambda: conversation.toPlainText().endswith("49"))
+    assert len(said) == 2
+    conversation.on_event(api.ReplyDelta(1, "more"))
+    conversation.clear_all()
+    qtbot.waitUntil(lambda: not conversation._pause.isActive())
+    assert conversation.is_blank
 
 
 def blocks(conversation: Conversation) -> list[tuple[Kind, str]]:

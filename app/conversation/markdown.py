@@ -1,66 +1,68 @@
-"""From the parser's tokens to paragraphs, with the place of every character in the reply.
+"""Reads the Markdown of a reply as paragraphs, with the place of every character in the reply.
 
-The parser gives lines, not characters: text that it took over unchanged is searched for from where
-the last piece ended, within the lines of its block.
+The parser reports lines, not characters: text that it took over unchanged is searched for from the
+end of the last piece, within the lines of its block.
 
-Invariant: the places never go back; text that is not found is placed where the search began.
+Invariant: no Qt here, and nothing in the text is executed: HTML stays as it is written, a link
+shows its text and its address, a picture its text. Places are in ascending order; text that is not
+found is placed where the search began.
 """
 
+from dataclasses import replace
+from functools import cache
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from markdown_it.helpers import parseLinkDestination
-from markdown_it.token import Token
+from app.conversation.paragraph import ROWS, Cell, Paragraph, Run, Shape, Style, pieces
 
-from app.conversation.reply.paragraph import (
-    ROWS,
-    Align,
-    Cell,
-    Paragraph,
-    Run,
-    Shape,
-    Style,
-    alone,
-    pieces,
-)
-from app.conversation.reply.start import Start, Starts
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
+# Syntax that makes no sense in a spoken reply, or could change a part that was shown long ago.
+_DISABLED = ("reference", "code", "lheading", "html_block", "html_inline", "text_join")
 _BULLETS = ("•", "◦", "▪")
 _RULE = "⁂"
 _NESTING = {"bullet_list": "depth", "ordered_list": "depth", "blockquote": "quotes"}
 _STYLES = {"strong": "strong", "em": "slanted"}
 
 
-class Reader:
-    """Takes the tokens of one text in their order; it begins with the lead of `start`."""
+def read(source: str) -> list[Paragraph]:
+    """Return the paragraphs of a reply, which may be unfinished."""
+    reader = _Reader(source)
+    for token in _parser().parse(source.replace("\r", " ")):
+        reader.read(token)
+    return reader.paragraphs
 
-    def __init__(self, source: str, start: Start) -> None:
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable(_DISABLED)
+
+
+class _Reader:
+    """Reads the tokens of one text in their order."""
+
+    def __init__(self, source: str) -> None:
         self.paragraphs: list[Paragraph] = []
+        self.cursor = 0  # in the source: everything before it has its place
         self._source = source
-        self._offset = start.place - len(start.lead)  # added to every place
-        self._continues = start.continues  # what the first paragraph does
-        self._rows_before = start.rows  # which are not read, except the head again
-        self._row = -1
-        self._cell: Cell | None = None
-        lengths = (len(line) + 1 for line in source.split("\n"))
-        ends = accumulate(lengths, initial=0)
+        ends = accumulate((len(line) + 1 for line in source.split("\n")), initial=0)
         self._lines = [min(end, len(source)) for end in ends]
-        self._starts = Starts(source, self._lines, start)
-        self._cursor = 0  # in the source: everything before it has its place
         self._end = len(source)  # of the block that is read
         self._within = {"depth": 0, "quotes": 0}
         self._mark = ""  # of the item that begins
         self._level = 0  # of the heading that begins
+        self._table = 0  # number of the paragraph that begins the table
+        self._row = -1
+        self._cell: Cell | None = None
 
-    @property
-    def starts(self) -> list[Start]:
-        """Where the text can be read again from, with the number of paragraphs before."""
-        return self._starts.found
-
-    def take(self, token: Token) -> None:
+    def read(self, token: "Token") -> None:
         if token.map is not None:
             first, last = token.map
-            self._starts.enter(token, first, last, len(self.paragraphs))
-            self._cursor = max(self._cursor, self._lines[first])
+            self.cursor = max(self.cursor, self._lines[first])
             self._end = self._lines[last]
         match token.type:
             case "list_item_open":
@@ -73,117 +75,112 @@ class Reader:
             case "inline":
                 writer = _Writer(self, self._mark)
                 for child in token.children or ():
-                    writer.take(child)
+                    writer.write(child)
                 self._add(writer, Shape.HEADING if self._level else Shape.TEXT)
             case "fence":
-                self._take_fence(token)
+                self._read_fence(token)
             case "hr":
-                self._add(_Writer(self, self._mark).put(_RULE, self._cursor), Shape.RULE)
+                self._add(_Writer(self, self._mark).put(_RULE, self.cursor), Shape.RULE)
             case _:
                 if (name := _NESTING.get(_kind_of(token))) is not None:
                     self._within[name] += token.nesting
-                self._take_table(token)
+                self._read_table(token)
 
-    def _take_table(self, token: Token) -> None:
+    def _read_table(self, token: "Token") -> None:
         match token.type:
             case "table_open":
-                self._row, self._mark = -1, ""
+                self._table, self._row, self._mark = len(self.paragraphs), -1, ""
             case "tr_open":
-                self._row = self._row + 1 if self._row else max(1, self._rows_before)
-                self._cell = None
-                if self._row and self._row % ROWS == 0 and self.paragraphs:
+                self._row, self._cell = self._row + 1, None
+                if self._row and self._row % ROWS == 0:
                     self._add(_Writer(self, ""), Shape.AFTER)
-                if self._row and self._starts.is_in_table:
-                    lead = self._starts.lead
-                    at = self._cursor
-                    self._starts.add(at, len(self.paragraphs), lead=lead, rows=self._row)
             case "table_close":
-                self._cell, self._rows_before = None, 0
+                self._cell = None
                 self._add(_Writer(self, ""), Shape.AFTER)
+                if self._row >= ROWS:
+                    self._share_widths()
             case "th_open" | "td_open":
                 column = self._cell.column + 1 if self._cell else 0
-                style = str(token.attrs.get("style", ""))
-                align = Align(style.removeprefix("text-align:"))
+                align = str(token.attrs.get("style", "")).removeprefix("text-align:")
                 self._cell = Cell(self._row, column, align)
 
-    def _take_fence(self, token: Token) -> None:
-        line_end = self._source.find("\n", self._cursor)
-        self._cursor = self._end if line_end < 0 else line_end + 1  # after the opening fence
+    def _share_widths(self) -> None:
+        """Give the parts of a long table the widths that the texts of the first part need."""
+        paragraphs = enumerate(self.paragraphs[self._table :], self._table)
+        cells = [(at, each.cell, len(each.text)) for at, each in paragraphs if each.cell]
+        widths: dict[int, int] = {}
+        for _, cell, length in cells:
+            if cell.row < ROWS:
+                widths[cell.column] = max(3, length, widths.get(cell.column, 0))
+        for at, cell, _ in cells:
+            if cell.row % ROWS == cell.column == 0:
+                shared = replace(cell, weights=tuple(widths.values()))
+                self.paragraphs[at] = replace(self.paragraphs[at], cell=shared)
+
+    def _read_fence(self, token: "Token") -> None:
+        line_end = self._source.find("\n", self.cursor)
+        self.cursor = self._end if line_end < 0 else line_end + 1  # after the opening fence
         writer = _Writer(self, self._mark)
         for number, line in enumerate(token.content.removesuffix("\n").split("\n")):
             if number:
-                writer.put("\n", self._cursor)
+                writer.put("\n", self.cursor)
             writer.find(line, Style())
         self._add(writer, Shape.CODE)
-        self._cursor = self._end
+        self.cursor = self._end
 
     def _add(self, writer: "_Writer", shape: Shape) -> None:
-        is_read_again = self._rows_before and self._row == 0
-        if is_read_again or (writer.is_empty and not self._cell and shape is not Shape.AFTER):
+        if not writer.text and not self._cell and shape is not Shape.AFTER:
             return
-        origin = tuple(place + self._offset for place in writer.origin)
         paragraph = Paragraph(
             writer.text,
-            origin,
+            writer.origin,
             tuple(writer.runs),
             shape,
             self._level,
             self._within["depth"],
             marked=bool(self._mark),
             quoted=self._within["quotes"] > 0,
-            place=origin[0] if origin else self._cursor + self._offset,
+            place=writer.origin[0] if writer.origin else self.cursor,
             cell=self._cell,
-            continues=self._continues and not self.paragraphs,
         )
-        self._add_pieces(pieces(paragraph))
+        self.paragraphs += [paragraph] if self._cell else pieces(paragraph)
         self._mark = ""
 
-    def _add_pieces(self, several: list[Paragraph]) -> None:
-        before, lead = len(self.paragraphs), self._starts.lead
-        self.paragraphs += several
-        if self._starts.is_in_long_one:
-            for piece in alone(several):
-                at = piece.place - self._offset
-                number = before + several.index(piece)
-                self._starts.add(at, number, lead=lead, continues=True)
+    # Used by the writer of a paragraph.
 
-    # What the writer of one paragraph needs to know about the source.
-
-    def place(self, text: str) -> int:
-        """Where a piece of this block begins; the cursor moves past it."""
-        found = self._source.find(text, self._cursor, self._end)
+    def find(self, text: str) -> int:
+        """Return the place of a piece of this block; the cursor moves past it."""
+        found = self._source.find(text, self.cursor, self._end)
         if found < 0:
-            return self._cursor
-        self._cursor = found + len(text)
+            return self.cursor
+        self.cursor = found + len(text)
         return found
 
     def leave_link(self) -> tuple[str, int]:
-        """Move past the target of a link; return its address as written, and where it stands."""
-        start = self._source.find("](", self._cursor, self._end)
+        """Move past the target of a link; return its address as written, and the place of that."""
+        from markdown_it.helpers import parseLinkDestination
+
+        start = self._source.find("](", self.cursor, self._end)
         if start < 0:
-            return "", self._cursor
+            return "", self.cursor
         start += 2
         while start < self._end and self._source[start].isspace():
             start += 1
         target = parseLinkDestination(self._source, start, self._end)
         closed = self._source.find(")", target.pos, self._end)
-        self._cursor = closed + 1 if closed >= 0 else target.pos
+        self.cursor = closed + 1 if closed >= 0 else target.pos
         return self._source[start : target.pos].strip("<>"), start
 
-    @property
-    def cursor(self) -> int:
-        return self._cursor
 
-
-def _kind_of(token: Token) -> str:
-    """What a token opens or closes."""
+def _kind_of(token: "Token") -> str:
+    """The thing that a token opens or closes."""
     return token.type.removesuffix("_open").removesuffix("_close")
 
 
 class _Writer:
     """The text of one paragraph while it is collected."""
 
-    def __init__(self, reader: Reader, mark: str) -> None:
+    def __init__(self, reader: _Reader, mark: str) -> None:
         self.text = ""
         self.origin: list[int] = []
         self.runs: list[Run] = []
@@ -191,19 +188,15 @@ class _Writer:
         self._styles = dict.fromkeys(_STYLES.values(), 0)
         self._is_auto = False  # inside a link whose text is its address
         if mark:
-            place = reader.place(mark) if mark[0].isdigit() else reader.cursor
+            place = reader.find(mark) if mark[0].isdigit() else reader.cursor
             self.put(mark, place).put("\t", place + len(mark) if mark[0].isdigit() else place)
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.text
-
-    def take(self, token: Token) -> None:
+    def write(self, token: "Token") -> None:
         match token.type:
             case "text":
                 self.find(token.content, self._style())
             case "text_special":
-                self.put(token.content, self._reader.place(token.markup), self._style())
+                self.put(token.content, self._reader.find(token.markup), self._style())
             case "code_inline":
                 self.find(token.content, Style(code=True))
             case "softbreak" | "hardbreak":
@@ -231,7 +224,7 @@ class _Writer:
         """Write a text as it stands in the source, character by character."""
         start = len(self.text)
         before = self._reader.cursor
-        place = self._reader.place(text)
+        place = self._reader.find(text)
         self.put(text, place, style)
         if self._reader.cursor != before or not text:
             self.origin[start:] = range(place, place + len(text))

@@ -1,29 +1,27 @@
 """Paragraphs of a reply as they are shown.
 
-Invariant: every character that is shown knows where in the reply it comes from, in an order that
-never goes back, so that a heard word can be marked and a clicked one can be found. Long paragraphs
-are in pieces, because laying out and reading a paragraph again for one more word takes as long as
-the paragraph is; where one is cut depends only on the text up to LONGEST characters behind the last
-cut, so that more text never moves a cut.
+Invariant: every character that is shown has a place in the reply, in ascending order, so that a
+heard word can be marked and a clicked one found. Long paragraphs are cut into pieces, because Qt
+lays out and paints a paragraph as one. The place of a cut depends only on the text up to LONGEST
+characters after the last cut, so more text never moves a cut.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
 
 from app.conversation.transcript import Span
 
 LEAST, LONGEST = 600, 1_200  # characters of a piece
-# A sentence that begins with a letter: no mark of Markdown, even as the first word of a text.
-_SENTENCE = re.compile(r"[.!?\u2026\u3002\uff01\uff1f]\S{0,2}\s+(?=[^\W\d_])")
-_OPENS = re.compile(r"[*_`\[|]")  # left over: what they open may still be closed
+ROWS = 12  # of a table that Qt lays out as one; a longer one is several without a gap
+_SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f]\S{0,2}\s+(?=[^\W\d_])")
 
 
 class Shape(Enum):
-    """What a paragraph is."""
+    """The kind of a paragraph."""
 
     TEXT = "text"
     HEADING = "heading"
@@ -51,105 +49,64 @@ class Run:
     style: Style
 
 
-ROWS = 12  # of a table that is laid out as one; a longer one is several without a gap
-
-
-class Align(Enum):
-    """Where the text of a cell stands."""
-
-    START = ""
-    LEFT = "left"
-    CENTER = "center"
-    RIGHT = "right"
-
-
 @dataclass(frozen=True)
 class Cell:
     """A place in a table; row 0 is its head."""
 
     row: int
     column: int
-    align: Align = Align.START
+    align: str = ""  # left, center, right; "" = as the language is written
+    weights: tuple[int, ...] = ()  # of the columns' widths, if several tables share them
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """`origin`: where in the reply each character of `text` comes from; `place`: where it begins,
-    also when it is empty.
+    """`origin`: the place in the reply of each character of `text`; `place`: of its beginning, also
+    when it is empty. Paragraphs that look the same are equal.
     """
 
     text: str
-    origin: Sequence[int]
+    origin: Sequence[int] = field(compare=False)
     runs: tuple[Run, ...] = ()
     shape: Shape = Shape.TEXT
     level: int = 0  # of a heading, 1 to 6
     depth: int = 0  # how many lists it stands in
     marked: bool = False  # begins with the mark of a list's item and a tab
     quoted: bool = False
-    place: int = 0
+    place: int = field(default=0, compare=False)
     cell: Cell | None = None  # None = it is not in a table
     continues: bool = False  # the one before it, which was too long
 
     @property
-    def begins_table(self) -> bool:
-        """Whether a table, or the next part of a long one, begins with it."""
-        return self.cell is not None and self.cell.row % ROWS == self.cell.column == 0
-
-    @property
-    def begins_second_part(self) -> bool:
-        """Whether it shows that a table is a long one."""
-        return self.cell is not None and (self.cell.row, self.cell.column) == (ROWS, 0)
-
-    @property
-    def slot(self) -> tuple[Cell | None, bool]:
-        """What kind of block shows it: a cell, the end of a table, or an ordinary one."""
-        return self.cell, self.shape is Shape.AFTER
-
-    @property
     def is_inside_table(self) -> bool:
-        """Whether it goes with the one before it, as a part of the same table."""
-        return self.slot != (None, False) and not self.begins_table
+        """True if it shares a table with the paragraph before it."""
+        if self.cell is None:
+            return self.shape is Shape.AFTER
+        return self.cell.row % ROWS > 0 or self.cell.column > 0
 
     def shown(self, span: Span) -> Span:
-        """The characters of `text` that come from a span of the reply."""
+        """Return the characters of `text` that come from a span of the reply."""
         return Span(bisect_left(self.origin, span.start), bisect_left(self.origin, span.end))
 
     def source(self, index: int) -> int:
-        """Where in the reply a character of `text` comes from; after the last, what follows it."""
+        """Return the place in the reply of a character of `text`; after the last, of what
+        follows."""
         if index < len(self.origin):
             return self.origin[index]
         return self.origin[-1] + 1 if self.origin else self.place
 
     def grew_from(self, old: "Paragraph") -> bool:
-        """Whether it is the old one with more text at its end."""
-        same = replace(self, text=old.text, origin=old.origin, runs=old.runs) == old
+        """True if it is the old one with more text at its end."""
+        same = replace(self, text=old.text, runs=old.runs) == old
         return same and self.text.startswith(old.text) and self.runs[: len(old.runs)] == old.runs
 
 
 def pieces(paragraph: Paragraph) -> list[Paragraph]:
-    """The paragraph itself if it is short."""
+    """Return the paragraph in pieces; a short one is a single piece."""
     cuts = [0, *_cuts(paragraph), len(paragraph.text)]
     if len(cuts) == 2:
         return [paragraph]
     return [_piece(paragraph, start, end) for start, end in pairwise(cuts)]
-
-
-def alone(several: list[Paragraph]) -> list[Paragraph]:
-    """The pieces that would be read the same without those before them."""
-    found = []
-    for before, piece in pairwise(several):
-        if piece.shape is Shape.CODE:
-            begins_line = bool(before.origin) and piece.place > before.origin[-1] + 1
-            is_alone = begins_line and not piece.text.startswith("\n")
-        elif _OPENS.search(before.text):
-            break
-        else:
-            styled = any(run.end == len(before.text) for run in before.runs)
-            styled = styled or any(run.start == 0 for run in piece.runs)
-            is_alone = not styled and piece.text[0].isalpha()
-        if is_alone:
-            found.append(piece)
-    return found
 
 
 def _cuts(paragraph: Paragraph) -> Iterator[int]:
@@ -159,7 +116,7 @@ def _cuts(paragraph: Paragraph) -> Iterator[int]:
         if paragraph.shape is Shape.CODE:
             at = window.rfind("\n") + 1
         else:
-            ends = [found.end() for found in _SENTENCE.finditer(window)]
+            ends = [found.end() for found in _SENTENCE_END.finditer(window)]
             at = ends[-1] if ends else window.rfind(" ") + 1
         start += LEAST + at if at else LONGEST
         yield start
@@ -181,5 +138,5 @@ def _piece(paragraph: Paragraph, start: int, end: int) -> Paragraph:
         runs=tuple(inside),
         place=origin[0] if origin else paragraph.place,
         marked=paragraph.marked and not start,
-        continues=paragraph.continues or start > 0,
+        continues=start > 0,
     )

@@ -1,7 +1,6 @@
-"""Markdown becomes paragraphs whose characters know where they come from, piece by piece."""
+"""Markdown becomes paragraphs whose characters have a place in the reply, and blocks to read."""
 
 import random
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QTextCursor, QTextTable
 from PySide6.QtWidgets import QApplication
 
-from app.conversation.reply.markup import Markup
-from app.conversation.reply.paragraph import LONGEST, Align, Paragraph, Run, Shape, Style
-from app.conversation.reply.start import Start
+from app.conversation.markdown import read
+from app.conversation.paragraph import LONGEST, Paragraph, Run, Shape, Style
 from app.conversation.transcript import Span
 from app.conversation.view import Conversation
 from engine.api import Ending, Heard, ReplyDelta, WordHeard
@@ -21,12 +19,6 @@ from tests.benchmarks.long_reply import SHAPES
 from tests.fakes_engine import spoken_turn
 
 RECIPE = Path(__file__).with_name("recipe.md").read_text("utf-8")
-
-
-def read(source: str) -> list[Paragraph]:
-    markup = Markup()
-    markup.show(source)
-    return markup.paragraphs
 
 
 def texts(source: str) -> list[str]:
@@ -52,14 +44,6 @@ def test_marks_become_looks():
     assert enjoy.text == "<b>Enjoy</b> a pie (pie.png)"  # nothing is obeyed, nothing loaded
 
 
-def test_what_bears_no_marks_loads_no_parser(monkeypatch):
-    monkeypatch.setitem(sys.modules, "markdown_it", None)  # an import of it would fail
-    assert texts("It is ten.\n\nOr so: 5 + 3 - 1,\nthat's 7.") == [
-        "It is ten.",
-        "Or so: 5 + 3 - 1,\nthat's 7.",
-    ]
-
-
 def test_a_table_becomes_cells():
     before, *cells, end, after = read(
         "Two:\n\n| Name | *Price* |\n|:---|---:|\n| a \\| b | 5 |\n| c\n\nSo."
@@ -68,36 +52,8 @@ def test_a_table_becomes_cells():
     assert [each.text for each in cells] == ["Name", "Price", "a | b", "5", "c", ""]
     places = [(each.cell.row, each.cell.column) for each in cells if each.cell]
     assert places == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
-    assert {each.cell.align for each in cells[1::2] if each.cell} == {Align.RIGHT}
+    assert {each.cell.align for each in cells[1::2] if each.cell} == {"right"}
     assert (end.text, end.shape) == ("", Shape.AFTER)
-
-
-GROWING = (
-    ("", "word{} and "),
-    ("", "word{}. So "),
-    ("", "**word{}**. So "),
-    ("", "word{}\n\n"),
-    ("", "- word{}\n"),
-    ("", "{}. word and more\n"),
-    ("", "> word{}\n>\n"),
-    ("```\n", " word{}\n"),
-    ("| a | b |\n|---|---|\n", "| word{} | b |\n"),
-)
-
-
-@pytest.mark.parametrize(("head", "more"), GROWING)
-def test_a_word_is_read_with_little_of_what_stands_before_it(head, more, monkeypatch):
-    markup = Markup()
-    source = head + "".join(map(more.format, range(2_000)))
-    for at in range(40):  # each lets the next begin a little later
-        source += more.format(at)
-        markup.show(source)
-    begun: list[Start] = []
-    nothing: tuple[list[Paragraph], list[Start]] = ([], [])
-    parse = "app.conversation.reply.markup._parse"
-    monkeypatch.setattr(parse, lambda _, start: begun.append(start) or nothing)
-    markup.show(source + "more")
-    assert len(source) - begun[0].place < 3 * LONGEST
 
 
 @pytest.mark.parametrize(
@@ -140,33 +96,12 @@ def test_places_never_go_back_nor_leave_the_reply(pieces):
     assert all(0 <= place <= len(source) for place in places)
 
 
-@given(st.lists(PIECES, max_size=30))
-def test_however_it_arrives_it_ends_as_if_it_had_come_at_once(pieces):
-    markup = Markup()
-    source = ""
-    for piece in pieces:
-        source += piece
-        before = list(markup.paragraphs)
-        first = markup.show(source)
-        assert markup.paragraphs[:first] == before[:first]
-    assert markup.paragraphs == read(source)
-
-
-# Not bars, which may make a table of a paragraph, nor links longer than a piece.
-CUT = ("**", "*", "_", "`", "```", "# ", "- ", "> ", "a", "a. b ", "cc dd ee ", "\n", "\n\n")
-
-
-@given(st.lists(st.sampled_from(CUT), max_size=40))
-def test_nor_does_it_matter_where_long_paragraphs_are_cut(pieces):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.conversation.reply.paragraph.LEAST", 4)
-        patch.setattr("app.conversation.reply.paragraph.LONGEST", 12)
-        markup = Markup()
-        source = ""
-        for piece in pieces:
-            source += piece
-            markup.show(source)
-        assert markup.paragraphs == read(source)
+def test_more_text_never_moves_a_cut_of_a_long_paragraph():
+    for line in ("A sentence of some words. ", "word ", "x", "```\ncode that goes on\n"):
+        source = line + line.removeprefix("```\n") * 400
+        before = read(source[: len(source) // 2])[:-1]
+        assert before == read(source)[: len(before)]
+        assert all(len(each.text) <= LONGEST for each in read(source))
 
 
 @given(st.text("abc *_#>-\n", max_size=60))
@@ -191,6 +126,7 @@ def conversation(qtbot, theme) -> Conversation:
 
 def write(conversation: Conversation, *deltas: str) -> None:
     for delta in deltas:
+        conversation._pause.stop()  # as if each came later
         conversation.on_event(ReplyDelta(1, delta))
 
 
@@ -268,6 +204,21 @@ def test_another_reply_leaves_nothing_of_a_table_behind(conversation):
     assert shown.count("small") == 1
 
 
+def test_a_long_cell_is_one_block_and_a_selection_in_a_growing_table_stays(conversation):
+    write(conversation, "| a | b |\n|---|---|\n| one | two |\n| " + "long. " * 400 + "| c |\n")
+    (table,) = tables(conversation)
+    assert [len(row) for row in cells(table)] == [2, 2, 2]
+    cursor = table.cellAt(1, 0).firstCursorPosition()
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
+    conversation.setTextCursor(cursor)
+    scrolled = conversation.verticalScrollBar().value()
+    write(conversation, "| three | four |\n")
+    (table,) = tables(conversation)
+    assert table.rows() == 4
+    assert conversation.textCursor().selectedText() == "one"
+    assert conversation.verticalScrollBar().value() >= scrolled
+
+
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_one_more_word_touches_only_the_end_of_a_long_reply(conversation, shape):
     write(conversation, "".join(map(shape, range(1_500))))
@@ -279,6 +230,6 @@ def test_one_more_word_touches_only_the_end_of_a_long_reply(conversation, shape)
     document.contentsChange.connect(lambda at, removed, added: begun.append(at))
     for number in range(100):
         write(conversation, shape(1_500 + number))
-    assert max(touched) < 3 * LONGEST
+    assert max(touched) < 5 * LONGEST
     assert min(begun) > document.characterCount() - 3 * LONGEST
     assert len(conversation.extraSelections()) < 80

@@ -1,1 +1,0 @@
-"""What a language model writes, as paragraphs to show."""
