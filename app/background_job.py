@@ -7,19 +7,22 @@ come first.
 """
 
 import json
+import os
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QProcess, QTimer, Signal
 from shiboken6 import isValid
 
 from app.language import translated
-from app.presence.autostart import own_command
 from engine.api import translatable
 
 _NICE = 10  # of 19
+_LAUNCHER = "RUBATO_LAUNCHER"  # an installed Rubato's launcher sets it to its own path
 _END_MS = 2000  # for a process to end by itself before it is killed
 
 
@@ -160,3 +163,12 @@ def texts_of(document: dict[str, Any] | None) -> list[str]:
     """
     texts = (document or {}).get("texts", ())
     return [translated(translatable.from_json(each)) for each in texts]
+
+
+def own_command() -> list[str]:
+    """The command that starts this program again, of an installed one also after an update."""
+    launcher = os.environ.get(_LAUNCHER, "")
+    if Path(launcher).is_file():
+        return [launcher]
+    program = Path(sys.executable).with_name("rubato.exe" if sys.platform == "win32" else "rubato")
+    return [str(program)] if program.exists() else [sys.executable, "-P", "-m", "app"]

@@ -31,13 +31,13 @@ from PySide6.QtWidgets import QApplication
 
 from app import language
 from app.bridge import Bridge, Emit, EngineLike
+from app.desktop_entry import APP_ID
 from app.language import tr, translated
 from app.look import file_dialogs
 from app.look.controls import application_icon
 from app.look.theme import Theme, load_fonts, mode_named
 from app.presence import ipc_client
 from app.presence.command_handler import CommandHandler
-from app.presence.desktop_entry import APP_ID
 from app.presence.instance import Claim, Instance
 from app.presence.presence import Presence
 from app.window import Window

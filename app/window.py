@@ -26,7 +26,6 @@ from app.arrangement import Arrangement, Shelf, WindowParts
 from app.bridge import Post
 from app.by_words import ask_removal, carry_out, read_clipboard
 from app.conversation.composer import Composer
-from app.conversation.transcript import KEYBOARD
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
@@ -110,7 +109,7 @@ class Window(QWidget):
         match event:
             case api.SettingChanged(key, value):
                 self._on_setting(key, value)
-            case api.Heard() if event.recogniser == KEYBOARD:
+            case api.Heard() if event.recogniser == api.KEYBOARD:
                 self._is_asked = True
                 self._show_page()
                 self._uncover()
@@ -275,8 +274,8 @@ class Window(QWidget):
         if self._dialog is None:
             self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
             self._dialog.edited.connect(self.change)
-            self._dialog.lesson.noted.connect(self.on_event)
-            self.closing.connect(self._dialog.lesson.end)
+            self._dialog.wake_training.noted.connect(self.on_event)
+            self.closing.connect(self._dialog.wake_training.end)
         self._dialog.show_part(part, section)
         return self._dialog
 

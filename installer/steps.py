@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from app.presence import desktop_entry
+from app import desktop_entry
 from installer import environment, system
 from installer.bootstrap import payload
 from installer.bootstrap.paths import lock

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from app.language import mark, tr
 from engine import api
 
-KEYBOARD = "keyboard"  # the recogniser of a turn that was typed
 _THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
 
 _CAUSES = {
@@ -124,7 +123,7 @@ class Transcript:
             case api.Heard(turn, text, recogniser=recogniser):
                 exchange = self._on_said(turn, text, is_partial=False)
                 if exchange is not None:
-                    exchange.is_typed = recogniser == KEYBOARD
+                    exchange.is_typed = recogniser == api.KEYBOARD
                 return exchange
             case api.ReplyDelta(turn, text):
                 if (exchange := self._open_exchange(turn)) is not None:

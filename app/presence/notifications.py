@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.desktop_entry import APP_ID
 from app.language import tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, is_error
-from app.presence.desktop_entry import APP_ID
 from app.presence.keys.portal import PATH, PORTAL
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from app.presence.command_handler import CommandHandler
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
 from app.presence.notifications import Buttons, Notifications, Stillness
-from app.presence.server import Server
 from app.presence.tray import Tray
+from app.settings.server import Server
 from app.window import Window
 from engine import api
 

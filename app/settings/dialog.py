@@ -12,10 +12,11 @@ from app.look.controls import button, icon
 from app.look.layout import LEFT, Item, Scrolled, Spring, column, page_in, placed
 from app.look.page import bring_to_front, in_lines
 from app.look.theme import Theme
-from app.presence.server import Server
+from app.settings.autostart import LoginRow
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
-from app.settings.other_rows import Lesson, LoginRow, ServerRow
+from app.settings.server import Server, ServerRow
+from app.settings.wake_training import WakeTrainingRow
 from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, Value
 
@@ -49,8 +50,8 @@ class SettingsDialog(QDialog):
         self._editors: list[Editor] = []
         self._rows: list[tuple[Field, SettingRow]] = []
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
-        self.lesson = Lesson(str(self._values[_PHRASE]), theme, self)
-        self.lesson.taught.connect(self._on_taught)
+        self.wake_training = WakeTrainingRow(str(self._values[_PHRASE]), theme, self)
+        self.wake_training.taught.connect(self._on_taught)
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
         self.resize(in_lines(self, 620, 600))
@@ -72,7 +73,7 @@ class SettingsDialog(QDialog):
                 self._values[key] = value
                 self._show_values()
                 if key == _PHRASE:
-                    self.lesson.show_phrase(str(value))
+                    self.wake_training.show_phrase(str(value))
             case Ready():
                 self._show_values()
             case DevicesChanged():
@@ -122,7 +123,7 @@ class SettingsDialog(QDialog):
         if page.serves and window is not None and (server := window.findChild(Server)):
             shown.append(ServerRow(server, content))
         if page.teaches:
-            shown.append(self.lesson)
+            shown.append(self.wake_training)
         column(*shown, Spring(), on=content, margins=(22, 18, 22, 18), spacing=18)
         return Scrolled(content, self)
 

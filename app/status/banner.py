@@ -12,7 +12,6 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QSizePolicy, QWidget
 
-from app.conversation.transcript import KEYBOARD
 from app.language import tr
 from app.look.controls import IconButton, button, pixmap
 from app.look.label import FoldingLabel, Label, announce
@@ -20,7 +19,7 @@ from app.look.layout import MIDDLE, column, placed, row, wide
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme
 from app.status.parts import shown_to_work
-from engine.api import Ending, Event, Failed, Heard, Notice, Part, Ready, TurnEnded
+from engine.api import KEYBOARD, Ending, Event, Failed, Heard, Notice, Part, Ready, TurnEnded
 
 Direction = QBoxLayout.Direction
 _ICON = 20

@@ -7,7 +7,6 @@ Invariant: every Part has exactly one row, and a row always shows the newest sta
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.conversation.transcript import KEYBOARD
 from app.language import decimal, mark, tr, tr_n
 from app.look.label import Label
 from app.look.layout import column
@@ -15,7 +14,7 @@ from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme
 from app.status.parts import Parts, State
 from app.status.row import NAMES, PartRow, SummaryRow
-from engine.api import Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
+from engine.api import KEYBOARD, Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
 # By the field of TurnMetrics, in the order in which they happen.
 _STAGES = {

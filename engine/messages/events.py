@@ -69,10 +69,13 @@ class PartialTranscript:
     text: str
 
 
+KEYBOARD = "keyboard"  # the recogniser of a typed turn
+
+
 @dataclass(frozen=True)
 class Heard:
     """The final transcript of the user's utterance. `confidence` is 0..1; typed text has 1 and
-    recogniser 'keyboard'.
+    recogniser KEYBOARD.
     """
 
     turn: int

@@ -12,7 +12,7 @@ from engine.history.subject import subject
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.memory import collect_all
-from engine.messages.events import Heard, PhaseChanged
+from engine.messages.events import KEYBOARD, Heard, PhaseChanged
 from engine.messages.words import Ending, Phase
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
@@ -21,7 +21,6 @@ from engine.runtime.turn import orders
 from engine.runtime.turn.facts import InterimTranscript
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
-from engine.runtime.turn.rules import KEYBOARD
 from engine.runtime.workers.history_writer import STAYS_OFF
 from engine.runtime.workers.language_model_worker import GetReady, Rest
 from engine.text.barge_in_words import halts, lets_go_on

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from installer.bootstrap.paths import Home, write_atomically
 
-APP_ID = "org.rubato.Rubato"  # as in app/presence/desktop_entry.py, which writes the entry
+APP_ID = "org.rubato.Rubato"  # as in app/desktop_entry.py, which writes the entry
 LAUNCHER = "rubato"
 _TITLE = "#!/bin/sh\n# Starts the Rubato that "  # first line of the launcher, in every version
 _SCRIPT = """\
@@ -31,7 +31,7 @@ exec "$home/payload/${version%-*}/rubato-setup" start "$@"
 _ENTRY = """
 import sys
 from pathlib import Path
-from app.presence import desktop_entry
+from app import desktop_entry
 from engine.resources import resource
 desktop_entry.install([sys.argv[1]], resource("icons", "rubato.svg"), desktop_entry.data_home())
 """

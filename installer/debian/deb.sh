@@ -18,7 +18,7 @@ bundle() {
     export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$top" log -1 --format=%ct || date +%s)}
     (cd "$top" && .venv/bin/python -c '
 import sys
-from app.presence.desktop_entry import entry
+from app.desktop_entry import entry
 from installer.system import WINDOW_AND_SOUND
 print(", ".join(sorted({need.apt for need in WINDOW_AND_SOUND})), file=open(sys.argv[1], "w"))
 open(sys.argv[2], "w").write(entry(["rubato"]))

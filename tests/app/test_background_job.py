@@ -170,3 +170,12 @@ def test_what_cannot_be_collected_is_said(qtbot, window, page):
     qtbot.waitUntil(about.copy.isEnabled, timeout=20_000)
     assert "rubato doctor" in about.told.text()
     assert QGuiApplication.clipboard().text() == "before"
+
+
+def test_the_launcher_is_started_which_outlives_updates(tmp_path, monkeypatch):
+    launcher = tmp_path / "rubato"
+    launcher.touch()
+    monkeypatch.setenv("RUBATO_LAUNCHER", str(launcher))
+    assert background_job.own_command() == [str(launcher)]
+    launcher.unlink()
+    assert background_job.own_command() != [str(launcher)]

@@ -9,7 +9,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app import language
-from app.conversation.transcript import KEYBOARD
 from app.keys import Act
 from app.look.controls import Progress
 from app.models.page import ModelsPage
@@ -392,7 +391,7 @@ def test_a_typed_question_is_seen_where_the_conversations_lay_over_it(window):
     window.header.history.setChecked(True)
     tell(window, api.Heard(1, "hi", 1.0, "sphinx"))
     assert not window.conversation.isVisible()  # nobody who reads the list is disturbed
-    tell(window, api.Heard(2, "what time is it", 1.0, KEYBOARD))
+    tell(window, api.Heard(2, "what time is it", 1.0, api.KEYBOARD))
     assert window.conversation.isVisible()
 
 

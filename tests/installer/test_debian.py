@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.presence.desktop_entry import APP_ID
+from app.desktop_entry import APP_ID
 from installer.plan import ROOT
 
 DEBIAN = ROOT / "installer" / "debian"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
+from app.desktop_entry import APP_ID
 from app.language import mark, tr
 from app.look.plain_text import one_line
 from app.presence.bus import Address, Bus, error_of, is_error, path_of
-from app.presence.desktop_entry import APP_ID
 from app.presence.keys.chord import Chord
 from app.presence.keys.source import Action, KeySource
 

@@ -12,7 +12,7 @@ from typing import assert_never
 from engine.asr.base import Transcript
 from engine.audio.vad import SpeechEnded, SpeechStarted
 from engine.messages.commands import PressTalk, ReleaseTalk, SendText, Speak, StopReply
-from engine.messages.events import Failed, PhaseChanged
+from engine.messages.events import KEYBOARD, Failed, PhaseChanged
 from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
@@ -40,7 +40,6 @@ from engine.runtime.turn.orders import (
 )
 from engine.text.barge_in_words import nods
 
-KEYBOARD = "keyboard"  # the recogniser's name for typed text
 REACTION_S = 0.5  # after a sound: speech that starts sooner does not react to it
 # Endings by something newer. An unheard timer text is spoken after that.
 ENDED_BY_NEWER = (Ending.SUPERSEDED, Ending.INTERRUPTED_BY_TEXT, Ending.INTERRUPTED_BY_TALK_KEY)

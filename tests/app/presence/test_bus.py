@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.desktop_entry import APP_ID
 from app.presence import bus as bus_file
 from app.presence.bus import Address, Bus
-from app.presence.desktop_entry import APP_ID
 from app.presence.notifications import SERVICE, SETTINGS, Buttons, Notifications, Stillness
 from tests.private_bus import Message, Service, member_of, private_bus
 

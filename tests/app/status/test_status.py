@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 
 from app import language
-from app.conversation.transcript import KEYBOARD
 from app.look.theme import Theme
 from app.stage.mood import Mood, mood
 from app.status.banner import Banner
@@ -166,7 +165,7 @@ def test_the_fault_of_a_device_goes_once_the_one_in_its_place_works(banner, lost
     banner.on_event(fault(lost))
     banner.on_event(proof)
     banner.on_event(Ready(lost, "another", instead=True))
-    banner.on_event(Heard(3, "hi", 1.0, KEYBOARD))
+    banner.on_event(Heard(3, "hi", 1.0, api.KEYBOARD))
     assert banner.count == 1
     banner.on_event(proof)
     assert banner.count == 0

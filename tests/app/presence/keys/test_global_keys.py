@@ -11,9 +11,9 @@ import pytest
 from jeepney import HeaderFields
 from PySide6.QtCore import QByteArray
 
+from app.desktop_entry import APP_ID
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
-from app.presence.desktop_entry import APP_ID
 from app.presence.keys.chord import Chord, parse
 from app.presence.keys.global_keys import GlobalKeys
 from app.presence.keys.portal import PATH, PORTAL, REGISTRY, REQUEST, SHORTCUTS, PortalKeys

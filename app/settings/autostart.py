@@ -1,8 +1,7 @@
-"""Starting at login, in each system's own way; the system's state is the only one that counts. And
-the launcher of an installed Rubato, which names itself in an environment variable.
+"""Starting at login, in each system's own way, and the switch for it in the settings.
 
-Invariant: nothing is stored here; is_on() reads what the system would do, because the person may
-have changed it elsewhere. Only the person's own files or registry are changed.
+Invariant: nothing is stored here; is_on() reads the system's state, because the person may have
+changed it elsewhere. Only the person's own files or registry are changed.
 """
 
 import contextlib
@@ -12,7 +11,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.presence.desktop_entry import APP_ID, entry, put
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from app.background_job import own_command
+from app.desktop_entry import APP_ID, entry, put
+from app.devices import Devices
+from app.language import mark, tr
+from app.look.label import WrappingLabel
+from app.look.theme import Theme
+from app.settings.fields import SettingRow
+from app.settings.form import Field
+from engine.api import settings
 
 _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"  # below HKEY_CURRENT_USER
 _HIDDEN = "--start-hidden"
@@ -58,14 +68,6 @@ def path() -> Path:
     return folder / "autostart" / f"{APP_ID}.desktop"
 
 
-def own_command() -> list[str]:
-    """The command that starts this program again."""
-    if started_by := launcher():
-        return [str(started_by)]
-    program = Path(sys.executable).with_name("rubato.exe" if sys.platform == "win32" else "rubato")
-    return [str(program)] if program.exists() else [sys.executable, "-P", "-m", "app"]
-
-
 def _windows_command() -> str | None:
     if sys.platform != "win32":
         return None
@@ -90,10 +92,36 @@ def _write_windows(words: Sequence[str] | None) -> None:
             winreg.DeleteValue(key, APP_ID)
 
 
-_LAUNCHER = "RUBATO_LAUNCHER"
+_FIELD = Field(
+    "",
+    settings.Flag(),
+    settings.Shown(
+        mark("Start at login"), help=mark("Without its window, so that the talk key works.")
+    ),
+)
 
 
-def launcher() -> Path | None:
-    """The program that starts Rubato, even after an update; None if it was not installed."""
-    path = os.environ.get(_LAUNCHER, "")
-    return Path(path) if path and Path(path).is_file() else None
+class LoginRow(SettingRow):
+    """A switch like those of the settings, read each time it becomes visible: the person may have
+    changed it elsewhere. `fault` says why it could not be changed.
+    """
+
+    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
+        super().__init__(_FIELD, theme, devices, parent)
+        self.fault = WrappingLabel("", self)
+        self.fault.hide()
+        self.column.addWidget(self.fault)
+        self.editor.edited.connect(self._on_edited)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.editor.show_value(is_on())
+
+    def _on_edited(self, on: object) -> None:
+        self.fault.say("")
+        try:
+            turn(bool(on))
+        except OSError as error:
+            reason = error.strerror or error
+            self.fault.say(tr("The system did not allow it: {error}.", error=reason))
+        self.editor.show_value(is_on())

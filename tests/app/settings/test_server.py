@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtGui import QGuiApplication
 
-from app.presence.server import Server
-from app.settings.other_rows import ServerRow
+from app.settings.server import Server, ServerRow
 from engine.api import Settings
 
 # A `rubato serve --json --port=N --places=N --names=X` that serves for ever, or cannot.

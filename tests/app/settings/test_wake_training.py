@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.settings.dialog import SettingsDialog
-from app.settings.other_rows import Lesson
+from app.settings.wake_training import WakeTrainingRow
 from engine.api import ChangeSetting, Event, Failed, Notice, SettingChanged
 from engine.asr.wake.choice import head_file
 from tests.own_data import own_data as own_data
@@ -35,15 +35,15 @@ import sys, time
 print('{"part": 0.25}', file=sys.stderr, flush=True)
 time.sleep(600)
 """
-Make = Callable[[str], Lesson]
+Make = Callable[[str], WakeTrainingRow]
 
 
 @pytest.fixture
 def make(window, theme) -> Iterator[Make]:
-    made: list[Lesson] = []
+    made: list[WakeTrainingRow] = []
 
-    def make(script: str) -> Lesson:
-        made.append(Lesson(PHRASE, theme, window, [sys.executable, "-c", script]))
+    def make(script: str) -> WakeTrainingRow:
+        made.append(WakeTrainingRow(PHRASE, theme, window, [sys.executable, "-c", script]))
         made[-1].show()
         return made[-1]
 
@@ -52,7 +52,7 @@ def make(window, theme) -> Iterator[Make]:
         each.end()
 
 
-def teach(qtbot, lesson: Lesson) -> None:
+def teach(qtbot, lesson: WakeTrainingRow) -> None:
     with qtbot.waitSignal(lesson._job.ended, timeout=20_000):
         lesson.act.click()
 
@@ -127,26 +127,28 @@ def dialog(window) -> SettingsDialog:
 
 
 def begin(dialog: SettingsDialog, script: str) -> None:
-    dialog.lesson._job._command = [sys.executable, "-c", script]
-    dialog.lesson.act.click()
+    dialog.wake_training._job._command = [sys.executable, "-c", script]
+    dialog.wake_training.act.click()
 
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_what_was_taught_is_listened_for_at_once_unless_it_was_changed_meanwhile(
     qtbot, dialog, posted, window, *, changed
 ):
-    with qtbot.waitSignal(dialog.lesson.taught, timeout=20_000):
+    with qtbot.waitSignal(dialog.wake_training.taught, timeout=20_000):
         begin(dialog, LEARNS)
         if changed:
             dialog.on_event(SettingChanged("wake.phrase", OTHER))
     assert posted == ([] if changed else [ChangeSetting("wake.phrase", PHRASE)])
     assert window.notice.text() == f"“{PHRASE}” was taught to this computer."
-    assert (f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()) is changed
+    assert (f"“{OTHER}” is not taught yet" in dialog.wake_training.words.text()) is changed
 
 
 def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted):
     pages = [dialog.tabs.widget(index) for index in range(dialog.tabs.count())]
-    dialog.tabs.setCurrentIndex([page.isAncestorOf(dialog.lesson) for page in pages].index(True))
+    dialog.tabs.setCurrentIndex(
+        [page.isAncestorOf(dialog.wake_training) for page in pages].index(True)
+    )
     line = dialog.editors("wake.phrase")[0].control
     assert isinstance(line, QLineEdit)
     line.setFocus()
@@ -154,16 +156,16 @@ def test_it_is_about_the_phrase_in_force_not_the_one_being_typed(dialog, posted)
     QTest.keyClicks(line, OTHER)
     QTest.keyClick(line, Qt.Key.Key_Return)
     assert posted == [ChangeSetting("wake.phrase", OTHER)]
-    assert not dialog.lesson._job.is_under_way
-    assert f"“{PHRASE}” is not taught yet" in dialog.lesson.words.text()
+    assert not dialog.wake_training._job.is_under_way
+    assert f"“{PHRASE}” is not taught yet" in dialog.wake_training.words.text()
     dialog.on_event(SettingChanged("wake.phrase", OTHER))
-    assert f"“{OTHER}” is not taught yet" in dialog.lesson.words.text()
+    assert f"“{OTHER}” is not taught yet" in dialog.wake_training.words.text()
 
 
 def test_it_goes_on_without_the_page_and_ends_with_the_window(qtbot, dialog, window):
     begin(dialog, ENDLESS)
-    qtbot.waitUntil(lambda: dialog.lesson.bar.value() == 250, timeout=20_000)
+    qtbot.waitUntil(lambda: dialog.wake_training.bar.value() == 250, timeout=20_000)
     dialog.close()
-    assert dialog.lesson._job.is_under_way
+    assert dialog.wake_training._job.is_under_way
     window.quit()
-    assert not dialog.lesson._job.is_under_way
+    assert not dialog.wake_training._job.is_under_way

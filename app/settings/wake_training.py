@@ -1,69 +1,28 @@
-"""What stands in the settings dialog and is no setting: starting at login, teaching the wake phrase
-to this computer, and where the server is.
+"""Training the wake phrase on this computer, from the settings.
 
-Invariant: each shows what is true, not what was asked for: the system says whether it starts
-Rubato, the engine which phrase is in force, and the server where it is. Teaching is a process of
-its own, which goes on when the page is closed; the phrase is found as before until it has ended
-well.
+Invariant: it shows the state, not the request: the engine says which phrase is in force. Training
+is a separate process, which continues when the page is closed; until it has succeeded, the phrase
+is recognised as before.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.background_job import BackgroundJob, texts_of
-from app.devices import Devices
-from app.language import mark, tr
+from app.language import tr
 from app.look.controls import Progress, button
 from app.look.label import WrappingLabel
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.presence import autostart
-from app.presence.server import Server
-from app.settings.fields import SettingRow
-from app.settings.form import Field
-from engine.api import Event, Failed, Notice, is_wake_phrase_taught, settings
-
-_FIELD = Field(
-    "",
-    settings.Flag(),
-    settings.Shown(
-        mark("Start at login"), help=mark("Without its window, so that the talk key works.")
-    ),
-)
+from engine.api import Event, Failed, Notice, is_wake_phrase_taught
 
 
-class LoginRow(SettingRow):
-    """A switch like those of the settings, read each time it becomes visible: the person may have
-    changed it elsewhere. `fault` says why it could not be changed.
-    """
-
-    def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:
-        super().__init__(_FIELD, theme, devices, parent)
-        self.fault = WrappingLabel("", self)
-        self.fault.hide()
-        self.column.addWidget(self.fault)
-        self.editor.edited.connect(self._on_edited)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.editor.show_value(autostart.is_on())
-
-    def _on_edited(self, on: object) -> None:
-        self.fault.say("")
-        try:
-            autostart.turn(bool(on))
-        except OSError as error:
-            reason = error.strerror or error
-            self.fault.say(tr("The system did not allow it: {error}.", error=reason))
-        self.editor.show_value(autostart.is_on())
-
-
-class Lesson(QWidget):
+class WakeTrainingRow(QWidget):
     """`phrase` is in force; `command` starts Rubato (None: the way this one was started).
 
     Signals:
@@ -162,26 +121,3 @@ def _taught(phrase: str) -> str:
 def _broken_off(phrase: str) -> tuple[str, str]:
     message = tr("Teaching “{phrase}” ended too early.", phrase=one_line(phrase))
     return message, tr("Nothing was changed; try again.")
-
-
-class ServerRow(QWidget):
-    """Where a server is, who is connected, and its token, which is never on the screen, only
-    copied.
-    """
-
-    def __init__(self, server: Server, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._server = server
-        self.words = WrappingLabel("", self)
-        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.copy = button(tr("&Copy the token"), self, self._on_copy)
-        column(self.words, placed(LEFT, self.copy), on=self, spacing=8)
-        server.changed.connect(self._show)
-        self._show()
-
-    def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._server.token)
-
-    def _show(self) -> None:
-        self.words.say(self._server.state, kind="danger" if self._server.fault else "muted")
-        self.copy.setVisible(bool(self._server.token))

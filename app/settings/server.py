@@ -7,10 +7,15 @@ runs while it is switched on and ends with the program.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
 
 from app.background_job import BackgroundJob, texts_of
 from app.language import tr
+from app.look.controls import button
+from app.look.label import WrappingLabel
+from app.look.layout import LEFT, column, placed
 from engine.api import Settings, Value
 
 
@@ -84,3 +89,26 @@ class Server(QObject):
         self.end()
         self.fault = " ".join(texts_of(document)) or tr("The server ended.")
         self.changed.emit()
+
+
+class ServerRow(QWidget):
+    """Where a server is, who is connected, and its token, which is never on the screen, only
+    copied.
+    """
+
+    def __init__(self, server: Server, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._server = server
+        self.words = WrappingLabel("", self)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.copy = button(tr("&Copy the token"), self, self._on_copy)
+        column(self.words, placed(LEFT, self.copy), on=self, spacing=8)
+        server.changed.connect(self._show)
+        self._show()
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._server.token)
+
+    def _show(self) -> None:
+        self.words.say(self._server.state, kind="danger" if self._server.fault else "muted")
+        self.copy.setVisible(bool(self._server.token))
