@@ -37,7 +37,7 @@ from app.language import mark, tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.theme import Theme, mode_named
-from app.models.page import Models
+from app.models import Models
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
 from app.stage.panel import Stage

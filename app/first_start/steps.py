@@ -21,7 +21,7 @@ from app.look.layout import LEFT, Spring, column, fill, placed, row
 from app.look.page import take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.models.row import progress_of, size_of
+from app.models import progress_of, size_of
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import Field, field_of
 from engine import api

@@ -15,7 +15,7 @@ from app.look.controls import button
 from app.look.label import Label
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
-from app.models.row import size_of
+from app.models import size_of
 from engine.api import AddVoice, ClipInspected, FetchModels, LearnVoice, PreviewVoice
 
 LONGEST_NAME = 60  # characters; a name is read out and shown in a list

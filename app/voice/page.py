@@ -19,7 +19,7 @@ from app.look.layout import Spring, card, column, fill, row, wide
 from app.look.page import Page, Returning, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
-from app.models.row import ModelRow
+from app.models import ModelRow
 from app.voice.comparison import ComparisonPage
 from app.voice.learning import Learning
 from app.voice.mixer import VoiceMixer

@@ -83,6 +83,7 @@ class Conductor:
             tick=self._tick,
             report=lambda error: emit(events.Failed.of(error)),
         )
+        self.post: Callable[[Command], None] = self._worker.post
         self._workers = assemble(
             factories, settings, self._worker.post, self.situation, self._in_force
         )
@@ -113,9 +114,6 @@ class Conductor:
         self._preferences.load_all()
         self._attend()
         self._worker.start()  # last: a timer that came due meanwhile speaks at once
-
-    def post(self, command: Command) -> None:
-        self._worker.post(command)
 
     def stop(self) -> None:
         """End the turn, save the settings, stop every thread; Stopped is the last event.
@@ -166,8 +164,12 @@ class Conductor:
                 self._quit()
             elif getattr(message, "turn", None) == PREVIEW:
                 self._preview.follow(message)
+            elif isinstance(message, Command):
+                self._obey(message)
+            elif isinstance(message, Fact):
+                self._learn(message)
             else:
-                self._on(message)
+                self._show(message)
         except EngineError as error:
             self._emit(events.Failed.of(error))
 
@@ -189,7 +191,7 @@ class Conductor:
         left_s = watchdog.left_s(self._floor.phase, heard, moved_at=self._moved_at, now=now)
         if left_s is None or left_s > 0:
             return left_s
-        self._on(watchdog.fault(turn, heard))
+        self._show(watchdog.fault(turn, heard))
         return None
 
     def _quit(self) -> None:
@@ -204,15 +206,6 @@ class Conductor:
         self._emit(events.Stopped())
 
     # ------------------------------------------------------------------- messages
-
-    def _on(self, message: Inbound) -> None:
-        """Act on one message."""
-        if isinstance(message, Command):
-            self._obey(message)
-        elif isinstance(message, Fact):
-            self._learn(message)
-        elif not isinstance(message, _Quit):
-            self._show(message)
 
     def _obey(self, command: Command) -> None:
         workers = self._workers

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from app.about import AboutPage
 from app.keys import _MENU, Act, KeysCard, MoreMenu
-from app.models.page import ModelsPage
+from app.models import ModelsPage
 from engine import api
 from engine.llm.skills.matching.repertoire import repertoire
 from tests.engine.llm.skills.test_first_hour import conversation

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from app import language
 from app.keys import Act
 from app.look.controls import Progress
-from app.models.page import ModelsPage
+from app.models import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
 from app.window import Window

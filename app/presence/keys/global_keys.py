@@ -14,8 +14,7 @@ from app.language import mark, tr
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Order
-from app.presence.keys.chord import Chord, parse
-from app.presence.keys.source import Action, KeySource, NoKeys
+from app.presence.keys.source import Action, Chord, KeySource, NoKeys, parse
 from engine.api import EngineError
 
 KEYS = {f"presence.{action.value}_key": action for action in Action}

@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, QSocketNotifier
 from Xlib import XK, X, display, error
 
 from app.language import tr
-from app.presence.keys.chord import Chord
-from app.presence.keys.source import Action, KeySource
+from app.presence.keys.source import Action, Chord, KeySource
 
 _MASKS = {"Ctrl": X.ControlMask, "Alt": X.Mod1Mask, "Shift": X.ShiftMask, "Meta": X.Mod4Mask}
 _NUM_LOCK = X.Mod2Mask  # its place in all current keyboard maps

@@ -17,8 +17,8 @@ from PySide6.QtTest import QTest
 from app import language as words
 from app.language import LANGUAGES, tr
 from app.look.controls import LevelMeter
-from app.rate.panel import RateTrace
 from app.stage.orb import Orb
+from app.stage.rate import RateTrace
 from app.voice.sheet import ClipSheet
 from app.window import Window
 from engine import api

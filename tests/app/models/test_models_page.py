@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.look.label import WrappingLabel
-from app.models.page import ModelsPage
+from app.models import ModelsPage
 from engine import api
 from tests.app.test_window import drop
 from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn

@@ -19,7 +19,7 @@ from app.look.label import FoldingLabel, Label
 from app.look.layout import column, row, wide
 from app.look.plain_text import tool_tip
 from app.look.theme import Theme, scaled
-from app.rate.slider import RateSlider
+from app.stage.slider import RateSlider
 from engine import api
 
 RATE_KEY = "speech.rate"

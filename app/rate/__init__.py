@@ -1,1 +1,0 @@
-"""The speaking rate: slider, readout and trace."""
