@@ -27,7 +27,7 @@ from engine.tts.voice_catalogue import VoiceCatalogue
 log = logging.getLogger(__name__)
 
 # Longer prompts are cut: VoXtream2 uses at most 20 s.
-_LONGEST_PROMPT_S: Final = 30.0
+LONGEST_PROMPT_S: Final = 30.0
 
 
 def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def adopt(
                 name=name,
             )
     stretch = stretch or Stretch()
-    longest_s = min(_LONGEST_PROMPT_S, stretch.seconds or _LONGEST_PROMPT_S)
+    longest_s = min(LONGEST_PROMPT_S, stretch.seconds or LONGEST_PROMPT_S)
     clip = read_clip(recording, max_seconds=longest_s, start_s=stretch.start_s)
     folder = kept_in or voices.folder()
     return _make(model, clip, name, folder) if can_clone else _keep(clip, name, folder)
@@ -240,7 +240,7 @@ def _from_file(model: TtsModel, path: Path) -> Voice:
         if voice.model != model.info.voice_model:
             raise _foreign(model, voice.name, voice.model)
         return voice
-    return encode(model, read_clip(path, max_seconds=_LONGEST_PROMPT_S))
+    return encode(model, read_clip(path, max_seconds=LONGEST_PROMPT_S))
 
 
 def _foreign(model: TtsModel, name: str, made_for: str) -> InvalidInput:

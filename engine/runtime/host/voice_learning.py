@@ -38,7 +38,7 @@ from engine.tts.kokoro.learnt import choose, is_current, refusal, refuse, saved,
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import MAKING, NAME
 from engine.tts.speaker.recording import resampled
-from engine.tts.voice_lookup import adopt, is_recording
+from engine.tts.voice_lookup import LONGEST_PROMPT_S, adopt, is_recording
 
 Show = Callable[[str, float], None]  # current activity, and the finished share of all work
 
@@ -106,15 +106,26 @@ def learn_recording(
     if pick.resolve(speech).engine != NAME or not is_recording(voice):
         return voice, ""
     try:
-        clip = read_clip(Path(voice), max_seconds=_LONGEST_S)
-        learnt = _result("", clip.digest, "", again)
-        if learnt is None:
-            with _kokoro() as model:
-                blend = model.encode_voice(clip.pcm, clip.sample_rate)
-                learnt = _learn(model, blend, clip, "", show)
+        # As long as choose() reads it: a blend of another length would need its own statistics.
+        clip = read_clip(Path(voice), max_seconds=LONGEST_PROMPT_S)
+        learnt = _result("", clip.digest, "", again) or _learn_clip(clip, show)
     except (InvalidInput, ModelError) as error:
         return voice, str(error)
     return (voice if learnt.file is None else str(learnt.file)), learnt.reason
+
+
+def _learn_clip(clip: Clip, show: Show) -> Learnt:
+    """Learn a recording that is not a saved voice. A recording that does not fit its transcript is
+    noted as a refusal too, so the next use does not transcribe it again.
+    """
+    with _kokoro() as model:
+        blend = model.encode_voice(clip.pcm, clip.sample_rate)
+        try:
+            return _learn(model, blend, clip, "", show)
+        except InvalidInput as error:
+            with suppress(OSError):
+                refuse(clip.digest, "", error.message)
+            raise
 
 
 def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show, again: bool) -> Learnt:

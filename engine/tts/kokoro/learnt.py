@@ -44,7 +44,9 @@ def target(recording: str, within: Path | None = None) -> Path:
 def refuse(recording: str, text: str, reason: str) -> None:
     """Note why a voice that was learnt of a recording by the given text is not offered. OSError."""
     document = {"recipe": LEARNT, "text": text, "reason": to_json(reason)}
-    replace_file(_refusal_file(recording), json.dumps(document))
+    file = _refusal_file(recording)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(file, json.dumps(document))
 
 
 def refusal(recording: str, text: str) -> str:

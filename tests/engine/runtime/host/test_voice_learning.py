@@ -1,6 +1,7 @@
 """Learning a voice as the commands do it: kept apart, chosen, refused with a reason."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -56,9 +57,7 @@ def lessons(monkeypatch) -> list[str]:
 
 
 def keep(name: str = "Anna", clip: Clip | None = CLIP) -> voices.SavedVoice:
-    blend = small_voice()
-    about = {**blend.metadata, "making": MAKING, voices.RECORDING: CLIP.digest}
-    return voices.save(voices.Voice(name, blend.model, blend.tensors, about), voices.folder(), clip)
+    return voices.save(replace(small_voice_of(CLIP), name=name), voices.folder(), clip)
 
 
 def test_a_voice_is_learnt_once_and_speaks_when_it_is_chosen(lessons):
@@ -163,7 +162,6 @@ def test_a_recording_that_was_refused_speaks_at_once_as_it_did(tmp_path, lessons
     file = tmp_path / "clip.wav"
     soundfile.write(file, CLIP.pcm, CLIP.sample_rate, "FLOAT")
     speech = SpeechSettings(engine="kokoro")
-    learnt_files.target(CLIP.digest).parent.mkdir(parents=True)
     learnt_files.refuse(CLIP.digest, "", "It is worse.")
 
     @contextmanager
@@ -177,6 +175,49 @@ def test_a_recording_that_was_refused_speaks_at_once_as_it_did(tmp_path, lessons
         assert refused == (str(file), "It is worse.")
     again = voice_learning.learn_recording(str(file), speech, lambda *_: None, again=True)
     assert "It is worse." not in again[1]  # it was tried
+
+
+def test_a_recording_that_does_not_fit_its_transcript_is_refused_at_once_from_then_on(
+    tmp_path, lessons, monkeypatch
+):
+    file, speech = tmp_path / "clip.wav", SpeechSettings(engine="kokoro")
+    soundfile.write(file, CLIP.pcm, CLIP.sample_rate, "FLOAT")
+    with voice_learning._kokoro() as model:
+        monkeypatch.setattr(model, "encode_voice", lambda *_: small_voice_of(CLIP))
+    begun: list[str] = []
+
+    def transcript(clip, given):
+        begun.append(given)
+        raise InvalidInput("The text does not fit.", hint="Give the words.")
+
+    monkeypatch.setattr(voice_learning, "_transcript", transcript)
+    for again in (False, False, True):
+        used, why = voice_learning.learn_recording(str(file), speech, lambda *_: None, again=again)
+        assert (used, "does not fit" in why) == (str(file), True)
+    assert len(begun) == 2
+
+
+def test_a_long_recording_is_read_as_it_is_where_its_blend_speaks(tmp_path, lessons, monkeypatch):
+    file, speech = tmp_path / "clip.wav", SpeechSettings(engine="kokoro")
+    soundfile.write(file, np.tile(CLIP.pcm, 14), CLIP.sample_rate, "FLOAT")  # 35 s
+    read: list[int] = []
+
+    def encode_voice(pcm, sample_rate):
+        read.append(len(pcm))
+        return small_voice_of(Clip(pcm, sample_rate))
+
+    with voice_learning._kokoro() as model:
+        monkeypatch.setattr(model, "encode_voice", encode_voice)
+    voice_learning.learn_recording(str(file), speech, lambda *_: None)
+    choose(model, str(file))
+    assert read == [30 * CLIP.sample_rate] * 2
+
+
+def small_voice_of(clip: Clip) -> voices.Voice:
+    """A blend that names its recording."""
+    blend = small_voice()
+    about = {**blend.metadata, "making": MAKING, voices.RECORDING: clip.digest}
+    return voices.Voice(blend.name, blend.model, blend.tensors, about)
 
 
 def test_a_voice_that_gets_another_name_meanwhile_is_learnt_on(lessons, monkeypatch):
