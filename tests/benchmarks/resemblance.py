@@ -2,14 +2,15 @@
 
 Run: python -m tests.benchmarks.resemblance FOLDER [NAME ...] [--out OUT] [--rate SPS]
 FOLDER holds for each person NAME.fit.flac, of which a voice is learnt as by `rubato say --voice`,
-and NAME.held.flac, other speech of the same person. The voice speaks six sentences word by word at
-its own rate, or at SPS. Printed for each person are the cosines with the held speech of the stock
-voice that the judge finds nearest, of the learnt voice and of the person's other recording, the
-share of the way from the first to the last, the words that Whisper base did not understand, P.808
-of the sentences and of the recording (where `speechmos` is installed), and the seconds of CPU that
-learning took; at the end the means. OUT (resemblance-out by default) keeps what the stock voices
-say for the next run, and the sentences of each person to be heard. A voice that was learnt already
-is not learnt again.
+and NAME.held.flac, other speech of the same person. The voice speaks twelve sentences word by word
+at its own rate, or at SPS. Printed for each person: the cosines with the held speech of the stock
+voice that the judge finds nearest, of the learnt voice and of the person's other recording; the
+share of the way from the first to the last; the cosine of the control, which is the nearer one of
+that stock voice and the blend, each with the noise of the recording's pauses; the words that
+Whisper base did not understand; P.808 of the sentences and of the recording (where `speechmos` is
+installed); the CPU seconds that learning took. The means come last. OUT (resemblance-out by
+default) keeps the judge's vectors of the stock voices for the next run, and the sentences of each
+person for listening. A voice that was learnt already is not learnt again.
 
 The judge is an encoder of speakers that takes no part in the product. It reads Resemblyzer, which
 is not one of the program's packages: `pip install resemblyzer webrtcvad-wheels`. Kokoro and Whisper
@@ -22,6 +23,7 @@ writes resources/kokoro/measures.safetensors: what is measured of the stock voic
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
@@ -45,6 +47,7 @@ from engine.tts import registry, voices
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.kokoro import place, resemblance
 from engine.tts.kokoro.durations import make_script
+from engine.tts.kokoro.fit.measuring import powers, sounding
 from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
@@ -58,9 +61,18 @@ SENTENCES: Final = (
     "My brother keeps his old tools in a box behind the kitchen door.",
     "We could walk along the river until the lights of the town come into view.",
     "If it rains tomorrow, the children will stay at home and read.",
+    "The doctor asked me to come back on Thursday with the results.",
+    "Please put the bread and the cheese on the table before the guests arrive.",
+    "Nobody knew why the old clock in the hall had stopped again.",
+    "She bought three yellow flowers and a book about the sea.",
+    "Would you rather take the train or drive to the mountains this weekend?",
+    "They finished the work early and went for a short walk in the snow.",
 )
+JUDGED: Final = SENTENCES[:6]  # the judge hears these of every voice, Whisper hears all
 MEASURED: Final = SENTENCES[1:3]  # what the stock voices say to be measured
 WORDS: Final = sum(len(text.split()) for text in SENTENCES)
+NOISE_WINDOW: Final = 1024  # samples
+QUIETEST: Final = 10  # percentile of the clip's levels: pauses
 KOKORO: Final = SpeechSettings(engine=NAME)
 
 
@@ -72,6 +84,7 @@ class Found:
     learnt: float
     person: float
     way: float
+    control: float
     wrong: int
     rated: float
     recording: float
@@ -109,7 +122,7 @@ def stock_speakers(out: Path) -> dict[str, Any]:
     file = out / "stock.npz"
     if not file.is_file():
         spoken = {
-            voice.name: _mean([judged(speak(text, voice)) for text in SENTENCES])
+            voice.name: _mean([judged(speak(text, voice)) for text in JUDGED])
             for voice in read_voices(place.voices_folder())
         }
         np.savez(file, **spoken)
@@ -131,14 +144,43 @@ def find(
     said = [say(model, voice, text, rate) for text in SENTENCES]
     for number, spoken in enumerate(said, start=1):
         soundfile.write(out / f"{clip.name.split('.')[0]}-{number}.flac", spoken.pcm, SAMPLE_RATE)
-    learnt = float(_mean([judged(spoken.pcm) for spoken in said]) @ theirs)
-    person, best = float(judged(_read(clip)) @ theirs), float(stock[likest] @ theirs)
+    learnt = float(_mean([judged(spoken.pcm) for spoken in said[: len(JUDGED)]]) @ theirs)
+    recorded = _read(clip)
+    person, best = float(judged(recorded) @ theirs), float(stock[likest] @ theirs)
+    control = max(
+        float(_mean([judged(with_noise(pcm, recorded)) for pcm in sentences]) @ theirs)
+        for sentences in _controls(model, recorded, likest, rate)
+    )
     texts = [_whisper().hear(spoken.pcm, SAMPLE_RATE) for spoken in said]
     wrong = sum(words_wrong(*pair, _espeak()) for pair in zip(SENTENCES, texts, strict=True))
     rated = float(np.mean([_rate(spoken) for spoken in said]))
-    recording = _rate(Spoken("", _read(clip), SAMPLE_RATE))
+    recording = _rate(Spoken("", recorded, SAMPLE_RATE))
     way = (learnt - best) / (person - best)
-    return Found(best, learnt, person, way, wrong, rated, recording, fit_s), likest
+    return Found(best, learnt, person, way, control, wrong, rated, recording, fit_s), likest
+
+
+def _controls(
+    model: TtsModel, recorded: Pcm, likest: str, rate: float | None
+) -> Iterator[list[Pcm]]:
+    """The judged sentences by the blend, and by the nearest stock voice."""
+    blend = model.encode_voice(recorded, SAMPLE_RATE)
+    yield [say(model, blend, text, rate).pcm for text in JUDGED]
+    nearest = next(each for each in model.voices() if each.name == likest)
+    yield [speak(text, nearest) for text in JUDGED]
+
+
+def with_noise(said: Pcm, clip: Pcm) -> Pcm:
+    """Speech with noise that has the spectrum of the clip's pauses, and their level relative to the
+    clip's speech.
+    """
+    spectra = powers(clip, NOISE_WINDOW, NOISE_WINDOW)
+    levels = spectra.sum(1)
+    pauses = spectra[levels <= np.percentile(levels, QUIETEST)].mean(0)
+    gains = np.sqrt(pauses / np.square(np.hanning(NOISE_WINDOW)).sum())
+    noise = np.fft.rfft(np.random.default_rng(0).standard_normal(len(said)))
+    noise *= np.interp(np.linspace(0, 1, len(noise)), np.linspace(0, 1, len(gains)), gains)
+    level = np.sqrt(sounding(said)[0] / sounding(clip)[0])
+    return (said + level * np.fft.irfft(noise, len(said))).astype(np.float32)
 
 
 def main() -> None:
@@ -152,7 +194,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     stock = stock_speakers(options.out)
     model = registry.load(KOKORO, lambda *_: None)
-    _write("name      stock learnt person   way wrong P.808  clip   CPU s")
+    _write("name      stock learnt person   way control wrong P.808  clip   CPU s")
     rows: list[tuple[float, ...]] = []
     for clip in sorted(options.folder.glob("*.fit.flac")):
         name = clip.name.split(".")[0]
@@ -166,10 +208,11 @@ def main() -> None:
         _write(f"{_line(name, rows[-1])}  {note}")
     if rows:
         table = np.array(rows)
-        nearer = int((table[:, 1] > table[:, 0]).sum())
+        nearer, controlled = ((table[:, 1] > table[:, place]).sum() for place in (0, 4))
         _write(_line("mean", table.mean(0)))
-        share = 100 * table[:, 4].sum() / (WORDS * len(rows))
-        _write(f"{nearer} of {len(rows)} nearer than the best stock voice; {share:.1f} % wrong")
+        share = 100 * table[:, 5].sum() / (WORDS * len(rows))
+        _write(f"{nearer} of {len(rows)} nearer than the best stock voice, {controlled} than the")
+        _write(f"control with the recording's noise; {share:.1f} % of the words wrong")
 
 
 def judged(pcm: Pcm) -> Any:
@@ -181,8 +224,8 @@ def judged(pcm: Pcm) -> Any:
 
 
 def _line(name: str, row: Any) -> str:
-    stock, learnt, person, way, wrong, rated, recording, fit_s = row
-    cosines = f"{stock:.3f} {learnt:6.3f} {person:6.3f} {way:6.2f}"
+    stock, learnt, person, way, control, wrong, rated, recording, fit_s = row
+    cosines = f"{stock:.3f} {learnt:6.3f} {person:6.3f} {way:6.2f} {control:7.3f}"
     return f"{name:9} {cosines} {wrong:5.1f} {rated:5.2f} {recording:5.2f} {fit_s:7.0f}"
 
 
