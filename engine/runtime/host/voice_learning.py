@@ -257,6 +257,8 @@ def _ear() -> Iterator[checks.Hear | None]:
     if not recognisers.fetched():
         yield None
         return
+    import torch  # only for learning
+
     from engine.asr.whisper.recogniser import load_whisper
 
     settings = recognisers.resolve(RecogniserSettings(engine=recognisers.WHISPER, language="auto"))
@@ -272,4 +274,5 @@ def _ear() -> Iterator[checks.Hear | None]:
         yield hear
     finally:
         whisper.close()
+        torch.set_num_threads(1)  # Whisper's library sets the number of threads of torch's, too
         return_freed_memory()

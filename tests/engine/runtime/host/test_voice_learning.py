@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import soundfile
+import torch
 
 from engine import translatable
 from engine.audio.clips.clip import Clip
@@ -175,6 +176,45 @@ def test_a_recording_that_was_refused_speaks_at_once_as_it_did(tmp_path, lessons
         assert refused == (str(file), "It is worse.")
     again = voice_learning.learn_recording(str(file), speech, lambda *_: None, again=True)
     assert "It is worse." not in again[1]  # it was tried
+
+
+def test_a_fit_has_one_thread_also_after_whisper_listened(lessons, monkeypatch):
+    keep()
+
+    class Whisper:
+        language, text = "en", TEXT
+
+        def open(self):
+            torch.set_num_threads(2)  # as its library does
+            return self
+
+        def push(self, pcm):
+            pass
+
+        def finish(self):
+            return self
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(voice_learning.recognisers, "fetched", lambda: {"whisper-base": None})
+    monkeypatch.setattr(voice_learning.recognisers, "resolve", lambda settings: settings)
+    monkeypatch.setattr("engine.asr.whisper.recogniser.load_whisper", lambda _: Whisper())
+    with voice_learning._kokoro() as model:
+        learn = model.learn
+    threads: list[int] = []
+
+    def count_threads(lesson, checkpoint, show):
+        threads.append(torch.get_num_threads())
+        return learn(lesson, checkpoint, show)
+
+    monkeypatch.setattr(model, "learn", count_threads)
+    before = torch.get_num_threads()
+    try:
+        assert voice_learning.learn("Anna").transcript == TEXT
+        assert threads == [1]
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_a_recording_that_does_not_fit_its_transcript_is_refused_at_once_from_then_on(
