@@ -152,6 +152,15 @@ def test_sounds_are_found_where_they_are_in_slower_speech():
     assert found.distance < align(spoken(there[::-1])[::-1].copy(), said, here).distance
 
 
+def test_the_distance_of_a_right_text_is_negative_also_in_noise():
+    frames = np.array([8, 6, 9, 5, 7, 8, 6])
+    said, noise = spoken(frames), np.random.default_rng(7).normal(0, 0.2, FRAME * frames.sum())
+    for clip in (spoken(frames, seed=5), spoken(frames, seed=5) + noise.astype(np.float32)):
+        other = np.roll(clip, len(clip) // 3)
+        right, wrong = (align(each, said, frames).distance for each in (clip, other))
+        assert right < -0.05 < wrong
+
+
 def test_a_text_with_more_symbols_than_the_clip_has_frames_is_refused():
     found = align(spoken(np.array([2, 2])), spoken(np.array([9] * 7)), np.array([9] * 7))
     with pytest.raises(InvalidInput, match="does not fit"):
@@ -161,12 +170,12 @@ def test_a_text_with_more_symbols_than_the_clip_has_frames_is_refused():
 @pytest.mark.parametrize(
     ("seconds", "clip_s", "distance", "short", "fits"),
     [
-        (8.0, 10.0, 1.1, 0.2, True),
-        (3.0, 10.0, 1.1, 0.2, False),
-        (18.0, 10.0, 1.1, 0.2, False),
-        (8.0, 10.0, 1.3, 0.5, False),
-        (8.0, 10.0, 1.3, 0.2, True),
-        (8.0, 10.0, 1.3, 0.4, False),
+        (8.0, 10.0, -0.1, 0.2, True),
+        (3.0, 10.0, -0.1, 0.2, False),
+        (18.0, 10.0, -0.1, 0.2, False),
+        (8.0, 10.0, 0.0, 0.5, False),
+        (8.0, 10.0, 0.0, 0.3, True),
+        (8.0, 10.0, -0.05, 0.44, True),
     ],
 )
 def test_a_text_fits_by_its_length_and_its_alignment(seconds, clip_s, distance, short, fits):
