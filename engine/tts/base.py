@@ -166,8 +166,7 @@ class TtsModel(Protocol):
         ...
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Make a voice from a recording; slow, once. ModelError where the model cannot. Whether the
-        program offers it says info.can_clone.
+        """Make a voice from a recording; slow, once. Only for models whose info.can_clone is True.
 
         May run on another thread while sessions are stepped: it changes nothing of the model.
         """

@@ -53,12 +53,6 @@ def find(name: str) -> Path | None:
         return None
 
 
-def speaker_file(folder: Path) -> Path:
-    """The speaker encoder of a pack: its own, or the built-in voice's, with which it learnt."""
-    own = folder / SPEAKER_FILE
-    return own if own.is_file() else resource("starter", SPEAKER_FILE)
-
-
 def system_of(folder: Path) -> str:
     """The name in engine/systems.py of the system whose pack lies in the folder; empty =
     VoXtream2's. ModelError when there is no pack.

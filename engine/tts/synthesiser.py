@@ -10,14 +10,15 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from engine.errors import InvalidInput
-from engine.tts.base import TtsInfo, TtsSession, Voice
+from engine.tts.base import Pcm, TtsInfo, TtsSession, Voice
 
 MOST_VOICES: Final = 4  # whose snapshots stay in memory; one of VoXtream2 has tens of megabytes
 _Prepared = TypeVar("_Prepared")
 
 
 class Synthesiser(ABC, Generic[_Prepared]):
-    """A TtsModel but for `encode_voice`. Weights never change; what a session changes is its own.
+    """A TtsModel that makes no voice of a recording, unless its class overrides `encode_voice`.
+    Weights never change; what a session changes is its own.
     Used from one thread; its sessions may be stepped in any order.
     """
 
@@ -37,6 +38,10 @@ class Synthesiser(ABC, Generic[_Prepared]):
 
     @abstractmethod
     def open(self, voice: Voice, *, seed: int) -> TtsSession: ...
+
+    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
+        """See TtsModel: not called here, as info.can_clone is False."""
+        raise NotImplementedError
 
     def warm(self, voice: Voice) -> None:
         """Compute a frame that nobody hears, because a library's first call takes longer."""

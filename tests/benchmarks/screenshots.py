@@ -112,7 +112,7 @@ CLIP = (
         -21.0,
         -58.0,
         usable=True,
-        advice="A good recording. The formant voice cannot clone it; a neural voice can.",
+        advice="A good recording.",
     ),
 )
 FAULTS = (

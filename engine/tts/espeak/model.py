@@ -10,7 +10,7 @@ from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.text.pronunciation import english
 from engine.translatable import Translatable
-from engine.tts.base import Pcm, Progress, TtsInfo, Voice
+from engine.tts.base import Progress, TtsInfo, Voice
 from engine.tts.espeak import voices
 from engine.tts.espeak.articulation import Articulation
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
@@ -36,14 +36,6 @@ class EspeakModel(Synthesiser[voices.FormantVoice]):
         default = voices.file_name(voices.VOICES[0])
         english.roughly("ready")  # the lexicon's first look-up is slow too
         self._library.speak("ready", voice=default, words_per_minute=OWN_WORDS_PER_MINUTE)
-
-    def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Always ModelError: there is nothing in a formant voice that a recording could change."""
-        raise ModelError(
-            "The formant voice cannot clone: it computes speech from a handful of resonances "
-            "instead of learning it from recordings.",
-            hint="Choose a neural voice to speak like a recording.",
-        )
 
     def warm(self, voice: Voice) -> None:
         """Nothing to do: the library is warm since it was loaded, whatever the voice."""

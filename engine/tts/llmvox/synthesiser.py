@@ -1,9 +1,9 @@
 """LLMVoX as a TtsModel, and its pack, made on this machine.
 
     config.json   shape, generation            phones.json   ids of phones
-    voice, spectrum, vocoder, maybe speaker .safetensors     voices/   CARD.md
+    voice, spectrum, vocoder .safetensors      voices/   CARD.md
 
-The paper has one voice and cannot clone; here a speaker's vector is added at every step (ours),
+The paper has one voice; here a speaker's vector is added at every step (ours),
 and there is one replica, whose decoder is causal: a network makes the spectrum of each token, as
 SMLLE's does, and a vocoder the samples.
 Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
@@ -23,7 +23,7 @@ from engine.codec.vocoder import Waves, load_vocoder
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
-from engine.tts.base import TtsInfo
+from engine.tts.base import TtsInfo, Voice
 from engine.tts.llmvox.config import NAME, Generation, read_pack_config
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 from engine.tts.llmvox.place import Place
@@ -34,13 +34,13 @@ from engine.tts.pack_files import (
     SPECTRUM_FILE,
     VOCODER_FILE,
     VOICE_FILE,
+    named_voices,
     with_weights,
 )
-from engine.tts.packs import CONFIG_FILE
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, PhoneTable, read_table
-from engine.tts.speaker.recording import MAKING
 from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
-from engine.tts.system.synthesiser import SystemSynthesiser, VectorVoices, vector_voices
+from engine.tts.system.synthesiser import SystemSynthesiser, speaker_vector
 
 _CPU: Final = torch.device("cpu")
 
@@ -146,9 +146,10 @@ class LlmVoxSession(ReplicaSession):
 class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
     """A TtsModel."""
 
-    def __init__(self, parts: ModelParts, voices: VectorVoices, name: str = NAME) -> None:
-        info = TtsInfo(name, SAMPLE_RATE, None, making=MAKING)
-        super().__init__(info, parts, LlmVoxSession, voices)
+    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        info = TtsInfo(name, SAMPLE_RATE, None)
+        prepare = speaker_vector(parts.spectrum.shape.speaker_width)
+        super().__init__(info, parts, LlmVoxSession, own_voices, prepare)
 
 
 def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
@@ -168,5 +169,5 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
         RotaryTable(shape.stack.head_width, _CPU),
         RotaryTable(shape.spectrum.stack.head_width, _CPU),
     )
-    voices = vector_voices(folder, config.name, shape.spectrum.speaker_width)
-    return LlmVoxSynthesiser(parts, voices, config.name)
+    named = named_voices(folder / VOICES_FOLDER, config.name)
+    return LlmVoxSynthesiser(parts, named, config.name)

@@ -1,12 +1,12 @@
 """SMLLE as a TtsModel, and its pack, made on this machine.
 
     config.json   shape, generation      phones.json   ids of phones      voices/   CARD.md
-    transducer, spectrum, vocoder, maybe speaker .safetensors
+    transducer, spectrum, vocoder .safetensors
 
 Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
 
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.vocoder import load_vocoder
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
-from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.base import TtsInfo, Voice
 from engine.tts.pack_files import (
     PHONES_FILE,
     SPECTRUM_FILE,
@@ -26,50 +26,25 @@ from engine.tts.pack_files import (
     named_voices,
     with_weights,
 )
-from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, speaker_file
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.config import NAME, read_pack_config
 from engine.tts.smlle.session import ModelParts, SmlleSession
 from engine.tts.smlle.transducer import Transducer
-from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import MAKING, SpeakerEncoder
-from engine.tts.speaker.small import load_small_speaker
 from engine.tts.system.spectrum import Inputs, Prompt, Spectrum, before, from_nothing, prepared
-from engine.tts.system.synthesiser import SystemSynthesiser, Voices
+from engine.tts.system.synthesiser import SystemSynthesiser
 from engine.tts.system.voice_tensors import real_numbers, unfit, whole_numbers
 
 TRANSDUCER_FILE: Final = "transducer.safetensors"
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 
-@dataclass(frozen=True)
-class PromptVoices:
-    """Voices that are prompts with their text, as in the paper. The text of a recording is unknown,
-    so its voice is the speaker's vector alone.
-    """
-
-    own: tuple[Voice, ...]
-    parts: ModelParts
-    encoder: SpeakerEncoder
-
-    def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
-        """See Voices."""
-        recording = recordings.read(pcm, sample_rate)
-        tensors = {"speaker": recording.speaker(self.encoder)}
-        return Voice(recording.name, made_for, tensors, recording.about)
-
-    def prepared(self, voice: Voice) -> Prompt:
-        """Return the network's state behind the voice's prompt."""
-        return prompted(self.parts, voice)
-
-
 class SmlleSynthesiser(SystemSynthesiser[ModelParts, Prompt]):
     """A TtsModel."""
 
-    def __init__(self, parts: ModelParts, voices: Voices[Prompt], name: str = NAME) -> None:
-        rates = parts.generation.rates
-        info = TtsInfo(name, SAMPLE_RATE, rates, making=MAKING)
-        super().__init__(info, parts, SmlleSession, voices)
+    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        info = TtsInfo(name, SAMPLE_RATE, parts.generation.rates)
+        super().__init__(info, parts, SmlleSession, own_voices, partial(prompted, parts))
 
 
 def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
@@ -89,12 +64,8 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
         RotaryTable(shape.encoder.head_width, cpu),
         RotaryTable(shape.spectrum.stack.head_width, cpu),
     )
-    voices = PromptVoices(
-        named_voices(folder / VOICES_FOLDER, config.name),
-        parts,
-        load_small_speaker(speaker_file(folder)),
-    )
-    return SmlleSynthesiser(parts, voices, config.name)
+    named = named_voices(folder / VOICES_FOLDER, config.name)
+    return SmlleSynthesiser(parts, named, config.name)
 
 
 def prompted(parts: ModelParts, voice: Voice) -> Prompt:

@@ -1,7 +1,7 @@
 """SpeakStream as a TtsModel, and its pack, made on this machine.
 
     config.json   shape, generation, levels            phones.json   ids of phones
-    voice.safetensors   vocoder.safetensors   speaker.safetensors   voices/   CARD.md
+    voice.safetensors   vocoder.safetensors   voices/   CARD.md
 
 The paper has one voice. Here a speaker's vector is added to every begin mark (ours).
 Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
@@ -17,15 +17,20 @@ from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.vocoder import load_vocoder
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
-from engine.tts.base import TtsInfo
-from engine.tts.pack_files import PHONES_FILE, VOCODER_FILE, VOICE_FILE, with_weights
-from engine.tts.packs import CONFIG_FILE
+from engine.tts.base import TtsInfo, Voice
+from engine.tts.pack_files import (
+    PHONES_FILE,
+    VOCODER_FILE,
+    VOICE_FILE,
+    named_voices,
+    with_weights,
+)
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
-from engine.tts.speaker.recording import MAKING
 from engine.tts.speakstream.config import NAME, read_pack_config
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import ModelParts, SpeakStreamSession
-from engine.tts.system.synthesiser import SystemSynthesiser, VectorVoices, vector_voices
+from engine.tts.system.synthesiser import SystemSynthesiser, speaker_vector
 
 
 class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
@@ -33,9 +38,10 @@ class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
 
     rehearsed = ("One", "two", "three", "four.")
 
-    def __init__(self, parts: ModelParts, voices: VectorVoices, name: str = NAME) -> None:
-        info = TtsInfo(name, SAMPLE_RATE, parts.rates, making=MAKING)
-        super().__init__(info, parts, SpeakStreamSession, voices)
+    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+        info = TtsInfo(name, SAMPLE_RATE, parts.rates)
+        prepare = speaker_vector(parts.model.shape.speaker_width)
+        super().__init__(info, parts, SpeakStreamSession, own_voices, prepare)
 
 
 def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
@@ -54,5 +60,5 @@ def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
         Espeak(),
         RotaryTable(shape.stack.head_width, torch.device("cpu")),
     )
-    voices = vector_voices(folder, config.name, shape.speaker_width)
-    return SpeakStreamSynthesiser(parts, voices, config.name)
+    named = named_voices(folder / VOICES_FOLDER, config.name)
+    return SpeakStreamSynthesiser(parts, named, config.name)

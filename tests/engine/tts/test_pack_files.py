@@ -20,7 +20,7 @@ from engine.runtime.headless.comparison import compare
 from engine.runtime.headless.say_command import say
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.systems import find
-from engine.tts import packs, registry, voice_catalogue
+from engine.tts import packs, voice_catalogue
 from engine.tts.llmvox import config as llmvox
 from engine.tts.pack_files import config_json
 from engine.tts.smlle import config as smlle
@@ -116,14 +116,6 @@ def test_a_shipped_pack_speaks_and_is_measured_without_a_download(shipped, tmp_p
     assert row.first_packet_ms is not None
     (compared,) = compare("Good morning.", Settings(), Recital(only=("llmvox",)))
     assert (compared.state, compared.voice) == (ComparisonState.DONE, "Ada")
-
-
-def test_a_pack_without_a_speaker_encoder_listens_with_the_built_in_voice_s(shipped):
-    own = packs.speaker_file(shipped)
-    assert own.parent == shipped
-    own.unlink()
-    assert packs.speaker_file(shipped).parent.name == "starter"
-    assert registry.load_pack("llmvox", shipped, "cpu").voices()
 
 
 def test_a_shipped_pack_is_listed_as_built_in_and_can_be_chosen(shipped):

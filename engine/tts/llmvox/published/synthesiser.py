@@ -1,10 +1,9 @@
-"""The published LLMVoX as a TtsModel. It has one voice and cannot clone.
+"""The published LLMVoX as a TtsModel. Its one voice is in its weights.
 
 Invariant: weights are loaded once and never change.
 """
 
 import os
-from dataclasses import dataclass
 from typing import Final
 
 import torch
@@ -17,12 +16,11 @@ from engine.codec.wavtokenizer import (
     WavTokenizerDecoder,
     load_wavtokenizer,
 )
-from engine.errors import ModelError
 from engine.memory import return_freed_memory
 from engine.nn.weights_file import load_network, read_shape
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
-from engine.tts.base import Pcm, Progress, TtsInfo, Voice
+from engine.tts.base import Progress, TtsInfo, Voice
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PublishedModel, Shape
@@ -47,23 +45,6 @@ FEWEST_POSITIONS: Final = 256  # room for the longest word
 THREADS: Final = 2  # the window and the audio devices need the other cores
 
 
-@dataclass(frozen=True)
-class OneVoice:
-    """A voice that is in the weights."""
-
-    own: tuple[Voice]
-
-    def prepared(self, voice: Voice) -> None:
-        """Nothing."""
-
-    def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
-        """Always a ModelError."""
-        raise ModelError(
-            "LLMVoX has one voice and learns no other.",
-            hint="Choose a neural voice to speak like a recording.",
-        )
-
-
 class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
     """A TtsModel."""
 
@@ -73,8 +54,10 @@ class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
         )
         device = parts.model.position.weight.device.type
         info = TtsInfo(NAME, SAMPLE_RATE, None, False, device, note=note, lead_ms=LEAD_MS)
-        voices = OneVoice((Voice(VOICE, info.voice_model),))
-        super().__init__(info, parts, lambda parts, voice, seed: PublishedSession(parts), voices)
+        own = (Voice(VOICE, info.voice_model),)
+        super().__init__(
+            info, parts, lambda parts, voice, seed: PublishedSession(parts), own, lambda voice: None
+        )
 
 
 def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:

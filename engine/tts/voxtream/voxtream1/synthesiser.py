@@ -10,7 +10,6 @@ Invariant: a pack is read as a whole or refused with a ModelError that names the
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +25,7 @@ from engine.nn.packed.quantise import Precision
 from engine.resources import resource
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
-from engine.tts.base import Pcm, TtsInfo, Voice
+from engine.tts.base import TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import read_table
@@ -37,8 +36,7 @@ from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_wei
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
 from engine.tts.voxtream.files.place import NAME as STARTER
-from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import PreparedPrompt, Tables, rotary_tables
+from engine.tts.voxtream.prompt import PreparedPrompt, rotary_tables
 from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_pack_config
 from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
 from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
@@ -47,34 +45,17 @@ from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 AGAIN: Final = Translatable("Make the voice pack again.")
 
 
-@dataclass(frozen=True)
-class PromptVoices:
-    """Voices that are prompts with their text, aligned, which a recording lacks."""
-
-    own: tuple[Voice, ...]
-    model: VoxtreamModel
-    tables: Tables
-
-    def prepared(self, voice: Voice) -> PreparedPrompt:
-        """See Voices."""
-        return prepare(self.model, self.tables, checked_prompt(voice, self.model.config))
-
-    def cloned(self, pcm: Pcm, sample_rate: int, made_for: str) -> Voice:
-        """Always a ModelError."""
-        raise ModelError(
-            "VoXtream learns no voice from a recording: it would have to know what is said in it.",
-            hint="Choose one of its own voices, or another synthesiser.",
-        )
-
-
 class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
-    """A TtsModel."""
+    """A TtsModel. Its voices are prompts with their text, aligned."""
 
     def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
-        device = parts.model.device.type
-        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, device=device)
-        voices = PromptVoices(own_voices, parts.model, rotary_tables(parts.model))
-        super().__init__(info, parts, VoxtreamSession, voices)
+        model, tables = parts.model, rotary_tables(parts.model)
+        info = TtsInfo(name, SAMPLE_RATE, rate_range=None, device=model.device.type)
+
+        def prompted(voice: Voice) -> PreparedPrompt:
+            return prepare(model, tables, checked_prompt(voice, model.config))
+
+        super().__init__(info, parts, VoxtreamSession, own_voices, prompted)
 
 
 def load(folder: Path, device: str) -> VoxtreamSynthesiser:

@@ -15,24 +15,19 @@ from torch import Tensor
 from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
 from engine.training import recipe as recipes
-from engine.training.codec.speech import read_speech
 from engine.training.encoded import Sides, read_sides
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
-from engine.training.packing import pack_folder
 from engine.training.recipe import Schedule
 from engine.training.run import Run, read_json
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.spectrum import SpectrumLearner
 from engine.training.smlle.transducer import Draws, TransducerLearner, padded
 from engine.training.smlle.utterances import Encoded, own_rate
-from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
-from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Decisions, Unit
 from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.tts.smlle.small import SHAPE, SPECTRUM, small_parts
-from tests.engine.tts.utterances import speak
 from tests.fakes_tts import FakeTts
 
 CPU = torch.device("cpu")
@@ -208,21 +203,6 @@ def test_lessons_have_drawn_tokens_where_the_recipe_asks_for_them():
 @pytest.fixture(scope="module")
 def run(run_of) -> Run:
     return run_of("smlle")
-
-
-@pytest.fixture(scope="module")
-def loaded(run) -> SmlleSynthesiser:
-    return synthesiser.load(pack_folder(run))
-
-
-@pytest.mark.long
-def test_a_clip_becomes_a_voice_of_the_pack(loaded, run):
-    spoken = max(read_speech(run, 1.0).training, key=lambda each: len(each.pcm))
-    made = loaded.encode_voice(spoken.pcm.astype(np.float32) / 32768, 24_000)
-    assert made.model == loaded.info.voice_model
-    assert set(made.tensors) == {"speaker"}
-    with loaded.open(made, seed=1) as session:
-        assert speak(session, ["Yes."])
 
 
 @pytest.mark.long

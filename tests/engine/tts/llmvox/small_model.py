@@ -24,11 +24,9 @@ from engine.tts.pack_files import (
     VOICE_FILE,
     config_json,
 )
-from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
+from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS, own_ids
-from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.system.spectrum import Spectrum, SpectrumShape
-from engine.tts.system.synthesiser import VectorVoices
 from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.voxtream.random_weights import own_table
 
@@ -61,7 +59,6 @@ def small(
 ) -> LlmVoxSynthesiser:
     with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
-        speaker = SmallSpeaker(SmallSpeakerConfig(24, 16, SPEAKER_WIDTH)).eval()
     parts = ModelParts(
         generation,
         random_network(seed),
@@ -73,7 +70,7 @@ def small(
         RotaryTable(STACK.head_width, CPU),
     )
     own = (random_voice("Ada"), random_voice("Bruno"))
-    return LlmVoxSynthesiser(parts, VectorVoices(own, speaker, SPEAKER_WIDTH))
+    return LlmVoxSynthesiser(parts, own)
 
 
 def random_voice(name: str, model: str = NAME) -> Voice:
@@ -84,21 +81,16 @@ def random_voice(name: str, model: str = NAME) -> Voice:
 # --------------------------------------------------------- a pack, written as training exports one
 
 
-SPEAKER = SmallSpeakerConfig(bands=24, channels=16, width=192)
-
-
 def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
     """Write a pack with the voices Ada and Bruno into `folder`, which need not exist."""
     (folder / VOICES_FOLDER).mkdir(parents=True)
     model = random_network()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
-        decoder, speaker = fresh_decoder(VOCODER), SmallSpeaker(SPEAKER)
+        decoder = fresh_decoder(VOCODER)
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
     save_weights(random_spectrum().state_dict(), folder / SPECTRUM_FILE, weights)
     save_weights(decoder.state_dict(), folder / VOCODER_FILE, weights, shape_metadata(VOCODER))
-    about = shape_metadata(SPEAKER)
-    save_weights(speaker.state_dict(), folder / SPEAKER_FILE, weights, about, listens=True)
     config = PackConfig(NAME, model.shape, GENERATION)
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
     (folder / PHONES_FILE).write_text(json.dumps({**own_ids(), **MARKS}), encoding="utf-8")

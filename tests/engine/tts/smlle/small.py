@@ -1,7 +1,5 @@
 """An SMLLE of tiny random weights, with every part real but the vocoder."""
 
-from typing import Any, cast
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -13,7 +11,7 @@ from engine.tts.base import Voice
 from engine.tts.phones import own_ids
 from engine.tts.smlle.config import Generation, Shape
 from engine.tts.smlle.session import ModelParts
-from engine.tts.smlle.synthesiser import PromptVoices, SmlleSynthesiser
+from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.system.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
 from tests.engine.nn.stacks import CPU, lively, seeded
@@ -78,5 +76,4 @@ def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
 
 
 def speaking(parts: ModelParts, *own: Voice) -> SmlleSynthesiser:
-    nobody = cast(Any, None)  # no recording becomes a voice
-    return SmlleSynthesiser(parts, PromptVoices(own, parts, nobody))
+    return SmlleSynthesiser(parts, own)

@@ -4,12 +4,10 @@ from engine.codec.mel import BANDS, Levels
 from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
-from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
 from engine.tts.speakstream.config import NAME, Generation, Shape
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import ModelParts
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
-from engine.tts.system.synthesiser import VectorVoices
 from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.llmvox.small_model import random_voice
 from tests.engine.tts.voxtream.random_weights import own_table
@@ -32,7 +30,6 @@ def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
 def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynthesiser:
     with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
-        speaker = SmallSpeaker(SmallSpeakerConfig(bands=24, channels=16, width=192)).eval()
     parts = ModelParts(
         generation,
         random_network(seed=seed),
@@ -43,4 +40,4 @@ def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynt
         RotaryTable(SHAPE.stack.head_width, CPU),
     )
     own = (random_voice("Ada", NAME), random_voice("Bruno", NAME))
-    return SpeakStreamSynthesiser(parts, VectorVoices(own, speaker, 192))
+    return SpeakStreamSynthesiser(parts, own)
