@@ -1,7 +1,7 @@
-"""How a person speaks, beside a style: middle and spread of the pitch, pace, and colour.
+"""Delivery of a person, in addition to a style: median and spread of the pitch, pace, and colour.
 
-Invariant: the numbers of a voice are within bounds at which Kokoro speaks, or the voice is refused,
-so that a file from elsewhere cannot make noise at full scale.
+Invariant: the numbers of a voice are within bounds at which Kokoro speaks, or the voice is refused.
+A file from elsewhere cannot make noise at full scale.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 
-VOICED_HZ: Final = 50.0  # a lower pitch means that there is none
+VOICED_HZ: Final = 50.0  # a lower value marks an unvoiced step
 TAPS: Final = 320  # of the equaliser: 128 lose a fifth of its gain in likeness, 32 nearly all
 SPREADS: Final = (0.7, 1.3)
 SLOWNESS: Final = (0.85, 1.2)
 _HIGHEST_HZ: Final = 600.0
-# Of a voice's tensors: name, shape, least and most.
+# Shape, minimum and maximum of a voice's tensors, by name.
 _BOUNDS: Final = {
     "pitch offset": ((1,), -4.0, 4.0),
     "pitch spread": ((1,), *SPREADS),
@@ -29,8 +29,8 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True)
 class Delivery:
-    """The natural logarithm of the pitch in Hz becomes `offset` + `spread` times that; `slowness`
-    is a factor on durations where no rate is asked for; `taps` filter the samples.
+    """The natural logarithm p of the pitch in Hz becomes `offset` + `spread` * p; `slowness` is a
+    factor on durations without a requested rate; `taps` filter the samples.
     """
 
     offset: float = 0.0
@@ -40,8 +40,8 @@ class Delivery:
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Read it from a voice's tensors; a missing one stands for no change. ValueError for a
-        tensor that is out of bounds.
+        """Read it from a voice's tensors; a missing tensor means no change. ValueError for a tensor
+        that is out of bounds.
         """
         found: list[Any] = []
         for name, (shape, least, most) in _BOUNDS.items():
@@ -56,14 +56,14 @@ class Delivery:
         return cls(offset, spread, slowness, found[3])
 
     def tensors(self) -> dict[str, Floats]:
-        """What of_tensors() reads."""
+        """Return the tensors that of_tensors() reads."""
         values: list[Any] = [[self.offset], [self.spread], [self.slowness], self.taps]
         named = zip(_BOUNDS, values, strict=True)
         return {name: np.asarray(each, np.float32) for name, each in named if each is not None}
 
     @classmethod
     def between(cls, parts: Sequence[tuple[Self, float]]) -> Self:
-        """A mixture of several, whose shares add up to 1."""
+        """Mix several, whose shares add up to 1."""
 
         def mean(of: Callable[[Self], Any]) -> Any:
             return sum(share * of(each) for each, share in parts)
@@ -78,7 +78,7 @@ class Delivery:
         )
 
     def pitched(self, pitch: Floats) -> Floats:
-        """The pitch as this person has it; unvoiced stays as it is."""
+        """Return the pitch moved to this person's; unvoiced values do not change."""
         if (self.offset, self.spread) == (0.0, 1.0):
             return pitch
         moved = np.exp(self.offset + self.spread * np.log(np.maximum(pitch, 1.0)))
@@ -86,8 +86,8 @@ class Delivery:
         return np.where(pitch > VOICED_HZ, moved, pitch).astype(np.float32)
 
     def coloured(self, pcm: Floats, before: Floats) -> Floats:
-        """Samples [S], filtered; `before`: the unfiltered ones before them, as many as there are.
-        Each result depends on the TAPS samples up to it alone, so that pieces join.
+        """Filter samples [S]; `before`: the available unfiltered samples before them. Each result
+        depends only on the last TAPS samples, so pieces join.
         """
         if self.taps is None:
             return pcm

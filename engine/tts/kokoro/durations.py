@@ -1,10 +1,10 @@
-"""How many frames every symbol lasts, so that a sentence has the rate that was asked for.
+"""Durations of the symbols in frames, at which a sentence has the requested rate.
 
 Vowels and the gaps between words stretch most, stops least; the two edges never (else Kokoro says a
 phantom "a" there). Below PAUSING_BELOW people do not stretch every sound but pause between words:
-then only a part of the slowing is done by stretching, the rest are pauses.
-Invariant: a sentence adds up to its syllables over their rates, to a frame, as far as the limits of
-hurrying and lingering allow.
+then only part of the slowing is stretching, the rest is pauses.
+Invariant: a sentence lasts its syllables over their rates, to a frame, within the limits of
+hurrying and lingering.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -50,15 +50,16 @@ PAUSING_BELOW: Final = 3.0  # SPS
 _DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that is done by stretching sounds
 _SHORTEST_PAUSE: Final = 0.3  # seconds; beside a mark the second
 _SHORTEST_MARKED: Final = 0.12
-# A few words are not forced to the rate, because some words are by nature slower: they are as much
-# quicker as the voice's own pace is slower than the rate. Later words correct the rest.
+# Short plans keep each word's natural relative length; the rate error is corrected over the next
+# syllables.
 _HORIZON: Final = 8.0  # syllables of that correction; all at once where a sentence ends
-# Factors on the length. A hurry is relative to the voice's own length: short sentences pay for the
-# silence between them. At 0.4 of its own length speech is as quick as a long sentence in a hurry at
-# 7 SPS; at 0.36, 1.5 times as many words were wrong (Whisper base, 376 words).
+# Factors on the length. The limit of hurrying is relative to the voice's own length, because short
+# sentences make up for the silence between them. At 0.4 of its own length speech is as quick as a
+# long hurried sentence at 7 SPS; at 0.36, 1.5 times as many words were wrong (Whisper base, 376
+# words).
 _QUICKEST, _MOST_LINGER = 0.4, 1.5
-_SOON: Final = 5.0  # the same for what is too long already, such as the silence between sentences
-# Frames that an early sentence does not linger over: they pay for the silence behind it.
+_SOON: Final = 5.0  # syllables in which lateness is corrected, such as silence between sentences
+# Frames that an early sentence saves for the silence behind it.
 _SAVED: Final = 2.0
 _FINAL_MARK: Final = (3.0, 24.0)  # frames of a sentence's last mark, at any rate
 _FINAL_PAUSE: Final = (3.0, 10.0)  # the same where a long sentence is only cut into parts
@@ -72,10 +73,9 @@ _ADVANCE: Final = 3  # syllables of a sentence's first word that count for its l
 
 @dataclass(frozen=True)
 class Script:
-    """The symbols of the words of a sentence that are known. For each: the word it belongs to, the
-    seconds of the pause it stands for (0 = as long as it comes), and whether it carries a syllable.
-    `firsts` and `ends`: where each word begins, and where its sounds end; a word without a sound
-    begins where the next does.
+    """Symbols of the known words of a sentence. For each symbol: its word, the seconds of its pause
+    (0 = natural length), and whether it carries a syllable. `firsts` and `ends`: places at which
+    the words begin, and at which their sounds end; a word without a sound begins with the next.
     """
 
     text: str
@@ -89,8 +89,8 @@ class Script:
 def make_script(
     words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, british: bool
 ) -> Script:
-    """`pauses`: seconds of the one after each word. `closed`: no word follows, so it ends with a
-    mark.
+    """Spell words in symbols. `pauses`: seconds of the pause after each word. `closed`: no word
+    follows, so the script ends with a mark.
     """
     text = ""
     owners: list[int] = []
@@ -118,7 +118,7 @@ def make_script(
 
 
 def _syllable(spelt: str) -> list[bool]:
-    """Which of a phone's symbols carries its syllable: a vowel can be written as two ("iə")."""
+    """Mark the symbol that carries a phone's syllable: a vowel can be two symbols ("iə")."""
     vowel = next((place for place, symbol in enumerate(spelt) if symbol in _NUCLEI), None)
     return [place == vowel for place in range(len(spelt))]
 
@@ -132,10 +132,10 @@ def pauses_after(
     *,
     steady: bool = True,
 ) -> tuple[float, ...]:
-    """Seconds of the pause after each word; the first are `decided` already. `said`: number of
-    spoken syllables by word; `early`: seconds by which those were too short for the rate; `steady`:
-    the rate has not changed since the sentence began. The last word has no pause yet, because the
-    next word is not known.
+    """Return the seconds of the pause after each word; the first are `decided` already. `said`:
+    number of spoken syllables by word; `early`: seconds by which those were too short for the rate;
+    `steady`: the rate has not changed since the sentence began. The last word has no pause yet,
+    because the next word is unknown.
     """
     pauses = list(decided)
     deficit = min(early, _CARRIED * max(map(_lacking, rates), default=0.0))
@@ -152,8 +152,8 @@ def pauses_after(
 
 
 def _advance(words: Sequence[PhonedWord], rates: Sequence[float | None]) -> float:
-    """Seconds of pauses that a sentence needs for its last word, which no pause follows: about as
-    many as for the first one.
+    """Return the seconds of pauses that a sentence needs for its last word, which no pause follows:
+    about those of the first word.
     """
     first = next((number for number, word in enumerate(words) if word.phones), None)
     return 0.0 if first is None else min(words[first].syllables, _ADVANCE) * _lacking(rates[first])
@@ -171,9 +171,8 @@ def _articulation(rate: float) -> float:
 
 @dataclass(frozen=True)
 class Pace:
-    """What a sentence is planned at: SPS (None = the voice's own), the pace of each of its words,
-    the SPS that the voice has by itself, and the frames by which what was said at this rate is too
-    long.
+    """Tempo of a sentence's plan: SPS (None = the voice's own), the pace of each word, the voice's
+    own SPS, and the frames by which the speech so far is too long for the rate.
     """
 
     rate: float | None
@@ -188,8 +187,8 @@ class Pace:
 
 
 def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool) -> Frames:
-    """Whole frames of every symbol and of the two edges, [symbols + 2]; the first are `frozen`.
-    `natural`: as Kokoro would say them.
+    """Return the frames of every symbol and of the two edges, [symbols + 2]; the first are
+    `frozen`. `natural`: Kokoro's own durations.
     """
     lasting = np.maximum(1.0, natural)
     lasting[0] = max(SHORTEST_LEAD, lasting[0])
@@ -223,19 +222,19 @@ def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, clos
 
 
 def silent_frames(script: Script) -> npt.NDArray[np.int64]:
-    """Frames of silence behind each symbol, by which its pause is longer than what is spoken."""
+    """Return the frames of silence behind each symbol: its pause less the spoken part."""
     silent = np.maximum(0.0, np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE)
     return np.diff(np.round(np.cumsum(silent)), prepend=0).astype(np.int64)
 
 
 def said_syllables(script: Script, symbols: int) -> Mapping[int, int]:
-    """Number of syllables of each word among the first `symbols`."""
+    """Count the syllables of each word among the first `symbols`."""
     said = np.array(script.words[:symbols], np.int64)[script.nuclei[:symbols]]
     return Counter(said.tolist())
 
 
 def lateness(script: Script, frames: Frames, first: int, last: int, pace: Pace) -> float:
-    """Frames by which the symbols from `first` to `last`, which last so long, are too long."""
+    """Return the frames by which the symbols from `first` to `last` are too long for the rate."""
     if pace.rate is None or last <= first:
         return 0.0
     owners = np.array(script.words)[first:last][script.nuclei[first:last]]
@@ -261,7 +260,7 @@ def _longest(script: Script, place: int) -> float:
 def _stretched(
     lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
 ) -> Lasting:
-    """The symbols at `places`, each word at its pace, `total` frames (None = as it comes)."""
+    """Stretch the symbols at `places` to `total` frames, each word at its pace (None = natural)."""
     gives = np.array([_GIVES.get(script.text[place], _GAP_GIVES) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
     longest = np.array([_longest(script, place) for place in places])

@@ -22,7 +22,7 @@ _LARGEST_REFUSAL: Final = 10_000  # bytes
 
 
 def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
-    """The voice the person made for Kokoro. InvalidInput when there is none with its recording."""
+    """Find a voice that the person made for Kokoro. InvalidInput without one, or its recording."""
     for each in voices.saved_voices(within or voices.folder()):
         if voices.folded(each.name) == voices.folded(name) and each.model == NAME:
             if each.has_clip and each.recording:
@@ -36,13 +36,13 @@ def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
 
 
 def target(recording: str, within: Path | None = None) -> Path:
-    """Where the voice learnt of a recording (Clip.digest) is kept."""
+    """Return the file of the voice learnt from a recording (Clip.digest)."""
     folder = (within or voices.folder()) / voices.LEARNT_FOLDER
     return folder / f"{recording[:_LETTERS]}{voices.SUFFIX}"
 
 
 def refuse(recording: str, text: str, reason: str) -> None:
-    """Note why a voice that was learnt of a recording by the given text is not offered. OSError."""
+    """Store the reason for not offering a voice of a recording and the given text. OSError."""
     document = {"recipe": LEARNT, "text": text, "reason": to_json(reason)}
     file = _refusal_file(recording)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def refuse(recording: str, text: str, reason: str) -> None:
 
 
 def refusal(recording: str, text: str) -> str:
-    """The reason that refuse() noted; empty = there is none, or it is of another text or recipe."""
+    """Return the reason that refuse() stored; empty without one for this text and recipe."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         with _refusal_file(recording).open("rb") as file:
             document = json.loads(file.read(_LARGEST_REFUSAL))
@@ -72,22 +72,20 @@ def is_current(file: Path) -> bool:
 
 
 def learnt_file(name: str) -> Path | None:
-    """The file of a learnt voice that waits to be chosen; None = there is none, or its recipe has
-    changed.
+    """Return the file of a learnt voice that waits to be chosen; None without one of today's
+    recipe.
     """
     return file_of(saved(name))
 
 
 def file_of(voice: voices.SavedVoice) -> Path | None:
-    """As learnt_file(), of a voice with its recording."""
+    """As learnt_file(), for a voice with its recording."""
     file = target(voice.recording, voice.path.parent)
     return file if file.is_file() and is_current(file) else None
 
 
 def choose(name: str, *, learnt: bool, within: Path | None = None) -> None:
-    """Keep the learnt voice in place of the blend, or the blend; the other one is deleted.
-    InvalidInput where nothing waits.
-    """
+    """Keep the learnt voice or the blend, delete the other. InvalidInput if no voice waits."""
     voice = saved(name, within)
     file = file_of(voice)
     if file is None:

@@ -1,4 +1,4 @@
-"""A complete sentence at the voice's own pace: what statistics and fits are made of."""
+"""A complete sentence at the voice's own pace, the material of statistics and fits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,11 +31,11 @@ class NaturalSpeech:
 
     @property
     def edges(self) -> Frames:
-        """The frame at which each symbol's sound begins, and where the last one's ends."""
+        """Frames at which the symbols' sounds begin, and the end of the last one."""
         return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
 
     def with_curves(self, parts: Parts, pitch: Floats, energy: Floats) -> Self:
-        """The same sounds with this pitch and energy."""
+        """Return the same sounds with another pitch and energy."""
         source = parts.source
         curves, turns = source.curves(pitch, energy), source.turns(pitch)
         return replace(self, pitch=pitch, energy=energy, curves=curves, turns=turns)
@@ -59,7 +59,7 @@ def plan_natural(
 
 
 def phoned(espeak: Espeak, text: str) -> list[PhonedWord]:
-    """The words of a text with their phones."""
+    """Return the words of a text with their phones."""
     phonemizer = WordPhonemizer(espeak)
     words = [ready for word in text.split() for ready in phonemizer.push(word)]
     return [*words, *phonemizer.finish()]

@@ -1,11 +1,11 @@
 """The parts of Kokoro on one thread: text, frames, samples, and statistics of a voice.
 
-The published file is cut at the first start; the cut is kept beside it and used from then on.
-A cut depends on the processor too (graph/products.py), so one that came from another processor is
-made again, and so is one that is damaged.
-Invariants: a cut is complete or not there (made under a temporary name, synced, then renamed), its
-name holds the hash of the published file and of the code that made it, and only a file with the
-publisher's hash is ever read by onnx.
+The published file is cut at the first start; later starts use the cut, which lies beside it. A cut
+depends on the processor too (graph/products.py), so a cut of another processor is made again, as is
+a damaged one.
+Invariants: a cut is complete or missing (made under a temporary name, synced, then renamed), its
+name holds the hash of the published file and of the code that made it, and onnx reads only a file
+with the publisher's hash.
 """
 
 import hashlib
@@ -59,8 +59,8 @@ class Parts:
     """Sessions over a cut, on one thread each."""
 
     def __init__(self, folder: Path, published: Path) -> None:
-        """Load what was cut out of the `published` file, about half a second. ModelError when a
-        file is damaged.
+        """Load the networks that were cut out of the `published` file, in about half a second.
+        ModelError when a file is damaged.
         """
         try:
             self.layout: dict[str, Any] = json.loads((folder / "layout.json").read_text("utf-8"))
@@ -81,8 +81,8 @@ class Parts:
         self.source = Source(harmonics, bias, self.tables["taps"], self.tables["taps bias"])
 
     def outline(self, ids: list[int], style: Floats) -> Outline:
-        """Of symbols and edges, in a style [1, 256]. The last ones are kept: when the slider moves,
-        what was planned is planned once more, and the text is most of that work.
+        """Encode symbols and edges in a style [1, 256]. The last results are cached: when the
+        slider moves, the sentence is planned again, and the text is most of that work.
         """
         return self._outlined(tuple(ids), style.tobytes())
 
@@ -94,7 +94,9 @@ class Parts:
     def features(
         self, outline: Outline, style: Floats, frames: npt.NDArray[np.int64]
     ) -> tuple[Floats, Floats, Floats]:
-        """Features [T, 512], pitch [2 T] in Hz and energy [2 T] of symbols that last so long."""
+        """Return features [T, 512], pitch [2 T] in Hz and energy [2 T] of symbols that last
+        `frames`.
+        """
         names = [each.name for each in self._frames.get_inputs()]
         values = (outline.tokens, style, frames.astype(np.float32)[None], outline.states)
         features, pitch, energy = self._frames.run(None, dict(zip(names, values, strict=True)))
@@ -127,9 +129,7 @@ def load_parts(file: Path) -> Parts:
 
 
 def _usable_parts(folder: Path, published: Path) -> Parts | None:
-    """The parts of an earlier cut; None where there is none, or it is damaged or another
-    processor's.
-    """
+    """Return the parts of an earlier cut; None if it is missing, damaged or another processor's."""
     if not folder.is_dir():
         return None
     try:
@@ -164,13 +164,13 @@ def _cut(file: Path, folder: Path) -> None:
 
 
 def _stale(folder: Path) -> list[Path]:
-    """The cuts of other code but the newest one, which a version beside this one may use."""
+    """Return the cuts of other code except the newest, which a second installation may use."""
     return sorted(folder.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)[:-1]
 
 
 @cache
 def cut_hash() -> str:
-    """Of the published file and of the code that cuts it, ten letters."""
+    """Hash the published file and the code that cuts it, ten letters."""
     digest = hashlib.sha256(SHA256.encode())
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro.graph").joinpath(name).read_bytes())

@@ -1,8 +1,8 @@
-"""What is known of a sentence, planned: how long each symbol lasts, its pitch, its features.
+"""Plan of the known part of a sentence: durations of the symbols, pitch and features.
 
-A plan is made anew with every few words and at every move of the slider. Frames that were rendered
-are frozen: the next plan takes them over as they are. Invariant: a plan depends on the words, the
-plan before it and its frozen frames alone.
+A new plan is made with every few words and at every move of the slider. Rendered frames are frozen:
+the next plan takes them over unchanged. Invariant: a plan depends only on the words, the plan
+before it and its frozen frames.
 """
 
 import math
@@ -33,12 +33,12 @@ from engine.tts.rate import paced
 
 EARLY: Final = 3  # Kokoro's sounds come three frames earlier than its durations say
 _LEAD: Final = 2  # frames before the first sound that are heard
-_MOST_CORRECTION: Final = 30.0  # frames that the next sentence makes up for, at most
+_MOST_CORRECTION: Final = 30.0  # frames that the next sentence corrects, at most
 _SOUNDING: Final = 0.0  # energy; silence is below
 _DEAD: Final = -3.0  # energy; of one voice, sound that dies away is at -50 dB below it
 _SOONER: Final = 3  # frames, at most
 _HELD: Final = 2  # frames before the last word that are not rendered yet
-_BENT: Final = 16  # values of the pitch, 200 ms, in which a plan goes over into the next one
+_BENT: Final = 16  # values of the pitch, 200 ms, of the transition to the next plan
 _BEARABLE: Final = 0.1  # syllables of lateness that a sentence may leave to the next one
 _DYING: Final = 4  # frames of a last mark in which the sound before it dies away
 # The same at least, where sentences are late. With 1, and where a sound behind another sentence has
@@ -49,9 +49,7 @@ _HURRIED: Final = 2.0  # frames of lateness from which a sentence spares a frame
 
 @dataclass(frozen=True)
 class Speaker:
-    """Who speaks: a style [1, 256], whether its English is British, its own pace in SPS, and what
-    the style does not say of the person.
-    """
+    """A voice: its style [1, 256], its accent, its own pace in SPS, and the person's delivery."""
 
     style: Floats
     british: bool
@@ -61,8 +59,8 @@ class Speaker:
 
 @dataclass(frozen=True)
 class Wish:
-    """Words of a sentence that are known, each with its pace, and the rate (SPS; None = own).
-    `closed`: no word follows.
+    """Known words of a sentence, each with its pace, and the rate (SPS; None = own). `closed`: no
+    word follows.
     """
 
     words: tuple[PhonedWord, ...]
@@ -73,9 +71,9 @@ class Wish:
 
 @dataclass(frozen=True)
 class Plan:
-    """`frames` of each symbol and the edges, of which the first `kept` were rendered before. Frames
+    """`frames` of each symbol and the edges; the first `kept` symbols were rendered before. Frames
     before `limit` may be rendered; after the limit of a complete sentence there is only silence.
-    `inherited`: frames by which the sentence before it was too long (None = there is none).
+    `inherited`: frames by which the sentence before it was too long (None = the first sentence).
     `steady`: the rate has not changed since the sentence began. `curves` and `turns`: pitch and
     energy as source.py prepares them.
     """
@@ -98,9 +96,9 @@ class Plan:
 
     @property
     def first(self) -> int:
-        """The first audible frame. Some voices begin a sound earlier than usual, which their energy
-        shows. Behind another sentence, the first frame of those is spared: of one voice it was
-        below -45 dB. Behind a late one, none is added.
+        """The first audible frame. Some voices begin a sound earlier than usual, as their energy
+        shows. Behind another sentence the first of these frames is left out, as it was below -45 dB
+        in one voice. Behind a late sentence no frame is added.
         """
         usual = int(self.frames[0]) - _LEAD - EARLY
         sounding = np.flatnonzero(self.energy[: 2 * usual + 2] > _SOUNDING) // 2
@@ -117,7 +115,7 @@ class Plan:
 
     @property
     def edges(self) -> Frames:
-        """The frame at which each symbol's sound begins, and where the last one's ends."""
+        """Frames at which the symbols' sounds begin, and the end of the last one."""
         return np.maximum(0, np.cumsum(self.frames)[:-1] - EARLY)
 
     @property
@@ -140,41 +138,41 @@ class Plan:
 
     @property
     def silences(self) -> dict[int, int]:
-        """Frames of silence to put in, by the frame they come behind."""
+        """Frames of silence to insert, by the frame before them."""
         silent = silent_frames(self.script)
         middle = self.edges[:-1] + self.frames[1:-1] // 2
         return {int(middle[n]): int(silent[n]) for n in np.flatnonzero(silent)}
 
     def late(self, done: int) -> float:
-        """Frames by which what is rendered before `done` is too long for its rate."""
+        """Return the frames by which the part before `done` is too long for its rate."""
         first = max(0, self.kept - 1)
         last = min(max(0, self.begun(done) - 1), len(self.script.text))  # not the edge behind
         return self.pace.late + lateness(self.script, self.frames, first, last, self.pace)
 
     @property
     def silence_behind(self) -> int:
-        """Frames of silence behind the limit of a complete sentence. Where the next sentence would
-        have to make up for too much, or this one could not hurry enough, fewer.
+        """Frames of silence behind the limit of a complete sentence; fewer where the sentence is
+        later than the next one can correct.
         """
         planned = len(self.features) - self.limit
         return max(0, planned - self._excess(planned))
 
     @property
     def late_at_end(self) -> float:
-        """The same of the whole sentence with the silence behind it, before the next one's lead."""
+        """late() of the entire sentence with the silence behind it, before the next one's lead."""
         late = self._late_with(self.silence_behind)
         return min(max(late, -_MOST_CORRECTION), _MOST_CORRECTION)
 
     def hurried(self, done: int) -> "Plan":
-        """The plan of a complete sentence, whose last sound dies away sooner where it is too late
-        even without silence behind it. `done`: frames that are rendered.
+        """Cut the end of a complete sentence's last sound where the sentence is late even without
+        silence behind it. `done`: rendered frames.
         """
         least = max(done, min(self.limit, int(self.edges[-2]) + _SHORTEST_DYING))
         return replace(self, limit=max(least, self.limit - self._excess(0)))
 
     def _excess(self, behind: int) -> int:
-        """Frames by which the sentence with so many frames of silence behind it is later than it
-        may be.
+        """Return the frames of inadmissible lateness of the sentence with `behind` frames of
+        silence behind it.
         """
         if self.pace.rate is None:
             return 0
@@ -182,12 +180,12 @@ class Plan:
         return max(0, math.ceil(self._late_with(behind) - bearable))
 
     def _late_with(self, behind: int) -> float:
-        """Lateness of the sentence with so many frames of silence behind it."""
+        """Return the lateness of the sentence with `behind` frames of silence behind it."""
         cut = len(self.features) - self.limit - behind
         return self.late(self.limit) + float(self.frames[-1]) - cut
 
     def begun(self, done: int) -> int:
-        """How many symbols, the edge before them included, sound before a frame."""
+        """Count the symbols that sound before a frame, including the edge before them."""
         return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
 
 
@@ -237,7 +235,7 @@ def make_plan(
         wish, late, script, outline, pauses, past.steady, pace, frames, len(past.frames),
         features, pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
-    if before is None and follows:  # its lead is known only now
+    if before is None and follows:  # the lead of the plan is known now
         pace = replace(pace, late=pace.late + plan.lead - _LEAD - EARLY)
     end = plan.end_of_sound if wish.closed else plan.onset_of_last - _HELD
     plan = replace(plan, pace=pace, limit=max(done, min(len(features), end)))
@@ -247,7 +245,7 @@ def make_plan(
 def _rendered_part(
     before: Plan | None, done: int, rate: float | None, late: float
 ) -> _RenderedPart:
-    """The part of a plan before the frame `done`; `late` is used at the beginning of a sentence."""
+    """Return a plan's part before the frame `done`; `late` counts at the start of a sentence."""
     if before is None:
         return _RenderedPart(np.zeros(0, np.int64), (), {}, steady=True, late=late)
     frames = before.frames[: before.begun(done)]
@@ -263,8 +261,8 @@ def _rendered_part(
 
 
 def _joined(old: Floats, new: Floats, place: int) -> Floats:
-    """The old pitch up to a place, then the new one, bent so that it goes on from there as the new
-    one does from its own values before.
+    """Join the old pitch up to a place and the new pitch after it, which is bent to continue from
+    the old one.
     """
     joined = np.concatenate([old[:place], new[place:]])
     ends = [float(each[place - 2 : place].min(initial=np.inf)) for each in (old, new)]

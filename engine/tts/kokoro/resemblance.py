@@ -1,11 +1,11 @@
-"""A voice that resembles a recording: stock voices blended so that what is measured of both agrees.
+"""A blend of stock voices with the measures of a recording.
 
-Measured are the speaker vector of the built-in voice's encoder, the mean and spread of the pitch,
-the pace, and the colour (mean levels of 14 bands). The halves of a style are fitted apart: timbre
-to the speaker first, prosody to pitch and pace first. This is not a clone: of 39 unseen synthetic
-speakers, by Resemblyzer, it was nearer to 74 % than the stock voice that the encoder here finds
-nearest, and to 26 % than the one that Resemblyzer itself finds nearest.
-Invariant: the same recording gives the same voice, and nothing random or timed takes part.
+The measures are the speaker vector of the built-in voice's encoder, the median and spread of the
+pitch, the pace, and the colour (mean levels of 14 bands). The halves of a style are fitted
+separately: timbre mainly to the speaker, prosody mainly to pitch and pace. The blend is not a
+clone: by Resemblyzer it was nearer than the stock voice that this encoder finds nearest for 74 % of
+39 unseen synthetic speakers, and nearer than the one that Resemblyzer finds nearest for 26 %.
+Invariant: the same recording gives the same voice; no random number and no clock takes part.
 """
 
 import hashlib
@@ -29,9 +29,9 @@ from engine.tts.voices import NEAREST
 Numbers = npt.NDArray[np.float64]
 
 MEASURES: Final = ("kokoro", "measures.safetensors")  # of the stock voices, by style_hash
-_MOST: Final = 6  # voices in a blend: more of them sound like nobody
-# What counts as much as 1 of a speaker vector of length 1: octaves / ln 2 of the pitch's median
-# and of its spread, syllables a second, nepers of a band.
+_MOST: Final = 6  # voices in a blend: with more, the blends of all people sound alike
+# Equivalents of a distance of 1 between speaker vectors of length 1: octaves / ln 2 of the pitch's
+# median and of its spread, syllables a second, nepers of a band.
 _UNITS: Final = (0.15, 0.15, 0.5, 1.0)
 _TIMBRE_WEIGHTS: Final = (1.0, 0.3, 0.1, 0.1, 0.1)  # speaker, pitch, spread, pace, colour
 _PROSODY_WEIGHTS: Final = (0.5, 1.0, 0.5, 0.2, 0.1)
@@ -48,8 +48,8 @@ _FAINTEST_DB: Final = 25.0  # of a syllable, below the loudest ones
 
 
 def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
-    """A blend of `voices` that resembles the speaker of mono samples. UnreadableClip says why none
-    can be made.
+    """Blend `voices` to resemble the speaker of mono samples. UnreadableClip gives the reason for a
+    recording that cannot be used.
     """
     recording = recordings.read(pcm, sample_rate)
     target = measure(recording.speech, sample_rate, recording.speaker(encoder()))
@@ -67,18 +67,18 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
 
 
 def measures_of(voices: Sequence[Voice]) -> Numbers:
-    """Of the stock voices [N, K], from the file that ships."""
+    """Load the measures of the stock voices [N, K] from the file that ships."""
     known = load_file(str(resource(*MEASURES)))
     return np.stack([known[style_hash(voice)] for voice in voices]).astype(np.float64)
 
 
 def style_hash(voice: Voice) -> str:
-    """Names a stock voice in the file of measures."""
+    """Return the name of a stock voice in the file of measures."""
     return hashlib.sha256(style_of(voice).tobytes()).hexdigest()[:16]
 
 
 def measure(pcm: Pcm, sample_rate: int, speaker: Floats) -> Numbers:
-    """Of speech whose speaker vector has length 1: the vector, the median and spread (15th to 85th
+    """Measure speech. Returns its speaker vector (of length 1), the median and spread (15th to 85th
     percentile) of the logarithm of the pitch, syllables a second, and levels [14] in nepers.
     """
     pcm = recordings.resampled(pcm, sample_rate, SAMPLE_RATE)
@@ -88,8 +88,8 @@ def measure(pcm: Pcm, sample_rate: int, speaker: Floats) -> Numbers:
 
 
 def shares(measures: Numbers, target: Numbers, weights: Sequence[float]) -> Numbers:
-    """Shares [N] of voices with these measures [N, K], at most _MOST of them above 0, whose blend
-    is nearest to the target's measures [K].
+    """Return the shares [N] of voices with these measures [N, K] whose blend is nearest to the
+    target's measures [K]; at most _MOST are above 0.
     """
     width = len(target) - len(_UNITS) + 1 - len(_EDGES) + 1
     scale = np.repeat(np.array(weights) / (1.0, *_UNITS), (width, 1, 1, 1, len(_EDGES) - 1))
@@ -108,14 +108,14 @@ def shares(measures: Numbers, target: Numbers, weights: Sequence[float]) -> Numb
 
 
 def log_pitch(pcm: Pcm) -> Numbers:
-    """Natural logarithms of the pitch in Hz of the voiced frames of samples at 16 kHz."""
+    """Return the natural logarithms of the pitch in Hz of the voiced frames at 16 kHz."""
     pitch = pitch_of(pcm, _HOP)
     return np.log(pitch[pitch > 0])
 
 
 def pitch_of(pcm: Pcm, hop: int) -> Numbers:
-    """Pitch in Hz of samples at 16 kHz, a value for each complete window, `hop` samples apart; 0
-    where unvoiced. The first window begins at the first sample.
+    """Return the pitch in Hz of samples at 16 kHz, a value for each complete window, `hop` samples
+    apart; 0 where unvoiced. The first window begins at the first sample.
     """
     if len(pcm) < WINDOW:
         return np.zeros(0)
@@ -135,7 +135,7 @@ def pitch_of(pcm: Pcm, hop: int) -> Numbers:
 
 
 def pace(pcm: Pcm) -> float:
-    """Syllables a second: rises of the level between dips."""
+    """Count syllables a second: rises of the level between dips."""
     blocks = pcm[: len(pcm) // _HOP * _HOP].reshape(-1, _HOP).astype(np.float64)
     bump = np.hanning(9) / np.hanning(9).sum()
     levels = 10 * np.log10(np.convolve((blocks**2).mean(1), bump, "same") + 1e-8)
@@ -152,7 +152,7 @@ def pace(pcm: Pcm) -> float:
 
 
 def _colour(pcm: Pcm) -> Numbers:
-    """Mean levels of bands [14] of the louder frames, less their mean."""
+    """Return the mean levels of bands [14] of the louder frames, less their mean."""
     frames = np.lib.stride_tricks.sliding_window_view(pcm, 512)[::_HOP]
     logs = np.log(np.abs(np.fft.rfft(frames * np.hanning(512))) ** 2 + 1e-4)
     loud = logs[logs.mean(1) > np.percentile(logs.mean(1), 40)].mean(0)
@@ -161,7 +161,7 @@ def _colour(pcm: Pcm) -> Numbers:
 
 
 def _not_negative(rows: Numbers, wanted: Numbers) -> Numbers:
-    """x [N] >= 0 for which x @ rows is nearest to `wanted`: projected gradient with momentum."""
+    """Find x [N] >= 0 with x @ rows nearest to `wanted`: projected gradient with momentum."""
     gram, aim = rows @ rows.T, rows @ wanted
     step = 1 / np.linalg.eigvalsh(gram)[-1]
     x = ahead = np.full(len(rows), 1 / len(rows))
@@ -176,5 +176,5 @@ def _not_negative(rows: Numbers, wanted: Numbers) -> Numbers:
 
 @cache
 def encoder() -> SmallSpeaker:
-    """The built-in voice's speaker encoder. ModelError when its file is damaged."""
+    """Load the built-in voice's speaker encoder. ModelError when its file is damaged."""
     return load_small_speaker(resource("starter", "speaker.safetensors")).eval()

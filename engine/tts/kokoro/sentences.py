@@ -1,6 +1,6 @@
-"""Where a sentence of an utterance ends, and how many of its words the next plan knows.
+"""Ends of an utterance's sentences, and the number of words in the next plan.
 
-Invariant: both depend on the words alone, never on when they came.
+Invariant: both depend only on the words, not on their time of arrival.
 """
 
 import math
@@ -26,8 +26,8 @@ _AT_FIRST, _NEXT, _THEN = 2, 2, 3
 
 
 def division(before: str, word: str, after: str) -> float:
-    """The share of the longest sentence from which one may be divided in front of a word; infinite
-    = nowhere.
+    """Return the share of the longest sentence from which one may be divided in front of a word;
+    infinite = nowhere.
     """
     if word in _JOINING and before not in _JOINING:
         if after in _FUNCTION_WORDS:
@@ -48,9 +48,9 @@ def next_words(
     all_known: bool,
     texts: Sequence[str] = (),
 ) -> tuple[tuple[PhonedWord, ...], bool] | None:
-    """The words of a sentence for its next plan, and whether they are all of it. `known` begins
-    with the sentence's first word, `planned` of them are in the plan now; `texts`: the known
-    words in lower case. None = too few are known.
+    """Return the words of a sentence for its next plan, and whether they complete it. `known`
+    begins with the sentence's first word, `planned` of them are in the plan now; `texts`: the
+    known words in lower case. None = too few are known.
     """
     voiced = size = 0
     first_two = 0  # the place behind the second word with a sound
@@ -80,8 +80,8 @@ def next_words(
 
 
 def _mark(word: PhonedWord, size: int, *texts: str) -> str:
-    """The mark with which a sentence of that many symbols ends behind the word; empty = it does
-    not. `texts`: the word and the next two.
+    """Return the mark with which a sentence of `size` symbols ends behind the word; empty = it goes
+    on. `texts`: the word and the next two.
     """
     if word.mark and word.mark != PAUSE:
         return word.mark

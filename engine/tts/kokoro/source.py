@@ -1,7 +1,7 @@
-"""What excites Kokoro's decoder: harmonics of the pitch, as a spectrum; and its two curves.
+"""Excitation of Kokoro's decoder: harmonics of the pitch, as a spectrum; and its two curves.
 
-The phase runs through the whole sentence, so that windows join: the published graph begins every
-call at phase zero (the same window cut elsewhere then correlates at -0.2 with the whole).
+The phase runs through the entire sentence, so that windows join. The published graph begins every
+call at phase zero: the same window, cut elsewhere, then correlates at -0.2 with the sentence.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FRAME: Final = 600  # samples, 25 ms: the unit of durations
 STEP: Final = 300  # samples of one value of the pitch
 FINE_ROWS: Final = 120  # spectra of a frame
 BINS: Final = 11  # of a spectrum: 20 samples, every 5
-EDGE: Final = 5  # samples that the first and the last row of a window do not give whole
+EDGE: Final = 5  # samples at each end of a window that its first or last row gives only in part
 _WIDTH, _HOP = 20, 5  # samples of a spectrum, and between two
 _HARMONICS: Final = 9
 _LOUDNESS: Final = 0.1
@@ -36,7 +36,7 @@ class Source:
     tap_bias: Floats
 
     def curves(self, pitch: Floats, energy: Floats) -> Floats:
-        """Pitch and energy, two values a frame [2 T] each, as the decoder wants them: [T, 2]."""
+        """Convert pitch and energy, two values a frame [2 T] each, to the decoder's [T, 2]."""
         columns = []
         for values, taps, bias in zip((pitch, energy), self.taps, self.tap_bias, strict=True):
             padded = np.pad(values, 1)

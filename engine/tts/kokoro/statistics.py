@@ -1,10 +1,10 @@
-"""What the decoder must know of a voice: its norms, the ranges of its bytes, and its own pace.
+"""Statistics of a voice that the decoder needs: norms, ranges of the bytes, and the own pace.
 
-Kokoro's norms run over a whole utterance, which is not known while it is spoken. With the mean and
+Kokoro's norms run over an entire utterance, which is unknown while it is spoken. With the mean and
 the variance of a few sentences of the voice they are affine maps, and a window sounds like the
-whole. Learnt once for a style, in some seconds, and kept beside the model.
-Invariant: the file's name holds the hashes of the style and of the code, and it is complete or not
-there.
+utterance. They are measured once for a style, in some seconds, and stored beside the model.
+Invariant: the file's name holds the hashes of the style and of the code; the file is complete or
+missing.
 """
 
 import hashlib
@@ -38,8 +38,8 @@ SENTENCES: Final = (
 )
 PACE: Final = "own pace"  # of the tensors: SPS [1]
 _LEVELS: Final = 255
-_ROOM: Final = 1.1  # beyond the range that was seen, for a convolution's result
-_QUIETEST: Final = 1e-6  # of a channel: less is silence
+_ROOM: Final = 1.1  # factor on the measured range of a convolution's result
+_QUIETEST: Final = 1e-6  # range of a channel: less is silence
 _EPSILON: Final = 1e-5  # of the norms
 _CODE: Final = (
     "statistics.py",
@@ -48,12 +48,12 @@ _CODE: Final = (
     "symbols.py",
     "fit/decoder.py",
 )  # decide the result
-_MOST: Final = 100  # files: every mixture and clone has one
+_MOST: Final = 100  # files: every mixture and learnt voice has one
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """`given`: what the decoder gets with every window; `own_rate` SPS without a target."""
+    """`given`: inputs of the decoder with every window; `own_rate`: SPS without a target."""
 
     given: Given
     own_rate: float
@@ -68,8 +68,8 @@ def statistics(
     british: bool,
     shift: Floats | None = None,
 ) -> Statistics:
-    """Of a style [1, 256], learnt from `sentences` unless that was done. `shift` [58, 128]: how far
-    each norm's timbre is from the style's.
+    """Load the statistics of a style [1, 256], or measure them in `sentences`. `shift` [58, 128]:
+    distance of each norm's timbre from the style's.
     """
     making = f"{_code_hash()} {parts.layout['levels']} {british}"
     moved = b"" if shift is None else shift.tobytes()
@@ -90,7 +90,7 @@ def statistics(
 
 @cache
 def _code_hash() -> str:
-    """Hash of the code that decides the result, beside the hash of the cut."""
+    """Hash the cut and the code that decides the result."""
     digest = hashlib.sha256(cut_hash().encode())
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
@@ -98,8 +98,9 @@ def _code_hash() -> str:
 
 
 def _delete_oldest(folder: Path) -> None:
-    """Delete the files that were used longest ago: of mixtures that were only tried, and of voices
-    that are gone."""
+    """Delete the least recently used files: of mixtures that were only tried, and of deleted
+    voices.
+    """
     files = sorted(folder.glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
     for file in files[:-_MOST]:
         file.unlink(missing_ok=True)
@@ -150,14 +151,14 @@ def _learn(
 
 @dataclass(frozen=True)
 class _Answer:
-    """What was measured of a sentence of so many frames: flat tensors by name."""
+    """Measurements in a sentence of `frames` frames: flat tensors by name."""
 
     frames: int
     tensors: dict[str, npt.NDArray[np.float64]]
 
 
 def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
-    """Gain and bias in place of each norm."""
+    """Return the gain and bias that replace each norm."""
     given: dict[str, Any] = {}
     total = sum(answer.frames for answer in answers)
     for name, tensor in parts.layout["norms"].items():
@@ -176,7 +177,7 @@ def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
 
 
 def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
-    """How numbers become bytes before and after each convolution."""
+    """Return the ranges of the bytes before and after each convolution."""
     given: dict[str, Any] = {}
     for entry, levels in parts.layout["levels"].items():
         least, most = (float(each.item()) for each in _ends(entry, answers))
@@ -197,7 +198,7 @@ def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
 
 
 def _ends(tensor: str, answers: Sequence[_Answer]) -> tuple[Any, Any]:
-    """The least and the most that a tensor had, as a whole or by channel."""
+    """Return the minimum and the maximum of a tensor, in total or by channel."""
     least = np.min([each.tensors[f"ReduceMin {tensor}"] for each in answers], axis=0)
     most = np.max([each.tensors[f"ReduceMax {tensor}"] for each in answers], axis=0)
     return least, most

@@ -44,19 +44,19 @@ _BRITISH: Final = (
 
 @lru_cache(1000)
 def symbols(phone: str, *, british: bool = False) -> str:
-    """A phone in Kokoro's symbols; without what it has no symbol for."""
+    """Return a phone in Kokoro's symbols; letters without a symbol are left out."""
     for letters, spelt in _BRITISH if british else _AMERICAN:
         phone = phone.replace(letters, spelt)
     return "".join(letter for letter in phone if letter in _IDS)
 
 
 def ids(text: str) -> list[int]:
-    """Ids of symbols, between the two zeros that begin and end a sentence. KeyError."""
+    """Return the ids of symbols, between the two zeros that begin and end a sentence. KeyError."""
     return [0, *(_IDS[letter] for letter in text), 0]
 
 
 def parts_of(word: PhonedWord) -> list[PhonedWord]:
-    """The word, in as many parts as it needs for each to be short enough."""
+    """Split a word that is longer than LONGEST_WORD."""
     parts: list[PhonedWord] = []
     phones: list[str] = []
     for phone in word.phones:
@@ -68,5 +68,5 @@ def parts_of(word: PhonedWord) -> list[PhonedWord]:
 
 
 def length(phones: Sequence[str]) -> int:
-    """Symbols that phones can need, in either English."""
+    """Return the largest number of symbols that the phones need in either English."""
     return sum(max(len(symbols(each)), len(symbols(each, british=True))) for each in phones)

@@ -1,6 +1,6 @@
-"""Kokoro behind the seam every synthesiser stands behind.
+"""Kokoro as a TtsModel.
 
-Invariant: weights are loaded once and never change; what a session changes is its own.
+Invariant: weights are loaded once and never change; sessions share no state that changes.
 """
 
 from collections.abc import Callable
@@ -47,8 +47,8 @@ _LEARNT: Final = "learnt"
 
 
 def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
-    """The fetched model, cut first unless that was done (some seconds). ModelError when its files
-    are missing or damaged.
+    """Load the fetched model; the first time, cut it (some seconds). ModelError when its files are
+    missing or damaged.
     """
     if not place.is_fetched():
         raise not_fetched("Kokoro", NAME)
@@ -81,8 +81,8 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         self._espeak = cache(Espeak)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """A voice that resembles the speaker of mono samples of 1 s or more. UnreadableClip says
-        why none can be made.
+        """Blend a voice that resembles the speaker of mono samples of 1 s or more. UnreadableClip
+        gives the reason for a recording that cannot be used.
         """
         from engine.tts.kokoro.fit.measuring import delivery_of as delivery  # loads torch
         from engine.tts.kokoro.resemblance import resembling
@@ -100,17 +100,17 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         return replace(voice, tensors={**voice.tensors, **found.tensors()})
 
     def learn(self, lesson: "Lesson", checkpoint: Path, show: Callable[[float], None]) -> Voice:
-        """The voice of a lesson after the fit; minutes. See learning.learn()."""
+        """Fit the voice of a lesson, in minutes. See learning.learn()."""
         from engine.tts.kokoro.fit.learning import learn  # loads torch and onnx
 
         return learn(self.machine(lesson.blend), lesson, checkpoint, show)
 
     def open(self, voice: Voice, *, seed: int) -> KokoroSession:
-        """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
+        """Open an utterance in `voice`. `seed` has no effect: nothing here is random."""
         return KokoroSession(self._of(voice))
 
     def machine(self, voice: Voice) -> Machine:
-        """All that speech in this voice needs; some seconds where nothing was learnt of it yet."""
+        """Prepare speech in a voice; takes some seconds where its statistics are not stored yet."""
         style, british = style_of(voice), is_british(voice)
         espeak = self._espeak(BRITISH if british else AMERICAN)
         sentences = [phoned(espeak, sentence) for sentence in SENTENCES]

@@ -1,8 +1,8 @@
-"""Kokoro's English voices: names, how they sound, and their styles.
+"""Kokoro's English voices: names, descriptions and styles.
 
 A style is a vector of 256 numbers: 128 of timbre, then 128 of prosody. The published files have one
-for each number of symbols; which of them is taken made no difference (rows 30, 60 or by length), so
-a voice here has the one of _ROW, and a mixture of voices is the mean of their vectors.
+for each number of symbols. The choice of the row made no difference (rows 30, 60 or by length), so
+a voice here has the row _ROW, and a mixture of voices is the mean of their vectors.
 """
 
 from pathlib import Path
@@ -20,7 +20,8 @@ from engine.tts.voices import NEAREST
 
 NAME: Final = KOKORO
 MAKING: Final = "resembling 2"  # raise when resemblance.py or the cutting of recordings changes
-# Of voices that learnt (fit/), of which the model is a part; raise the number when the fit changes.
+# Recipe of voices that learnt (fit/), which depends on the model; raise the number when the fit
+# changes.
 LEARNT: Final = f"learnt 2 {SHA256[:8]}"
 STYLE, SHIFT = "style", "shift"  # of a voice's tensors
 TIMBRE: Final = 128  # numbers of a style; the rest are prosody
@@ -30,11 +31,11 @@ AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _LANGUAGE: Final = "language"  # of a voice's metadata
 _ROWS, _WIDTH, _ROW = 510, 256, 60
 _WIDEST: Final = 10.0  # no number of a style is near it
-# Lengths of either half of a style. The published ones have 1.6 to 2.6, mixtures of them 1.3 and
-# more; of zeros, or of numbers ten times as large, Kokoro makes noise at full scale.
+# Lengths of either half of a style: 1.6 to 2.6 in the published ones, 1.3 and more in mixtures.
+# From zeros, or numbers ten times as large, Kokoro makes noise at full scale.
 _LENGTHS: Final = (1.0, 4.0)
-# The publisher's files, the first six first; how much speech a voice was trained on decides most,
-# says the publisher, whose grades (A to F) stand after them.
+# The publisher's files, in the order of the list, with the publisher's grades (A to F), which
+# mostly follow the amount of speech that a voice was trained on.
 _FILES: Final = {
     "af_heart": ("A", mark("warm")), "am_michael": ("C+", mark("even")),
     "bf_emma": ("B-", mark("clear")), "bm_george": ("C", mark("deep")),
@@ -72,12 +73,12 @@ NAMES: Final = tuple(ABOUT)
 
 
 def read_voices(folder: Path) -> tuple[Voice, ...]:
-    """The published voices. ModelError names a file that is missing or damaged."""
+    """Read the published voices. ModelError names a file that is missing or damaged."""
     return tuple(_read(folder, file) for file in _FILES)
 
 
 def style_of(voice: Voice) -> Floats:
-    """Its style [1, 256]. InvalidInput if it is missing or outside the range of real speakers."""
+    """Return the style [1, 256]. InvalidInput if it is missing or outside the range of speakers."""
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
     halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
     lengths = np.linalg.norm(halves, axis=1)
@@ -87,8 +88,8 @@ def style_of(voice: Voice) -> Floats:
 
 
 def shift_of(voice: Voice) -> Floats | None:
-    """How far each norm's timbre is from the style's, [58, 128]; None = nowhere. InvalidInput for a
-    shift that no fit gives.
+    """Return the distance of each norm's timbre from the style's, [58, 128]; None = no distance.
+    InvalidInput for a shift that no fit gives.
     """
     if SHIFT not in voice.tensors:
         return None
@@ -102,7 +103,7 @@ def shift_of(voice: Voice) -> Floats | None:
 
 
 def delivery_of(voice: Voice) -> Delivery:
-    """Its pitch, pace and colour. InvalidInput if they are out of bounds."""
+    """Return the pitch, pace and colour. InvalidInput if they are out of bounds."""
     try:
         return Delivery.of_tensors(voice.tensors)
     except ValueError as error:
@@ -116,13 +117,13 @@ def _refused(voice: Voice) -> InvalidInput:
 
 
 def is_british(voice: Voice) -> bool:
-    """Whether it speaks with British phones."""
+    """Return True if the voice speaks with British phones."""
     return voice.metadata.get(_LANGUAGE) == BRITISH
 
 
 def blend(name: str, parts: tuple[tuple[Voice, float], ...], **metadata: str) -> Voice:
-    """A voice between others, each with its share (0 or more, not all 0); it speaks the English of
-    the one with the largest share.
+    """Mix voices, each with its share (0 or more, not all 0). The mixture has the accent of the
+    voice with the largest share.
     """
     shares = np.array([share for _, share in parts])
     styles = np.concatenate([style_of(voice) for voice, _ in parts])

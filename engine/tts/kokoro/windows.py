@@ -1,4 +1,4 @@
-"""Samples of some frames of a plan, and the silences that belong between them.
+"""Samples of some frames of a plan, and the silences between them.
 
 Invariant: a frame's samples do not depend on the window it is rendered in: the decoder gets as much
 around the frames as its convolutions see (graph/decoder.py), and nothing in it is measured over the
@@ -19,11 +19,11 @@ _FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
 def render(parts: Parts, given: Given, plan: Plan | NaturalSpeech, first: int, last: int) -> Floats:
-    """Samples [FRAME * (last - first)] of the frames from `first` to `last`."""
+    """Return the samples [FRAME * (last - first)] of the frames from `first` to `last`."""
     total = len(plan.features)
 
     def around(count: int, rows: int = 1) -> tuple[int, int]:
-        """The first and the last of so many rows a frame, with `count` on each side."""
+        """Return the ends of the window at `rows` a frame, with `count` rows on each side."""
         return max(0, rows * first - count), min(rows * total, rows * last + count)
 
     crops = []
@@ -52,9 +52,9 @@ def render(parts: Parts, given: Given, plan: Plan | NaturalSpeech, first: int, l
 def with_silences(
     plan: Plan, pcm: Floats, first: int, last: int
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """The samples of the frames from `first` to `last`, with the plan's silences before the frames
-    they belong to, and the sample at which each frame starts (before its silence) and the last one
-    ends. Fades `pcm` in place.
+    """Return the samples of the frames from `first` to `last` with the plan's silences before their
+    frames, and the sample at which each frame starts (before its silence) and the last one ends.
+    Fades `pcm` in place.
     """
     places = FRAME * np.arange(last - first + 1)
     pieces, before = [], 0
@@ -71,12 +71,12 @@ def with_silences(
 
 
 def faded_out(pcm: Floats) -> None:
-    """Let the end of the samples die away, in place."""
+    """Fade the end of the samples out, in place."""
     end = pcm[-_FADE:]
     end *= np.linspace(1, 0, len(end), dtype=np.float32)
 
 
 def faded_in(pcm: Floats) -> None:
-    """Let the beginning of the samples rise from silence, in place."""
+    """Fade the beginning of the samples in, in place."""
     begin = pcm[:_FADE]
     begin *= np.linspace(0, 1, len(begin), dtype=np.float32)

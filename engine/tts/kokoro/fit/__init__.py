@@ -1,6 +1,6 @@
-"""A voice that learns from a recording: its timbre is fitted until the decoder says the clip.
+"""A voice that learns from a recording: its timbre is fitted until the decoder reproduces the clip.
 
-The way of a clip: measuring.py (pitch, levels, colour), alignment.py (which sound is where),
-decoder.py (Kokoro's decoder in torch, whose timbre may learn), fitting.py (the steps), checks.py
-(clips that cannot be learnt, fits that are worse than the blend), learning.py (all of it).
+The stages: measuring.py (pitch, levels, colour), alignment.py (places of the sounds), decoder.py
+(Kokoro's decoder in torch, with a trainable timbre), fitting.py (the steps), checks.py (unsuitable
+clips, fits that are worse than the blend), learning.py (all together).
 """

@@ -1,4 +1,4 @@
-"""Which sound of a recording is where: time warping against speech with known durations."""
+"""Places of the sounds in a recording: time warping against speech with known durations."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -27,8 +27,8 @@ _TURNS: Final = (0.25, 0.5, 0.75)  # of the sounds: the other orders
 
 @dataclass(frozen=True)
 class Alignment:
-    """Frames of each symbol in the recording, and the mean distance along the way, less that of the
-    same sounds in another order: negative where the text is right, about 0 where it is not.
+    """Frames of each symbol in the recording, and the mean distance along the path less that of the
+    same sounds in another order: negative for a right text, about 0 for another one.
     """
 
     frames: Frames
@@ -37,7 +37,7 @@ class Alignment:
 
 def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
     """Find the symbols of `said`, which last `frames` there, in the clip; at 24 kHz both."""
-    # Without the silence around: it would be the cheapest place for a word before a pause.
+    # Without the silence at the ends, which would be the cheapest place of a word before a pause.
     (ours, our_first), (theirs, their_first) = (_speech(pcm) for pcm in (said, clip))
     distances = _distances(cepstra(ours), cepstra(theirs))
     path, distance = _warp(distances)
@@ -55,14 +55,14 @@ def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
 
 
 def _speech(pcm: Pcm) -> tuple[Pcm, int]:
-    """The samples between the silences, and how many steps of silence are before them."""
+    """Return the samples between the silences, and the number of silent steps before them."""
     _, first, last = sounding(pcm, _FAINT)
     first = first // STEP * STEP
     return pcm[first:last], first // STEP
 
 
 def cepstra(pcm: Pcm) -> Numbers:
-    """Cepstra and their slopes, a row every half frame, without the utterance's mean and width."""
+    """Return cepstra and their slopes, a row every half frame, standardised over the utterance."""
     filters = mel_filters(_BANDS, _FFT, SAMPLE_RATE, *_ENDS_HZ)
     logs = np.log(powers(pcm, _WINDOW, _FFT) @ filters + 1e-6)
     logs = np.maximum(logs, np.percentile(logs.max(1), 95) - _DEEPEST)
@@ -80,7 +80,7 @@ def _distances(one: Numbers, other: Numbers) -> Numbers:
 
 
 def _warp(cost: Numbers) -> tuple[npt.NDArray[np.int64], float]:
-    """The cheapest way from the first to the last corner, [steps, 2], and its mean cost."""
+    """Return the cheapest path from the first to the last corner, [steps, 2], and its mean cost."""
     rows, columns = cost.shape
     total = np.full((rows + 1, columns + 1), np.inf)
     total[0, 0] = 0

@@ -1,7 +1,7 @@
-"""What cannot be learnt, and what was learnt badly.
+"""Checks of recordings before a fit, and of voices after it.
 
-Invariant: a recording that is refused costs no fit, and a fit that is worse than the blend by these
-checks is never offered; each reason is a sentence for the person.
+Invariant: a refused recording costs no fit, and a fit that is worse than the blend by these checks
+is never offered; each reason is a sentence for the person.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from engine.tts.kokoro.voices import TIMBRE, shift_of, style_of
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import resampled
 
-Hear = Callable[[Pcm, int], str]  # samples and their rate, to the words in them
+Hear = Callable[[Pcm, int], str]  # samples and their rate, to a transcript
 
 SENTENCES: Final = (
     "Nobody on the shore saw the boat leave the harbour in the early morning.",
@@ -31,34 +31,32 @@ SENTENCES: Final = (
 _FORGIVEN: Final = 0.05  # of the words: two
 _ENOUGH_S: Final = 3.0
 _NARROW_HZ: Final = 5_000.0
-# Two parts of a clip are as far apart as their mean cepstra, in the parts' own covariance: 2.13 at
-# most in 38 clips of 19 people and in 57 with noise, by telephone and fading; farther in joins of
-# two people (two women 66 %, two men 79 %, a woman and a man 90 % of 342), though that may be the
-# other recording in part: 2 of 54 joins of utterances of one person are farther, too. Speaker
-# vectors had 9 false alarms in the 38. Pitches (medians of logarithms) are 0 to 0.3 apart of one
-# person.
+# The distance of two parts of a clip is that of their mean cepstra, in the parts' own covariance:
+# at most 2.13 in 38 clips of 19 people and in 57 with noise, by telephone and fading; more in joins
+# of two people (two women 66 %, two men 79 %, a woman and a man 90 % of 342). The change of
+# recording may add to that: 2 of 54 joins of one person's utterances exceed it, too. Speaker
+# vectors had 9 false alarms in the 38. The pitches (medians of logarithms) of one person differ by
+# 0 to 0.3.
 _FAR_APART, _PITCH_APART = 2.2, 0.3
 _SHORTEST_PART, _STRIDE = 200, 40  # of STEP, 12.5 ms
-_QUIET: Final = 40  # percentile of the level: the rest is compared
+_QUIET: Final = 40  # percentile of the level; louder rows are compared
 _FEWEST_ROWS: Final = 60
 _FEWEST_WORDS: Final = 4
-_SHARED: Final = 0.5  # of the words, between the given text and what is understood
-# Of the text as the blend says it, over the clip's speech: 0.53 to 0.81 of whole texts, 0.25 to
-# 0.39 of halves (five people, as the next figures).
+_SHARED: Final = 0.5  # of the words, between the given text and the transcript
+# Length of the text as the blend says it, over the clip's speech: 0.52 to 1.18 for complete texts
+# (19 people), 0.25 to 0.39 for halves (five people).
 _LENGTHS: Final = (0.45, 1.6)
 # An alignment's distance, and 0.3 times the share of symbols of the shortest length: -0.08 to 0.10
 # of right texts, 0.14 to 0.23 of other ones (19 people, ten seconds each). Without the distance in
 # other orders it was 1.02 to 1.38 and 1.39 to 1.54.
 _SHORT_WEIGHT, _FARTHEST = 0.3, 0.12
 _MOST_MOVED: Final = 2.0  # of the timbre and of a shift; fits come to 1.1
-_LOUDER: Final = (0.5, 2.0)  # than the blend
+_LOUDER: Final = (0.5, 2.0)  # level over the blend's
 _FULL_SCALE: Final = 1.5  # samples beyond are cut off
 
 
 def check_recording(clip: Pcm, sample_rate: int) -> str:
-    """A sentence on what would make the recording better, or empty. UnreadableClip for one that
-    cannot be learnt.
-    """
+    """Return advice on the recording, or empty. UnreadableClip if it is unsuitable."""
     report = judge(Clip(clip, sample_rate))
     if not report.usable:
         raise UnreadableClip(report.advice)
@@ -84,8 +82,8 @@ def check_recording(clip: Pcm, sample_rate: int) -> str:
 
 
 def _parts_apart(speech: Pcm) -> list[float]:
-    """How far the pitches of the parts before and behind a place are apart, for each place at which
-    their sounds are those of two people.
+    """Return the difference in pitch of the parts before and behind a place, for each place at
+    which the parts sound like two people.
     """
     rows, pitch = cepstra(speech)[:, :CEPSTRA], pitch_of(speech)
     loud = rows[:, 0] > np.percentile(rows[:, 0], _QUIET)
@@ -100,7 +98,7 @@ def _parts_apart(speech: Pcm) -> list[float]:
 
 
 def _distance(one: Numbers, other: Numbers) -> float:
-    """Mahalanobis' distance of the means of rows, in the mean covariance of both; 0 for few."""
+    """Return Mahalanobis' distance of the means, in the mean covariance; 0 for few rows."""
     if min(len(one), len(other)) < _FEWEST_ROWS:
         return 0.0
     apart = one.mean(0) - other.mean(0)
@@ -109,8 +107,8 @@ def _distance(one: Numbers, other: Numbers) -> float:
 
 
 def check_text(given: str, understood: str | None) -> None:
-    """InvalidInput for a text that is not what the recording says. `understood` None: nobody
-    listened.
+    """Raise InvalidInput for a text that is not in the recording. `understood`: Whisper's
+    transcript; None without Whisper.
     """
     if len(_words(given)) < _FEWEST_WORDS:
         raise InvalidInput(
@@ -122,7 +120,7 @@ def check_text(given: str, understood: str | None) -> None:
 
 
 def check_alignment(seconds: float, clip_s: float, found: Alignment) -> None:
-    """InvalidInput for a text that does not fit: said by the blend it takes `seconds`."""
+    """Raise InvalidInput for a text that does not fit. `seconds`: its length by the blend."""
     short = float((found.frames[1:-1] <= 1).mean())
     far = found.distance + _SHORT_WEIGHT * short > _FARTHEST
     crowded = found.frames.min() < 1
@@ -138,7 +136,9 @@ def _wrong_text() -> InvalidInput:
 
 
 def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: Hear | None) -> str:
-    """Why a learnt voice is not offered; empty if it may be. `say`: a text at 24 kHz."""
+    """Return the reason against offering a learnt voice; empty without one. `say`: speaks a text at
+    24 kHz.
+    """
     shift = shift_of(learnt)
     moved = np.linalg.norm((style_of(learnt) - style_of(blend))[:, :TIMBRE])
     most = 0.0 if shift is None else np.linalg.norm(shift, axis=1).max()
@@ -160,7 +160,7 @@ def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: H
 
 
 def _shared(text: str, other: str) -> float:
-    """Share of the words of a text that are in the other one, in order."""
+    """Return the share of a text's words that are in the other one, in order."""
     one, two = _words(text), _words(other)
     blocks = SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / max(1, len(one), len(two))

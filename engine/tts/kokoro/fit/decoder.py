@@ -1,8 +1,8 @@
 """Kokoro's decoder in torch, with the weights of the published int8 graph.
 
-Only the timbre and its shift for each norm can learn. Every weight is its byte times the scale, so
-the activations, which the published graph rounds too, are exact here. Invariant: the same tensors
-as in that graph, by the same names, so that statistics.py learns a voice from either.
+Only the timbre and its shift for each norm are trainable. Every weight is its byte times the scale.
+The activations are exact here; the published graph rounds them. Invariant: the tensors have the
+values and names of that graph.
 """
 
 from pathlib import Path
@@ -61,7 +61,7 @@ class _Norm(nn.Module):
         return torch.addcmul(beta[:, None], normal, 1 + gamma[:, None])
 
     def affine(self, timbre: Tensor) -> tuple[Tensor, Tensor]:
-        """What is added to 1 for the gain, and the bias, [C] each."""
+        """Return the gain less 1, and the bias, [C] each."""
         gamma, beta = ((timbre + self.shift) @ self.weight + self.offset).chunk(2)
         return gamma, beta
 
@@ -83,7 +83,7 @@ class _Conv(nn.Module):
 
 
 class _Coarse(nn.Module):
-    """A residual block of the coarse stage, which may make two rows of each."""
+    """A residual block of the coarse stage, which may double the rows."""
 
     def __init__(self, published: Published, path: str, *, doubles: bool = False) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class _Coarse(nn.Module):
 
 
 class _Fine(nn.Module):
-    """A residual block of the fine stages; the gradient computes its inside again, for memory."""
+    """A residual block of the fine stages; the gradient computes it again, to save memory."""
 
     def __init__(self, published: Published, path: str) -> None:
         super().__init__()
@@ -135,8 +135,9 @@ class _Fine(nn.Module):
 
 
 class TorchDecoder(nn.Module):
-    """Samples out of features; see forward(). Weights are constants, nothing requires a gradient
-    unless that of the timbre or of the shift is asked for."""
+    """Samples from features; see forward(). The weights are constants; only a timbre or a shift
+    that requires a gradient gets one.
+    """
 
     def __init__(self, published: Published) -> None:
         """Some seconds; 182 MB."""
@@ -165,7 +166,7 @@ class TorchDecoder(nn.Module):
         self.norms = sorted(found, key=lambda norm: norm.path)
 
     def forward(self, features: Tensor, curves: Tensor, spectrum: Tensor, timbre: Tensor) -> Tensor:
-        """[1, C, T], [1, 2, T], [1, 22, 120 T + 1], [128] -> samples [600 T]."""
+        """Return samples [600 T] for [1, C, T], [1, 2, T], [1, 22, 120 T + 1] and [128]."""
         x = self.encode(torch.cat([features, curves], 1), timbre)
         more = torch.cat([self.residual(features), curves], 1)
         for block in self.decode:
@@ -184,14 +185,14 @@ class TorchDecoder(nn.Module):
         return _GAIN * pcm
 
     def set_shift(self, shift: Tensor) -> None:
-        """How far each norm's timbre is from the common one, [N, 128], by the norms' names."""
+        """Set the distance of each norm's timbre from the common one, [N, 128], by norm name."""
         rows = shift if shift.ndim else shift.expand(len(self.norms))
         for norm, row in zip(self.norms, rows, strict=True):
             norm.shift = row
 
 
 def load_decoder(file: Path) -> TorchDecoder:
-    """The decoder of the published file. ModelError if it cannot be read."""
+    """Load the decoder of the published file. ModelError if it cannot be read."""
     try:
         return TorchDecoder(Published(file))
     except Exception as error:
@@ -201,14 +202,14 @@ def load_decoder(file: Path) -> TorchDecoder:
 
 
 def inputs_of(source: Source, speech: NaturalSpeech) -> list[Tensor]:
-    """What forward() takes beside the timbre."""
+    """Return the inputs of forward() before the timbre."""
     spectrum = source.spectrum(speech.pitch, speech.turns, 0, len(speech.features))
     rows = (speech.features, speech.curves, spectrum)
     return [torch.tensor(np.ascontiguousarray(each.T, np.float32))[None] for each in rows]
 
 
 def timbre_of(style: Floats) -> Tensor:
-    """The first half of a style [1, 256]."""
+    """Return the first half of a style [1, 256]."""
     return torch.tensor(style[0, :TIMBRE])
 
 
@@ -220,7 +221,7 @@ def measure(
     style: Floats,
     shift: Floats | None,
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """What statistics.py asks of a sentence: flat arrays by the names of the graph's tensors."""
+    """Measure a sentence for statistics.py: flat arrays by the names of the graph's tensors."""
     told: dict[str, Any] = {}
     timbre = timbre_of(style)
     decoder.set_shift(torch.zeros(()) if shift is None else torch.tensor(shift))

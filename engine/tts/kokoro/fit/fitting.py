@@ -1,9 +1,9 @@
-"""The steps of a fit: the decoder says stretches of the clip, and its timbre follows the gradient.
+"""Steps of a fit: gradient descent on the timbre, until the decoder reproduces the clip.
 
-What may change is one timbre and a shift of it for each norm. So gain and bias of a layer move
-together, as they do between real voices; gains and biases set free had a lower loss and sounded
-worse (P.808 2.95 instead of 4.08). Invariant: the same material gives the same numbers, also when
-it went on from a checkpoint: every step draws its stretch from its own number.
+Trainable are one timbre and a shift of it for each norm. So gain and bias of a layer move together,
+as they do between real voices; free gains and biases had a lower loss and sounded worse (P.808 2.95
+instead of 4.08). Invariant: the same material gives the same numbers, also after a checkpoint:
+every step draws its stretch from its own number.
 """
 
 from collections.abc import Iterator
@@ -42,8 +42,8 @@ _FLOOR: Final = 1e-3  # of the loud frames' level in a band
 
 @dataclass(frozen=True)
 class Material:
-    """The clip at 24 kHz as the decoder would say it: `speech` has its sounds, pitch and energy.
-    `before`: the same by the blend, which stands for what lies above `highest_hz` of the clip.
+    """The clip at 24 kHz, and `speech`: its sounds, pitch and energy. `before`: that speech by the
+    blend, which is the target above the clip's `highest_hz`.
     """
 
     clip: Pcm
@@ -54,7 +54,7 @@ class Material:
 
 @dataclass
 class Progress:
-    """How far a fit is, and all that the next step needs."""
+    """State of a fit after a step."""
 
     step: int
     timbre: Tensor  # [128]
@@ -63,21 +63,21 @@ class Progress:
 
     @classmethod
     def from_style(cls, style: Floats, norms: int) -> "Progress":
-        """The beginning, at the timbre of a style [1, 256]."""
+        """Start at the timbre of a style [1, 256]."""
         timbre = timbre_of(style).requires_grad_()
         shift = torch.zeros(norms, len(timbre)).requires_grad_()
         groups: list[dict[str, Any]] = [{"params": [timbre]}, {"params": [shift]}]
         return cls(0, timbre, shift, torch.optim.Adam(groups, betas=_BETAS))
 
     def packed(self) -> bytes:
-        """A checkpoint."""
+        """Return a checkpoint."""
         tensors = {"timbre": self.timbre, "shift": self.shift, "step": torch.tensor([self.step])}
         for number, values in self.optimiser.state_dict()["state"].items():
             tensors |= {f"{number} {name}": each for name, each in values.items()}
         return pack({name: each.detach().contiguous() for name, each in tensors.items()})
 
     def restore(self, checkpoint: bytes) -> bool:
-        """Go on from a checkpoint; False, and nothing changed, if it is damaged."""
+        """Load a checkpoint. Returns False, without a change, if it is damaged."""
         try:
             tensors = read_tensors(checkpoint)
             whole = all(bool(each.isfinite().all()) for each in tensors.values())
@@ -101,7 +101,7 @@ class Progress:
 def run(
     decoder: TorchDecoder, source: Source, material: Material, progress: Progress
 ) -> Iterator[float]:
-    """Take the steps that are left; yields the loss of each."""
+    """Take the remaining steps; yield the loss of each."""
     speech = material.speech
     inputs = inputs_of(source, speech)
     loss_of = _Loss(material)
@@ -128,7 +128,7 @@ _RATES: Final = (_STYLE_RATE, _SHIFT_RATE)
 
 
 def _cut(inputs: list[Tensor], first: int) -> list[Tensor]:
-    """A stretch and its margins."""
+    """Cut out a stretch and its margins."""
     last = first + _SIZE + 2 * _MARGIN
     features, curves, spectrum = inputs
     fine = slice(FINE_ROWS * first, FINE_ROWS * last + 1)
@@ -148,7 +148,7 @@ class _Loss:
         ]
 
     def __call__(self, said: Tensor, first: int) -> Tensor:
-        """Of the samples of a stretch and its margins, from frame `first` on."""
+        """Return the loss of the samples of a stretch with its margins, from frame `first` on."""
         inner = slice((first + _MARGIN) * FRAME, (first + _MARGIN + _SIZE) * FRAME)
         said = said[_MARGIN * FRAME : -_MARGIN * FRAME]
         all_levels = (self._levels(x) for x in (said, self._clip[inner], self._before[inner]))
@@ -160,7 +160,7 @@ class _Loss:
         return total
 
     def _levels(self, pcm: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """Below the clip's bandwidth and above it."""
+        """Yield the levels below the clip's bandwidth and above it, at each resolution."""
         for size, hop, bands in _RESOLUTIONS:
             window = torch.hann_window(size)
             spectra = torch.stft(
@@ -173,6 +173,8 @@ class _Loss:
 
 
 def _distance(one: Tensor, other: Tensor) -> Tensor:
-    """Of levels [T, bands]; also of their means over time, which need no exact alignment."""
+    """Return the distance of levels [T, bands] and of their means over time, which do not depend on
+    the exact alignment.
+    """
     apart = one.log() - other.log()
     return apart.abs().mean() + _MEAN_WEIGHT * apart.mean(0).abs().mean()

@@ -1,6 +1,6 @@
-"""From a recording and its transcript to a voice that learnt from it, in minutes.
+"""Fit of a voice to a recording with its transcript, in minutes.
 
-Invariant: it takes one thread, uses no clock and no chance, and goes on from the last checkpoint.
+Invariant: it uses one thread, no clock and no random numbers, and resumes from the last checkpoint.
 """
 
 import hashlib
@@ -49,8 +49,8 @@ _QUIET: Final = 30  # percentile of the energy
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a fit needs: the blend it begins at, the clip (mono), and the text said in it, as it is
-    read aloud.
+    """Input of a fit: the blend at which it begins, the clip (mono), and its transcript with
+    figures as words.
     """
 
     blend: Voice
@@ -60,7 +60,7 @@ class Lesson:
 
     @property
     def digest(self) -> str:
-        """Names all that decides the result."""
+        """Hash of all inputs of the result."""
         parts = (LEARNT, self.text, self.sample_rate, self.clip.tobytes())
         style = style_of(self.blend).tobytes()
         return hashlib.sha256(repr(parts).encode() + style).hexdigest()[:16]
@@ -72,9 +72,9 @@ def learn(
     checkpoint: Path,
     show: Callable[[float], None] = lambda share: None,
 ) -> Voice:
-    """Fit the voice of a lesson, whose blend the machine speaks in. `checkpoint` is written every
-    few steps, where there is room, and the fit goes on from it; `show` gets the share that is done.
-    InvalidInput for a text that does not fit the clip.
+    """Fit the voice of a lesson, with whose blend the machine speaks. `checkpoint` is written every
+    few steps if possible, and the fit resumes from it; `show` gets the finished share. InvalidInput
+    for a text that does not fit the clip.
     """
     parts, style = machine.parts, machine.speaker.style
     material, delivery = prepare(machine, lesson)
@@ -97,7 +97,7 @@ def learn(
 
 
 def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
-    """The voice between a blend (0) and what was learnt from it (1); pitch and pace are learnt."""
+    """Mix a blend (share 0) and its learnt voice (share 1), with the latter's pitch and pace."""
     ours, theirs = style_of(blend)[0], style_of(learnt)[0]
     style = ours + share * (theirs - ours)
     shift = np.float32(share) * learnt.tensors[SHIFT].astype(np.float32)
@@ -106,7 +106,7 @@ def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
 
 
 def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
-    """What the decoder is to say, and how the person's pitch and pace differ from the blend's."""
+    """Return the decoder's target, and the person's delivery relative to the blend's."""
     parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british
     words = phoned(machine.espeak, lesson.text)
     _check_length(words)
@@ -131,7 +131,7 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     pitch = pitch_of(clip)
     speech = speech.with_curves(parts, pitch, energy)
     before, highest_hz = _say(machine, speech), bandwidth(clip)
-    # Breath before the first sound, if it was learnt, would be heard before every sentence.
+    # A learnt breath before the first sound would be audible before every sentence.
     begin, end = FRAME * speech.edges[0], FRAME * speech.edges[-1]
     clip[:begin], clip[end:] = before[:begin], before[end:]
     material = Material(clip, before, speech, highest_hz)
@@ -143,7 +143,7 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
 
 
 def _say(machine: Machine, speech: NaturalSpeech) -> Pcm:
-    """Samples, rendered in pieces: a whole clip at once takes 0.3 GB."""
+    """Render in pieces: an entire clip at once takes 0.3 GB."""
     total = len(speech.features)
     ends = [*range(0, total, _PIECE), total]
     pieces = (render(machine.parts, machine.given, speech, *each) for each in pairwise(ends))

@@ -1,4 +1,4 @@
-"""What is measured of a recording and of speech at 24 kHz: pitch, pace, energy and colour."""
+"""Measures of a recording and of speech at 24 kHz: pitch, pace, energy and colour."""
 
 from functools import cache
 from typing import Any, Final
@@ -15,19 +15,19 @@ from engine.tts.speaker.recording import resampled
 from engine.tts.speaker.small import SAMPLE_RATE as PITCH_RATE
 
 _PITCH_HOP: Final = STEP * PITCH_RATE // SAMPLE_RATE
-# Of log pitch, from the values around and from all: an octave is found by mistake, or in noise.
+# Distances of log pitch from the values around and from all: octave errors, and pitch in noise.
 _JUMP, _FAR = 0.45, 0.7
 _AROUND: Final = 7  # values
 _BLOCK: Final = SAMPLE_RATE // 50
 _SOUNDING: Final = 0.05  # of the loud blocks' power
-_FAINTEST: Final = 1e-7  # of the loudest band's power: no recording resolves less
+_FAINTEST: Final = 1e-7  # of the loudest band's power: below the resolution of any recording
 _COLOUR_BANDS, _FFT = 40, 2048
 _MOST_COLOUR: Final = 1.5  # nepers of amplitude, 13 dB
 _ENERGY: Final = (1200, 2048, 80, 16_000)  # window, FFT, bands, and the rate they were made for
 
 
 def pitch_of(pcm: Pcm) -> Floats:
-    """Hz of samples at 24 kHz, a value every STEP; 0 where unvoiced."""
+    """Return the pitch in Hz of samples at 24 kHz, a value every STEP; 0 where unvoiced."""
     narrow = resampled(pcm, SAMPLE_RATE, PITCH_RATE)
     before = (resemblance.WINDOW - _PITCH_HOP) // 2  # a value belongs to the middle of its step
     count = len(pcm) // STEP
@@ -46,7 +46,7 @@ def pitch_of(pcm: Pcm) -> Floats:
 
 
 def energy_of(pcm: Pcm) -> Floats:
-    """Kokoro's energy, a value every STEP: log of the norm of mel bands with StyleTTS 2's
+    """Return Kokoro's energy, a value every STEP: log of the norm of mel bands with StyleTTS 2's
     filters, which were made for 16 kHz.
     """
     window, fft, bands, rate = _ENERGY
@@ -55,7 +55,7 @@ def energy_of(pcm: Pcm) -> Floats:
 
 
 def powers(pcm: Pcm, window: int, fft: int) -> npt.NDArray[np.float64]:
-    """Power spectra [N, fft / 2 + 1] around the middle of every STEP."""
+    """Return power spectra [N, fft / 2 + 1] around the middle of every STEP."""
     padded = np.pad(pcm, (window, window + 2 * STEP))
     starts = np.arange(len(pcm) // STEP) * STEP + (STEP + window) // 2
     frames = padded[starts[:, None] + np.arange(window)]
@@ -64,7 +64,7 @@ def powers(pcm: Pcm, window: int, fft: int) -> npt.NDArray[np.float64]:
 
 @cache
 def mel_filters(bands: int, fft: int, rate: int, low: float, high: float) -> Floats:
-    """Triangles on the mel scale, [fft / 2 + 1, bands]."""
+    """Return triangular filters on the mel scale, [fft / 2 + 1, bands]."""
     edges = _mel_edges(bands, low, high)
     bins = np.linspace(0, rate / 2, fft // 2 + 1)[:, None]
     up = (bins - edges[:-2]) / np.diff(edges)[:-1]
@@ -79,8 +79,8 @@ def _mel_edges(bands: int, low: float, high: float) -> Any:
 
 
 def sounding(pcm: Pcm, share: float = _SOUNDING) -> tuple[float, int, int]:
-    """Mean power of the blocks of 20 ms that sound (`share` of the loud blocks' power); the samples
-    at which the first of them begins and the last one ends.
+    """Return the mean power of the sounding blocks of 20 ms (above `share` of the loud blocks'
+    power), the first sample of the first one and the end of the last one.
     """
     power = (pcm[: len(pcm) // _BLOCK * _BLOCK].reshape(-1, _BLOCK).astype(np.float64) ** 2).mean(1)
     loud = power > share * np.percentile(power, 95)
@@ -91,8 +91,8 @@ def sounding(pcm: Pcm, share: float = _SOUNDING) -> tuple[float, int, int]:
 
 
 def own_pitch(pitch: Floats, theirs: Floats) -> tuple[float, float]:
-    """Offset and spread (see Delivery) that bring a voice's log pitch to the middle and the spread
-    of theirs; no change where there is too little.
+    """Return the offset and spread (see Delivery) that give a voice's log pitch the median and the
+    spread of `theirs`; no change where too little is voiced.
     """
     ours, wanted = (np.log(each[each > VOICED_HZ]) for each in (pitch, theirs))
     if min(len(ours), len(wanted)) < 2 * _AROUND:
@@ -103,8 +103,8 @@ def own_pitch(pitch: Floats, theirs: Floats) -> tuple[float, float]:
 
 
 def bandwidth(pcm: Pcm) -> float:
-    """Hz up to which samples at 24 kHz hold anything: a file's rate can be higher than that of the
-    recording in it.
+    """Return the highest frequency (Hz) in samples at 24 kHz: a file's rate can be higher than that
+    of the recording in it.
     """
     often = np.percentile(powers(pcm, _FFT // 2, _FFT), 95, axis=0)
     bands = often[1:].reshape(-1, _FFT // 64).mean(1)  # of 375 Hz
@@ -113,7 +113,7 @@ def bandwidth(pcm: Pcm) -> float:
 
 
 def delivery_of(clip: Pcm, sample_rate: int, said: Pcm, pitch: Floats) -> Delivery:
-    """How the clip is spoken, against what the voice `said` at 24 kHz with this pitch."""
+    """Compare the clip with the voice's speech `said` at 24 kHz, which has this pitch."""
     wide = resampled(clip, sample_rate, SAMPLE_RATE)
     offset, spread = own_pitch(pitch, pitch_of(wide))
     paces = [resemblance.pace(resampled(each, SAMPLE_RATE, PITCH_RATE)) for each in (said, wide)]
@@ -122,7 +122,7 @@ def delivery_of(clip: Pcm, sample_rate: int, said: Pcm, pitch: Floats) -> Delive
 
 
 def equaliser(clip: Pcm, said: Pcm) -> Floats:
-    """Taps that give speech at 24 kHz the long-term spectrum of a clip, up to its bandwidth."""
+    """Return taps that give speech at 24 kHz a clip's long-term spectrum, up to its bandwidth."""
     ends = (_COLOUR_BANDS, 40, SAMPLE_RATE / 2)
     filters, middles = mel_filters(ends[0], _FFT, SAMPLE_RATE, *ends[1:]), _mel_edges(*ends)[1:-1]
     levels = []
@@ -136,7 +136,7 @@ def equaliser(clip: Pcm, said: Pcm) -> Floats:
 
 
 def _filter_of(gains: npt.NDArray[np.float64]) -> Floats:
-    """Taps of minimum phase with these gains [_FFT / 2 + 1], logarithms of amplitude."""
+    """Return taps of minimum phase with these gains [_FFT / 2 + 1], logarithms of amplitude."""
     cepstrum = np.fft.irfft(gains)
     cepstrum[1 : _FFT // 2] *= 2
     cepstrum[_FFT // 2 + 1 :] = 0

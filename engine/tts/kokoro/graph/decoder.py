@@ -138,7 +138,9 @@ class DecoderGraph:
         return self._add("Mul", total, self._floats("third", 1 / 3))
 
     def _residual(self, path: str, x: str, rows: int, around: int, left: int) -> str:
-        """Of `rows` a frame; `around` of them lie around the frames, of which so many are left."""
+        """Add a residual block at `rows` a frame. `around`, `left`: rows around the frames before
+        and after it.
+        """
         pairs = [[f"{path}/convs{half}.{number}/Conv" for half in (1, 2)] for number in range(3)]
         sees = [sum(self._sees(name) for name in pair) for pair in pairs]
         for number, (first, second) in enumerate(pairs):

@@ -1,8 +1,8 @@
 """Convolutions of integers as products of matrices, which onnxruntime computes twice as fast.
 
-ConvInteger takes weights without a sign, for which there is no fast product; here they have one
-where the processor adds such products exactly. Kokoro's speech then takes two thirds of the time
-(a convolution: 150 against 190 to 380 GOPS).
+ConvInteger takes unsigned weights, without a fast product. Here the weights are signed where the
+processor adds signed products exactly. Kokoro's speech then takes two thirds of the time (a
+convolution: 150 against 190 to 380 GOPS).
 Invariant: sums of integers are exact, so the samples are those of ConvInteger with the same levels
 (cutting.py takes fewer where signed products would saturate).
 """
@@ -28,8 +28,8 @@ _TIME: Final = 1  # axis, once the channels come last
 def with_products(
     nodes: Iterable[NodeProto], constants: Iterable[TensorProto]
 ) -> tuple[list[NodeProto], list[TensorProto]]:
-    """The same graph with every ConvInteger replaced that is over one axis and leaves its length
-    as it is; without the constants that no node reads.
+    """Replace every ConvInteger over one axis that keeps its length, and leave out the constants
+    that no node reads.
     """
     known = {constant.name: constant for constant in constants}
     after = []
@@ -56,7 +56,7 @@ def _keeps_length(node: NodeProto, weight: TensorProto) -> bool:
 
 
 class _Parts:
-    """Nodes and constants that stand for a convolution, named after what it makes."""
+    """Nodes and constants that replace a convolution, named after its output."""
 
     def __init__(self, node: NodeProto, weights: dict[str, TensorProto]) -> None:
         self.nodes: list[NodeProto] = []
@@ -82,7 +82,7 @@ class _Parts:
         self.nodes.append(helper.make_node("Transpose", [product], [self._name], perm=[0, 2, 1]))
 
     def _pieces(self, rows: str, count: int, dilation: int) -> Iterator[str]:
-        """What the kernel's weights meet: the same rows, each further on."""
+        """Yield the rows of each of the kernel's weights: the same rows, shifted."""
         axis = self._constant("axis", [_TIME])
         for place in range(count):
             start, left = place * dilation, (count - 1 - place) * dilation
@@ -114,7 +114,7 @@ def signs_are_exact() -> bool:
 
 
 def probe() -> ModelProto:
-    """A graph for sums_exactly(). It is kept with what was cut, so that a start needs no onnx."""
+    """Build a graph for sums_exactly(); stored with the cut, so a start does not need onnx."""
     inputs = [helper.make_tensor_value_info("x", TensorProto.UINT8, [1, _PROBED])]
     constants = [
         numpy_helper.from_array(np.full((_PROBED, 1), _LARGEST, np.int8), "weight"),

@@ -1,7 +1,6 @@
-"""The published graph of Kokoro-82M (int8 ONNX), read: its parts, and its weights by name.
+"""Reader of the published graph of Kokoro-82M (int8 ONNX): its parts, and its weights by name.
 
-Invariant: a part computes what the whole graph computes there; only the way is quicker
-(products.py).
+Invariant: a part computes the same values as the published graph, only faster (products.py).
 """
 
 from collections.abc import Sequence
