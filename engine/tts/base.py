@@ -1,12 +1,12 @@
-"""The seam every synthesiser stands behind: a model opens sessions, a session turns words into
-frames step by step.
+"""Interface of all synthesisers: a model opens sessions, a session turns words into frames step by
+step.
 
 Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is the value Starved,
-"the end" is the value Finished. Same voice, seed, words and trace of rates on the same device give
-the same samples, however the calls to push_word and step are interleaved between starvations. Where
-a model reads ahead (TtsInfo.reads_ahead), the trace also says which words, and whether the end,
-were known before every step: of what was pushed, so much as it can use. All text known before the
-first step is one trace.
+"the end" is the value Finished. The same voice, seed, words and trace of rates on the same device
+give the same samples, however the calls to push_word and step are interleaved between starvations.
+For a model that reads ahead (TtsInfo.reads_ahead), the words known at each step, as far as it can
+use them, and the known end are part of the trace. All text known before the first step is one
+trace.
 """
 
 import math
@@ -20,18 +20,18 @@ import numpy.typing as npt
 from engine.errors import InvalidInput
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
-Progress = Callable[[str, float | None], None]  # what is being done, and how far it is (0..1)
+Progress = Callable[[str, float | None], None]  # current activity, and its finished share (0..1)
 
 
 @dataclass(frozen=True)
 class RateRange:
-    """Speaking rates a model can follow, in SPS."""
+    """Range of a model's speaking rates, in SPS."""
 
     lowest: float
     highest: float
 
     def nearest(self, rate: float) -> float:
-        """The rate, or the end of the range that it is beyond. InvalidInput for NaN or infinity."""
+        """Clamp a rate to the range. InvalidInput for NaN or infinity."""
         if not math.isfinite(rate):
             raise InvalidInput("A speaking rate of {rate} cannot be spoken.", rate=rate)
         return min(max(rate, self.lowest), self.highest)
@@ -39,22 +39,22 @@ class RateRange:
 
 @dataclass(frozen=True)
 class TtsInfo:
-    """What a model is. `rate_range` None: the model cannot be told a rate. `sample_rate` in Hz, of
-    its frames. `edition` tells apart models of one name that do not understand each other's voices.
-    `can_clone`: see pick.can_clone(). `making` is what metadata["making"] says of the voices it
-    makes now, `learnt` of those that learnt from their recording in a process of their own.
+    """Properties of a model. `rate_range` None: the model does not follow a rate. `sample_rate` in
+    Hz, of its frames. `edition` distinguishes models of one name with incompatible voices.
+    `can_clone`: see pick.can_clone(). `making` is today's metadata["making"] of the voices that the
+    model makes, `learnt` that of voices that learnt from their recording in a separate process.
     `resembles`: a voice made of a recording only resembles the speaker. `can_mix`: see
-    voice_lookup.mixed(). `note` is a sentence to the person on how it runs, empty when there is
-    nothing to know; it can change when a voice is made ready or a session opened. `lead_ms`: at
-    least so far it must run ahead of what is heard. `reads_ahead`: samples depend on which words
-    were known before a step, see above.
+    voice_lookup.mixed(). `note` is a sentence to the person on how the model runs, or empty; it can
+    change when a voice is prepared or a session opened. `lead_ms`: the least lead of the
+    computation over the loudspeaker. `reads_ahead`: samples depend on the words known before a
+    step, see above.
     """
 
     name: str
     sample_rate: int
     rate_range: RateRange | None
     can_clone: bool = False
-    device: str = "cpu"  # what it runs on, as torch names it
+    device: str = "cpu"  # its device, as torch names it
     edition: str = ""
     making: str = ""
     learnt: str = ""
@@ -66,7 +66,7 @@ class TtsInfo:
 
     @property
     def voice_model(self) -> str:
-        """What Voice.model says of a voice that was made for this model."""
+        """Voice.model of a voice that was made for this model."""
         return f"{self.name} {self.edition}".rstrip()
 
 
@@ -94,9 +94,9 @@ class Onset:
 class AudioFrame:
     """The next samples of the utterance.
 
-    `sample` is the position of pcm[0] in the utterance; `onsets` are those that fall into this
-    frame, in order. Measured up to the end of this frame, in SPS: `rate` since the target changed,
-    `mean` over the utterance; None if there is too little speech to measure.
+    `sample` is the position of pcm[0] in the utterance; `onsets` are those in this frame, in order.
+    Measured up to the end of this frame, in SPS: `rate` since the target changed, `mean` over the
+    utterance; None if there is too little speech to measure.
     """
 
     pcm: Pcm
@@ -108,12 +108,12 @@ class AudioFrame:
 
 @dataclass(frozen=True)
 class Starved:
-    """Nothing can be said before more words come or the input ends."""
+    """The session needs more words, or the end of the input."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """Everything was said; every further step() is Finished too."""
+    """The utterance is complete; every further step() is Finished too."""
 
 
 Step = AudioFrame | Starved | Finished
@@ -128,23 +128,22 @@ class TtsSession(Protocol):
     """
 
     def push_word(self, text: str, pace: float = 1.0) -> None:
-        """Append one whole word with its punctuation; `pace` is a factor on the rate for as long as
-        this word is spoken (see pacing.paced). InvalidInput after end_input() or for text with
-        spaces.
+        """Append a complete word with its punctuation; `pace` is a factor on the rate while this
+        word is spoken (see pacing.paced). InvalidInput after end_input() or for text with spaces.
         """
         ...
 
     def end_input(self) -> None:
-        """No more words will come. Calling it twice is harmless."""
+        """End the input. Calling it twice is harmless."""
         ...
 
     def step(self) -> Step: ...
 
     def rewind(self, sample: int) -> int | None:
         """Take back the speech from the first word that begins at or after `sample` of the
-        utterance, with as much of the pause before that word. The following steps make it again, at
-        their rate. Returns the sample at which the utterance goes on; None = nothing was taken
-        back, because no such word was begun or the model cannot.
+        utterance, with the pause before that word from `sample` on. The following steps make it
+        again, at their rate. Returns the sample at which the utterance goes on; None = nothing was
+        taken back, because no such word has begun or the model cannot rewind.
         """
         ...
 
@@ -173,8 +172,8 @@ class TtsModel(Protocol):
         ...
 
     def warm(self, voice: Voice) -> None:
-        """Prepare what the first utterance with this voice would otherwise wait for; slow, but at
-        once when it is ready. InvalidInput for a voice of another model.
+        """Prepare a voice, so that its first utterance does not wait; slow the first time.
+        InvalidInput for a voice of another model.
         """
         ...
 

@@ -1,10 +1,9 @@
-"""How soon and how steadily a session speaks when its words come one by one, for any delay between
-them.
+"""Latency and steadiness of a session whose words come one by one, for any delay between them.
 
-A session gives the same samples whenever its words come, and takes a word only when it is Starved.
-So it is enough to run it once without a clock and to note, for every frame, how many words it
-needed and how long it computed; the timing for any delay follows by arithmetic. Invariant: times
-are CPU seconds of the steps, so the load of the machine does not count.
+A session gives the same samples at any time of the words' arrival, and takes a word only when it is
+Starved. So one run without a clock gives the words that every frame needed and its computing time;
+the timing for any delay follows by arithmetic. Invariant: times are CPU seconds of the steps, so
+the load of the machine does not count.
 """
 
 import time
@@ -30,7 +29,7 @@ _WINDOW_S: Final = 0.01
 
 @dataclass(frozen=True)
 class Made:
-    """A frame that a session made, after how many words, and its cost since the frame before."""
+    """A frame of a session, the number of words before it, and its cost since the last frame."""
 
     frame: AudioFrame
     words: int
@@ -39,8 +38,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame, the number of words pushed before it could be made, and its cost since the frame
-    before."""
+    """A frame's length, the number of words that it needed, and its cost since the last frame."""
 
     words: int
     cpu_s: float
@@ -49,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Trace:
-    """One utterance. Times in seconds of its own sound; `speech` is where that begins and ends."""
+    """One utterance. `speech`: beginning and end of the speech, in seconds of its own sound."""
 
     words: int
     frames: tuple[Frame, ...]
@@ -58,7 +56,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Timing:
-    """What a listener at a loudspeaker gets at one delay; in seconds after the first word came."""
+    """Timing at a loudspeaker for one delay, in seconds after the arrival of the first word."""
 
     first_packet_s: float  # FPL: until the first frame is made
     first_audible_s: float  # TTFA: until the first sound is played
@@ -68,20 +66,20 @@ class Timing:
 
 
 def syllables_of(words: Iterable[str]) -> int:
-    """Syllables of words."""
+    """Count the syllables of words."""
     return sum(map(syllables.count, words))
 
 
 def longest_s(words: Iterable[str], rate: float | None = None) -> float:
-    """Seconds after which an utterance of these words, at a rate in SPS, counts as lost."""
+    """Return the seconds after which an utterance of these words at a rate (SPS) counts as lost."""
     return LONGEST * syllables_of(words) / (rate or OWN_RATE) + SLACK_SECONDS
 
 
 def speak(
     session: TtsSession, words: Sequence[str], wait: Callable[[int], None] = lambda number: None
 ) -> Iterator[Made]:
-    """Every frame of an utterance as soon as it is made, until the session ends. It gets a word
-    when it needs one; before that, `wait` is called with the word's number, from 0.
+    """Yield every frame of an utterance as soon as it is made, until the session ends. The session
+    gets a word when it needs one; before that, `wait` is called with the word's number, from 0.
     """
     given, since = 0, time.process_time()
     while not isinstance(step := session.step(), Finished):
@@ -97,14 +95,14 @@ def speak(
 
 
 def traced(words: Sequence[str], made: Sequence[Made], sample_rate: int) -> Trace:
-    """The trace of an utterance of which this was made; of at least one frame."""
+    """Return the trace of an utterance of at least one frame."""
     frames = [Frame(each.words, each.cpu_s, len(each.frame.pcm) / sample_rate) for each in made]
     pcm = np.concatenate([each.frame.pcm for each in made])
     return Trace(len(words), tuple(frames), _speech(pcm, sample_rate))
 
 
 def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Trace:
-    """Speak a text word by word, RUNS times; what a frame costs is the median."""
+    """Speak a text word by word, RUNS times; the cost of a frame is the median."""
     runs = [_run(model, voice, text.split(), rate) for _ in range(RUNS)]
     costs = zip(*([frame.cpu_s for frame in run.frames] for run in runs), strict=True)
     frames = zip(runs[0].frames, costs, strict=True)
@@ -114,7 +112,7 @@ def trace(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -
 
 
 def timing(trace: Trace, delay_s: float) -> Timing:
-    """The same utterance when word number k (from 0) comes at k * delay_s."""
+    """Return the timing of an utterance whose word number k (from 0) comes at k * delay_s."""
     last_word_s = (trace.words - 1) * delay_s
     ready_s, end_s, dry_s, dry_times = 0.0, 0.0, 0.0, 0
     starts: list[float] = []  # where each frame begins to be played
@@ -130,17 +128,17 @@ def timing(trace: Trace, delay_s: float) -> Timing:
 
 
 def words_before_sound(trace: Trace) -> int:
-    """Words pushed before the first frame; it comes later by this many delays minus one."""
+    """Return the words pushed before the first frame; it is late by that many delays minus one."""
     return trace.frames[0].words
 
 
 def factor(trace: Trace) -> float:
-    """Processor time over length of sound (RTF)."""
+    """Return the processor time over the length of the sound (RTF)."""
     return sum(frame.cpu_s for frame in trace.frames) / sum(f.seconds for f in trace.frames)
 
 
 def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None) -> Trace:
-    """One run; cut off where it counts as lost."""
+    """Run once; stop where the utterance counts as lost."""
     made, left_s = [], longest_s(words, rate)
     with model.open(voice, seed=SEED) as session:
         session.rate = rate
@@ -153,7 +151,7 @@ def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None
 
 
 def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
-    """Where the first and the last audible 10 ms begin and end, in seconds."""
+    """Return the beginning and the end of the audible part, in seconds."""
     size = int(_WINDOW_S * sample_rate)
     windows = np.pad(pcm, (0, -len(pcm) % size)).reshape(-1, size)
     level = np.sqrt(np.mean(windows**2, axis=1))
@@ -164,7 +162,7 @@ def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
 
 
 def _played(trace: Trace, starts: Sequence[float], place_s: float) -> float:
-    """When this place of the sound is played."""
+    """Return the time at which a place of the sound is played."""
     edges = np.cumsum([0.0, *(frame.seconds for frame in trace.frames)])
     for number, (first, last) in enumerate(pairwise(edges)):
         if place_s <= last:

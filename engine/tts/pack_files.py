@@ -51,9 +51,9 @@ def read_config(
     check: Callable[[_Config], None] = lambda _: None,
     make: Callable[[dict[str, Any]], _Config] | None = None,
 ) -> _Config:
-    """What a pack says of itself; `check` raises ValueError for what neither types nor ranges can
-    say. `make` builds it of the table; None = every key must be there. ModelError when the file is
-    missing, damaged, or describes what cannot be built.
+    """Read a pack's configuration. `check` raises ValueError beyond types and ranges. `make` builds
+    it from the table; None = every key is required. ModelError when the file is missing, damaged or
+    inconsistent.
     """
     entries = read_object(file)
     try:
@@ -69,17 +69,17 @@ def read_config(
 
 
 def config_json(config: Any) -> str:
-    """The text of config.json."""
+    """Return the text of config.json."""
     return json.dumps(asdict(config), indent=1, default=lambda member: member.value)
 
 
 def with_weights(network: _Network, file: Path) -> _Network:
-    """The network with a file's weights, for inference only. ModelError when they do not fit."""
+    """Load a file's weights into a network, for inference only. ModelError when they do not fit."""
     return load_network(file, lambda _: network, Translatable("The voice file"), AGAIN)
 
 
 def check_system(system: str, name: str) -> None:
-    """ValueError for a pack of another system than `name`."""
+    """Raise ValueError for a pack of another system than `name`."""
     if system != name:
         raise ValueError(f"it is of the system '{system[:80]}'")
 
@@ -90,8 +90,8 @@ def _check_name(name: object) -> None:
 
 
 def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
-    """The voices in a folder by name, as voices of the model `made_for`. ModelError when one is
-    damaged or there is none.
+    """Load the voices in a folder by name, as voices of the model `made_for`. ModelError when a
+    file is damaged or the folder is empty.
     """
     try:
         pack_voices = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]

@@ -1,7 +1,7 @@
-"""Where the packs of the papers' systems lie, the error when one is missing, and which of a pack's
-files its voices depend on.
+"""Folders of the papers' packs, the error for a missing one, and the hash of the files on which a
+pack's voices depend.
 
-A pack that was trained on this machine goes before the one that comes with the program.
+A pack that was trained on this machine takes precedence over the one that comes with the program.
 
 Invariant: imports no torch, so that listing voices stays quick.
 """
@@ -29,7 +29,7 @@ EDITION_LETTERS: Final = 8  # of a hash; two packs on one machine are many
 
 
 class Weights(Enum):
-    """What the weights of a pack are stored in; INT8 leaves small tensors in half precision."""
+    """Storage format of a pack's weights; INT8 leaves small tensors in half precision."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -37,14 +37,12 @@ class Weights(Enum):
 
 
 def folder_of(name: str) -> Path:
-    """Where the pack of a system trained on this machine goes; need not exist."""
+    """Return the folder of a system's pack that is trained on this machine; need not exist."""
     return data_folder() / "packs" / name
 
 
 def find(name: str) -> Path | None:
-    """The folder of a system's pack: that of the person's own, else that of the shipped one. None =
-    there is neither.
-    """
+    """Find the folder of a system's pack: the person's own, else the shipped one, else None."""
     if (folder_of(name) / CONFIG_FILE).is_file():
         return folder_of(name)
     try:
@@ -54,8 +52,8 @@ def find(name: str) -> Path | None:
 
 
 def system_of(folder: Path) -> str:
-    """The name in engine/systems.py of the system whose pack lies in the folder; empty =
-    VoXtream2's. ModelError when there is no pack.
+    """Return the name (engine/systems.py) of the system whose pack is in the folder; empty for
+    VoXtream2. ModelError without a pack.
     """
     try:
         config = read_json(folder / CONFIG_FILE, _LARGEST_CONFIG)
@@ -68,7 +66,7 @@ def system_of(folder: Path) -> str:
 
 
 def pack_folder(system: systems.System) -> Path:
-    """As find(). ModelError, with the command that makes one, when there is none."""
+    """As find(). ModelError without a pack, with the command that makes one."""
     if folder := find(system.name):
         return folder
     raise ModelError(
@@ -81,7 +79,7 @@ def pack_folder(system: systems.System) -> Path:
 
 
 def not_fetched(title: str, asset: str) -> ModelError:
-    """The error where a model that has to be fetched is not here."""
+    """Return the error for a model that was not fetched."""
     return ModelError(
         "{name} is not on this machine.",
         hint="Fetch {name} ({megabytes} MB) with: {command}",
@@ -92,8 +90,8 @@ def not_fetched(title: str, asset: str) -> ModelError:
 
 
 def edition_of(folder: Path) -> str:
-    """A voice is codes and a vector. It cannot be used with other codes or another speaker encoder,
-    but with another decoder of the same codes. ModelError, OSError when a file is not whole.
+    """Hash the codes and the speaker encoder. A voice depends on them, but not on the decoder of
+    the codes. ModelError, OSError when a file is incomplete.
     """
     digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
     digest.update(codes_hash(folder / CODEC_FILE).encode())

@@ -1,7 +1,7 @@
-"""Phones to the ids the weights were trained with.
+"""Ids of phones, as the weights were trained with them.
 
-Invariant: no phone of a text ever becomes the unknown id: that id masks the prompt and would tell
-the model to drop its guidance (the released implementation does this to "?!").
+Invariant: no phone of a text becomes the unknown id, which masks the prompt: the model would drop
+its guidance (the released implementation does this for "?!").
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -17,8 +17,8 @@ from engine.tts.pack_files import AGAIN, read_object
 SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
 VOCABULARY = 125  # ids, the special ones included
-# American English as espeak-ng 1.52 spells it, most frequent first. For packs of our own: the
-# published table's order is not known here.
+# American English in the spelling of espeak-ng 1.52, most frequent first. For packs of our own: the
+# order of the published table is unknown.
 _OWN = (
     "s t n k l d ɹ p ɪ m ə ˈɛ f b ˌɛ ɚ ˈɪ ˈiː ˈæ v ˌiː z ɡ ˈeɪ dʒ ɾ ˈɑː ŋ j ˈaɪ əl ᵻ ʃ ɐ ˌɪ "
     "ɛ oʊ i ˈɑːɹ w ˌeɪ ˈuː ˈoʊ tʃ ˈʌ ˌæ aɪ æ eɪ ˈɜː uː ˌuː h ˌaɪ ˌɑː ɑː ˌoʊ θ ˈɔːɹ iː ˌʌ ʌ "
@@ -32,8 +32,8 @@ _LONG = "ː"
 
 @dataclass(frozen=True)
 class SpecialPhones:
-    """Ids that are no sounds; `prompt_end` masks the last phone of a prompt. A mark of punctuation
-    that `marks` lacks is not told to the network.
+    """Ids without a sound; `prompt_end` masks the last phone of a prompt. The network does not get
+    punctuation that `marks` lacks.
     """
 
     silence: int = SILENCE
@@ -54,14 +54,14 @@ SPECIAL: Final = SpecialPhones()  # of the first weights, and of all packs
 
 
 class PhoneTable:
-    """Ids of phones; a phone the table lacks is spelt with those it has."""
+    """Ids of phones; a missing phone is spelt with those of the table."""
 
     def __init__(self, ids: Mapping[str, int], special: SpecialPhones = SPECIAL) -> None:
         self._ids = {phone: number for phone, number in ids.items() if number not in special.ids}
         self.special = special
 
     def ids(self, phone: str) -> tuple[int, ...]:
-        """One id, or several where the phone must be spelt; none for what makes no sound."""
+        """Return one id, several for a phone that must be spelt, or none for a silent one."""
         for spelling in _nearer(phone):
             if spelling in self._ids:
                 return (self._ids[spelling],)
@@ -70,22 +70,22 @@ class PhoneTable:
 
 
 def _nearer(phone: str) -> tuple[str, ...]:
-    """The phone, as older tables have it, then without stress, then without length, then the other
-    stress.
+    """Return spellings of a phone: that of older tables, without stress, without length, with the
+    other stress.
     """
     bare = phone.lstrip(_STRESS)
     short = bare.replace(_LONG, "")
-    older = phone.replace("ɔːɹ", "oːɹ")  # espeak-ng 1.51 still told "force" from "north"
+    older = phone.replace("ɔːɹ", "oːɹ")  # espeak-ng 1.51 distinguished "force" and "north"
     return (phone, older, bare, short, _STRESS[0] + bare, _STRESS[1] + bare, bare + _LONG)
 
 
 def own_ids() -> dict[str, int]:
-    """Our own numbering of phones, from which trained voices take theirs."""
+    """Return our own numbering of phones, for trained voices."""
     return {phone: number for number, phone in enumerate(_OWN.split())}
 
 
 def read_table(file: Path, vocabulary: int) -> PhoneTable:
-    """A pack's table of phones. ModelError naming the file and what is wrong with it."""
+    """Read a pack's table of phones. ModelError naming the file and its fault."""
     table = _read_ids(file, vocabulary)
     for mark, number in MARKS.items():
         if table.get(mark) != number:
@@ -101,9 +101,9 @@ def read_table(file: Path, vocabulary: int) -> PhoneTable:
 
 
 def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) -> PhoneTable:
-    """phoneme_to_token.json, with special ids of its own: `named` by another file, or among its
-    phones, or those of the first weights where no phone has them. ModelError naming the file and
-    what is wrong with it.
+    """Read phoneme_to_token.json with its special ids: `named` by another file, or among its
+    phones, or those of the first weights if no phone has them. ModelError naming the file and its
+    fault.
     """
     table = _read_ids(file, vocabulary)
     taken = {number for phone, number in table.items() if phone not in (*_NAMES, *MARKS)}
@@ -133,7 +133,7 @@ def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) 
     return PhoneTable(table, special)
 
 
-# What special ids are called in tables and settings.
+# Names of special ids in tables and settings.
 _NAMES: Final = {"sil": SILENCE, "unk": UNKNOWN, "bos": BOS, "eos": EOS, "eop": UNKNOWN}
 
 

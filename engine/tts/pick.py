@@ -1,6 +1,6 @@
-"""What the synthesiser 'auto' is here: the best edition of VoXtream2 that was fetched where a
-graphics card runs it, Kokoro where it was fetched and is quick enough, else the built-in voice. And
-which synthesisers make a voice of a recording.
+"""Choice of the synthesiser 'auto': the best fetched edition of VoXtream2 if a graphics card runs
+it, Kokoro if it was fetched and is quick enough, else the built-in voice. And the synthesisers that
+make a voice of a recording.
 
 Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only as graphics_card does.
 """
@@ -25,10 +25,10 @@ from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, VOXTREAM2_1
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"
-# The only place that decides who makes a voice of a recording. The packs that come with the program
-# do not: the nearest of Kokoro's stock voices was nearer to 12, 17, 17 and 18 of 19 people than
-# what the built-in voice, SpeakStream, SMLLE and LLMVoX made of them (judged by Resemblyzer), and
-# the built-in voice lost 6 to 18 % of the words then.
+# The only place that decides which synthesisers make a voice of a recording. The packs that come
+# with the program do not: the nearest of Kokoro's stock voices was nearer to 12, 17, 17 and 18 of
+# 19 people than their clones by the built-in voice, SpeakStream, SMLLE and LLMVoX (judged by
+# Resemblyzer), and the built-in voice lost 6 to 18 % of the words.
 LEARNS: Final = KOKORO
 _CLONES: Final = frozenset(PUBLISHED)
 LARGEST_RTF: Final = 0.7  # of a whole session on one thread; the rest is for a busy machine
@@ -59,7 +59,7 @@ UNMEASURED: Final = Translatable(
 
 @dataclass(frozen=True)
 class Pick:
-    """What 'auto' is, and why in one sentence or two."""
+    """The synthesiser 'auto', and the reason in one sentence or two."""
 
     synthesiser: str
     reason: str
@@ -71,19 +71,19 @@ def can_clone(synthesiser: str) -> bool:
 
 
 def learner_mb() -> int:
-    """Megabytes to fetch before Kokoro can make a voice of a recording; 0 = it is here."""
+    """Return the megabytes to fetch before Kokoro can make a voice of a recording; 0 = none."""
     return 0 if place.is_fetched() else size_with_needs(LEARNS)
 
 
 def cannot_clone() -> ModelError:
-    """The error where the synthesiser that runs makes no voice of a recording."""
+    """Return the error where the current synthesiser does not make voices of recordings."""
     if not place.is_fetched():
         return ModelError(CANNOT_CLONE, hint=not_fetched("Kokoro", LEARNS).hint)
     return ModelError(CANNOT_CLONE, hint="Choose Kokoro as the synthesiser.")
 
 
 def judge(rtf: float) -> Pick:
-    """By the time that Kokoro computes, over the time that it sounds."""
+    """Choose by Kokoro's computing time over the length of its sound."""
     if rtf <= LARGEST_RTF:
         reason = Translatable(
             "Kokoro: it speaks in {share} of the time it sounds on this machine.",
@@ -104,13 +104,13 @@ def keep(pick: Pick, folder: Path) -> None:
 
 
 def find_pick(folder: Path) -> Pick | None:
-    """What the measurement of Kokoro says of this machine; None when there is none."""
+    """Return the choice of the last measurement of Kokoro on this machine; None without one."""
     pick = read_pick(Pick, folder / FILE)
     return pick if pick is not None and pick.synthesiser in (BUILT_IN, KOKORO) else None
 
 
 def choose(settings: SpeechSettings) -> Pick:
-    """What 'auto' is here on the device of these settings."""
+    """Choose the synthesiser 'auto' for the device of these settings."""
     if edition := _on_card(settings.device):
         if edition == VOXTREAM2_1 and place.is_fetched() and _measured_on_card() is None:
             return Pick(KOKORO, NEW_UNMEASURED)
@@ -121,20 +121,20 @@ def choose(settings: SpeechSettings) -> Pick:
 
 
 def resolve(settings: SpeechSettings) -> SpeechSettings:
-    """The settings with 'auto' replaced by what it is here."""
+    """Replace 'auto' in the settings by the synthesiser it stands for."""
     if settings.engine != AUTO:
         return settings
     return replace(settings, engine=choose(settings).synthesiser)
 
 
 def why(settings: SpeechSettings) -> str:
-    """Why the synthesiser is what it is; empty where the person chose it by name."""
+    """Return the reason for the synthesiser; empty if the person chose it by name."""
     return choose(settings).reason if settings.engine == AUTO else ""
 
 
 def _on_card(device: str) -> str:
-    """The best edition of VoXtream2 that was fetched, where a graphics card runs it, quickly enough
-    where that was measured; else empty.
+    """Return the best fetched edition of VoXtream2 if a graphics card runs it, and quickly enough
+    if that was measured; else empty.
     """
     store = Store(data_folder() / "models")
     fetched = next((name for name in PUBLISHED if store.complete_folder(name) is not None), "")
@@ -147,6 +147,6 @@ def _on_card(device: str) -> str:
 
 
 def _measured_on_card() -> profiles.Pick | None:
-    """The result of `rubato bench` for VoXtream2 on the graphics card; None if there is none."""
+    """Return the result of `rubato bench` for VoXtream2 on the graphics card; None without one."""
     measured = profiles.last_pick(data_folder())
     return measured if measured is not None and measured.device == "cuda" else None

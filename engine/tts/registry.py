@@ -1,4 +1,4 @@
-"""From the name of a synthesiser to the loaded model, importing only the one that is asked for.
+"""Loaders of the synthesisers by name, each imported at its first use.
 
 Invariant: importing this module loads no synthesiser and no torch.
 """
@@ -22,14 +22,12 @@ Load = Callable[[SpeechSettings, Progress], TtsModel]
 
 
 def _load_of(module: str, function: str = "load") -> Load:
-    """What loads a synthesiser, imported when it is asked for."""
+    """Return a loader that imports its synthesiser when it is called."""
     return lambda settings, progress: getattr(import_module(module), function)(settings, progress)
 
 
 def load_pack(name: str, folder: Path, device: str) -> TtsModel:
-    """The pack of a system of engine/systems.py, wherever it lies. ModelError names what is wrong
-    with it.
-    """
+    """Load the pack of a system (engine/systems.py) in any folder. ModelError names its fault."""
     (system,) = (each for each in SYSTEMS if each.name == name)
     load_it: Callable[[Path, str], TtsModel] = import_module(system.module).load
     return load_it(folder, device)
@@ -55,7 +53,7 @@ BUILT_IN: Final = "espeak"  # needs no file of weights: it stands in when anothe
 
 
 def unknown(name: str) -> ModelError:
-    """The error for a synthesiser that does not exist."""
+    """Return the error for an unknown synthesiser."""
     return ModelError(
         "There is no synthesiser called '{name}'.",
         hint="There are: {names}.",
@@ -65,10 +63,8 @@ def unknown(name: str) -> ModelError:
 
 
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    """Load the synthesiser `settings.engine`, or what 'auto' is here, on the calling thread, which
-    then owns it.
-
-    ModelError when there is no such synthesiser or it cannot be loaded.
+    """Load the synthesiser of the settings on the calling thread, which then owns it. ModelError
+    when it is unknown or cannot be loaded.
     """
     settings = pick.resolve(settings)
     loader = _LOADERS.get(settings.engine)
@@ -78,7 +74,7 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
     threads = torch.get_num_threads() if torch else None
     try:
         return loader(settings, progress)
-    except BaseException:  # the model that speaks on goes on with the threads that it had
+    except BaseException:  # the current model goes on with its number of threads
         if torch:
             torch.set_num_threads(threads)
         raise

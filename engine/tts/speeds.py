@@ -1,7 +1,7 @@
-"""How fast each synthesiser speaks on this machine, as `rubato bench` measured it, and so how many
-utterances it can speak at once.
+"""Speed of each synthesiser on this machine, as `rubato bench` measured it, and the number of
+utterances that it can speak at once.
 
-Invariant: a file that is not a measurement counts as none. Imports no synthesiser.
+Invariant: a file that is not a measurement counts as missing. Imports no synthesiser.
 """
 
 from collections.abc import Mapping
@@ -19,21 +19,21 @@ UNMEASURED: Final = 2  # places, before anything was measured
 
 @dataclass(frozen=True)
 class Speeds:
-    """Names of synthesisers, each with its time of computing over the length of its sound."""
+    """Names of synthesisers, each with its computing time over the length of its sound."""
 
     rtfs: tuple[tuple[str, float], ...] = ()
     reason: str = ""
 
 
 def keep(rtfs: Mapping[str, float], folder: Path) -> None:
-    """Add what was measured. SettingsError when it cannot be written."""
+    """Add measurements. SettingsError when they cannot be written."""
     speeds = Speeds(tuple({**_kept(folder), **rtfs}.items()))
     write_pick(speeds, folder / FILE, what="places", setting="serve.places")
 
 
 def places(name: str, folder: Path) -> int:
-    """How many utterances of this synthesiser are spoken at once: as many as take LARGEST_RTF of
-    the time they sound together, 1 to MOST.
+    """Return the number of utterances that are spoken at once, 1 to MOST: together they compute for
+    at most LARGEST_RTF of their length.
     """
     rtf = _kept(folder).get(name, 0.0)
     return min(max(1, int(LARGEST_RTF / rtf)), MOST) if rtf > 0 else UNMEASURED

@@ -1,5 +1,4 @@
-"""What synthesisers have in common: voices of their own, what they prepare of a voice before they
-speak with it, a rehearsal.
+"""Base of the synthesisers: own voices, prepared voices, a rehearsal.
 
 Invariant: a voice of another model is never prepared.
 """
@@ -27,7 +26,7 @@ class Synthesiser(ABC, Generic[_Prepared]):
     def __init__(
         self, info: TtsInfo, own_voices: tuple[Voice, ...], prepare: Callable[[Voice], _Prepared]
     ) -> None:
-        """`prepare`: what a session needs of a voice; InvalidInput for one that does not fit."""
+        """`prepare` makes a session's input of a voice; InvalidInput for an unsuitable voice."""
         self.info = info
         self._voices = own_voices
         self._prepare = prepare
@@ -44,7 +43,7 @@ class Synthesiser(ABC, Generic[_Prepared]):
         raise NotImplementedError
 
     def warm(self, voice: Voice) -> None:
-        """Compute a frame that nobody hears, because a library's first call takes longer."""
+        """Compute a frame and discard it, because a library's first call takes longer."""
         with self.open(voice, seed=0) as session:
             for word in self.rehearsed:
                 session.push_word(word)
@@ -52,12 +51,12 @@ class Synthesiser(ABC, Generic[_Prepared]):
             session.step()
 
     def close(self) -> None:
-        """Forget the prepared voices."""
+        """Discard the prepared voices."""
         self._recent.clear()
 
     def _of(self, voice: Voice) -> _Prepared:
-        """The voice, prepared; from memory when it spoke lately. InvalidInput for one of another
-        model.
+        """Prepare a voice, or return it from memory if it spoke lately. InvalidInput for a voice of
+        another model.
         """
         if voice.model != self.info.voice_model:
             raise InvalidInput(
@@ -67,7 +66,7 @@ class Synthesiser(ABC, Generic[_Prepared]):
                 model=voice.model,
             )
         if id(voice) not in self._recent:
-            # The voice stays beside it, so that no other voice can get its id.
+            # The entry keeps the voice alive, so no other voice can get its id.
             self._recent[id(voice)] = (voice, self._prepare(voice))
             while len(self._recent) > MOST_VOICES:
                 self._recent.popitem(last=False)

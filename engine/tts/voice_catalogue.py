@@ -1,6 +1,6 @@
-"""The name of a synthesiser and the voices it brings along, without loading it.
+"""Name and own voices of a synthesiser, without loading it.
 
-Invariant: read from a few small files; imports no torch and no library of a synthesiser.
+Invariant: reads a few small files; imports no torch and no library of a synthesiser.
 """
 
 import json
@@ -38,7 +38,7 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 @dataclass(frozen=True)
 class VoiceCatalogue:
     """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
-    the default first; `about` their descriptions by name, where there are any. `can_clone`: see
+    the default first; `about` their descriptions by name, if any. `can_clone`: see
     pick.can_clone().
     """
 
@@ -50,7 +50,7 @@ class VoiceCatalogue:
 
 
 def of_model(model: TtsModel) -> VoiceCatalogue:
-    """The catalogue of a loaded synthesiser."""
+    """Return the catalogue of a loaded synthesiser."""
     info, own = model.info, model.voices()
     names = tuple(voice.name for voice in own)
     about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
@@ -59,8 +59,8 @@ def of_model(model: TtsModel) -> VoiceCatalogue:
 
 
 def usable(settings: SpeechSettings) -> VoiceCatalogue:
-    """As of_settings(), but where 'auto', or the synthesiser that comes with the program, is not
-    whole, what needs no weights stands in for it. ModelError for another one.
+    """As of_settings(), but espeak replaces 'auto', or the synthesiser that comes with the program,
+    if its files are incomplete. ModelError for another one.
     """
     try:
         return of_settings(settings)
@@ -72,8 +72,8 @@ def usable(settings: SpeechSettings) -> VoiceCatalogue:
 
 
 def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
-    """The catalogue of the synthesiser that these settings would load. ModelError when its files
-    are not whole.
+    """Return the catalogue of the synthesiser that these settings load. ModelError when its files
+    are incomplete.
     """
     settings = pick.resolve(settings)
     match settings.engine:
@@ -130,6 +130,6 @@ def _of_pack(folder: Path) -> VoiceCatalogue:
 
 
 def _about_starter(voice_model: str, names: tuple[str, ...]) -> dict[str, str]:
-    """The descriptions of the voices that come with the program's own pack."""
+    """Return the descriptions of the voices of the program's own pack."""
     ours = voice_model.split(" ")[0] == "rubato-starter"
     return {name: Translatable(_STARTER[name]) for name in names if ours and name in _STARTER}

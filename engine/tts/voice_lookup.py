@@ -1,11 +1,10 @@
-"""Which voice a name or a file means, how a recording becomes one that is kept, and what lies
-between two of them.
+"""Voices by name or file, voices from recordings, and mixing two voices.
 
-A voice serves the model that made it. One that another model made, or that was made in another way,
-is made again from the recording kept with it. A recording that the model cannot make a voice of is
-kept for the one that can (pick.LEARNS).
-Invariant: the answer is a voice of the given model, or an error that says what there is or to do;
-no synthesiser is loaded for it.
+A voice serves the model that made it. A voice of another model or recipe is made again from the
+recording in its file. If the model does not make voices of recordings, the recording is kept for
+the one that does (pick.LEARNS).
+Invariant: the result is a voice of the given model, or an error that names the voices or the
+remedy; no synthesiser is loaded for it.
 """
 
 import logging
@@ -31,8 +30,8 @@ LONGEST_PROMPT_S: Final = 30.0
 
 
 def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, ...]:
-    """Names choose() understands: the model's own, its default first, then those the person made
-    for it, then those it can make again. `kept_in` None: the person's data folder.
+    """Return the names that choose() accepts: the model's own, its default first, then those the
+    person made for it, then those it can make again. `kept_in` None: the person's data folder.
     """
     own = [voice.name for voice in model.voices()]
     saved_voices = voices.saved_voices(kept_in or voices.folder())
@@ -42,12 +41,12 @@ def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, .
 
 
 def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
-    """The voice called `name` (whatever its case), or the one in the file of that path: a saved
-    voice, or a recording to take it from. Empty = the model's default. Slow when another model's
-    voice has to be made again; it is kept then.
+    """Return the voice called `name` (in any case), or that of the file at this path: a saved
+    voice, or a recording. Empty = the model's default. Slow when another model's voice is made
+    again; the result is saved.
 
-    InvalidInput when there is none, UnreadableClip for a file that is no audio, ModelError when
-    the model cannot clone or a voice cannot be kept.
+    InvalidInput for an unknown voice, UnreadableClip for a file without audio, ModelError when the
+    model does not make voices of recordings or a voice cannot be saved.
     """
     if not name:
         return model.voices()[0]
@@ -85,12 +84,12 @@ def adopt(
     *,
     kept_in: Path | None = None,
 ) -> Voice:
-    """Make a recording, or a stretch of it, a voice called `name` (empty: as the file is called)
-    and keep both.
+    """Make a voice called `name` (empty: the file's name) of a recording or a stretch of it, and
+    save both.
 
-    InvalidInput for a name that is taken by a voice of the model's own, or of the one that the
-    recording is kept for, or is none; UnreadableClip for a file that is no audio; ModelError when
-    the voice cannot be kept.
+    InvalidInput for an invalid name, or that of an own voice of the model or of the model that the
+    recording is kept for; UnreadableClip for a file without audio; ModelError when the voice cannot
+    be saved.
     """
     name, can_clone = name or printable(recording.stem), model.info.can_clone
     owners = {model.info.name: tuple(voice.name for voice in model.voices())}
@@ -111,10 +110,10 @@ def adopt(
 
 
 def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
-    """Make a voice again from the recording kept with it, and keep it.
+    """Make a voice again from the recording in its file, and save it.
 
-    InvalidInput when there is no such voice or its recording was not kept, ModelError when the
-    model cannot clone or the voice cannot be kept.
+    InvalidInput for an unknown voice or one without its recording, ModelError when the model does
+    not make voices of recordings or the voice cannot be saved.
     """
     files = [
         file for file in voices.saved_voices(kept_in or voices.folder()) if _same(file.name, name)
@@ -130,10 +129,10 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
 
 
 def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> Voice:
-    """The mixture of two voices of `catalogue` or of the folder `within`.
+    """Mix two voices of `catalogue` or of the folder `within`.
 
-    ModelError for a synthesiser that cannot mix and for a damaged file, InvalidInput for a voice
-    that is not there and for a share outside 0 to 1.
+    ModelError for a synthesiser that cannot mix and for a damaged file, InvalidInput for an unknown
+    voice and for a share outside 0 to 1.
     """
     if not catalogue.can_mix:
         raise ModelError(
@@ -165,8 +164,8 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
-    """Of these voices, which have the same name, the one made for the model or that can be made for
-    it. One that is made in a new way since is made again; where that fails, the old one speaks on.
+    """Return the one of these files, of one name, that was made for the model or can be made for
+    it. A voice of an older recipe is made again; if that fails, the old one is used.
     """
     info = model.info
     for file in files:
@@ -199,8 +198,8 @@ def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
 
 
 def encode(model: TtsModel, clip: Clip) -> Voice:
-    """The voice that a model makes of a recording. UnreadableClip says why none can be made,
-    ModelError that this model makes none.
+    """Make a voice of a recording. UnreadableClip gives the reason for an unsuitable recording;
+    ModelError for a model that does not make voices of recordings.
     """
     if not model.info.can_clone:
         raise pick.cannot_clone()
@@ -208,15 +207,15 @@ def encode(model: TtsModel, clip: Clip) -> Voice:
 
 
 def _keep(clip: Clip, name: str, folder: Path) -> Voice:
-    """A voice that has only its recording; its model makes the rest when it is loaded."""
+    """Save a voice with only its recording; its model makes the rest when it is loaded."""
     voice = Voice(name, pick.LEARNS, metadata={voices.RECORDING: clip.digest})
     voices.save(voice, folder, clip)
     return voice
 
 
 def _is_path(name: str) -> bool:
-    """Return True for a file that exists, and for a name that only a file can have: with a folder
-    or the suffix of a sound file. "Dr. Smith" is the name of a voice.
+    """Return True for an existing file, and for a name with a folder or the suffix of a sound file.
+    "Dr. Smith" is the name of a voice.
     """
     path = Path(name)
     kind = mimetypes.guess_type(path.name)[0] or ""
@@ -225,9 +224,7 @@ def _is_path(name: str) -> bool:
 
 
 def is_recording(name: str) -> bool:
-    """Return True for a name that is the path of a file which is no voice, if nothing else has that
-    name.
-    """
+    """Return True for the path of a file that is not a voice, unless a voice has that name."""
     path = Path(name)
     known = (*NAMES, *(file.name for file in voices.saved_voices(voices.folder())))
     is_voice = path.suffix == ".safetensors" or any(_same(each, name) for each in known)

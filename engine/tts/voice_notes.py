@@ -1,9 +1,8 @@
-"""What is known of a voice besides the voice: its default pace, the day it last spoke, and that it
-is to be learnt. Also of voices that come with a synthesiser, so it is kept by name and not in a
-voice's file.
+"""Notes on voices: default pace, the day of the last use, and pending learning. They are stored by
+name and not in a voice's file, because a synthesiser's own voices have them, too.
 
-Invariant: the file is complete or as it was (written under a temporary name, then renamed), nobody
-else may read it, and one that is damaged is set aside, never overwritten.
+Invariant: the file is complete or unchanged (written under a temporary name, then renamed) and
+private; a damaged file is set aside, never overwritten.
 """
 
 import json
@@ -28,8 +27,8 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 @dataclass(frozen=True)
 class Note:
-    """`pace` in SPS, None = the slider stays where it is; `used` an ISO date, empty = never.
-    `words` of the recording that is to be learnt, empty = not known; None = it is not to be learnt.
+    """`pace` in SPS, None = the slider does not move; `used`: an ISO date, empty = never. `words`
+    of the recording from which the voice is to learn, empty = unknown; None = it does not learn.
     """
 
     pace: float | None = None
@@ -38,12 +37,12 @@ class Note:
 
 
 def note_of(notes: dict[str, Note], name: str) -> Note:
-    """The note on a voice, whatever the case of its name."""
+    """Return the note on a voice; its name can have any case."""
     return notes.get(folded(name), Note())
 
 
 def read(within: Path) -> dict[str, Note]:
-    """Notes by folded name; of a damaged file none, and it is set aside."""
+    """Read the notes by folded name; a damaged file gives none and is set aside."""
     path = within / FILE
     try:
         with path.open("rb") as file:
@@ -58,7 +57,7 @@ def read(within: Path) -> dict[str, Note]:
 
 
 def write(within: Path, notes: dict[str, Note]) -> None:
-    """ModelError when the disk refuses."""
+    """Write the notes. ModelError when the disk refuses."""
     entries = {name: asdict(note) for name, note in sorted(notes.items()) if note != Note()}
     content = json.dumps({"voices": entries}, indent=1)
     try:
@@ -83,7 +82,7 @@ def change(within: Path, name: str, **values: Any) -> None:
 
 
 def _note(entry: Any) -> Note:
-    """What makes sense of an entry."""
+    """Read an entry, without invalid values."""
     pace, date = entry.get("pace"), entry.get("used")
     sane = isinstance(pace, int | float) and SLOWEST <= pace <= FASTEST
     day = date if isinstance(date, str) and _DAY.fullmatch(date) else ""

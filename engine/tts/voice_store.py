@@ -1,9 +1,8 @@
-"""The store of voices: those a synthesiser brings along and those the person made; renamed, removed
-and brought back, exported and imported.
+"""Store of voices, a synthesiser's own and the person's: rename, remove, restore, export, import.
 
-One voice can lie in several files, one for each model that made its own of it. What is removed lies
-in a folder of its own for KEPT_DAYS. Invariant: each file is moved, written and deleted whole, so
-whatever ends the program in between, no voice is lost.
+A voice can have several files, one for each model that made its own version. Removed voices stay in
+a separate folder for KEPT_DAYS. Invariant: each file is moved, written and deleted as a whole, so
+no voice is lost when the program ends in between.
 """
 
 import re
@@ -54,7 +53,7 @@ class VoiceStore:
     # ------------------------------------------------------------------------- asking
 
     def entries(self) -> tuple[VoiceEntry, ...]:
-        """The synthesiser's own voices, then the person's by name."""
+        """Return the synthesiser's own voices, then the person's by name."""
         notes = voice_notes.read(self._folder)
         own = [
             VoiceEntry(
@@ -82,7 +81,7 @@ class VoiceStore:
         )
 
     def removed(self) -> tuple[str, ...]:
-        """Names of what can be brought back; what was removed KEPT_DAYS ago is deleted now."""
+        """Return the names of removed voices; those removed KEPT_DAYS ago are deleted now."""
         oldest = self._now() - KEPT_DAYS * _DAY_S
         for path in self._bin.glob("*" + voices.SUFFIX):
             with suppress(OSError):
@@ -91,19 +90,19 @@ class VoiceStore:
         return tuple(dict.fromkeys(file.name for file in voices.saved_voices(self._bin)))
 
     def find(self, name: str) -> str:
-        """The name as it is written. InvalidInput when there is no such voice."""
+        """Return a voice's name in its own spelling. InvalidInput for an unknown voice."""
         if own_names := [own for own in self._catalogue.own if _same(own, name)]:
             return own_names[0]
         return self._found(name)[0].name
 
     def pace(self, name: str) -> float | None:
-        """The default pace (SPS) of a voice, if it has one."""
+        """Return the default pace (SPS) of a voice, if it has one."""
         return note_of(voice_notes.read(self._folder), name).pace
 
     # ----------------------------------------------------------------------- changing
 
     def set_pace(self, name: str, pace: float | None) -> None:
-        """InvalidInput for a pace that is beyond the slider's."""
+        """Set a voice's default pace. InvalidInput for a pace beyond the slider's range."""
         if pace is not None and not SLOWEST <= pace <= FASTEST:
             raise InvalidInput(
                 "{pace} syllables a second is no pace to speak at.",
@@ -115,8 +114,8 @@ class VoiceStore:
         voice_notes.change(self._folder, name, pace=pace)
 
     def note_learning(self, name: str, words: str | None) -> None:
-        """Note that a voice, which may be made later, is to be learnt from a recording of these
-        words (empty: not known); None = it is not.
+        """Note that a voice, which may not exist yet, is to learn from a recording of these words
+        (empty: unknown); None = it is not.
         """
         voice_notes.change(self._folder, name, words=words)
 
@@ -130,7 +129,7 @@ class VoiceStore:
         voice_notes.change(self._folder, name, used=day)
 
     def rename(self, name: str, new: str) -> str:
-        """Returns the name it has now. InvalidInput for one that is taken or is none."""
+        """Rename a voice; returns the new name. InvalidInput for an invalid or taken name."""
         new = new.strip()
         voices.check_name(new)
         files = self._found(name)
@@ -143,19 +142,19 @@ class VoiceStore:
             voice_notes.write(self._folder, {**notes, voices.folded(new): note})
         for file in files:
             self._rewritten(file, self._folder / voices.file_name(new, file.model), new)
-        for file in files:  # only now: what breaks off in between loses nothing
+        for file in files:  # last, so that an interruption loses nothing
             if file.path != self._folder / voices.file_name(new, file.model):
                 _delete(file.path)
         return new
 
     def remove(self, name: str) -> str:
-        """Put a voice where it can be brought back from; returns its name as it was written."""
+        """Move a voice to the removed ones; returns its name in its own spelling."""
         files, now_ms = self._found(name), round(1000 * self._now())
         _move({file.path: self._bin / f"{now_ms} {file.path.name}" for file in files})
         return files[0].name
 
     def restore(self, name: str) -> str:
-        """Bring back what was removed last. InvalidInput when its name is taken meanwhile."""
+        """Restore the voice that was removed last. InvalidInput when its name is taken."""
         files = self._in_bin(name)
         self.check_free(files[0].name)
         newest = {file.model: file for file in sorted(files, key=_removal_order)}
@@ -168,7 +167,7 @@ class VoiceStore:
         return files[0].name
 
     def discard(self, name: str) -> str:
-        """Delete what was removed for good."""
+        """Delete a removed voice permanently."""
         files = self._in_bin(name)
         for file in files:
             _delete(file.path)
@@ -179,7 +178,7 @@ class VoiceStore:
         return files[0].name
 
     def mix(self, name: str, mix: Mix) -> str:
-        """Keep a mixture under a name that is free; returns it. As voice_lookup.mixed()."""
+        """Save a mixture under a free name; returns the name. As voice_lookup.mixed()."""
         name = name.strip()
         voices.check_name(name)
         self.check_free(name)
@@ -189,7 +188,7 @@ class VoiceStore:
     # ------------------------------------------------------------------- out and in
 
     def export(self, name: str, path: Path) -> Path:
-        """Write a voice with its recording and its pace to one file; returns which."""
+        """Write a voice with its recording and its pace to one file; returns its path."""
         files = self._found(name)
         best = max(
             files, key=lambda file: (file.has_clip, file.model == self._catalogue.voice_model)
@@ -200,8 +199,8 @@ class VoiceStore:
         return path
 
     def read_in(self, path: Path, name: str) -> str:
-        """Take a voice from a file that export() wrote, under its own name where `name` is empty;
-        returns the name. InvalidInput for any other file, and for a name that is taken.
+        """Import a voice from a file of export(), under its own name if `name` is empty; returns
+        the name. InvalidInput for any other file, and for a taken name.
         """
         _check_file(path)
         voice = voices.load(path)
@@ -216,7 +215,7 @@ class VoiceStore:
         return name
 
     def check_free(self, name: str) -> None:
-        """InvalidInput when there is a voice of this name."""
+        """Raise InvalidInput when a voice of this name exists."""
         if self._called(name) or any(_same(own, name) for own in self._catalogue.own):
             raise InvalidInput(
                 "There is a voice called '{name}' already.", hint="Choose another name.", name=name
@@ -240,7 +239,7 @@ class VoiceStore:
         return self._by_name().get(voices.folded(name), [])
 
     def _found(self, name: str) -> list[SavedVoice]:
-        """The files of a voice the person made; InvalidInput when there are none."""
+        """Return the files of a voice that the person made; InvalidInput without any."""
         files = self._called(name)
         if files:
             return files
@@ -271,7 +270,7 @@ class VoiceStore:
 
 
 def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry:
-    """One voice of the person's."""
+    """Describe a voice of the person's."""
     fits = [file for file in files if file.model == catalogue.voice_model]
     clips = [file for file in files if file.has_clip]
     again = catalogue.can_clone and bool(clips)
@@ -301,7 +300,7 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
 
 
 def sex_of(description: str) -> str:
-    """The sex of a voice that is described in English, as of VoiceEntry."""
+    """Return the sex (as of VoiceEntry) in an English description of a voice."""
     return next((_SEXES[each] for each in _words(description) if each in _SEXES), "")
 
 
@@ -339,7 +338,7 @@ def _move(files: Mapping[Path, Path]) -> None:
 
 
 def _removal_time(path: Path) -> float:
-    """When a file in the bin was removed, which stands in its name; else its own time."""
+    """Return the time of a removal from the file's name; else the file's own time."""
     found = re.match(r"([0-9]{1,16}) ", path.name)
     return int(found[1]) / 1000 if found else path.stat().st_mtime
 
@@ -368,7 +367,7 @@ def _refused(path: Path, error: OSError) -> ModelError:
 
 
 def _check_file(path: Path) -> None:
-    """A pipe or a device would never end."""
+    """Raise InvalidInput for a pipe or a device, which would never end."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte

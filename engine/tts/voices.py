@@ -1,9 +1,9 @@
-"""Voices kept as safetensors, one file a voice: those a person made, and those of a voice pack.
+"""Files of voices (safetensors, one file a voice): those a person made, and those of a voice pack.
 
-A voice serves the model that made it. The recording is kept beside it, so that another model can
-make its own of it.
-Invariant: a file is complete or not there (written under a temporary name, then renamed), and
-nothing in a file is executed. Files are read only up to a bounded size.
+A voice serves the model that made it. The recording is in the same file, so that another model can
+make its own voice of it.
+Invariant: a file is complete or missing (written under a temporary name, then renamed), and nothing
+in a file is executed. Files are read only up to a bounded size.
 """
 
 import hashlib
@@ -30,14 +30,15 @@ from engine.tts.base import Voice
 
 log = logging.getLogger(__name__)
 
-# A voice is some kB; with a transformer's state after 20 s of prompt some ten MB.
+# A voice has some kB; with a transformer's state after 20 s of prompt some ten MB.
 LARGEST_BYTES: Final = 128 * 1024 * 1024
-ABOUT: Final = "description"  # of a voice's metadata: how it sounds, or of what it was made
-MIXED: Final = "mixed_of"  # the same: voices and their shares, of a voice between others
-MAKING, NEAREST = "making", "nearest"  # the same: its recipe; the largest part of a blend
-RECORDING: Final = "clip_sha256"  # the same: Clip.digest of what it was made of
+# Keys of a voice's metadata.
+ABOUT: Final = "description"  # its sound or its parts
+MIXED: Final = "mixed_of"  # voices and their shares, of a mixture
+MAKING, NEAREST = "making", "nearest"  # its recipe; the largest part of a blend
+RECORDING: Final = "clip_sha256"  # Clip.digest of its recording
 _LONGEST_ABOUT: Final = 200  # characters
-LEARNT_FOLDER: Final = "learnt"  # within that of voices: what learnt and was not chosen yet
+LEARNT_FOLDER: Final = "learnt"  # within that of voices: learnt voices that wait to be chosen
 SUFFIX: Final = ".voice.safetensors"
 _NAME, _MODEL = "rubato.name", "rubato.model"
 _CLIP, _CLIP_RATE = "rubato.clip", "rubato.clip_rate"  # int16 samples, and their rate in Hz
@@ -55,10 +56,10 @@ _CLIP_RATES: Final = (4_000, 384_000)  # Hz
 @dataclass(frozen=True)
 class SavedVoice:
     """A voice in the folder, not loaded. `model` is the TtsInfo.voice_model it was made for;
-    `has_clip`: its recording is in the file too, which is so long and stands so far above its
-    noise (None = not known). `pace` is the default pace (SPS) it was exported with, `about` its
-    description, `making` the recipe that made it, `nearest` the largest part of a blend,
-    `recording` the Clip.digest of what it was made of; empty = not known.
+    `has_clip`: the file holds its recording, with this length and level above its noise (None =
+    unknown). `pace` is the default pace (SPS) it was exported with, `about` its description,
+    `making` its recipe, `nearest` the largest part of a blend, `recording` the Clip.digest of its
+    recording; empty = unknown.
     """
 
     name: str
@@ -75,13 +76,13 @@ class SavedVoice:
 
 
 def folder() -> Path:
-    """Where voices are kept; need not exist yet."""
+    """Return the folder of the voices; need not exist yet."""
     return data_folder() / "voices"
 
 
 def save(voice: Voice, into: Path, clip: Clip | None = None) -> SavedVoice:
-    """Write a voice to the folder `into`, in place of one of the same name and model; with the
-    `clip` it was made of, if that is to be kept.
+    """Write a voice to the folder `into`, in place of one of the same name and model, with the
+    `clip` it was made of, if given.
 
     InvalidInput for a name that is empty, too long or not printable, or a voice that is too large;
     ModelError when the disk refuses.
@@ -92,7 +93,7 @@ def save(voice: Voice, into: Path, clip: Clip | None = None) -> SavedVoice:
 def save_as(
     voice: Voice, path: Path, clip: Clip | None = None, *, pace: float | None = None
 ) -> SavedVoice:
-    """As save(), to a file of any name; with a default pace (SPS) to go with it."""
+    """As save(), to a file of any name; with a default pace (SPS)."""
     check_name(voice.name)
     metadata = {**voice.metadata, _NAME: voice.name, _MODEL: voice.model}
     tensors = {name: np.ascontiguousarray(t) for name, t in voice.tensors.items()}
@@ -128,14 +129,12 @@ def save_as(
 
 
 def folded(name: str) -> str:
-    """Return what two spellings of one name share: case and composition of accents make no
-    difference.
-    """
+    """Normalise a name: case and composition of accents make no difference."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def check_name(name: str) -> None:
-    """InvalidInput for a name that no voice can have."""
+    """Raise InvalidInput for a name that no voice can have."""
     if not _is_name(name):
         raise InvalidInput(
             "A voice cannot be called '{name}'.",
@@ -146,7 +145,7 @@ def check_name(name: str) -> None:
 
 
 def load(path: Path) -> Voice:
-    """The voice in a file that save() wrote. InvalidInput says what is wrong with any other."""
+    """Load a voice from a file of save(). InvalidInput names the fault of any other file."""
     saved, metadata = header(path), _metadata(path)
     tensors = _tensors(path, lambda name: name != _CLIP)
     others = {key: value for key, value in metadata.items() if key not in _OURS}
@@ -154,7 +153,7 @@ def load(path: Path) -> Voice:
 
 
 def load_clip(path: Path) -> Clip:
-    """The recording kept with a voice (SavedVoice.has_clip). InvalidInput when it is not there."""
+    """Load the recording in a voice's file (SavedVoice.has_clip). InvalidInput without one."""
     rate = _metadata(path).get(_CLIP_RATE, "")
     samples = _tensors(path, lambda name: name == _CLIP).get(_CLIP)
     if samples is None or not re.fullmatch(r"[0-9]{4,6}", rate):
@@ -168,7 +167,7 @@ def load_clip(path: Path) -> Clip:
 
 
 def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
-    """The voices in a folder by name; files that are no voices are left out and logged."""
+    """Return the voices in a folder by name; other files are left out and logged."""
     headers = []
     for path in sorted(within.glob("*" + SUFFIX)):
         try:
@@ -183,7 +182,7 @@ def _is_name(text: str) -> bool:
 
 
 def file_name(name: str, model: str) -> str:
-    """Readable, safe on every file system, and different for different names and models."""
+    """Return a readable file name, safe on every file system and unique for a name and model."""
     readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "voice"
     identity = hashlib.sha256(f"{name}\0{model}".encode()).hexdigest()[:10]
     return f"{readable}-{identity}{SUFFIX}"
@@ -201,7 +200,7 @@ def _tensors(path: Path, wants: Callable[[str], bool]) -> Mapping[str, npt.NDArr
 
 
 def header(path: Path) -> SavedVoice:
-    """What a voice file says of itself. InvalidInput says what is wrong with any other file."""
+    """Read the header of a voice file. InvalidInput names the fault of any other file."""
     metadata = _metadata(path)
     if not _is_name(metadata.get(_NAME, "")) or not _is_name(metadata.get(_MODEL, "")):
         raise _unreadable(path, Translatable("it does not say whose voice it is"))
@@ -232,7 +231,7 @@ def _description(metadata: Mapping[str, str]) -> str:
 
 
 def _number(text: str) -> float | None:
-    """What a file says of itself is a number of a few figures, or nothing."""
+    """Parse a number of a few digits; None for any other text."""
     return float(text) if re.fullmatch(r"-?[0-9]{1,6}(\.[0-9]{1,4})?", text) else None
 
 
