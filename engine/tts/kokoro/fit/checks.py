@@ -17,7 +17,7 @@ from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.fit.alignment import CEPSTRA, Alignment, Numbers, cepstra
 from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, sounding
 from engine.tts.kokoro.source import SAMPLE_RATE
-from engine.tts.kokoro.voices import TIMBRE, shift_of, style_of
+from engine.tts.kokoro.voices import SHIFT, STYLE, TIMBRE
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import resampled
 
@@ -139,10 +139,9 @@ def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: H
     """Return the reason against offering a learnt voice; empty without one. `say`: speaks a text at
     24 kHz.
     """
-    shift = shift_of(learnt)
-    moved = np.linalg.norm((style_of(learnt) - style_of(blend))[:, :TIMBRE])
-    most = 0.0 if shift is None else np.linalg.norm(shift, axis=1).max()
-    if not max(moved, most) < _MOST_MOVED:
+    timbres = (each.tensors[STYLE].reshape(-1)[:TIMBRE] for each in (blend, learnt))
+    moved = np.vstack([np.subtract(*timbres), learnt.tensors[SHIFT]])
+    if not np.linalg.norm(moved, axis=1).max() < _MOST_MOVED:
         return Translatable("The learnt voice is too far from the voices that Kokoro knows.")
     before, after = (
         np.concatenate([say(voice, each) for each in SENTENCES]) for voice in (blend, learnt)

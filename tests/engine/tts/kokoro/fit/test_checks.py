@@ -125,7 +125,8 @@ def test_a_fit_whose_words_are_lost_is_not():
 
 
 def test_a_fit_that_moved_too_far_is_not():
-    style = LEARNT.tensors["style"].copy()
-    style[:128] *= -1
-    moved = replace(LEARNT, tensors={**LEARNT.tensors, "style": style})
-    assert "too far" in fault(SOUND, learnt=moved)
+    for name, factor in (("style", -1), ("shift", 100), ("shift", np.nan)):
+        values = LEARNT.tensors[name].copy()
+        values[:128] *= factor
+        moved = replace(LEARNT, tensors={**LEARNT.tensors, name: values})
+        assert "too far" in fault(SOUND, learnt=moved)
