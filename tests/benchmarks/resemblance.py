@@ -180,7 +180,8 @@ def with_noise(said: Pcm, clip: Pcm) -> Pcm:
     noise = np.fft.rfft(np.random.default_rng(0).standard_normal(len(said)))
     noise *= np.interp(np.linspace(0, 1, len(noise)), np.linspace(0, 1, len(gains)), gains)
     level = np.sqrt(sounding(said)[0] / sounding(clip)[0])
-    return (said + level * np.fft.irfft(noise, len(said))).astype(np.float32)
+    noisy: Pcm = (said + level * np.fft.irfft(noise, len(said))).astype(np.float32)
+    return noisy
 
 
 def main() -> None:

@@ -135,7 +135,7 @@ def host(parts: Parts) -> None:
     engine.start()
     for line in sys.stdin:
         engine.post(ChangeSetting("speech.rate", float(line)))
-    microphone: Any = engine._conductor._workers.ears._microphone
+    microphone: Any = engine._conductor._workers.ears._input._microphone
     overruns = microphone.overruns if microphone else 0
     engine.stop()
     sys.stdout.write(json.dumps({"kind": "End", "overruns": overruns}) + "\n")
