@@ -227,7 +227,7 @@ def test_hidden_states_of_its_lesson_are_those_of_its_session(original):
     )
     prepared = prompts.prepare(original, tables, prompt)
     fresh = original.phone_embeddings(text[None, known:])
-    rows = extend(prepared.rows, fresh, original.phone, tables.phone)
+    rows = extend(prepared.rows(ahead), fresh, original.phone, tables.phone)
     opened = prepared.open(rows)
     assert torch.allclose(opened.hidden[0], wanted[FRAMES], atol=1e-4)
     for column in range(FRAMES + 1, codes.shape[1]):
