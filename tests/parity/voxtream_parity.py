@@ -90,7 +90,7 @@ def controls(seed: int, rate: float | None, edition: Edition = TIMELESS) -> Cont
     if rate is not None:
         target = rate_target(rate, edition.rates)
         scale = edition.generation.pull_scale
-        guidance, pull = target.guidance, DurationState(6, 38).pull(target, scale)
+        guidance, pull = target.guidance, DurationState(6, 38).rate_bias(target, scale)
     return Controls(
         torch.tensor(guidance),
         torch.tensor(pull),

@@ -1,8 +1,8 @@
-"""Where in the phones the voice stands: duration tokens moved forward, with the rules of the end.
+"""Position of the voice in the phones: it moves by duration tokens, with rules for the end.
 
 Indices count phones from the prompt's first column. The rules follow the released implementation
 except where it fails (noted at each place).
-Invariant: the cursor never goes back, and it never ends while more text may come.
+Invariant: the cursor never moves back, and it never ends while more text may come.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ LAST_PHONES = 2  # the end rule watches the last two phones
 
 @dataclass(frozen=True)
 class Span:
-    """Phones first..last that a frame covers; `ended`: the text is over, one more frame follows."""
+    """Phones first..last of a frame; `ended`: the text is over, one more frame follows."""
 
     first: int
     last: int
@@ -23,7 +23,7 @@ class Span:
 
 
 class AlignmentCursor:
-    """Stands on the last phone of the previous frame."""
+    """A cursor on the last phone of the previous frame."""
 
     def __init__(
         self, start: int, tokens: tuple[DurationToken, ...], generation: Generation
@@ -32,11 +32,12 @@ class AlignmentCursor:
         self._tokens = tokens
         self._generation = generation
         self._visits: Counter[tuple[int, int]] = Counter()
-        self._first, self._frames = start, 0  # where the last frame began, and how many did there
+        self._first = start  # phone at the start of the last frame
+        self._frames = 0  # that start with this phone
 
     def advance(self, token: int, total: int, *, closed: bool, inside_word: bool = False) -> Span:
-        """Move by a duration token. `total` phones exist in all; `closed`: no more will come;
-        `inside_word`: the phone stood on is not the last of its word.
+        """Move by a duration token. `total`: known phones; `closed`: no more will come;
+        `inside_word`: the current phone is not the last of its word.
 
         When closed, index `total` is the silence behind the text and `total` + 1 its end mark.
         """
@@ -44,9 +45,9 @@ class AlignmentCursor:
         start = self.last + step.shift
         if inside_word and start == self._first:
             start += self._frames >= self._generation.frames_in_word
-        # The released rule pushes once, without looking at the state it pushes into; and compares
-        # the visits near the end with ==, so that a state visited more often before the end was
-        # known stays for 2 s. Here a worn-out state is never entered.
+        # The released rule pushes once, into any state, and compares the visits near the end with
+        # ==. So a state with more visits from before the end was known stays for 2 s. Here a state
+        # with too many visits is never entered.
         while self._worn((start, start + step.phones), total, closed=closed):
             start += 1
         self._visits[(start, start + step.phones)] += 1
@@ -60,8 +61,8 @@ class AlignmentCursor:
 
     def _worn(self, state: tuple[int, int], total: int, *, closed: bool) -> bool:
         visits = self._visits[state]
-        # While text may still come the last phones known are not the end (the released rule takes
-        # them for it).
+        # While text may still come, the last known phones are not the end (in the released rule
+        # they are).
         if closed and state[0] >= total:
             return False
         at_end = closed and state[0] >= total - LAST_PHONES

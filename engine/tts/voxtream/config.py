@@ -1,7 +1,7 @@
-"""What the weights fix and what generation fixes, named once with the number's source.
+"""Shapes of the weights and constants of generation, with their sources.
 
-"VoXtream2, 3.5" is a section of the VoXtream2 paper; "released" is the value the published
-generation settings carry where the paper says less.
+"VoXtream2, 3.5" is a section of the VoXtream2 paper; "released" is the value in the published
+generation settings, where the paper does not state one.
 Invariant: a checkpoint's config.json decides every tensor's shape; nothing here can contradict it.
 """
 
@@ -27,15 +27,15 @@ STACKS = {
 }
 
 ROWS = 2  # of a batch: conditional and unconditional
-# Frames, 10 s, that a window holds at least behind a prompt: more than a voice may linger on the
-# prompt's last phone (see repeats_before_push), so that every passage speaks.
+# Least frames of a window behind a prompt, 10 s: more than a voice may stay on the prompt's last
+# phone (see repeats_before_push), so that every passage speaks.
 LEAST_ROOM: Final = 125
 SPECIAL_CODES = 2  # behind the real ones: prompt codes dropped (unconditional row), and padding
 
 
 @dataclass(frozen=True)
 class DurationToken:
-    """How many phones to advance, and how many this frame covers (VoXtream2, 3.1)."""
+    """Number of phones to advance, and number that this frame covers (VoXtream2, 3.1)."""
 
     shift: int
     phones: int
@@ -43,8 +43,8 @@ class DurationToken:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Shapes of one checkpoint; the published model lies well inside the ranges. Vocabularies
-    include the special ids.
+    """Shapes of one checkpoint; those of the published model are well inside the ranges.
+    Vocabularies include the special ids.
     """
 
     phone: TransformerConfig
@@ -57,8 +57,7 @@ class ModelConfig:
     duration_tokens: Annotated[int, Range(1, 64)] = 6
     # phones per layer; six layers see 30 phones ahead
     max_look_ahead: Annotated[int, Range(1, 25)] = 5
-    # columns the temporal transformer sees, 50 s
-    # It must hold a prompt, of at most 251.
+    # columns that the temporal transformer sees, 50 s; a prompt has at most 251
     audio_window: Annotated[int, Range(256, 10_000)] = 625
     phone_window: Annotated[int, Range(256, 10_000)] = 625
 
@@ -68,24 +67,24 @@ class ModelConfig:
 
     @property
     def look_ahead(self) -> int:
-        """How many phones ahead the masks let a row see."""
+        """Phones ahead that the masks let a row see."""
         return self.phone.layers * self.max_look_ahead
 
     @property
     def longest_prompt(self) -> int:
-        """Frames of a prompt that leaves room for a passage; it has a column more than frames."""
+        """Most frames of a prompt that leaves room for a passage; its columns are one more."""
         return self.audio_window - 1 - LEAST_ROOM
 
     @property
     def codes(self) -> int:
-        """Real codes of one codebook. The number itself stands for a prompt code dropped in the
-        unconditional row.
+        """Number of real codes of one codebook. As a code, this number stands for a dropped prompt
+        code in the unconditional row.
         """
         return self.audio_vocabulary - SPECIAL_CODES
 
     @property
     def pad(self) -> int:
-        """What stands before a codebook's first code."""
+        """Code before a codebook's first code."""
         return self.audio_vocabulary - 1
 
 
@@ -98,12 +97,12 @@ VOXTREAM2_SHAPE = ModelConfig(
 
 AGAIN: Final = Translatable("Fetch the model again.")
 NEVER: Final = 999_999  # frames, 22 hours
-UNBOUNDED: Final = 100.0  # SPS, beyond anybody's
+UNBOUNDED: Final = 100.0  # SPS, faster than any speech
 
 
 @dataclass(frozen=True)
 class Generation:
-    """Constants of generation that the weights were released with."""
+    """Constants of generation; the defaults are those of the published weights."""
 
     temperature: Annotated[float, Range(0.01, 100)] = 0.9  # released
     nucleus: Annotated[float, Range(0.01, 1)] = 0.9  # duration token, VoXtream2, 3.5
@@ -114,38 +113,38 @@ class Generation:
     # VoXtream2, 3.3: speaker conditioning raised by 50 %
     speaker_weight: Annotated[float, Range(0, 100)] = 1.5
     min_look_ahead: Annotated[int, Range(1, 100)] = 3  # phones, VoXtream2, 3.1
-    # Phones: while fewer are ahead, words are taken up as they come. 0 = a word is taken up only
-    # where fewer than min_look_ahead are ahead, so that samples do not depend on when it came.
+    # Phones: while fewer are ahead, words are read as they come. 0 = a word is read only when fewer
+    # than min_look_ahead are ahead, so that samples do not depend on when it came.
     look_ahead: Annotated[int, Range(0, 1600)] = 0
-    # k of the rate's pull, see DurationState.pull
+    # k of the rate's bias, see DurationState.rate_bias
     pull_scale: Annotated[float, Range(0.01, 100)] = PER_DECADE
     # 3 s, VoXtream2, 3.5; the reference rounds 37.5 up
     rate_window_frames: Annotated[int, Range(1, 10_000)] = 38
-    # released: a state visited more often is left; there are two for each phone
+    # released: most visits of a state before a push; a phone has two states
     repeats_before_push: Annotated[int, Range(1, LEAST_ROOM // 2 - 2)] = 25
     # released: the same for the last two phones
     repeats_at_end: Annotated[int, Range(1, 10_000)] = 3
     acoustic_delay: Annotated[int, Range(1, 1)] = 1  # frame; released
-    # after so many a sentence's end is followed by a new passage
+    # a passage this long ends with its sentence
     passage_frames: Annotated[int, Range(1, 999_999)] = NEVER
     # Ours, for a small voice; without effect on the published weights.
-    # SPS spoken when no rate is asked for; 0 = whatever the network likes
+    # SPS when no rate is set; 0 = the network's own
     own_rate: Annotated[float, Range(0, 100)] = 0.0
-    # SPS asked of the network; slower speech is stretched (stretch.py)
+    # limits of the rate that the network speaks, in SPS; other speech is stretched (stretch.py)
     lowest_rate: Annotated[float, Range(0, 100)] = 0.0
-    highest_rate: Annotated[float, Range(0.1, 100)] = UNBOUNDED  # SPS; the same for faster speech
-    # of the prompt, by the codec before the first frame
+    highest_rate: Annotated[float, Range(0.1, 100)] = UNBOUNDED
+    # last frames of the prompt that the codec decodes before the first frame
     frames_heard: Annotated[int, Range(0, 250)] = 0
-    # a sound inside a word that lasted so many frames is left
+    # most frames of a sound inside a word
     frames_in_word: Annotated[int, Range(1, 999_999)] = NEVER
 
     @property
     def stretches(self) -> bool:
-        """Whether speech is stretched to a rate that the network does not speak."""
+        """True if speech is stretched to a rate that the network does not speak."""
         return self.lowest_rate > 0 or self.highest_rate < UNBOUNDED
 
 
-# One or two phones a frame; stay, go one on or go two on (VoXtream2, 3.1).
+# One or two phones a frame; advance by none, one or two (VoXtream2, 3.1).
 DURATION_TOKENS: Final = tuple(
     DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)
 )
@@ -153,8 +152,8 @@ GENERATION: Final = Generation()
 
 
 def check_shape(shape: ModelConfig) -> None:
-    """ValueError when a pack's transformers do not fit each other, or its phones not ours. (A
-    published checkpoint says itself which ids are special.)
+    """ValueError when a pack's transformers do not fit each other, or its phones do not fit ours.
+    (A published checkpoint defines its own special ids.)
     """
     check_number("phone_vocabulary", shape.phone_vocabulary, Range(VOCABULARY, 65_536))
     if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):
@@ -180,7 +179,7 @@ class _PublishedConfig:
     max_look_ahead: int
 
     def shape(self) -> ModelConfig:
-        """The shape of the weights; the names of the stacks must be those of STACKS."""
+        """Return the shape of the weights; the names of the stacks must be in STACKS."""
         return ModelConfig(
             phone=STACKS[self.phone_former],
             temporal=STACKS[self.temp_former],
@@ -197,11 +196,11 @@ class _PublishedConfig:
 
 
 def read_config(file: Path) -> ModelConfig:
-    """Shapes from a released config.json.
+    """Return the shapes in a released config.json.
 
-    Keys that do not shape the weights (training's) are ignored, as the published loader does.
-    Raises ModelError naming the file and the key for whatever is missing, of the wrong kind or out
-    of all proportion.
+    Keys that do not shape the weights (training's) are ignored, as by the published loader.
+    ModelError names the file and the key of a value that is missing, of the wrong kind or out of
+    range.
     """
     try:
         config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
@@ -216,7 +215,7 @@ def read_config(file: Path) -> ModelConfig:
         check_numbers(shape)
     except ValueError as error:
         raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
-    # What the code, the codec and the speaker encoder are made for.
+    # Values that the code, the codec and the speaker encoder require.
     for key, expected in (
         ("embedding_dim", shape.width),
         ("audio_pad_size", 0),

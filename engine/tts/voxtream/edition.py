@@ -1,6 +1,6 @@
-"""The published editions of VoXtream2: what the code of each sets around the weights.
+"""The published editions of VoXtream2: settings in the code of each.
 
-Invariant: weights under one edition's settings are never spoken with another's.
+Invariant: an edition's weights never speak with the settings of another.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ PASSAGE_FRAMES: Final = 250
 
 @dataclass(frozen=True)
 class Edition:
-    """`name` is that of its model and of its asset. `rates` by SPS. `bends_logits`: whether a rate
-    bends logits before the temperature divides them, or the probabilities behind it. `loudness` is
-    given to every prompt, in LUFS; None = as it was recorded.
+    """`name` is that of its model and of its asset. `rates` by SPS. `bends_logits`: a rate changes
+    the logits before the temperature, not the probabilities after it. `loudness` of every prompt,
+    in LUFS; None = as recorded.
     """
 
     name: str
@@ -30,14 +30,16 @@ class Edition:
     loudness: float | None = None
 
     def tempered(self, generation: Generation) -> "Edition":
-        """With these constants; the pull of a rate follows from their temperature."""
+        """Return the edition with these constants; the scale of the rate's bias follows from their
+        temperature.
+        """
         scale = 1 / generation.temperature if self.bends_logits else PER_DECADE
         return replace(self, generation=replace(generation, pull_scale=scale))
 
 
 def _eased(rates: Mapping[float, RateTarget], scale: float) -> Mapping[float, RateTarget]:
-    """The table that pulls with natural logarithms times `scale` as `rates` does with common
-    ones.
+    """Return a table for natural logarithms times `scale` with the effect that `rates` has for
+    common logarithms.
     """
     return {
         rate: replace(target, weight=target.weight * PER_DECADE / scale)
@@ -48,8 +50,8 @@ def _eased(rates: Mapping[float, RateTarget], scale: float) -> Mapping[float, Ra
 _GENERATION: Final = replace(
     GENERATION, look_ahead=VOXTREAM2_SHAPE.look_ahead, passage_frames=PASSAGE_FRAMES
 )
-# The table and the loudness of 2.1 stand in no file that could be read here. Its table is that of
-# 2.0 with weights of the same pull, its loudness that of EBU R 128, until its folder holds a
+# The table and the loudness of 2.1 are not in a file that could be read here. Its table is that of
+# 2.0 with weights of the same effect, its loudness that of EBU R 128, until its folder holds a
 # speaking_rate.json and a generator.json.
 EDITIONS: Final = {
     edition.name: edition.tempered(edition.generation)

@@ -1,9 +1,9 @@
-"""A voice made ready for one model: everything that depends on the voice alone, computed once.
+"""A voice prepared for one model: everything that depends on the voice alone, computed once.
 
-How far the phone transformer looks ahead depends on the first words, so all of it exists once per
-look-ahead, made when first needed. Opening an utterance then costs a copy and the few prompt
+The look-ahead of the phone transformer depends on the first words, so the state exists once per
+look-ahead, computed when first needed. Opening an utterance then costs a copy and the few prompt
 columns that look into the text.
-Invariant: what is kept here is never written to after it was made; sessions copy what they change.
+Invariant: the state is never written to after it was computed; sessions copy what they change.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Tables:
 
 
 def rotary_tables(model: VoxtreamModel) -> Tables:
-    """Angles for a model, on its device."""
+    """Return the angles for a model, on its device."""
     config, device = model.config, model.device
     return Tables(
         RotaryTable(config.phone.head_width, device),
@@ -58,10 +58,10 @@ class PreparedPrompt:
     columns: Tensor  # [B, K, P] codes with the acoustic delay
     speaker: Tensor  # [B, D] added to the depth transformer's first input
     last_acoustic: Tensor  # [1, K - 1] acoustic codes of the prompt's last frame
-    heard: Tensor  # [1, K, N] codes of the prompt's last frames, which the codec starts from
+    heard: Tensor  # [1, K, N] codes of the prompt's last frames, decoded before an utterance
     _rows: dict[int, PhoneRows] = field(default_factory=dict)
     _caches: dict[int, KvCache] = field(default_factory=dict)
-    _stream: MimiStream | None = None  # of the codec behind them
+    _stream: MimiStream | None = None  # the codec's state behind them
 
     @property
     def length(self) -> int:
@@ -84,7 +84,7 @@ class PreparedPrompt:
         return self.model.config.audio_window - self.length
 
     def rows(self, look_ahead: int) -> PhoneRows:
-        """Phone rows of the prompt under one look-ahead."""
+        """Return the phone rows of the prompt under one look-ahead."""
         if look_ahead not in self._rows:
             model = self.model
             none = PhoneRows(look_ahead, model.config.phone_window)
@@ -93,7 +93,7 @@ class PreparedPrompt:
         return self._rows[look_ahead]
 
     def cache(self, look_ahead: int) -> KvCache:
-        """Temporal cache of the prompt's first columns, those that no text can change."""
+        """Return the temporal cache of the columns that do not depend on the text."""
         if look_ahead not in self._caches:
             model, rows = self.model, self.rows(look_ahead)
             batch = len(self.columns)
@@ -106,14 +106,14 @@ class PreparedPrompt:
         return self._caches[look_ahead]
 
     def open(self, rows: PhoneRows) -> Opened:
-        """The temporal state behind the prompt, given phone rows of prompt and first text."""
+        """Return the temporal state behind the prompt, given rows of prompt and first text."""
         settled = self.cache(rows.look_ahead)
         cache = settled.copy(settled.length)
         return Opened(cache, self._prefill(cache, rows, self.length))
 
     def sound_on(self, mimi: Mimi) -> MimiStream:
-        """A stream of the codec that has just decoded the prompt's last frames, a few
-        milliseconds; without any it starts from silence.
+        """Return a stream of the codec behind the prompt's last frames; without any, behind
+        silence.
         """
         if not self.heard.shape[-1]:
             return mimi.open()
@@ -123,7 +123,7 @@ class PreparedPrompt:
         return mimi.copied(self._stream)
 
     def _prefill(self, cache: KvCache, rows: PhoneRows, end: int) -> Tensor:
-        """Run prompt columns cache.length..end-1; hidden of the last."""
+        """Run prompt columns cache.length..end-1. Return the hidden row of the last."""
         start = cache.length
         phones = rows.rows[:, self.places[start:end] - rows.first]  # [B, T, 2, D]
         columns = self.model.columns(phones.sum(dim=2), self.columns[:, :, start:end])
@@ -140,7 +140,7 @@ def prepare(
     speaker: Tensor,
     special: SpecialPhones = SPECIAL,
 ) -> PreparedPrompt:
-    """A prompt from its codes [K, T] and speaker vector [192], with an unknown phone a column."""
+    """Prepare a prompt of codes [K, T] and a speaker vector [192], with unknown phones."""
     codes = codes.to(model.device, torch.int64)
     last = codes[None, 1 : model.codebooks, -1]
     first = max(0, codes.shape[1] - model.generation.frames_heard)

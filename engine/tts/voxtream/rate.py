@@ -1,7 +1,7 @@
-"""Speaking rate while speaking: which duration tokens a rate wants, and the pull towards them.
+"""Speaking rate while speaking: a rate's duration tokens, and the bias towards them.
 
-The rate's target is a histogram over duration tokens; what was just spoken is another. Their ratio
-bends the model's own distribution (VoXtream2, 3.5).
+The rate's target is a histogram over duration tokens; the last frames have another one. Their ratio
+is a bias on the model's own distribution (VoXtream2, 3.5).
 Invariant: DurationState is the histogram of the last `window` tokens plus one in every bin.
 """
 
@@ -16,7 +16,7 @@ from engine.settings.rules import Range
 
 @dataclass(frozen=True)
 class RateTarget:
-    """What a rate asks for: counts per duration token, strength of the pull, semantic guidance."""
+    """Target of a rate: counts per duration token, strength of the bias, semantic guidance."""
 
     counts: Annotated[tuple[int, ...], Range(1, 1_000_000)]
     weight: Annotated[float, Range(0, 1000)]
@@ -24,7 +24,7 @@ class RateTarget:
 
 
 RATE: Final = Range(0.1, 100)  # SPS, of a table
-# Of a pull in common logarithms. The paper writes natural ones; the first weights were tuned so.
+# Of a bias in common logarithms. The paper has natural ones; the first weights have these.
 PER_DECADE: Final = 1 / math.log(10)
 
 # Released with the first weights, by rate in syllables per second.
@@ -40,7 +40,7 @@ RATE_TABLE = {
 
 
 def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> RateTarget:
-    """Target of any rate in SPS; outside the table (the weights' own) its nearest end."""
+    """Return the target of a rate in SPS; outside the table (the weights' own) its nearest end."""
     rate = min(max(rate, min(table)), max(table))
     below = max(place for place in table if place <= rate)
     if below == max(table):
@@ -50,7 +50,7 @@ def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> 
 
 
 def _between(low: RateTarget, high: RateTarget, share: float) -> RateTarget:
-    """Blend shapes and sizes of two histograms apart, then round; no bin falls to zero."""
+    """Blend shapes and sizes of two histograms separately, then round; no bin becomes zero."""
     low_sum, high_sum = sum(low.counts), sum(high.counts)
     total = low_sum + share * (high_sum - low_sum)
     counts = []
@@ -74,19 +74,19 @@ class DurationState:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Per token: 1 + how often it came in the window."""
+        """Per token: 1 + its count in the window."""
         return tuple(self._counts)
 
     def observe(self, token: int) -> None:
-        """A frame was spoken with this token."""
+        """Add the token of a frame."""
         self._counts[token] += 1
         self._recent.append(token)
         if len(self._recent) > self._window:
             self._counts[self._recent.popleft()] -= 1
 
-    def expect(self, target: RateTarget) -> None:
-        """Take the frames in the window for spoken as the target wants them: the new rate is not to
-        make up for what was spoken at another.
+    def assume_on_target(self, target: RateTarget) -> None:
+        """Replace the frames in the window by frames on target: the new rate must not compensate
+        for speech at the old one.
         """
         length, total = len(self._recent), sum(target.counts)
         self._recent.clear()
@@ -95,8 +95,8 @@ class DurationState:
             due = [q * frame / total - c for q, c in zip(target.counts, self._counts, strict=True)]
             self.observe(due.index(max(due)))
 
-    def pull(self, target: RateTarget, scale: float = PER_DECADE) -> tuple[float, ...]:
-        """What to add to the tokens' log-probabilities: k w (ln q - ln c), with k = `scale`."""
+    def rate_bias(self, target: RateTarget, scale: float = PER_DECADE) -> tuple[float, ...]:
+        """Return the bias on the tokens' log-probabilities: k w (ln q - ln c), with k = `scale`."""
         target_sum, count = sum(target.counts), sum(self._counts)
         return tuple(
             scale * target.weight * (math.log(q / target_sum) - math.log(c / count))

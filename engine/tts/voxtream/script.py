@@ -1,7 +1,7 @@
-"""What an utterance has to say: phones behind the prompt's, encoded as far as the text is known.
+"""The text of a passage: phones behind the prompt's, encoded as far as the text is known.
 
-Punctuation is encoded with the phones but never spoken, so phone indices (what the alignment
-counts) and sequence positions (what the phone transformer counts) differ.
+Punctuation is encoded with the phones but never spoken, so phone indices (of the alignment) and
+sequence positions (of the phone transformer) differ.
 Invariant: rows depend on the words added so far, not on how they were grouped.
 """
 
@@ -21,14 +21,14 @@ from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
 
-LAST_FRAMES: Final = 38  # 3 s; in the last ones of a full window, a passage ends with a word
+LAST_FRAMES: Final = 38  # 3 s; a passage in the last frames of a full window ends with a word
 
 
 class PhoneScript(ABC):
     """Phones of one passage, word by word, counted on from the prompt's."""
 
     def __init__(self, prompt_phones: int, table: PhoneTable, first_word: int) -> None:
-        """`first_word` = how many words of the utterance came before."""
+        """`first_word`: number of the utterance's words before the passage."""
         self.phone_count = prompt_phones  # real phones, the prompt's included
         self.closed = False
         self.places = WordPlaces(first_word)
@@ -37,65 +37,65 @@ class PhoneScript(ABC):
 
     @abstractmethod
     def _append_phone(self, number: int) -> None:
-        """The id of the next phone, of the silence or of the end mark."""
+        """Append the id of a phone, of the silence or of the end mark."""
 
     @property
     def has_phones(self) -> bool:
         return self.phone_count > self._prompt_phones
 
     def add(self, word: PhonedWord) -> None:
-        """The next word."""
+        """Append a word."""
         for number in self.places.add(word, self.phone_count, self._table):
             self._append_phone(number)
             self.phone_count += 1
 
     def close(self) -> None:
-        """The text is over: silence and the end mark stand behind the last phone."""
+        """The text is over: append silence and the end mark."""
         self.closed = True
         self._append_phone(self._table.special.silence)
         self._append_phone(self._table.special.eos)
 
     def words_begun(self, span: Span) -> list[tuple[int, bool]]:
-        """Words that begin in a frame, each once: (number, whether in the frame's second half)."""
+        """Report words that begin in a frame: (number, True in the frame's second half)."""
         begun = self.places.begun(math.inf if span.ended else span.last)
         return [(word, span.first < start == span.last) for word, start in begun]
 
     def is_cut(self, before: Span, span: Span, left: int) -> bool:
-        """Whether the passage has to end between two frames, because the temporal transformer's
-        window holds only `left` more: between words if it can be.
+        """Return True if the passage must end between two frames, because the temporal
+        transformer's window has room for only `left` more: between words if possible.
         """
         if left > LAST_FRAMES:
             return False
         return left <= 0 or self.places.word_at(span.first) > self.places.word_at(before.last)
 
     def syllables_ended(self, span: Span) -> int:
-        """How many syllables are over when a frame begins, each counted once."""
+        """Report the number of syllables that end before a frame."""
         return self.places.syllables_ended(math.inf if span.ended else span.first)
 
 
 class Script(PhoneScript):
-    """VoXtream2's: with punctuation, and rows that look as far ahead as the text allows."""
+    """VoXtream2's text: with punctuation, and rows that look as far ahead as the text allows."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
         super().__init__(prompt.phones, table, first_word)
         self._prompt = prompt
-        self._tokens: list[int] = []  # text side; dropped once the look-ahead stays the same
-        self._count = 0  # text-side tokens ever
+        self._tokens: list[int] = []  # of the text; dropped once the look-ahead is at its maximum
+        self._count = 0  # all tokens of the text
         self._fresh: list[int] = []  # not yet encoded
         self._rows: PhoneRows | None = None
-        self._needed = 0  # sequence position of the first row that may still be asked for
+        self._needed = 0  # sequence position of the first row that may be needed
         self._positions: deque[int] = deque()  # of phone indices self._first..
         self._ids: deque[int] = deque()  # of the same phones
         self._first = prompt.phones
 
     def add(self, word: PhonedWord) -> None:
-        """The next word, and the mark behind it."""
+        """Append a word, and the mark behind it."""
         super().add(word)
         if word.mark in self._table.special.marks:
             self._append(self._table.special.marks[word.mark])
 
     def rows(self) -> PhoneRows:
-        """All rows encoded under the look-ahead that so much text allows."""
+        """Return all rows, encoded under the look-ahead that the known text allows."""
         config = self._prompt.model.config
         look_ahead = min(self._count // config.max_look_ahead, config.max_look_ahead - 1) + 1
         rows = self._rows
@@ -104,7 +104,7 @@ class Script(PhoneScript):
             self._fresh = self._tokens.copy()
         if self._fresh:
             model = self._prompt.model
-            # The unconditional row does not know the text.
+            # The unconditional row has unknown phones.
             ids = [self._fresh, [self._table.special.unknown] * len(self._fresh)]
             embedded = model.phone_embeddings(torch.tensor(ids, device=model.device))
             rows = extend(rows, embedded, model.phone, self._prompt.tables.phone)
@@ -115,18 +115,18 @@ class Script(PhoneScript):
         return rows
 
     def vector(self, span: Span) -> Tensor:
-        """Phone vector [B, D] of a frame: the sum of its two rows, a lone phone's row twice."""
+        """Return the phone vector [B, D] of a frame: the sum of its two phones' rows."""
         rows = self.rows()
         return rows.row(self._position(span.first)) + rows.row(self._position(span.last))
 
     def said(self, span: Span) -> tuple[int, int]:
-        """Ids of a frame's first and last phone; NOTHING for the prompt's."""
+        """Return the ids of a frame's first and last phone; NOTHING for the prompt's."""
         return self._id(span.first), self._id(span.last)
 
     def forget_before(self, phone: int) -> None:
-        """Phones before this index are spoken and will not be asked for.
+        """Drop phones before this index: they are spoken.
 
-        An utterance may linger on the prompt's last phone, so nothing is dropped before it leaves.
+        The voice may stay on the prompt's last phone, so nothing is dropped before it leaves.
         """
         while self._first < phone and self._positions:
             self._positions.popleft()
@@ -137,9 +137,7 @@ class Script(PhoneScript):
             self._rows = self._rows.dropped_before(self._needed)
 
     def is_inside_word(self, phone: int) -> bool:
-        """Whether the word of this phone goes on behind it; words_begun() may still be to be
-        asked. No word holds a phone of the prompt.
-        """
+        """Return True if the phone's word continues after it; False for a phone of the prompt."""
         following = phone + 1
         if phone < self._prompt.phones or (self.closed and following >= self.phone_count):
             return False

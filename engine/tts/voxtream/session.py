@@ -1,13 +1,13 @@
 """One utterance: words in, frames out, with the rate read at every frame.
 
-Words are taken up as they come, as far ahead as the network sees; which frame is the first to know
-a word belongs to the trace, as the rate does. With a look-ahead of 0 they are taken up only when
-fewer than three phones are ahead, whether they came early or late: then the samples do not depend
-on how pushing and stepping are interleaved.
-A long text is spoken in passages of whole sentences, each from the prompt alone: a small model that
-hears only itself for a minute wears out, and a passage costs a copy of the prompt's snapshot. A
-sentence that is longer than the temporal transformer's window is cut, between words if it can be.
-Invariant: all state is here; closing the session frees it, and no other session sees it.
+Words are read as they come, as far ahead as the network sees. The first frame that knows a word is
+part of the trace, like the rate. With a look-ahead of 0 words are read only when fewer than three
+phones are ahead, even if they came earlier. So the samples do not depend on how calls to push_word
+and step are interleaved.
+A long text is spoken in passages of whole sentences, each from the prompt alone: the speech of a
+small model gets worse after a minute of its own speech, and a passage only costs a copy of the
+prompt's state. A sentence longer than the temporal transformer's window is cut, between words if
+possible. Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
 from collections import deque
@@ -35,12 +35,12 @@ from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
 
-OWN_PACE_MS = 1000  # of plain speech; before, the voice's own pace is not known well enough
+OWN_PACE_MS = 1000  # of plain speech; less is too little to measure the voice's own pace
 
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What all sessions of a model share and none may change."""
+    """Parts that all sessions of a model share and none may change."""
 
     generation: Generation
     model: VoxtreamModel
@@ -53,15 +53,15 @@ class ModelParts:
 
 @dataclass(frozen=True)
 class Drawn:
-    """How fast a frame was to be: its word's pace, and the SPS asked of the network."""
+    """Target of a frame: its word's pace, and the network's rate in SPS."""
 
     pace: float = PLAIN
     rate: float | None = None
 
 
 class VoxtreamSession(PassageSession):
-    """A TtsSession. At the model's own pace, where that is not fixed, a word's pace moves the rate
-    measured of this utterance's plain words, so it needs a second of those first.
+    """A TtsSession. At the model's own pace, unless that is fixed, a word's pace is a factor on the
+    measured rate of this utterance's plain words, so it needs a second of those first.
     """
 
     _script: Script
@@ -73,7 +73,7 @@ class VoxtreamSession(PassageSession):
         fresh_frames: Callable[[], Frames],
         seed: int,
     ) -> None:
-        """`fresh_frames` makes what makes the frames of a passage."""
+        """`fresh_frames` returns the maker of a passage's frames."""
         super().__init__(SAMPLE_RATE, parts.espeak, RateRange(min(parts.rates), max(parts.rates)))
         window = parts.generation.rate_window_frames
         self._parts = parts
@@ -85,16 +85,16 @@ class VoxtreamSession(PassageSession):
         self._last_rate: float | None = None  # asked for when the frame before was drawn
         self._silence = SilenceLimit(SAMPLE_RATE)
         self._stretch = Stretch(SAMPLE_RATE)
-        self._begun_words: deque[int] = deque()  # whose first sample has not sounded yet
-        self._begin_marks: list[int] = []  # where those begin that come with the next frame
+        self._begun_words: deque[int] = deque()  # whose first sample is not in the queue yet
+        self._begin_marks: list[int] = []  # positions of those in the next frame
         self._generator = torch.Generator().manual_seed(seed)
         self._fresh_frames = fresh_frames
         self._frames = fresh_frames()  # of the passage
-        self._plain = False  # whether the frame due is at the model's own pace
+        self._plain = False  # True if the frame due is at the model's own pace
         self._stretched = 0  # samples before they were stretched
 
     def _begin_passage(self, first_word: int) -> None:
-        """Go on from the prompt alone; the rate and what was measured of it stay."""
+        """Restart from the prompt alone; the rate and its measurements stay."""
         if first_word:
             self._frames.close()
             self._frames = self._fresh_frames()
@@ -121,11 +121,11 @@ class VoxtreamSession(PassageSession):
 
     @property
     def taken(self) -> int:
-        """Words taken up so far; with those before every step they make a trace, see base.py."""
+        """Number of words read; its values before every step are part of a trace, see base.py."""
         return len(self._words_heard)
 
     def _read_ahead(self) -> bool:
-        """Hear the words that the next frame is to know; False when it needs more of them."""
+        """Hear the words that the next frame can see; False when it needs more of them."""
         script, generation = self._script, self._parts.generation
         wanted = max(generation.min_look_ahead, generation.look_ahead)
         full = self._passage >= generation.passage_frames
@@ -135,23 +135,23 @@ class VoxtreamSession(PassageSession):
         return True
 
     def _ahead(self) -> int:
-        """Phones known behind the one that is spoken."""
+        """Phones known behind the current one."""
         return self._script.phone_count - self._cursor.last - 1
 
     def _pass_over_words(self) -> None:
-        """Append a silent frame for a passage without a sound: so its words begin somewhere."""
+        """Append a silent frame for a passage without a sound, in which its words begin."""
         self._passage_over = True
         marks = self._marks(Span(0, 0, ended=True))
         self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
     def _draw_first(self) -> None:
-        """Draw the first frame, which is not heard yet: its acoustic codes are the prompt's."""
+        """Draw the first frame, without samples: its acoustic codes are the prompt's."""
         opened = self._prompt.open(self._script.rows())
         self._span = self._move(self._frames.first(opened, self._controls()), None)
         self._spoken = self._drawn
 
     def _draw(self, before: Span) -> None:
-        """Draw the next frame; the one before it, which spoke `before`, is heard."""
+        """Draw the next frame; append the one before it, which speaks `before`."""
         self._plain = self.rate is None and self._pace() == PLAIN
         script = self._script
         phones, said = script.vector(before), script.said(before)
@@ -170,7 +170,7 @@ class VoxtreamSession(PassageSession):
         self._spoken = self._drawn
 
     def _controls(self) -> Tensor:
-        """Rate and randomness of this frame."""
+        """Return the rate's bias and the noise for this frame."""
         generation = self._parts.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
         pace = self._pace()
@@ -179,16 +179,16 @@ class VoxtreamSession(PassageSession):
             rate = min(max(rate, generation.lowest_rate), generation.highest_rate)
             target = rate_target(rate, self._parts.rates)
             if generation.stretches and self.rate != self._last_rate:
-                self._durations.expect(target)
+                self._durations.assume_on_target(target)
             guidance = target.guidance
-            pull = self._durations.pull(target, generation.pull_scale)
+            pull = self._durations.rate_bias(target, generation.pull_scale)
         self._drawn, self._last_rate = Drawn(pace, rate), self.rate
         token_noise = race_noise(len(pull), self._generator)
         code_noise = race_noise(generation.top_codes, self._generator)
         return pack_controls(guidance, pull, token_noise, code_noise)
 
     def _wanted(self, pace: float) -> float | None:
-        """The rate, moved by a word's pace; None = as the network likes."""
+        """Return the rate times a word's pace; None = the network's own."""
         rate = self.rate
         if rate is None:
             rate = self._parts.generation.own_rate or None
@@ -197,22 +197,20 @@ class VoxtreamSession(PassageSession):
         return None if rate is None else paced(self._rates.nearest(rate), pace)
 
     def _speed(self) -> float:
-        """Of the samples of the frame before: what was not asked of the network, or is asked for
-        only now.
-        """
+        """Return the playing speed of the previous frame: the wanted rate over the network's."""
         wanted, spoken = self._wanted(self._spoken.pace), self._spoken.rate
         if wanted is None or spoken is None or not self._parts.generation.stretches:
             return 1.0
         return min(max(wanted / spoken, SLOWEST), FASTEST)
 
     def _pace(self) -> float:
-        """Of the word that the frame to be made speaks."""
+        """Return the pace of the next frame's word."""
         places, span = self._script.places, self._span
         word = places.begun_words if span is None else places.word_at(span.last)
         return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
-        """The phones this frame speaks; notes the end one frame after it came."""
+        """Return the phones of this frame. The passage is over one frame after the end."""
         script, cursor = self._script, self._cursor
         self._durations.observe(token)
         if before is not None and before.ended:
@@ -224,7 +222,7 @@ class VoxtreamSession(PassageSession):
         )
 
     def _speak(self, pcm: Tensor, span: Span) -> None:
-        """Append a frame, which spoke `span`."""
+        """Append a frame, which speaks `span`."""
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
@@ -235,14 +233,14 @@ class VoxtreamSession(PassageSession):
         self._sound(pcm, speed, marks)
 
     def _marks(self, span: Span) -> list[int]:
-        """Where the words that begin in the next frame begin."""
+        """Return the positions, before stretching, of words that begin in the next frame."""
         half = FRAME_SAMPLES // 2
         words = self._script.words_begun(span)
         self._begun_words += [word for word, _ in words]
         return [self._stretched + late * half for _, late in words]
 
     def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> None:
-        """Append the samples that are ready after these, but leave out a silence too long."""
+        """Stretch and append samples, but omit them when they prolong a silence too much."""
         samples = pcm.numpy()
         marks = sorted(self._begin_marks + marks)
         if not self._passage_over and self._silence.exceeds(samples, speed):

@@ -1,6 +1,6 @@
-"""VoXtream2 behind the seam every synthesiser stands behind.
+"""VoXtream2 as a TtsModel.
 
-Invariant: weights are loaded once and never change; what a session changes is its own.
+Invariant: weights are loaded once and never change; a session changes only its own state.
 """
 
 import logging
@@ -54,7 +54,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         edition: str = "",
         graphs: bool | None = None,
     ) -> None:
-        """`edition`: see TtsInfo. `graphs`: whether frames are replays of a captured graph; None =
+        """`edition`: see TtsInfo. `graphs`: True if frames are replays of a captured graph; None =
         on CUDA only.
         """
         rates = RateRange(min(parts.rates), max(parts.rates))
@@ -90,9 +90,9 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
-        """Prepare what every text needs of the voice, and what its first words need to begin at
-        once: those of up to nine phones, or all that may have been pushed. Then compute one frame,
-        because a library's first call takes longer.
+        """Compute the voice's state for every text and for first words of up to nine phones, or of
+        any number if the model reads ahead. Then compute one frame, because a library's first call
+        takes longer.
         """
         prompt = self._of(voice)
         furthest = self._parts.model.config.max_look_ahead
@@ -103,7 +103,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         super().warm(voice)
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
-        """The same weights and voices under another rate table, nothing stretched."""
+        """Return the same weights and voices with another rate table, without stretching."""
         generation = replace(self._parts.generation, lowest_rate=0.0, highest_rate=UNBOUNDED)
         parts = replace(self._parts, rates=rates, generation=generation)
         name, edition = self.info.name, self.info.edition
@@ -116,7 +116,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         self._idle.clear()
 
     def _frames(self, prompt: PreparedPrompt) -> Frames:
-        """What makes a session's frames: on CUDA a graph, captured when none is idle."""
+        """Return the maker of a session's frames: on CUDA a graph, captured when none is idle."""
         if self._graphs and not self._idle:
             self._capture()
         if not self._idle:
@@ -126,7 +126,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         return frames
 
     def _capture(self) -> None:
-        """Make one more graph; where that fails no other is tried, and `info` says so."""
+        """Capture one more graph. If that fails, never try again, and set the note in `info`."""
         parts = self._parts
         try:
             frames = GraphFrames(parts.model, self._tables, parts.mimi, self._idle.append)
@@ -151,7 +151,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
 @dataclass(frozen=True)
 class Files:
-    """Where the published files lie."""
+    """Paths of the published files."""
 
     model: Path  # folder, see files/published.py
     mimi: Path
@@ -165,9 +165,9 @@ def load_published(
     target: Target,
     fallback: Callable[[], Clip],
 ) -> VoxtreamSynthesiser:
-    """The published model. ModelError naming what is missing or wrong.
+    """Load the published model. ModelError names a missing or wrong file.
 
-    It brings no voice along: `fallback` gives a recording to speak like.
+    It has no voice of its own: `fallback` returns a recording for one.
     """
     published = read_published(files.model, edition)
     shape, edition = published.shape, published.edition
@@ -200,8 +200,8 @@ def encode(
     model: str,
     loudness: float | None = None,
 ) -> Voice:
-    """A voice from mono samples, brought to `loudness` (LUFS) first. UnreadableClip with the reason
-    when they cannot become one.
+    """Make a voice from mono samples at `loudness` (LUFS). UnreadableClip with the reason when no
+    voice can be made.
     """
     recording = recordings.read(pcm, sample_rate, loudness)
     clean = resampled(recording.clean, sample_rate, SAMPLE_RATE)

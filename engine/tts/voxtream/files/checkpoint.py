@@ -1,8 +1,8 @@
-"""Reads the published weights as they are, tensor by tensor, straight into the form they run in.
+"""Loader of the published weights, tensor by tensor, into their final form.
 
-Invariant: either every published key was there with its shape and was used exactly once, or a
-ModelError names the file, the key, what was expected and what was found.
-At no time is more of the model in memory than its final form and one tensor.
+Invariant: either every published key exists with its shape and is used exactly once, or a
+ModelError names the file, the key, and the expected and actual value. Memory never holds more of
+the model than its final form and one tensor.
 """
 
 from collections.abc import Iterator
@@ -31,16 +31,16 @@ PREFIXES = {"phone": "phone_former", "temporal": "temp_former", "depth": "dep_fo
 
 
 class Source(Protocol):
-    """Where tensors come from, by published key; numbers all of them."""
+    """Source of finite tensors by published key."""
 
     def take(self, key: str) -> Tensor:
-        """The tensor of a key of `published_shapes`, fp32 on the CPU."""
+        """Return the tensor of a key in published_shapes(), fp32 on the CPU."""
         ...
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where the model runs: device, dtype of activations, threads of packed products."""
+    """Target of loading: device, dtype of activations, threads of packed products."""
 
     device: torch.device
     dtype: torch.dtype
@@ -48,12 +48,12 @@ class Target:
 
 
 def precision_on(target: Target) -> Precision:
-    """8 bits, where the packed products run: on the CPU only."""
+    """Return 8 bits for the CPU, the only device with packed products."""
     return Precision.INT8 if target.device.type == "cpu" else Precision.FLOAT
 
 
 def published_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Every key of the published file with its shape."""
+    """Return every key of the published file with its shape."""
     width, vocabulary = config.width, config.audio_vocabulary
     shapes: dict[str, tuple[int, ...]] = {
         "phone_embeddings.weight": (config.phone_vocabulary, width),
@@ -96,8 +96,8 @@ def load_weights(
     *,
     heads: Precision | None = None,
 ) -> VoxtreamModel:
-    """The model with its products in this precision; `heads`: of the heads and of the depth
-    transformer, where it is another one.
+    """Load the model with its products in this precision; `heads`: another precision for the heads
+    and the depth transformer.
     """
     heads = heads or precision
     with torch.device("meta"):
@@ -125,7 +125,7 @@ def load_weights(
 
 
 class _Filler:
-    """Puts tensors where they belong, in the target's dtype or packed."""
+    """Sets tensors in the model, in the target's dtype or packed."""
 
     def __init__(self, source: Source, target: Target) -> None:
         self._take = source.take
@@ -145,12 +145,12 @@ class _Filler:
     def product(
         self, parent: nn.Module, name: str, keys: tuple[str, ...], precision: Precision
     ) -> None:
-        """One product from published ones stacked on their outputs."""
+        """Set one product from published ones, joined along their outputs."""
         weight = torch.cat([self._take(key) for key in keys])
         setattr(parent, name, self.linear(weight, precision, threads=self._target.threads))
 
     def stack(self, model: VoxtreamModel, name: str, precision: Precision) -> None:
-        """The phone or temporal transformer, as one graph when packed; or any, plain."""
+        """Set the phone or temporal transformer, as one graph when packed; or any plain one."""
         stack = getattr(model, name)
         assert isinstance(stack, Transformer)
         self.weight(stack.norm, f"{PREFIXES[name]}.norm.scale", "scale")
@@ -167,7 +167,7 @@ class _Filler:
         setattr(model, name, packed)
 
     def acoustics(self, model: VoxtreamModel) -> PackedAcoustics:
-        """The depth transformer and its heads, both packed."""
+        """Return the depth transformer and its heads, both packed."""
         config = model.config
         table = RotaryTable(config.depth.head_width, self._target.device, model.codebooks)
         stack = ShortStack(
@@ -182,7 +182,7 @@ class _Filler:
         return PackedAcoustics(stack, heads[:, : config.codes], guidance=guidance)
 
     def _blocks(self, name: str, config: TransformerConfig) -> Iterator[Block]:
-        """The blocks of a stack one at a time, so that only one is held in full."""
+        """Yield the blocks of a stack one at a time, so that memory holds only one."""
         for number in range(config.layers):
             with torch.device("meta"):
                 block = Block(config)
@@ -206,10 +206,10 @@ class _Filler:
 
 
 class PublishedFile:
-    """model.safetensors, checked against the shapes of its configuration when opened."""
+    """model.safetensors, validated against the shapes of its configuration when opened."""
 
     def __init__(self, file: Path, config: ModelConfig, without: tuple[str, ...] = ()) -> None:
-        """`without`: beginnings of keys that another file has."""
+        """`without`: prefixes of keys that are in another file."""
         self._file = file
         self._open = _open_safetensors(file)
         shapes = published_shapes(config)
@@ -220,7 +220,7 @@ class PublishedFile:
             raise
 
     def take(self, key: str) -> Tensor:
-        """One tensor as fp32. ModelError when it holds what is no number."""
+        """Return one tensor as fp32. ModelError when it contains NaN or infinity."""
         tensor = stored_weights.read(self._open, key)
         if not_finite([(key, tensor)]):
             raise ModelError(

@@ -1,4 +1,4 @@
-"""From the settings to a loaded VoXtream2: which device, which precision, which files."""
+"""From the settings to a loaded VoXtream2: device, precision and files."""
 
 import os
 from contextlib import closing
@@ -35,14 +35,14 @@ _PROMPT_TEXT: Final = "The boat left the harbour in the morning, and nobody on t
 
 
 def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    """The model as the settings want it. ModelError when files are missing or unusable."""
+    """Load the model for these settings. ModelError when files are missing or unusable."""
     place = target(settings.device)
     return _load(EDITIONS[settings.engine], _precision(place), place, progress)
 
 
 def load_to_measure(device: str, precision: str) -> TtsModel:
-    """The best edition that was fetched, or that is missing, in a precision by name. ModelError
-    when the device is not there, or the files are missing or broken.
+    """Load the best fetched edition in a precision by name. ModelError when the device is missing,
+    or files are missing or damaged.
     """
     edition = next((name for name in PUBLISHED if _missing(_files(name)) is None), VOXTREAM2)
     place = target(device)
@@ -53,8 +53,8 @@ def load_to_measure(device: str, precision: str) -> TtsModel:
 def _load(
     edition: Edition, precision: Precision, place: Target, progress: Progress
 ) -> VoxtreamSynthesiser:
-    # What is left to torch beside the packed products is small: on two busy cores a second thread
-    # made the codec cost 111 ms of CPU a frame instead of 21.
+    # Torch's own work beside the packed products is small: on two busy cores a second thread made
+    # the codec cost 111 ms of CPU a frame instead of 21.
     torch.set_num_threads(place.threads if precision is Precision.FLOAT else 1)
     files = _files(edition.name)
     if missing := _missing(files):
@@ -69,7 +69,7 @@ def _load(
 
 
 def target(device: str, threads: int = 2) -> Target:
-    """Where to run, with at most `threads` on the CPU; as speech_device()."""
+    """Return the target on a device of speech_device(), with at most `threads` on the CPU."""
     place = speech_device(device)
     if place.type == "cuda":
         # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
@@ -81,13 +81,13 @@ def target(device: str, threads: int = 2) -> Target:
 
 
 def _precision(place: Target) -> Precision:
-    """The precision the benchmark picked here, else 8 bits on the CPU."""
+    """Return the precision that the benchmark picked here, else that of precision_on()."""
     picked = find_pick(data_folder(), place.device.type)
     return Precision.FLOAT if picked == Precision.FLOAT.value else precision_on(place)
 
 
 def _files(edition: str) -> Files:
-    """Where the files of an edition are fetched to."""
+    """Return the paths of an edition's fetched files."""
     models = data_folder() / "models"
     return Files(
         model=models / edition,
@@ -97,13 +97,13 @@ def _files(edition: str) -> Files:
 
 
 def _missing(files: Files) -> Path | None:
-    """The first that is not there; None when all are."""
+    """Return the first missing file; None when all exist."""
     wanted = (files.model / WEIGHTS, files.mimi, files.speaker)
     return next((file for file in wanted if not file.is_file()), None)
 
 
 def _formant_clip() -> Clip:
-    """A few seconds of the built-in voice, as the prompt until the person adds a recording."""
+    """Return a few seconds of the formant voice: the prompt until a recording is added."""
     from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
 
     with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:
@@ -118,10 +118,10 @@ def _formant_clip() -> Clip:
 
 
 def load_starter(settings: SpeechSettings, progress: Progress) -> TtsModel:
-    """The starter voice. ModelError when its pack is missing or damaged."""
+    """Load the starter voice. ModelError when its pack is missing or damaged."""
     progress(Translatable("Loading the starter voice"), None)
     folder = pack_folder()
-    # One thread: a frame's products are so small that a second one costs more than it brings.
+    # One thread: a frame's products are so small that a second one costs more than it saves.
     place = target("cpu" if settings.device == "auto" else settings.device, threads=1)
     torch.set_num_threads(place.threads)
     try:

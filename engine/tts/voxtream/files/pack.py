@@ -3,8 +3,8 @@
     config.json   shapes, generation, rate table          phones.json   ids of phones
     voice.safetensors   codec.safetensors   speaker.safetensors   voices/   CARD.md
 
-Invariant: a pack is read as a whole or refused with a ModelError that names the file; nothing in it
-can change what the published checkpoint does.
+Invariant: a pack is loaded entirely or refused with a ModelError that names the file. It cannot
+change the published checkpoint.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ from engine.typed_values import WrongValue, build, drop_settled
 
 @dataclass(frozen=True)
 class PackConfig:
-    """What a pack says of itself."""
+    """Contents of a pack's config.json."""
 
     name: str
     shape: ModelConfig
@@ -52,7 +52,7 @@ class PackConfig:
 
 
 def load_pack(folder: Path, precision: Precision, target: Target) -> VoxtreamSynthesiser:
-    """The pack's model and named voices. ModelError names the file that is missing or wrong."""
+    """Load the pack's model and named voices. ModelError names a missing or wrong file."""
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
@@ -74,7 +74,7 @@ def read_pack_config(file: Path) -> PackConfig:
 
 
 def _made(entries: dict[str, Any]) -> PackConfig:
-    """Older packs do not say all of generation."""
+    """Build the configuration; older packs lack some constants of generation."""
     shape, rates = entries.get("shape"), entries.get("rates")
     if not isinstance(shape, dict) or not isinstance(rates, dict):
         raise WrongValue("it lacks shapes or rates")
@@ -89,7 +89,7 @@ def _made(entries: dict[str, Any]) -> PackConfig:
 
 
 def _check(config: PackConfig) -> None:
-    """ValueError for what types cannot say."""
+    """ValueError for values that do not fit each other."""
     shape = config.shape
     for rate in config.rates:
         check_number("rate", rate, RATE)

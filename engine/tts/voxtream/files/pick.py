@@ -1,7 +1,7 @@
-"""The precision of VoXtream2 on this machine, chosen by speed and kept in the data folder.
+"""The precision of VoXtream2 on this machine, chosen by speed and stored in the data folder.
 
-Invariant: a pick holds for the kind of device it was measured on; a file that is no pick counts as
-none. Imports no torch, so that a host can read and write picks without the model.
+Invariant: a pick is valid for the kind of device it was measured on; an invalid file counts as
+missing. Imports no torch, so that a host can read and write picks without the model.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ FILE: Final = "profile.json"
 
 @dataclass(frozen=True)
 class Pick:
-    """The precision to speak with on a kind of device ('cpu', 'cuda'), and why in one sentence.
+    """The precision for a kind of device ('cpu', 'cuda'), and the reason in one sentence.
 
     `profile` is empty when none is fast enough.
     """
@@ -29,7 +29,7 @@ class Pick:
 
 
 def judge(device: str, rtfs: Mapping[str, float]) -> Pick:
-    """The best that stays below LARGEST_RTF, of those measured (name -> RTF, not empty)."""
+    """Pick the best of the measured precisions (name -> RTF, not empty) below LARGEST_RTF."""
     names = [name for name in NAMES if name in rtfs]
     for place, name in enumerate(names):
         if rtfs[name] < LARGEST_RTF:
@@ -50,12 +50,12 @@ def keep(pick: Pick, folder: Path) -> None:
 
 
 def find_pick(folder: Path, device: str) -> str:
-    """The name of the precision picked for this kind of device; empty when there is none."""
+    """Return the precision picked for this kind of device; empty without a pick."""
     pick = last_pick(folder)
     fits = pick is not None and pick.device == device and pick.profile in NAMES
     return pick.profile if pick is not None and fits else ""
 
 
 def last_pick(folder: Path) -> Pick | None:
-    """What was picked last, for whatever device; None when nothing was measured."""
+    """Return the last pick, for any device; None when nothing was measured."""
     return read_pick(Pick, folder / FILE)

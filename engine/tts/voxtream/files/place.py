@@ -1,7 +1,7 @@
-"""Where the weights lie: of the published editions, and the pack that comes with the program.
+"""Paths of the weights: of the published editions, and of the pack that comes with the program.
 
-A person who trained a pack of their own puts it into the data folder; it goes before the shipped
-one. Invariant: imports no torch, so that listing voices stays quick.
+A pack in the data folder, which a person trained, takes precedence over the shipped one. Invariant:
+imports no torch, so that listing voices stays quick.
 """
 
 from pathlib import Path
@@ -17,12 +17,12 @@ PUBLISHED: Final = {VOXTREAM2_1: "VoXtream2.1", VOXTREAM2: "VoXtream2"}  # the b
 
 
 def own_folder() -> Path:
-    """Where a person's own pack goes; need not exist."""
+    """Return the folder of a person's own pack, which need not exist."""
     return data_folder() / "models" / NAME
 
 
 def pack_folder() -> Path:
-    """The folder of the pack that speaks. ModelError when there is none."""
+    """Return the folder of the pack in use. ModelError when there is none."""
     if own_folder().is_dir():
         return own_folder()
     try:

@@ -1,9 +1,9 @@
-"""What a folder of published weights says of itself: shape, ids, phones, language, settings.
+"""Configuration of a folder of published weights: shape, ids, phones, language, settings.
 
     config.json   phoneme_to_token.json   model.safetensors   always
-    generator.json   speaking_rate.json                       where its authors put them there
+    generator.json   speaking_rate.json                       optional
 
-Invariant: nothing is assumed that a file says; what cannot be spoken is refused by name.
+Invariant: a value in a file overrides ours; unusable values are refused by name.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ CONFIG, PHONES, WEIGHTS = "config.json", "phoneme_to_token.json", "model.safeten
 GENERATOR, RATES = "generator.json", "speaking_rate.json"
 ENGLISH: Final = "en-us"
 LOUDNESS: Final = Range(-70, 0)  # LUFS
-# Our names of what a generator.json calls otherwise.
+# Names in a generator.json, and ours.
 _CONSTANTS: Final = {
     "temperature": "temperature",
     "top_p": "nucleus",
@@ -48,7 +48,7 @@ _CONSTANTS: Final = {
 
 @dataclass(frozen=True)
 class Published:
-    """`language` as espeak calls it; `edition` as the folder's own files change it."""
+    """`language` as espeak names it; `edition` with the changes in the folder's files."""
 
     shape: ModelConfig
     edition: Edition
@@ -58,7 +58,7 @@ class Published:
 
 @dataclass(frozen=True)
 class _Settings:
-    """The keys of a config.json or generator.json that are followed; None = they are not there."""
+    """Known keys of a config.json or generator.json; None = missing."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -80,7 +80,7 @@ class _Settings:
     language: str | None = None
 
     def ids(self) -> Mapping[str, int]:
-        """Special phone ids by the names they have in a table of phones."""
+        """Return special phone ids by their names in a table of phones."""
         named = {name: getattr(self, f"{name}_token") for name in ("sil", "unk", "bos", "eos")}
         named["eop"] = self.eop_token
         return {name: number for name, number in named.items() if number is not None}
@@ -96,7 +96,7 @@ class _Rate:
 
 
 def read_published(folder: Path, edition: Edition) -> Published:
-    """ModelError naming the file that is missing, damaged, or describes what cannot be spoken."""
+    """Read the folder. ModelError names a file that is missing, damaged or unusable."""
     shape = read_config(folder / CONFIG)
     settings = _settings(folder)
     vocabulary = shape.phone_vocabulary
@@ -109,7 +109,7 @@ def read_published(folder: Path, edition: Edition) -> Published:
 
 
 def espeak_of(folder: Path, language: str) -> Espeak:
-    """The phones of a language. ModelError naming the folder where espeak does not have it."""
+    """Return espeak for a language. ModelError names the folder when espeak lacks the language."""
     try:
         return Espeak(language)
     except ModelError as error:
@@ -125,7 +125,7 @@ def espeak_of(folder: Path, language: str) -> Espeak:
 
 
 def _settings(folder: Path) -> _Settings:
-    """Of both files together; a generator.json goes before."""
+    """Read the settings in both files; generator.json takes precedence."""
     found = _Settings()
     for file in (folder / CONFIG, folder / GENERATOR):
         table = _optional(file)
@@ -147,10 +147,10 @@ def _optional(file: Path) -> dict[str, Any]:
 
 
 def _check_tokens(file: Path, table: Mapping[str, Any]) -> None:
-    """That the duration tokens, where they are named, mean what they mean here."""
+    """ModelError when the file's duration tokens differ from ours."""
     named = table.get("phoneme_index_map")
     if not isinstance(named, dict) or not all(isinstance(row, list) for row in named.values()):
-        return  # of training: phones by name
+        return  # for training: phones by name
     ours = {str(n): [token.shift, token.phones] for n, token in enumerate(DURATION_TOKENS)}
     if named != ours:
         raise _unusable(file, f"'phoneme_index_map' is {named}, expected {ours}")
@@ -181,7 +181,7 @@ def _loudness(settings: _Settings, edition: Edition) -> float | None:
 
 
 def _rates(file: Path) -> Mapping[float, RateTarget]:
-    """The table of rates in a file; empty where there is no such file."""
+    """Return the table of rates in a file; empty when the file is missing."""
     rates = {}
     try:
         for name, row in _optional(file).items():

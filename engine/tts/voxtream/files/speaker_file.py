@@ -1,8 +1,8 @@
-"""Reads the published speaker encoder, strictly and without running anything in it.
+"""Loader of the published speaker encoder that executes no code in the file.
 
-Invariant: either every tensor of the file fits the network its own configuration describes and
-nothing in that configuration would change the numbers, or a ModelError names the file, the key,
-what was expected and what was found.
+Invariant: either every tensor of the file fits the network in its configuration, and the
+configuration contains only values that are implemented here, or a ModelError names the file, the
+key, and the expected and actual value.
 """
 
 from dataclasses import fields
@@ -27,7 +27,7 @@ from engine.tts.speaker.redimnet import (
 
 AGAIN = Translatable("Fetch the model again.")
 NEWER = Translatable("This speaker encoder needs a newer version of the program.")
-# What each key of the configuration may be; where it is absent, the first is meant.
+# Allowed values of the configuration's keys; the first is the default.
 _KINDS: dict[str, tuple[Any, ...]] = {
     "block_1d_type": ("att",),
     "block_2d_type": ("convnext_like",),
@@ -59,11 +59,11 @@ _AUGMENTATION = {
     "freq_mask_width",
     "time_mask_width",
 }
-_CLASSIFIER = "cls_head."  # tells the speakers of the training apart; a vector needs none
+_CLASSIFIER = "cls_head."  # classifies the speakers of the training; not used for vectors
 
 
 def load_speaker_encoder(file: Path) -> ReDimNet:
-    """Read the published .pt file. ModelError naming file, key, expected and found."""
+    """Load the published .pt file. ModelError names file, key, and expected and actual value."""
     content = read_pickle(file, Translatable("The speaker encoder"), AGAIN)
     if not {"model_config", "state_dict"} <= set(content):
         raise ModelError("{file} holds no model_config and state_dict.", hint=AGAIN, file=file)
@@ -80,7 +80,7 @@ def load_speaker_encoder(file: Path) -> ReDimNet:
 
 
 def _read_shape(file: Path, config: dict[str, Any]) -> SpeakerConfig:
-    """The part of the published configuration that this file implements."""
+    """Return the shape in the published configuration."""
     _check_kinds(file, config, _KINDS, _SHAPES | _TRAINING)
     _check_kinds(file, config.get("spec_params", {}), _SPECTRUM, _AUGMENTATION)
     plain = SpeakerConfig()
@@ -99,7 +99,7 @@ def _read_shape(file: Path, config: dict[str, Any]) -> SpeakerConfig:
 def _check_kinds(
     file: Path, config: Any, kinds: dict[str, tuple[Any, ...]], others: set[str]
 ) -> None:
-    """Every key is known, and those of `kinds` have a value that is implemented here."""
+    """ModelError for an unknown key, or for a value of `kinds` that is not implemented here."""
     if not isinstance(config, dict):
         raise ModelError("{file} holds no configuration.", hint=AGAIN, file=file)
     for key, value in config.items():
@@ -121,7 +121,9 @@ def _check_kinds(
 
 
 def _stage(file: Path, setup: Any) -> ResidualStage:
-    """Stride, blocks, expansion, kernel sizes (which the blocks ignore), attention's share."""
+    """Build a stage from stride, blocks, expansion, kernel sizes (ignored by the blocks) and
+    attention's reduction.
+    """
     match setup:
         case (int(stride), int(blocks), 1, _, int(reduction)) if min(stride, blocks, reduction) > 0:
             return ResidualStage(stride, blocks, reduction)

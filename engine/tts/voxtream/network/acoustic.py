@@ -1,7 +1,7 @@
-"""The acoustic codes of a frame from packed weights: a step of the depth transformer is one graph,
-the head that follows it another, and only the code between two steps passes through Python.
+"""The acoustic codes of a frame from packed weights. A step of the depth transformer is one graph,
+the head after it another; only the code between two steps passes through Python.
 
-Invariant: weights are shared and never change; AcousticSteps is what one utterance owns.
+Invariant: weights are shared and never change; AcousticSteps is the state of one utterance.
 """
 
 import numpy as np
@@ -19,13 +19,13 @@ class PackedAcoustics(nn.Module):
     """The depth transformer and the heads of acoustic codebooks 1.., weights in 8 bits."""
 
     def __init__(self, stack: ShortStack, heads: Tensor, *, guidance: float) -> None:
-        """`heads` [K - 1, V, D] give logits of real codes; `guidance` is their weight."""
+        """`heads` [K - 1, V, D] give logits of real codes; `guidance`: weight of guidance."""
         super().__init__()
         self.stack = stack
         self._heads = [_Head(head, guidance) for head in heads]
 
     def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
-        """An utterance's buffers; `embeddings` [K vocabulary, D] are those of all codes."""
+        """Return an utterance's buffers; `embeddings` [K vocabulary, D] are those of all codes."""
         sequence = self.stack.open(ROWS, OPENING)
         return AcousticSteps(sequence, self._heads, embeddings, vocabulary)
 
@@ -46,7 +46,7 @@ class AcousticSteps:
         ]
 
     def codes(self, hidden: Tensor, semantic: Tensor) -> Tensor:
-        """Greedy codes [1, K - 1] from hidden + speaker [B, D] and the semantic code [1, 1]."""
+        """Return greedy codes [1, K - 1] of hidden + speaker [B, D] and semantic code [1, 1]."""
         self._open(hidden, semantic)
         for step, draw in enumerate(self._draws):
             if step:
@@ -82,5 +82,5 @@ class _Head:
         )
 
     def bound(self, hidden: Tensor, code: Tensor) -> Bound:
-        """From hidden [B, D] to the code [1, 1], where they lie."""
+        """Bind the graph to the buffers of hidden [B, D] and the code [1, 1]."""
         return Bound(self._session, {"hidden": hidden}, {"code": code})

@@ -1,8 +1,8 @@
-"""The making of frames: from phone vectors to codes and samples, eagerly or as one CUDA graph.
+"""Frames from phone vectors to codes and samples, eagerly or as one CUDA graph.
 
-Both ways run the same model functions in the same order; the graph only keeps every tensor in place
-so that a frame is one launch and one transfer back.
-Invariant: same prompt, phones and controls give the same frames either way.
+Both call the same model functions in the same order; the graph only keeps every tensor in place, so
+that a frame is one launch and one transfer back.
+Invariant: both make the same frames of the same prompt, phones and controls.
 """
 
 from collections.abc import Callable
@@ -22,26 +22,26 @@ from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 
 @dataclass(frozen=True)
 class Made:
-    """A drawn frame's duration token, and the samples [S] on the host of the frame before it."""
+    """The duration token of a frame, and the samples [S] of the frame before it, on the host."""
 
     token: int
     pcm: Tensor
 
 
 class Frames(Protocol):
-    """The frames of one passage, in order: first() once, then next() for each, as many as the
-    temporal transformer's window holds behind the prompt.
+    """The frames of one passage, in order: first() once, then next() for each, at most as many as
+    the temporal transformer's window holds behind the prompt.
     """
 
     def first(self, opened: Opened, controls: Tensor) -> int:
-        """Draw the first frame behind the prompt; its duration token. No samples yet: the codec
-        needs the acoustic codes that come a frame later.
+        """Draw the first frame behind the prompt. Return its duration token; its samples need the
+        acoustic codes of the next frame.
         """
         ...
 
     def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
-        """Draw a frame, given the phone vector [B, D] of the frame before and the ids of its first
-        and last phone.
+        """Draw a frame. `phones` is the phone vector [B, D] of the frame before, `said` the ids of
+        its first and last phone.
         """
         ...
 
@@ -53,7 +53,7 @@ class Frames(Protocol):
 def pack_controls(
     guidance: float, pull: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
 ) -> Tensor:
-    """One frame's controls as one tensor on the host, so that one copy brings them over."""
+    """Join one frame's controls in one tensor on the host, for a single copy to the device."""
     return torch.cat((torch.tensor((guidance, *pull)), token_noise[0], code_noise[0]))
 
 
@@ -63,7 +63,7 @@ def _controls(packed: Tensor, tokens: int) -> Controls:
 
 
 class EagerFrames:
-    """Frames as plain calls; caches hold only what is used. The way of the CPU."""
+    """Frames as plain calls, for the CPU; caches grow with their content."""
 
     def __init__(self, prompt: PreparedPrompt, mimi: Mimi) -> None:
         self.prompt = prompt
@@ -77,7 +77,7 @@ class EagerFrames:
         prompt, model = self.prompt, self.prompt.model
         self._cache = opened.cache
         choice = model.choose(opened.hidden, spread(controls, model))
-        # The acoustic codes of the prompt's last frame are known; the released loop makes them
+        # The acoustic codes of the prompt's last frame are known; the released loop computes them
         # again, which costs a third of the first packet.
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
@@ -95,8 +95,8 @@ class EagerFrames:
         )
         spoken = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        told = spoken.new_tensor(said).view(1, -1, 1)
-        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None], told)
+        phone_ids = spoken.new_tensor(said).view(1, -1, 1)
+        pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None], phone_ids)
         return Made(int(choice.token), pcm[0, 0].float().cpu())
 
     def close(self) -> None:
@@ -104,15 +104,15 @@ class EagerFrames:
 
 
 def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
-    """The controls of pack_controls() on the model's device."""
+    """Return the controls of pack_controls() on the model's device."""
     return _controls(packed.to(model.device), model.config.duration_tokens)
 
 
 class GraphFrames:
-    """Frames as replays of one graph over buffers that stay in place. The way of CUDA.
+    """Frames as replays of one graph over buffers that stay in place, for CUDA.
 
-    Capturing takes seconds, so one of these serves utterance after utterance: serve() takes it for
-    one, close() hands it back through `hand_back`.
+    Capturing takes seconds, so one object serves utterance after utterance: serve() begins one,
+    close() returns the object through `hand_back`.
     """
 
     def __init__(
@@ -129,14 +129,14 @@ class GraphFrames:
         self._said = torch.full((1, PHONE_ROWS, 1), NOTHING, device=device)
         count = 1 + 2 * config.duration_tokens + model.generation.top_codes
         self._steering = torch.ones(count, device=device)
-        # Pinned, or the copy to the device would wait for what is queued there.
+        # Pinned, or the copy to the device would wait for the work queued there.
         self._controls = torch.ones(count, pin_memory=device.type == "cuda")
         self._prompt: PreparedPrompt | None = None
         with torch.inference_mode():
             self._graph = Graphed(self._frame, device)
 
     def serve(self, prompt: PreparedPrompt) -> None:
-        """Take up a new utterance."""
+        """Begin a new utterance."""
         self._prompt = prompt
         self._speaker.copy_(prompt.speaker)
         self._mimi.restart(self._stream)
@@ -165,7 +165,7 @@ class GraphFrames:
         self._hand_back(self)
 
     def _frame(self) -> tuple[Tensor]:
-        """What is captured: reads and writes only the buffers above. Samples and token, [S + 1]."""
+        """Return samples and token, [S + 1]. Captured; reads and writes only the buffers above."""
         model, codes = self._model, self._codes
         columns = model.columns(self._phones[:, None], codes[:, :, None].expand(ROWS, -1, -1))
         rotation = self._tables.temporal.pick(self._cache.position)
@@ -177,7 +177,7 @@ class GraphFrames:
         codebooks = torch.cat((codes[:, :1], acoustic), dim=1)
         pcm = self._mimi.decode_frame(self._stream, codebooks[:, :, None], self._said)
         codes.copy_(torch.cat((choice.code, acoustic), dim=1))
-        # Kept inside the buffer while warming up; first() sets it for real.
+        # Clamped for the warm-up; first() sets the real position.
         self._cache.position.add_(1).clamp_(max=self._cache.capacity)
         return (torch.cat((pcm[0, 0].float(), choice.token[0].float())),)
 

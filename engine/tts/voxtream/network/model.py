@@ -25,7 +25,7 @@ from engine.tts.voxtream.network.acoustic import AcousticSteps, PackedAcoustics
 
 @dataclass(frozen=True)
 class Controls:
-    """What steers one frame; all drawn and computed outside, so that the frame is a function."""
+    """Controls of one frame. Noise comes from outside, so that the frame is a function."""
 
     guidance: Tensor  # [] semantic guidance
     pull: Tensor  # [N] added to the duration tokens' log-probabilities
@@ -68,7 +68,7 @@ class VoxtreamModel(nn.Module):
 
     @property
     def dtype(self) -> torch.dtype:
-        """What activations are computed in."""
+        """The dtype of activations."""
         return self.phone_embeddings.weight.dtype
 
     # ------------------------------------------------------------ temporal
@@ -83,7 +83,7 @@ class VoxtreamModel(nn.Module):
     def advance(
         self, columns: Tensor, rotation: Rotation, cache: Cache, mask: Tensor | None
     ) -> Tensor:
-        """Columns [B, T, D] through the temporal transformer; hidden of the last one [B, D]."""
+        """Run columns [B, T, D] through the temporal transformer; hidden [B, D] of the last one."""
         hidden: Tensor = self.temporal(columns, rotation, cache, mask)
         return hidden[:, -1]
 
@@ -101,14 +101,13 @@ class VoxtreamModel(nn.Module):
         token = draw_nucleus(tokens, generation.nucleus, controls.token_noise)
         guided = guide(joint[:1], joint[1:], controls.guidance)  # [1, N, V]
         row = guided.gather(1, token[..., None].expand(-1, -1, guided.shape[-1]))[:, 0]
-        # Special codes behind the real ones are no sounds; the released loop can draw them.
+        # Codes after the real ones are not sounds; the released loop can draw them.
         codes = (row / generation.temperature).softmax(-1)[:, : self.config.codes]
         return Choice(token, draw_top(codes, generation.top_codes, controls.code_noise))
 
     def token_probabilities(self, joint: Tensor, pull: Tensor) -> Tensor:
-        """Marginal over codes of the conditional row [N, V], bent by `pull` [N]. [1, N].
-
-        No guidance here: it would speed speech up (VoXtream2, 3.5).
+        """Return the marginal [1, N] over codes of the conditional row [N, V], with the bias `pull`
+        [N], without guidance, which would make speech faster (VoXtream2, 3.5).
         """
         marginal = joint.logsumexp(-1)  # [N]
         probabilities = (marginal / self.generation.temperature).softmax(-1) * pull.exp()
@@ -117,13 +116,13 @@ class VoxtreamModel(nn.Module):
     # -------------------------------------------------------------- acoustic
 
     def speaker_rows(self, speaker: Tensor) -> Tensor:
-        """Speaker vector [192] -> what the depth transformer adds [B, D]; nothing in row 1."""
+        """Project a speaker vector [192] for the depth transformer [B, D]; row 1 is zero."""
         projected = self.speaker_projection(speaker.to(self.device, self.dtype))
         weighted = projected * self.generation.speaker_weight
         return torch.stack((weighted, torch.zeros_like(weighted)))
 
     def acoustic_memory(self) -> KvCache | AcousticSteps:
-        """What acoustic_codes() writes to."""
+        """Return buffers for acoustic_codes()."""
         if isinstance(self.depth, PackedAcoustics):
             embeddings, vocabulary = self.audio_embeddings.weight, self.config.audio_vocabulary
             return self.depth.open(embeddings, vocabulary)
@@ -135,10 +134,8 @@ class VoxtreamModel(nn.Module):
     def acoustic_codes(
         self, hidden: Tensor, semantic: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
     ) -> Tensor:
-        """Codes of codebooks 1.. of a frame, given hidden + speaker [B, D] and its semantic code
-        [1, 1].
-
-        Greedy (VoXtream2, 3.5). Returns [1, K - 1]; `memory` starts again.
+        """Return the greedy codes [1, K - 1] of a frame's codebooks 1.. (VoXtream2, 3.5), given
+        hidden + speaker [B, D] and its semantic code [1, 1]. Restarts `memory`.
         """
         if isinstance(memory, AcousticSteps):
             return memory.codes(hidden, semantic)
@@ -151,7 +148,7 @@ class VoxtreamModel(nn.Module):
         return torch.cat(codes, dim=1)
 
     def _depth_step(self, head: int, x: Tensor, table: RotaryTable, cache: KvCache) -> Tensor:
-        """[B, T, D] -> guided logits of codebook head + 1, [1, V of real codes]."""
+        """Return the guided logits of codebook head + 1, [1, V of real codes], for x [B, T, D]."""
         start, length = cache.length, x.shape[1]
         mask = None
         if length > 1:
@@ -164,20 +161,20 @@ class VoxtreamModel(nn.Module):
         return guided[:, : self.config.codes]
 
     def _best(self, logits: Tensor) -> Tensor:
-        """The best code, [1, 1]."""
+        """Return the best code, [1, 1]."""
         return logits.argmax(-1, keepdim=True)
 
     def _embedded(self, codebook: int, code: Tensor) -> Tensor:
-        """Embedding of a code [1, 1] in both rows, [B, D]."""
+        """Return the embedding of a code [1, 1] in both rows, [B, D]."""
         row: Tensor = self.audio_embeddings(code + codebook * self.config.audio_vocabulary)
         return row[0].to(self.dtype).expand(ROWS, -1)
 
 
 def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:
-    """Prompt codes [K, T] -> columns [B, K, T + 1] with the acoustic delay, for both rows.
+    """Shift prompt codes [K, T] to columns [B, K, T + 1] with the acoustic delay, for both rows.
 
-    Column t carries semantic code t-1 and acoustic codes t-2; the last frame's acoustics are not
-    used. The unconditional row hears a marker instead of the prompt.
+    Column t carries semantic code t-1 and acoustic codes t-2; the last frame's acoustic codes are
+    not used. The unconditional row has a marker in place of the prompt.
     """
     codebooks, frames = codes.shape
     dropped, pad = config.codes, config.pad

@@ -1,9 +1,9 @@
-"""Rows of the phone transformer for a text that grows, with finished rows kept.
+"""Rows of the phone transformer for a growing text, with a cache of final rows.
 
-Each of the six layers looks `look_ahead` phones ahead, so a row of layer l is final once
-l * look_ahead phones behind it are known. Final rows' keys and values are kept per layer and only
-the open tail is computed again: constant work per word instead of work that grows with the text.
-Invariant: extending piece by piece gives the rows that computing all at once gives.
+Each of the six layers sees `look_ahead` phones ahead, so a row of layer l is final once
+l * look_ahead phones behind it are known. Keys and values of final rows are cached per layer and
+only the open tail is computed again: constant work per word instead of work that grows with the
+text. Invariant: the rows do not depend on the pieces of the text.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from torch import Tensor
 from engine.nn.packed.tail_stack import MadeLayer, OpenLayer, PackedTail, plain_tail
 from engine.nn.transformer import RotaryTable, Stored, Transformer
 
-SLACK = 64  # rows beyond the window a layer may keep before it drops them
+SLACK = 64  # rows beyond the window that a layer may store
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class _Layer:
 
 @dataclass(frozen=True)
 class PhoneRows:
-    """Rows of the sequence so far. A value: extend() returns a new one and shares what is final."""
+    """Rows of the sequence so far. A value: extend() returns a new one that shares final rows."""
 
     look_ahead: int
     window: int
@@ -41,16 +41,16 @@ class PhoneRows:
     rows: Tensor = field(default_factory=lambda: torch.empty(0))  # [B, length - first, D]
 
     def final(self, layer: int) -> int:
-        """How many input rows of a layer can no longer change."""
+        """Return the number of a layer's input rows that can no longer change."""
         return max(0, self.length - layer * self.look_ahead)
 
     def row(self, position: int) -> Tensor:
-        """Row of a sequence position, [B, D]; it must not have been dropped."""
+        """Return the row [B, D] of a sequence position that was not dropped."""
         assert self.first <= position < self.length
         return self.rows[:, position - self.first]
 
     def dropped_before(self, position: int) -> "PhoneRows":
-        """The same without rows nobody will ask for, even those still to be computed."""
+        """Return the rows without those before a position, computed or not."""
         first = max(self.first, position)
         rows = self.rows[:, first - self.first :]
         return PhoneRows(self.look_ahead, self.window, self.length, self.layers, first, rows)
@@ -59,7 +59,7 @@ class PhoneRows:
 def extend(
     rows: PhoneRows, embedded: Tensor, stack: Transformer | PackedTail, table: RotaryTable
 ) -> PhoneRows:
-    """`rows` with embedded phones [B, P, D] behind them."""
+    """Append embedded phones [B, P, D] to the rows."""
     longer = PhoneRows(rows.look_ahead, rows.window, rows.length + embedded.shape[1])
     layers, config = rows.layers, stack.config
     if not layers:
@@ -91,7 +91,7 @@ def extend(
 def _opened(
     rows: PhoneRows, longer: PhoneRows, number: int, layer: _Layer, table: RotaryTable
 ) -> OpenLayer:
-    """What a layer is computed from; its open rows are those whose outputs were not final."""
+    """Return the inputs of a layer; its open rows are those whose outputs were not final."""
     start = rows.final(number + 1)
     device = layer.inputs.device
     looking = torch.arange(start, longer.length, device=device)[:, None]
@@ -103,7 +103,7 @@ def _opened(
 
 
 def _memory(rows: PhoneRows, number: int, layer: _Layer, output: MadeLayer) -> _Layer:
-    """What a layer remembers after a pass: final keys, and final inputs with open outputs."""
+    """Return a layer's memory after a pass: final keys, and final inputs with open outputs."""
     closed, final = rows.final(number + 1), rows.final(number)
     first = layer.base
     if closed - rows.window - first > SLACK:

@@ -1,8 +1,8 @@
-"""What VoXtream's weights and its generation fix, named once with the number's source.
+"""Shapes of VoXtream's weights and constants of its generation, with their sources.
 
 The shapes are a ModelConfig as VoXtream2's: the same three stacks. "VoXtream, 2" is a section of
-its paper; "released" is the value its published settings carry where the paper says less.
-Invariant: nothing here depends on a rate: the system has none.
+its paper; "released" is the value in its published settings, where the paper does not state one.
+Invariant: nothing here depends on a rate, which the system does not have.
 """
 
 from dataclasses import dataclass
@@ -33,33 +33,31 @@ class Generation:
 
     temperature: Annotated[float, Range(0.01, 100)] = 0.9  # released
     top: Annotated[int, Range(1, 65_536)] = 5  # labels drawn from, and acoustic codes; released
-    # phones; with so many known, no frame waits for a word (VoXtream, 2)
+    # phones; a frame with this many ahead never waits for a word (VoXtream, 2)
     look_ahead: Annotated[int, Range(1, 1000)] = 10
-    # at most so many follow the first one on the closing silence; released
+    # most frames after the first one on the closing silence; released
     end_frames: Annotated[int, Range(1, 1000)] = 5
-    # a phone is left after so many: ours, the released loop has no limit
+    # most frames of a phone: ours, the released loop has no limit
     held_frames: Annotated[int, Range(1, LEAST_ROOM // 2)] = 25
-    # after so many, a new passage begins with the next sentence: ours
+    # a passage this long ends with its sentence: ours
     passage_frames: Annotated[int, Range(1, 999_999)] = NEVER
 
 
-# Keys of what makes the acoustic codes. The paper takes it from another model, CSM, and leaves it
-# as it is (VoXtream, 3.1); so may a pack, from the built-in voice.
+# Keys of the network of acoustic codes. The paper takes it from another model, CSM, without
+# training it (VoXtream, 3.1); so may a pack, from the built-in voice.
 FROZEN: Final = ("audio_embeddings.", "audio_head", "dep_former.")
 MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 
 
 @dataclass(frozen=True)
 class PackConfig:
-    """What a pack says of itself."""
+    """Contents of a pack's config.json."""
 
     name: str
     shape: ModelConfig
     generation: Generation
     system: str = NAME
-    frozen: str = (
-        ""  # hash of what is FROZEN in the built-in voice's file; "" = the pack has its own
-    )
+    frozen: str = ""  # hash of the FROZEN tensors of the built-in voice; "" = in the pack itself
 
 
 def read_pack_config(file: Path) -> PackConfig:

@@ -1,4 +1,4 @@
-"""The making of frames: one row of a batch, drawn from the joint distribution.
+"""Frames of VoXtream: one row of a batch, drawn from the joint distribution.
 
 VoXtream draws duration token and semantic code together as one label, and also draws acoustic
 codes. VoXtream2 draws the token first, guides both with a second row, and takes the best acoustic
@@ -22,10 +22,10 @@ from engine.tts.voxtream.voxtream1.config import MOVES_ON, Generation
 def choose(
     model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor, least: int = 0
 ) -> Choice:
-    """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top];
-    no duration token below `least`.
+    """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top],
+    with a duration token from `least` on.
 
-    Padding is never chosen; the released loop can draw it.
+    Padding is never drawn; the released loop can draw it.
     """
     codes = model.config.codes
     joint = model.joint_logits(hidden)[:, least:, :codes]  # [1, N, V]
@@ -41,8 +41,8 @@ def acoustic_codes(
     generation: Generation,
     noise: Tensor,
 ) -> Tensor:
-    """Codes of codebooks 1.. [1, K - 1]. `opening` [1, 2, D] is hidden + speaker and the semantic
-    code's embedding, `noise` [K - 1, top] a row a codebook; the cache is restarted.
+    """Draw the codes of codebooks 1.. [1, K - 1]. `opening` [1, 2, D] is hidden + speaker and the
+    semantic code's embedding, `noise` [K - 1, top] a row a codebook. Restarts the cache.
     """
     cache.restart()
     x, codes = opening, []
@@ -58,13 +58,13 @@ def acoustic_codes(
 
 
 def embedded(model: VoxtreamModel, codebook: int, code: Tensor) -> Tensor:
-    """Embedding of one code [1, 1] -> [1, D], in the dtype of activations."""
+    """Return the embedding [1, D] of one code [1, 1], in the dtype of activations."""
     row: Tensor = model.audio_embeddings(code[0] + codebook * model.config.audio_vocabulary)
     return row.to(model.dtype)
 
 
 def _drawn(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
-    """One of the best `top` of [1, V] at the temperature; [1, 1]."""
+    """Draw one of the best `top` of [1, V] at the temperature; [1, 1]."""
     probabilities = (logits / generation.temperature).softmax(-1)
     return draw_top(probabilities, generation.top, noise.to(logits.device))
 
@@ -81,9 +81,9 @@ class Frames:
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
     def first(self, opened: Opened, generator: torch.Generator) -> int:
-        """Draw the first frame behind the prompt; its duration token, which moves on: the released
-        loop may stay in the pause behind the prompt. Its acoustic codes come with the next frame,
-        those that belong here are the prompt's last.
+        """Draw the first frame behind the prompt. Return its duration token, which moves on: the
+        released loop may stay in the pause behind the prompt. Its acoustic codes come with the next
+        frame; this frame's are the prompt's last.
         """
         self._cache = opened.cache
         noise = race_noise(self._generation.top, generator)
@@ -92,13 +92,12 @@ class Frames:
         return int(choice.token)
 
     def next(self, phones: Tensor, said: tuple[int, int], generator: torch.Generator) -> Made:
-        """Draw a frame, given the phone vector [1, D] of the one before and the ids of that one's
-        phones.
-        """
+        """Draw a frame, given the phone vector [1, D] and the phone ids of the frame before."""
         model, generation, prompt = self._model, self._generation, self._prompt
         cache = self._cache
         assert cache is not None, "first() comes first"
-        told = torch.tensor(said, device=model.device).view(1, -1, 1)  # before anything is queued
+        # Copied to the device before work is queued there.
+        phone_ids = torch.tensor(said, device=model.device).view(1, -1, 1)
         rotation = prompt.tables.temporal.slice(cache.length, cache.length + 1)
         columns = model.columns(phones[:, None], self._codes[:, :, None])
         hidden = model.advance(columns, rotation, cache, None)
@@ -113,5 +112,5 @@ class Frames:
         )
         codes = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
-        pcm = self._mimi.decode_frame(self._stream, codes[:, :, None], told)
+        pcm = self._mimi.decode_frame(self._stream, codes[:, :, None], phone_ids)
         return Made(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync

@@ -1,8 +1,6 @@
-"""A voice made ready: what depends on the prompt alone, computed once.
-
-Unlike VoXtream2's masked prompt this one has its text: Q phones under P frames, each frame with the
-phones it speaks. The last phones look into the text that follows, so the last columns are computed
-with the first words of every utterance.
+"""A prepared voice of VoXtream. Unlike VoXtream2's masked prompt, it has its text: Q phones under P
+frames, each frame with its phones. The last phones look into the text that follows, so the last
+columns are computed with the first words of every utterance.
 """
 
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from engine.tts.voxtream.prompt import PreparedPrompt, Tables
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a voice is made of: codes [K, P], phone ids [Q], the first and last phone of every frame
+    """Parts of a voice: codes [K, P], phone ids [Q], the first and last phone of every frame
     [P, 2], and the speaker's vector [W].
     """
 
@@ -28,7 +26,7 @@ class Prompt:
 
 
 def prepare(model: VoxtreamModel, tables: Tables, prompt: Prompt) -> PreparedPrompt:
-    """Everything of a prompt that comes before the text. Sequence positions count `bos` as 0."""
+    """Prepare a prompt. Sequence positions count `bos` as 0."""
     device = model.device
     text = torch.cat((torch.tensor([BOS]), prompt.phones)).to(device)
     codes = prompt.codes.to(device)

@@ -1,4 +1,4 @@
-"""What an utterance has to say: phones behind the prompt's, and where the voice stands in them.
+"""The text of a passage: phones behind the prompt's, and the position of the voice in them.
 
 Invariant: rows depend on the words added so far, not on how they were grouped.
 """
@@ -16,7 +16,7 @@ from engine.tts.voxtream.voxtream1.config import TOKENS, Generation
 
 
 class Script(PhoneScript):
-    """VoXtream's: its text has no punctuation, so a phone's index is its place in the sequence."""
+    """VoXtream's text: without punctuation, so a phone's index is its sequence position."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
         super().__init__(prompt.phones, table, first_word)
@@ -30,7 +30,7 @@ class Script(PhoneScript):
         self._ids.append(number)
 
     def encode(self) -> PhoneRows:
-        """The rows, with those of the phones added since the last call."""
+        """Return the rows, with those of the phones added since the last call."""
         if fresh := self._ids[self.rows.length - self._prompt.phones :]:
             model = self._prompt.model
             embedded = model.phone_embeddings(torch.tensor([fresh], device=model.device))
@@ -38,14 +38,14 @@ class Script(PhoneScript):
         return self.rows
 
     def vector(self, span: Span) -> Tensor:
-        """Phone vector [1, D] of a frame: the sum of its two rows, a lone phone's row twice."""
+        """Return the phone vector [1, D] of a frame: the sum of its two phones' rows."""
         rows = self.encode()
         vector = rows.row(span.first) + rows.row(span.last)
         self.rows = rows.dropped_before(span.first)  # the voice never goes back
         return vector
 
     def said(self, span: Span) -> tuple[int, int]:
-        """Ids of a frame's first and last phone; NOTHING for the prompt's."""
+        """Return the ids of a frame's first and last phone; NOTHING for the prompt's."""
         return self._id(span.first), self._id(span.last)
 
     def _id(self, position: int) -> int:
@@ -54,18 +54,16 @@ class Script(PhoneScript):
 
 
 class Cursor:
-    """Where the voice stands: duration tokens moved forward, and how many frames are left once the
-    text is over.
-    """
+    """Position of the voice, moved by duration tokens, and the frames left after the text."""
 
     def __init__(self, start: int, generation: Generation) -> None:
         self.last = start  # phone of the frame before
         self.left: int | None = None  # frames to be made; None = the end is not reached
-        self._held = 0  # frames that did nothing but stay
+        self._held = 0  # frames in a row that stayed
         self._generation = generation
 
     def advance(self, token: int, script: Script) -> Span:
-        """Move by the token drawn with a frame; the phones of the frame after it."""
+        """Move by the token drawn with a frame. Return the phones of the frame after it."""
         step = TOKENS[token]
         self._held = self._held + 1 if step.shift == 0 else 0
         pushed = self._held > self._generation.held_frames
@@ -79,7 +77,7 @@ class Cursor:
         return Span(start, self.last)
 
     def _over(self, beyond: int, end: int) -> Span:
-        """On the silence behind the text, or beyond it on the end mark: one more frame then."""
+        """Move to the silence behind the text, or to the end mark, where one more frame follows."""
         place = end + min(beyond, 1)
         if place > end:
             self.left = 1

@@ -1,9 +1,9 @@
 """One utterance of VoXtream: it begins with the first word, and reads one more a frame.
 
 The released loop waits for one more word before every frame until the text ends. But no frame sees
-further than the look-ahead. So here a frame waits only while fewer phones than that are known, and
-the first one not even then. Which
-words a frame sees depends on its number and on the words alone, never on when they came.
+further than the look-ahead. So here a frame waits only while fewer phones are known, and the first
+frame never waits. The words of a frame depend on its number and on the words alone, never on when
+they came.
 Invariant: all state is here; closing the session frees it, and no other session sees it.
 """
 
@@ -28,7 +28,7 @@ from engine.tts.voxtream.voxtream1.script import Cursor, Script
 
 @dataclass(frozen=True)
 class ModelParts:
-    """What all sessions of a model share and none may change."""
+    """Parts that all sessions of a model share and none may change."""
 
     generation: Generation
     model: VoxtreamModel
@@ -77,14 +77,14 @@ class VoxtreamSession(PassageSession):
         return True
 
     def _needs_a_word(self) -> bool:
-        """Whether the next frame sees further than the words heard."""
+        """Return True if the next frame sees further than the words heard."""
         ahead = self._script.phone_count - self._cursor.last - 1
         most = self._parts.generation.look_ahead
         words = len(self._words_heard) - self._script.places.first_word
         return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._drawn)
 
     def _pass_over_words(self) -> None:
-        """Append a silent frame for a passage without a sound: so its words begin somewhere."""
+        """Append a silent frame for a passage without a sound, in which its words begin."""
         end = self._script.phone_count
         self._begin_words(Span(end, end, ended=True))
         self._append(np.zeros(FRAME_SAMPLES, np.float32))
@@ -97,8 +97,8 @@ class VoxtreamSession(PassageSession):
         self._span = self._cursor.advance(token, self._script)
 
     def _draw(self, span: Span) -> None:
-        """Draw the next frame and append the one before, which speaks `span`, unless it only makes
-        a silence too long.
+        """Draw the next frame and append the one before, which speaks `span`, unless it prolongs a
+        silence too much.
         """
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
@@ -121,7 +121,7 @@ class VoxtreamSession(PassageSession):
             self._append(pcm)
 
     def _begin_words(self, span: Span) -> bool:
-        """Place the words that begin in the next frame, which speaks `span`; whether any do."""
+        """Add the onsets of the next frame, which speaks `span`. Return True if there are any."""
         words = self._script.words_begun(span)
         for word, late in words:
             self._begin_word(word, self._made + late * FRAME_SAMPLES // 2)

@@ -1,11 +1,11 @@
-"""VoXtream behind the seam every synthesiser stands behind, and its pack, made on this machine.
+"""VoXtream as a TtsModel, and its pack, made on this machine.
 
     config.json   system, name, shape, generation       phones.json   ids of phones
     voice.safetensors   codec.safetensors   voices/   CARD.md
 
-Its depth transformer may be the built-in voice's, which the pack then does not hold.
+Its depth transformer may be the built-in voice's, which is then not in the pack.
 
-Invariant: a pack is read as a whole or refused with a ModelError that names the file.
+Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,6 @@ from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_
 from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
 from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 
-# Acoustic codes are drawn, which the packed depth transformer cannot: that one stays plain.
 AGAIN: Final = Translatable("Make the voice pack again.")
 
 
@@ -59,8 +58,8 @@ class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
 
 
 def load(folder: Path, device: str) -> VoxtreamSynthesiser:
-    """The pack's model and named voices on a device ('auto' = the processor: a frame is small).
-    ModelError names the file that is missing or wrong.
+    """Load the pack's model and named voices on a device ('auto' = the processor: a frame is
+    small). ModelError names the file that is missing or wrong.
     """
     place = target("cpu" if device == "auto" else device, threads=1)
     torch.set_num_threads(place.threads)  # a frame's products are too small for a second one
@@ -68,7 +67,7 @@ def load(folder: Path, device: str) -> VoxtreamSynthesiser:
 
 
 def load_pack(folder: Path, precision: Precision, place: Target) -> VoxtreamSynthesiser:
-    """As load(); its heads and its depth transformer, which draw codes, are never packed."""
+    """As load(). The heads and the depth transformer stay plain: packed ones cannot draw codes."""
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
@@ -83,25 +82,25 @@ def load_pack(folder: Path, precision: Precision, place: Target) -> VoxtreamSynt
 
 
 def frozen_hash(file: Path) -> str:
-    """Of what is FROZEN in a voice's file. ModelError when the file is missing or damaged."""
+    """Return the hash of a voice's FROZEN tensors. ModelError for a missing or damaged file."""
     return tensors_hash(file, lambda name: name.startswith(FROZEN))
 
 
 class _Lent:
-    """Weights of a pack and, behind them, those that the built-in voice lends it."""
+    """Weights of a pack, with the FROZEN ones of the built-in voice."""
 
     def __init__(self, own: PublishedFile, lender: PublishedFile) -> None:
         self._own, self._lender = own, lender
 
     def take(self, key: str) -> Tensor:
-        """One tensor as fp32."""
+        """Return one tensor as fp32."""
         return (self._lender if key.startswith(FROZEN) else self._own).take(key)
 
 
 @contextmanager
 def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent]:
-    """The weights of a pack. ModelError when they are not whole, or the built-in voice is another
-    one than the pack was made with.
+    """Open the weights of a pack. ModelError when they are incomplete, or the pack was made with
+    another built-in voice.
     """
     if not config.frozen:
         with PublishedFile(folder / VOICE_FILE, config.shape) as own:
@@ -123,9 +122,9 @@ def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent
 
 
 def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
-    """The prompt in the voice's tensors: codes [K, P], phones [Q], spans [P, 2] that advance by at
-    most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput when they
-    do not fit the model.
+    """Return the prompt in the voice's tensors: codes [K, P], phones [Q], spans [P, 2] that advance
+    by at most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput
+    when they do not fit the model.
     """
     codes = prompt_codes(voice, shape.codebooks, shape.codes, shape.longest_prompt)
     phones = whole_numbers(voice, "phones", shape.phone_vocabulary)
@@ -138,7 +137,7 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
 
 
 def _walks(spans: Tensor, phones: int) -> bool:
-    """Whether frames with these phones follow each other as duration tokens let them."""
+    """Return True if duration tokens can produce frames with these phones."""
     first, last = spans[:, 0], spans[:, 1]
     steps, wide = first[1:] - last[:-1], last - first
     ends = bool(first[0] == 0) and bool(last[-1] == phones - 1)
