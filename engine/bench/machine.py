@@ -35,8 +35,8 @@ from engine.tts import speeds
 from engine.tts.base import Pcm, TtsModel
 from engine.tts.registry import NAMES as SYNTHESISERS
 from engine.tts.voxtream.files import pick as picks
+from engine.tts.voxtream.files.paths import PUBLISHED
 from engine.tts.voxtream.files.pick import Pick
-from engine.tts.voxtream.files.place import PUBLISHED
 
 SHORT_TEXT: Final = "Good morning to you."
 TEXT: Final = (

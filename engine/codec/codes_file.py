@@ -13,7 +13,7 @@ from engine.errors import ModelError
 from engine.translatable import Translatable
 
 SPEAKING: Final = ("decoder.", "decoder_transformer.", "upsample.")  # the others decide the codes
-AGAIN: Final = Translatable("Install the program again.")
+REINSTALL: Final = Translatable("Install the program again.")
 _LARGEST_HEADER: Final = 10_000_000  # bytes; a file of some hundred tensors has about ten thousand
 
 
@@ -37,7 +37,7 @@ def tensors_hash(file: Path, wanted: Callable[[str], bool]) -> str:
                     digest.update(content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
-            "The codec file {file} is damaged: {error}.", hint=AGAIN, file=file, error=error
+            "The codec file {file} is damaged: {error}.", hint=REINSTALL, file=file, error=error
         ) from error
     return digest.hexdigest()
 

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import torch
 from torch import Tensor, nn
 
-from engine.codec.small_parts import HOP, Frames, mel_filters
+from engine.codec.small_parts import HOP, Stft, mel_filters
 from engine.settings.rules import Range
 
 BANDS: Final = 80
@@ -28,7 +28,7 @@ class MelSpectrum(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.frames = Frames(WINDOW, _FFT)
+        self.frames = Stft(WINDOW, _FFT)
         self.register_buffer("filters", mel_filters(_FFT, BANDS), persistent=False)
 
     @torch.no_grad()

@@ -23,7 +23,7 @@ from engine.translatable import Translatable
 
 FRAME_RATE: Final = 12.5
 LATENT_RATE: Final = 25.0  # Hz of encoder and decoder; Mimi halves and doubles around the codes
-AGAIN: Final = Translatable("Install the program again.")
+REINSTALL: Final = Translatable("Install the program again.")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,10 @@ def load_small(file: Path, device: torch.device) -> Mimi:
 
     def make() -> Any:
         codec = load_network(
-            file, lambda text: build(read_config(text, file)), Translatable("The codec file"), AGAIN
+            file,
+            lambda text: build(read_config(text, file)),
+            Translatable("The codec file"),
+            REINSTALL,
         )
         # to() imports a part of torch's compilers, even where there is nothing to move
         return codec if device.type == "cpu" else codec.to(device)
@@ -103,7 +106,7 @@ def read_config(text: str, file: Path) -> SmallCodecConfig:
         return read_shape(SmallCodecConfig, text, settled={"decoder": "source"})
     except ValueError as error:
         raise ModelError(
-            "{file} is no codec of this program: {error}.", hint=AGAIN, file=file, error=error
+            "{file} is no codec of this program: {error}.", hint=REINSTALL, file=file, error=error
         ) from error
 
 

@@ -61,7 +61,7 @@ class _Past(State):
         self.past.masked_fill_(reset_mask.view(-1, 1, 1), 0.0)
 
 
-class Frames(StreamingModule[_Past]):
+class Stft(StreamingModule[_Past]):
     """Samples [B, 1, S] -> spectra [B, S / HOP, fft / 2 + 1] of Hann windows, causal: the last
     window ends with the last sample.
     """
@@ -94,7 +94,7 @@ class SpectralEncoder(StreamingContainer):
         super().__init__()
         self.dimension = width  # moshi reads it
         self.register_buffer("filters", mel_filters(FFT, BANDS), persistent=False)
-        self.frames = Frames(WINDOW, FFT)
+        self.frames = Stft(WINDOW, FFT)
         self.enter = nn.Linear(PAIR * (BANDS + FINE_BINS), width)
         self.blocks = nn.ModuleList(ConvNext(width) for _ in range(blocks))
         self.norm = nn.LayerNorm(width)

@@ -21,8 +21,8 @@ from engine.codec.small_parts import (
     SAMPLE_RATE,
     UPSAMPLING,
     Columns,
-    Frames,
     OverlapAdd,
+    Stft,
 )
 from engine.nn.mel import mel_edges
 
@@ -121,8 +121,8 @@ class SourceDecoder(Columns):
         with torch.no_grad():
             self.leave.bias.fill_(FIRST_LOG)[0] = 0.0
         self.source = Source()
-        self.pulse_frames = Frames(WINDOW, FFT)
-        self.noise_frames = Frames(WINDOW, FFT)
+        self.pulse_frames = Stft(WINDOW, FFT)
+        self.noise_frames = Stft(WINDOW, FFT)
         self.overlap = OverlapAdd(torch.ones(FFT))  # Hann windows half apart add up to 1
         self.register_buffer("pulse_bins", _between(PULSE_BANDS), persistent=False)
         self.register_buffer("noise_bins", _between(NOISE_BANDS), persistent=False)

@@ -21,7 +21,7 @@ from engine.settings.rules import Range
 from engine.translatable import Translatable
 
 FACTOR: Final = 2  # columns of the decoder, at 100 Hz, for each that enters
-AGAIN: Final = Translatable("Make the pack again.")
+REMAKE: Final = Translatable("Make the pack again.")
 
 
 @dataclass(frozen=True)
@@ -95,4 +95,4 @@ def load_vocoder(file: Path, entry: int) -> Vocoder:
             raise ValueError(f"it is for columns of {config.entry} values, not {entry}")
         return fresh_decoder(config)
 
-    return Vocoder(load_network(file, decoder_of, Translatable("The vocoder"), AGAIN))
+    return Vocoder(load_network(file, decoder_of, Translatable("The vocoder"), REMAKE))

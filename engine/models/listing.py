@@ -27,7 +27,7 @@ from engine.translatable import Translatable, joined, mark
 from engine.tts import packs
 from engine.tts import pick as speech
 from engine.tts.voxtream.files import pick as voices
-from engine.tts.voxtream.files.place import PUBLISHED
+from engine.tts.voxtream.files.paths import PUBLISHED
 
 # By kind: share of the files that stays in memory, and megabytes for the code around it. Whisper
 # base took 200 with its library; 4096 tokens of context of Qwen 3 take 470 to 600, by its layers;

@@ -24,7 +24,7 @@ from engine.settings_file import data_folder
 from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.voxtream.files import pick as voices
-from engine.tts.voxtream.files.place import PUBLISHED
+from engine.tts.voxtream.files.paths import PUBLISHED
 
 # The function of each kind of model, beside the name and the size of the download.
 _DOES = {

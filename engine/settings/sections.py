@@ -192,7 +192,7 @@ class LanguageModelSettings:
     ] = 0.7
 
 
-_PUBLISHED = ("voxtream2-1", "voxtream2")  # see engine/tts/voxtream/files/place.py
+_PUBLISHED = ("voxtream2-1", "voxtream2")  # see engine/tts/voxtream/files/paths.py
 
 
 @dataclass(frozen=True)

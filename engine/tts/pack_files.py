@@ -25,7 +25,7 @@ SPECTRUM_FILE: Final = "spectrum.safetensors"
 VOCODER_FILE: Final = "vocoder.safetensors"
 LARGEST_BYTES: Final = 1000 * 1024  # of a JSON file; a table of phones has some thousand
 LONGEST_NAME: Final = 80
-AGAIN: Final = Translatable("Install the program again, or make the pack again.")
+REMAKE: Final = Translatable("Install the program again, or make the pack again.")
 _Network = TypeVar("_Network", bound=nn.Module)
 _Config = TypeVar("_Config", bound="_Named")
 
@@ -41,7 +41,7 @@ def read_object(file: Path) -> dict[str, Any]:
         return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:
         raise ModelError(
-            "{file} cannot be read: {error}.", hint=AGAIN, file=file, error=error
+            "{file} cannot be read: {error}.", hint=REMAKE, file=file, error=error
         ) from error
 
 
@@ -63,7 +63,7 @@ def read_config(
         check(config)
     except ValueError as error:
         raise ModelError(
-            "The voice pack's {file} cannot be used: {error}.", hint=AGAIN, file=file, error=error
+            "The voice pack's {file} cannot be used: {error}.", hint=REMAKE, file=file, error=error
         ) from error
     return config
 
@@ -75,7 +75,7 @@ def config_json(config: Any) -> str:
 
 def with_weights(network: _Network, file: Path) -> _Network:
     """Load a file's weights into a network, for inference only. ModelError when they do not fit."""
-    return load_network(file, lambda _: network, Translatable("The voice file"), AGAIN)
+    return load_network(file, lambda _: network, Translatable("The voice file"), REMAKE)
 
 
 def check_system(system: str, name: str) -> None:
@@ -96,9 +96,9 @@ def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
     try:
         pack_voices = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]
     except InvalidInput as error:
-        raise ModelError(error.message, hint=AGAIN) from error
+        raise ModelError(error.message, hint=REMAKE) from error
     if not pack_voices:
         raise ModelError(
-            "The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder.parent
+            "The voice pack {folder} holds no voice.", hint=REMAKE, folder=folder.parent
         )
     return tuple(replace(voice, model=made_for) for voice in pack_voices)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.tts.pack_files import AGAIN, read_object
+from engine.tts.pack_files import REMAKE, read_object
 
 SILENCE, UNKNOWN, BOS, EOS = 120, 122, 123, 124  # phone ids; 122 also masks the prompt's phones
 MARKS = {".": 117, ",": 118, "?": 119, "!": 121}  # phone ids of punctuation
@@ -143,7 +143,7 @@ def _read_ids(file: Path, vocabulary: int) -> dict[str, Any]:
         if type(number) is not int or not 0 <= number < vocabulary:
             raise ModelError(
                 "{file}: '{key}' is {value}, expected a number below {most}.",
-                hint=AGAIN,
+                hint=REMAKE,
                 file=file,
                 key=phone,
                 value=repr(number),

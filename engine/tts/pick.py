@@ -21,7 +21,7 @@ from engine.translatable import Translatable
 from engine.tts.kokoro import place
 from engine.tts.packs import not_fetched
 from engine.tts.voxtream.files import pick as profiles
-from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, VOXTREAM2_1
+from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2, VOXTREAM2_1
 
 AUTO: Final = "auto"
 BUILT_IN: Final = "starter"

@@ -16,7 +16,7 @@ from engine.systems import KOKORO, SYSTEMS, System
 from engine.translatable import Translatable
 from engine.tts import packs, pick
 from engine.tts.base import Progress, TtsModel
-from engine.tts.voxtream.files.place import PUBLISHED
+from engine.tts.voxtream.files.paths import PUBLISHED
 
 Load = Callable[[SpeechSettings, Progress], TtsModel]
 

@@ -17,16 +17,16 @@ from engine.settings_file import data_folder
 from engine.translatable import Translatable, mark
 from engine.tts import packs, pick, registry, voices
 from engine.tts.base import TtsModel
-from engine.tts.llmvox.published import place as llmvox
+from engine.tts.llmvox.published import paths as llmvox
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, edition_of
 from engine.tts.voices import ABOUT
-from engine.tts.voxtream.files import place
+from engine.tts.voxtream.files import paths
 
 log = logging.getLogger(__name__)
 
 ESPEAK: Final = "espeak"
 VOXTREAM2_OWN: Final = "formant"
-AGAIN: Final = Translatable("Install the program again.")
+REINSTALL: Final = Translatable("Install the program again.")
 # Measured on one sentence each: 98, 100, 173, 134, 174 and 169 Hz.
 _STARTER: Final = {
     "Anton": mark("deep man"), "Bruno": mark("deep man"), "Clara": mark("woman"),
@@ -83,7 +83,7 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
             about = {voice.name: voice.description for voice in VOICES}
             return VoiceCatalogue(ESPEAK, tuple(about), about=about)
         case "starter":
-            return _of_pack(place.pack_folder())
+            return _of_pack(paths.pack_folder())
         case systems.KOKORO:
             from engine.tts.kokoro import place as kokoro
             from engine.tts.kokoro import voices as kokoro_voices
@@ -104,11 +104,11 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
         case name if system := systems.find(name):
             files = voices.saved_voices(packs.pack_folder(system) / packs.VOICES_FOLDER)
             return VoiceCatalogue(system.name, tuple(file.name for file in files))
-        case edition if edition not in place.PUBLISHED:
+        case edition if edition not in paths.PUBLISHED:
             raise registry.unknown(edition)
         case edition:
             if not (data_folder() / "models" / edition / "model.safetensors").is_file():
-                raise packs.not_fetched(place.PUBLISHED[edition], edition)
+                raise packs.not_fetched(paths.PUBLISHED[edition], edition)
             return VoiceCatalogue(edition, (VOXTREAM2_OWN,), can_clone=pick.can_clone(edition))
 
 
@@ -120,10 +120,13 @@ def _of_pack(folder: Path) -> VoiceCatalogue:
         edition = edition_of(folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            "The voice pack {folder} is not whole: {error}.", hint=AGAIN, folder=folder, error=error
+            "The voice pack {folder} is not whole: {error}.",
+            hint=REINSTALL,
+            folder=folder,
+            error=error,
         ) from error
     if not files:
-        raise ModelError("The voice pack {folder} holds no voice.", hint=AGAIN, folder=folder)
+        raise ModelError("The voice pack {folder} holds no voice.", hint=REINSTALL, folder=folder)
     names = tuple(file.name for file in files)
     about = _about_starter(name, names)
     return VoiceCatalogue(f"{name} {edition}", names, about=about)

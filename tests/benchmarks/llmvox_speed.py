@@ -25,7 +25,7 @@ import torch
 from torch.nn import functional
 
 from engine.tts.base import AudioFrame, TtsSession
-from engine.tts.llmvox.published import place
+from engine.tts.llmvox.published import paths
 from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser
 from tests.engine.tts.llmvox.published.checkpoints import FULL, pickles
 from tests.engine.tts.llmvox.published.small_model import of_full_size
@@ -58,8 +58,8 @@ def their_speed(root: Path, device: str, seconds: float) -> Speed:
     """The same of the public code."""
     sys.path[:0] = [str(root), str(root / "WavTokenizer")]
     content = pickles(FULL)
-    network = their_network(FULL, content[place.NETWORK]).to(device)
-    tensors = content[place.CODEC]["state_dict"]
+    network = their_network(FULL, content[paths.NETWORK]).to(device)
+    tensors = content[paths.CODEC]["state_dict"]
     decode, book = their_codec(FULL, tensors, device), their_codebook(tensors).to(device)
 
     @torch.inference_mode()

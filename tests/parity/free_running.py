@@ -24,7 +24,7 @@ from engine.tts.phones import MARKS, PhoneTable
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
-from engine.tts.voxtream.files.place import VOXTREAM2_1
+from engine.tts.voxtream.files.paths import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import EagerFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import Opened, prepare, rotary_tables

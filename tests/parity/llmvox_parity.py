@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.tts.llmvox.published import place
+from engine.tts.llmvox.published import paths
 from engine.tts.llmvox.published.conversion import END
 from tests.engine.tts.llmvox.published.checkpoints import FULL, SMALL, Size, pickles
 from tests.engine.tts.llmvox.published.reference import (
@@ -105,10 +105,10 @@ def their_network(size: Size, content: dict[str, Any]) -> Any:
 def theirs(size: Size) -> Said:
     """STEPS steps as the public server makes them, and their sound."""
     content = pickles(size)
-    units = their_units(size, content[place.TEXT]["shared.weight"])
-    network = their_network(size, content[place.NETWORK])
-    decode = their_codec(size, content[place.CODEC]["state_dict"])
-    book = their_codebook(content[place.CODEC]["state_dict"])
+    units = their_units(size, content[paths.TEXT]["shared.weight"])
+    network = their_network(size, content[paths.NETWORK])
+    decode = their_codec(size, content[paths.CODEC]["state_dict"])
+    book = their_codebook(content[paths.CODEC]["state_dict"])
     heard, cache, logits, codes = torch.zeros(1, 0, size.width), None, [], []
     for unit in units:
         before = book[codes[-1]] if codes else torch.zeros(size.entry)

@@ -15,10 +15,10 @@ from engine.systems import SYSTEMS as PAPERS
 from engine.training.evaluation.voices import FORMANT, LiveVoice, voices_of
 from engine.tts import packs
 from engine.tts.kokoro.voices import NAME as KOKORO
-from engine.tts.llmvox.published.place import NAME as PUBLISHED
+from engine.tts.llmvox.published.paths import NAME as PUBLISHED
 from engine.tts.voice_catalogue import of_settings
-from engine.tts.voxtream.files.place import NAME as STARTER
-from engine.tts.voxtream.files.place import pack_folder
+from engine.tts.voxtream.files.paths import NAME as STARTER
+from engine.tts.voxtream.files.paths import pack_folder
 
 MOST_VOICES: Final = 2  # of a system
 BUILT_IN: Final = "VoXtream2 (built in)"

@@ -26,8 +26,8 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, Voice
 from engine.tts.llmvox.config import NAME, Generation, read_pack_config
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
-from engine.tts.llmvox.place import Place
 from engine.tts.llmvox.session import Parts, ReplicaSession
+from engine.tts.llmvox.text_cursor import TextCursor
 from engine.tts.llmvox.units import PhoneUnits
 from engine.tts.pack_files import (
     PHONES_FILE,
@@ -68,26 +68,26 @@ class OwnReplica:
         self._speaker = speaker[None]
         self._dice = dice
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
-        self._place = Place(parts.model.shape.spectrum)
+        self._cursor = TextCursor(parts.model.shape.spectrum)
 
     @property
     def length(self) -> int:
         return self._cache.length
 
     def predict(self, unit: int, before: int) -> Predicted:
-        model, place = self._parts.model, self._place
+        model, cursor = self._parts.model, self._cursor
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
         predicted = model.predict(model.step(x, self._parts.rotary, self._cache))
-        place.read(unit)
-        return predicted._replace(tokens=place.held(predicted.tokens))
+        cursor.read(unit)
+        return predicted._replace(tokens=cursor.restrict(predicted.tokens))
 
     def say(self, token: int, predicted: Predicted) -> int:
-        return self._place.say(token)
+        return self._cursor.say(token)
 
     def restart(self) -> None:
         self._cache.restart()
-        self._place = Place(self._parts.model.shape.spectrum)
+        self._cursor = TextCursor(self._parts.model.shape.spectrum)
 
 
 class LlmVoxSession(ReplicaSession):

@@ -21,7 +21,7 @@ SAMPLE_RATE: Final = 16_000
 FFT, WINDOW, HOP = 512, 400, 160  # samples
 LOWEST_HZ, HIGHEST_HZ = 40.0, 7_600.0
 LOG_FLOOR: Final = 1e-5
-AGAIN: Final = Translatable("Install the program again.")
+REINSTALL: Final = Translatable("Install the program again.")
 _LAYERS: Final = ((5, 1), (3, 2), (3, 3), (1, 1))  # kernel, dilation
 
 
@@ -84,4 +84,4 @@ def load_small_speaker(file: Path) -> SmallSpeaker:
     def encoder_of(text: str) -> SmallSpeaker:
         return SmallSpeaker(read_shape(SmallSpeakerConfig, text, ignore_unknown=True))
 
-    return load_network(file, encoder_of, Translatable("The speaker encoder"), AGAIN)
+    return load_network(file, encoder_of, Translatable("The speaker encoder"), REINSTALL)

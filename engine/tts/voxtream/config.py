@@ -95,7 +95,7 @@ VOXTREAM2_SHAPE = ModelConfig(
 )
 
 
-AGAIN: Final = Translatable("Fetch the model again.")
+REFETCH: Final = Translatable("Fetch the model again.")
 NEVER: Final = 999_999  # frames, 22 hours
 UNBOUNDED: Final = 100.0  # SPS, faster than any speech
 
@@ -205,7 +205,7 @@ def read_config(file: Path) -> ModelConfig:
     try:
         config = build(_PublishedConfig, read_object(file), ignore_unknown=True)
     except WrongValue as error:
-        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
+        raise ModelError("{file}: {error}.", hint=REFETCH, file=file, error=error) from error
     known = ", ".join(STACKS)
     for key in ("phone_former", "temp_former", "dep_former"):
         if getattr(config, key) not in STACKS:
@@ -214,7 +214,7 @@ def read_config(file: Path) -> ModelConfig:
     try:
         check_numbers(shape)
     except ValueError as error:
-        raise ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error) from error
+        raise ModelError("{file}: {error}.", hint=REFETCH, file=file, error=error) from error
     # Values that the code, the codec and the speaker encoder require.
     for key, expected in (
         ("embedding_dim", shape.width),

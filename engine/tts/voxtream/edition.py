@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, Generation
-from engine.tts.voxtream.files.place import VOXTREAM2, VOXTREAM2_1
+from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.rate import PER_DECADE, RATE_TABLE, RateTarget
 
 # The released loop speaks at most 750 frames (60 s), and people hear repeats beyond 500 characters

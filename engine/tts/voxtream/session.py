@@ -28,7 +28,7 @@ from engine.tts.rate import PLAIN, SyllableMeter, paced
 from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, Generation
-from engine.tts.voxtream.network.frames import Frames, pack_controls
+from engine.tts.voxtream.network.frames import FrameMaker, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
@@ -70,7 +70,7 @@ class VoxtreamSession(PassageSession):
         self,
         parts: ModelParts,
         prompt: PreparedPrompt,
-        fresh_frames: Callable[[], Frames],
+        fresh_frames: Callable[[], FrameMaker],
         seed: int,
     ) -> None:
         """`fresh_frames` returns the maker of a passage's frames."""

@@ -29,10 +29,10 @@ from engine.tts.system.voice_tensors import prompt_codes, real_numbers
 from engine.tts.voxtream.config import UNBOUNDED
 from engine.tts.voxtream.edition import Edition
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
-from engine.tts.voxtream.files.place import VOXTREAM2
+from engine.tts.voxtream.files.paths import VOXTREAM2
 from engine.tts.voxtream.files.published import WEIGHTS, espeak_of, read_published
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
-from engine.tts.voxtream.network.frames import EagerFrames, Frames, GraphFrames
+from engine.tts.voxtream.network.frames import EagerFrames, FrameMaker, GraphFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import RateTarget
@@ -115,7 +115,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         super().close()
         self._idle.clear()
 
-    def _frames(self, prompt: PreparedPrompt) -> Frames:
+    def _frames(self, prompt: PreparedPrompt) -> FrameMaker:
         """Return the maker of a session's frames: on CUDA a graph, captured when none is idle."""
         if self._graphs and not self._idle:
             self._capture()

@@ -19,7 +19,7 @@ from engine.errors import DeviceError
 from engine.settings import Settings, change
 from engine.systems import SYSTEMS
 from engine.tts import packs
-from engine.tts.voxtream.files import place
+from engine.tts.voxtream.files import paths
 from installer.plan import CUDA_ON_WINDOWS, TORCH
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
@@ -282,7 +282,7 @@ def test_a_server_that_says_nothing_and_an_address_that_is_none_are_told(server,
 def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     monkeypatch.setattr(packs, "SHIPPED", "no such folder")
-    write_pack(place.own_folder())
+    write_pack(paths.own_folder())
     chosen, own, *made_here, formant = parts.synthesiser(Settings())
     assert "starter; 'auto'" in chosen.text
     assert "The built-in voice: Kokoro is not fetched" in chosen.text
@@ -294,7 +294,7 @@ def test_the_built_in_synthesisers_are_well(tmp_path, monkeypatch):
 
 def test_a_missing_pack_voice_or_data_is_a_fault_where_it_should_speak(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(place, "NAME", "no such pack")
+    monkeypatch.setattr(paths, "NAME", "no such pack")
     for settings, state in ((Settings(), State.FAULT), (FORMANT, State.WARNING)):
         found = next(each for each in parts.synthesiser(settings) if each.state is not State.OK)
         assert found.state is state

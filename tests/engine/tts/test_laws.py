@@ -17,7 +17,7 @@ from engine.settings import SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Finished, Pcm, Starved, Step, TtsModel
 from engine.tts.voxtream.edition import EDITIONS
-from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2_1
+from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2_1
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro import small as kokoro
 from tests.engine.tts.llmvox import small_model as llmvox

@@ -15,7 +15,7 @@ from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.registry import load
 from engine.tts.voice_catalogue import of_model, of_settings, usable
 from engine.tts.voice_lookup import adopt, choose, voice_names
-from engine.tts.voxtream.files import place
+from engine.tts.voxtream.files import paths
 from tests.engine.tts.test_voice_store import speech
 from tests.engine.tts.voxtream.files.small_pack import write_pack
 from tests.fakes_kokoro import write_kokoro
@@ -163,7 +163,7 @@ def data(tmp_path, monkeypatch) -> Path:
 
 @pytest.mark.parametrize("engine", ["espeak", "starter"])
 def test_the_files_tell_what_the_model_does(engine):
-    write_pack(place.own_folder())
+    write_pack(paths.own_folder())
     settings = SpeechSettings(engine=engine)
     model = load(settings, lambda text, fraction: None)
     told = of_model(model)
@@ -181,11 +181,11 @@ def test_kokoro_has_28_voices_with_descriptions():
 
 @pytest.mark.parametrize("broken", ["config.json", "codec.safetensors", "speaker.safetensors"])
 def test_a_pack_that_is_not_whole_is_a_clear_error(broken):
-    write_pack(place.own_folder())
-    (place.own_folder() / broken).unlink()
+    write_pack(paths.own_folder())
+    (paths.own_folder() / broken).unlink()
     with pytest.raises(ModelError):
         of_settings(SpeechSettings())
-    (place.own_folder() / broken).write_bytes(b"\x10\0\0\0\0\0\0\0junk")
+    (paths.own_folder() / broken).write_bytes(b"\x10\0\0\0\0\0\0\0junk")
     if broken != "speaker.safetensors":  # any bytes make an edition
         with pytest.raises(ModelError):
             of_settings(SpeechSettings())
@@ -212,7 +212,7 @@ def test_listing_voices_imports_no_synthesiser():
 
 
 def test_the_formant_voice_stands_in_for_the_default_alone(monkeypatch, caplog):
-    monkeypatch.setattr(place, "NAME", "no such pack")
+    monkeypatch.setattr(paths, "NAME", "no such pack")
     with pytest.raises(ModelError, match="not on this machine"):
         usable(SpeechSettings(engine="voxtream2"))  # asked for by name
     with caplog.at_level(logging.WARNING):

@@ -16,8 +16,8 @@ from engine.serve import server
 from engine.systems import SYSTEMS
 from engine.tts import packs, speeds, voices
 from engine.tts import pick as synthesiser
+from engine.tts.voxtream.files import paths
 from engine.tts.voxtream.files import pick as profile
-from engine.tts.voxtream.files import place
 from installer.bootstrap import desktop, installation, removing
 from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home, default_folder
@@ -122,7 +122,7 @@ def test_every_file_and_folder_of_a_person_is_known(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
     modules = (recogniser, added, speeds, synthesiser, profile)
     names = {trial.RECORD, server.TOKEN_FILE, store.NAME, *(module.FILE for module in modules)}
-    names |= {f"models/{name}" for name in (*catalogue(), place.NAME)}
+    names |= {f"models/{name}" for name in (*catalogue(), paths.NAME)}
     names |= {packs.folder_of(each.name).relative_to(tmp_path).as_posix() for each in SYSTEMS}
     names |= {(voices.folder() / f"x{voices.SUFFIX}").relative_to(tmp_path).as_posix()}
     for name in names:

@@ -28,10 +28,10 @@ from engine.nn.weights_file import shape_metadata
 from engine.translatable import Translatable
 from engine.tts.base import Progress
 from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
-from engine.tts.llmvox.published import place
+from engine.tts.llmvox.published import paths
 from engine.tts.llmvox.published.model import UNITS, Shape
 
-AGAIN: Final = Translatable("Fetch the model again.")
+REFETCH: Final = Translatable("Fetch the model again.")
 END: Final = 453  # the entry of the codebook that ends the speech
 SOURCES_KEY: Final = "sources"
 _BYTES, _BEFORE_BYTES, _WORD_END = 256, 3, 1  # ids of ByT5: that of a byte is its value + 3
@@ -79,12 +79,12 @@ def converted_network(progress: Progress) -> Path:
     """Return the file of a PublishedModel. ModelError when a source is missing or has changed,
     AssetError when the disk refuses.
     """
-    return _converted(place.NETWORK, (place.NETWORK, place.CODEC, place.TEXT), _network, progress)
+    return _converted(paths.NETWORK, (paths.NETWORK, paths.CODEC, paths.TEXT), _network, progress)
 
 
 def converted_codec(progress: Progress) -> Path:
     """Return the file of a WavTokenizerDecoder; as converted_network()."""
-    return _converted(place.CODEC, (place.CODEC,), _codec, progress)
+    return _converted(paths.CODEC, (paths.CODEC,), _codec, progress)
 
 
 def _converted(
@@ -94,8 +94,8 @@ def _converted(
     progress: Progress,
 ) -> Path:
     """Return the converted file; make it when it is missing or older than its assets."""
-    file = place.models_folder() / asset / place.CONVERTED
-    store = Store(place.models_folder())
+    file = paths.models_folder() / asset / paths.CONVERTED
+    store = Store(paths.models_folder())
     hashes = " ".join(each for source in sources for each in store.hashes(find(source)))
     if file.is_file() and _made_of(file) == hashes:
         return file
@@ -122,15 +122,15 @@ def _check(source: str, store: Store, progress: Progress) -> None:
     """ModelError when a file of the asset has changed since it was fetched."""
     progress(Translatable("Verifying {name}", name=source), None)
     for fault in store.verify(find(source), lambda file, done, total: None, lambda: False):
-        raise ModelError(fault, hint=AGAIN)
+        raise ModelError(fault, hint=REFETCH)
 
 
 # -------------------------------------------------------------------- the network
 
 
 def _network() -> tuple[Tensors, Shape]:
-    file = place.pickle_of(place.NETWORK)
-    content = _table(place.NETWORK)
+    file = paths.pickle_of(paths.NETWORK)
+    content = _table(paths.NETWORK)
     weights = {
         key.removeprefix(_COMPILED): tensor for key, tensor in _part(file, content, "model").items()
     }
@@ -170,8 +170,8 @@ def _end_last(rows: Tensor) -> Tensor:
 
 
 def _codebook() -> Tensor:
-    file = place.pickle_of(place.CODEC)
-    tensors = _part(file, _table(place.CODEC), "state_dict")
+    file = paths.pickle_of(paths.CODEC)
+    tensors = _part(file, _table(paths.CODEC), "state_dict")
     if _CODEBOOK not in tensors:
         raise _lacking(file, _CODEBOOK)
     rows: Tensor = tensors[_CODEBOOK]
@@ -180,8 +180,8 @@ def _codebook() -> Tensor:
 
 def _unit_rows() -> Tensor:
     """Return the vectors of our units [UNITS, D]."""
-    file = place.pickle_of(place.TEXT)
-    content = _table(place.TEXT)
+    file = paths.pickle_of(paths.TEXT)
+    content = _table(paths.TEXT)
     key = next((key for key in _TEXT_KEYS if key in content), "")
     if not key:
         raise _lacking(file, _TEXT_KEYS[0])
@@ -197,8 +197,8 @@ def _unit_rows() -> Tensor:
 
 
 def _codec() -> tuple[Tensors, WavTokenizerConfig]:
-    file = place.pickle_of(place.CODEC)
-    whole = _part(file, _table(place.CODEC), "state_dict")
+    file = paths.pickle_of(paths.CODEC)
+    whole = _part(file, _table(paths.CODEC), "state_dict")
     decoder = {key: whole[key] for key in whole if key.startswith(("backbone.", "head."))}
     named = _renamed(file, decoder, _CODEC_NAMES)
     try:
@@ -232,7 +232,7 @@ def _joined(named: Tensors) -> Tensors:
 
 
 def _table(asset: str) -> dict[str, Any]:
-    return read_pickle(place.pickle_of(asset), Translatable("The voice file"), AGAIN)
+    return read_pickle(paths.pickle_of(asset), Translatable("The voice file"), REFETCH)
 
 
 def _part(file: Path, content: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def _part(file: Path, content: Mapping[str, Any], key: str) -> dict[str, Any]:
 def _strange(file: Path, name: str, error: Exception) -> ModelError:
     return ModelError(
         "{file} is no {name} of a known shape: {error}.",
-        hint=AGAIN,
+        hint=REFETCH,
         file=file,
         name=name,
         error=error,
@@ -253,7 +253,7 @@ def _strange(file: Path, name: str, error: Exception) -> ModelError:
 
 
 def _lacking(file: Path, key: str) -> ModelError:
-    return ModelError("{file} lacks '{key}'.", hint=AGAIN, file=file, key=key)
+    return ModelError("{file} lacks '{key}'.", hint=REFETCH, file=file, key=key)
 
 
 def _renamed(file: Path, tensors: Tensors, names: tuple[tuple[str, str], ...]) -> Tensors:
@@ -266,7 +266,7 @@ def _renamed(file: Path, tensors: Tensors, names: tuple[tuple[str, str], ...]) -
         found = next((match.expand(ours) for match, ours in matches if match), "")
         if not found:
             raise ModelError(
-                "{file} holds '{key}', which is not expected.", hint=AGAIN, file=file, key=key
+                "{file} holds '{key}', which is not expected.", hint=REFETCH, file=file, key=key
             )
         renamed[found] = tensor
     return renamed

@@ -22,9 +22,9 @@ from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts.base import Progress, TtsInfo, Voice
 from engine.tts.llmvox.config import Generation
-from engine.tts.llmvox.published.conversion import AGAIN, converted_codec, converted_network
+from engine.tts.llmvox.published.conversion import REFETCH, converted_codec, converted_network
 from engine.tts.llmvox.published.model import PublishedModel, Shape
-from engine.tts.llmvox.published.place import NAME, VOICE, is_fetched
+from engine.tts.llmvox.published.paths import NAME, VOICE, is_fetched
 from engine.tts.llmvox.published.session import ModelParts, PublishedSession
 from engine.tts.packs import not_fetched
 from engine.tts.system.synthesiser import SystemSynthesiser, speech_device
@@ -69,8 +69,8 @@ def load(settings: SpeechSettings, progress: Progress) -> PublishedSynthesiser:
         raise not_fetched(VOICE, NAME)
     network, codec = converted_network(progress), converted_codec(progress)
     progress(Translatable("Loading {name}", name="LLMVoX"), None)
-    model = load_network(network, _model_of, Translatable("The voice file"), AGAIN)
-    decoder = load_wavtokenizer(codec, model.shape.entry, AGAIN)
+    model = load_network(network, _model_of, Translatable("The voice file"), REFETCH)
+    decoder = load_wavtokenizer(codec, model.shape.entry, REFETCH)
     return PublishedSynthesiser(ready(model, decoder, device))
 
 

@@ -26,7 +26,7 @@ from engine.tts.voxtream.config import Generation, ModelConfig
 from engine.tts.voxtream.network.acoustic import PackedAcoustics
 from engine.tts.voxtream.network.model import VoxtreamModel
 
-AGAIN = Translatable("Fetch the model again.")
+REFETCH = Translatable("Fetch the model again.")
 PREFIXES = {"phone": "phone_former", "temporal": "temp_former", "depth": "dep_former"}
 
 
@@ -224,7 +224,7 @@ class PublishedFile:
         tensor = stored_weights.read(self._open, key)
         if not_finite([(key, tensor)]):
             raise ModelError(
-                "{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=self._file, key=key
+                "{file}: '{key}' holds NaN or infinity.", hint=REFETCH, file=self._file, key=key
             )
         return tensor
 
@@ -240,12 +240,12 @@ class PublishedFile:
     def _check(self, expected: dict[str, tuple[int, ...]]) -> None:
         views = {key: self._open.get_slice(key) for key in stored_weights.names(self._open)}
         shapes = {key: view.get_shape() for key, view in views.items()}
-        check_shapes(self._file, expected, shapes, AGAIN)
+        check_shapes(self._file, expected, shapes, REFETCH)
         for key, view in views.items():
             if view.get_dtype() not in stored_weights.KINDS:
                 raise ModelError(
                     "{file}: '{key}' holds {kind}, expected F32, BF16, F16 or I8.",
-                    hint=AGAIN,
+                    hint=REFETCH,
                     file=self._file,
                     key=key,
                     kind=view.get_dtype(),
@@ -254,7 +254,7 @@ class PublishedFile:
                 stored_weights.check_scales(self._open, key)
             except ValueError as error:
                 raise ModelError(
-                    "{file} cannot be used: {error}.", hint=AGAIN, file=self._file, error=error
+                    "{file} cannot be used: {error}.", hint=REFETCH, file=self._file, error=error
                 ) from error
 
 
@@ -262,11 +262,11 @@ def _open_safetensors(file: Path) -> Any:
     from safetensors import SafetensorError, safe_open
 
     if not file.is_file():
-        raise ModelError("The weights {file} are not there.", hint=AGAIN, file=file)
+        raise ModelError("The weights {file} are not there.", hint=REFETCH, file=file)
     try:
         handle: Any = safe_open(str(file), framework="pt", device="cpu")  # type: ignore[no-untyped-call]
         return handle.__enter__()
     except (OSError, SafetensorError) as error:
         raise ModelError(
-            "The weights {file} are damaged: {error}.", hint=AGAIN, file=file, error=error
+            "The weights {file} are damaged: {error}.", hint=REFETCH, file=file, error=error
         ) from error

@@ -19,8 +19,8 @@ from engine.tts.system.synthesiser import speech_device
 from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target, precision_on
 from engine.tts.voxtream.files.pack import load_pack
+from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2, own_folder, pack_folder
 from engine.tts.voxtream.files.pick import find_pick
-from engine.tts.voxtream.files.place import PUBLISHED, VOXTREAM2, own_folder, pack_folder
 from engine.tts.voxtream.files.published import WEIGHTS
 from engine.tts.voxtream.synthesiser import (
     Files,

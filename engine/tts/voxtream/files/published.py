@@ -19,8 +19,8 @@ from engine.text.phonemes import Espeak
 from engine.tts.pack_files import read_object
 from engine.tts.phones import PhoneTable, read_published_table
 from engine.tts.voxtream.config import (
-    AGAIN,
     DURATION_TOKENS,
+    REFETCH,
     ModelConfig,
     read_config,
 )
@@ -198,4 +198,4 @@ def _rates(file: Path) -> Mapping[float, RateTarget]:
 
 
 def _unusable(file: Path, error: object) -> ModelError:
-    return ModelError("{file}: {error}.", hint=AGAIN, file=file, error=error)
+    return ModelError("{file}: {error}.", hint=REFETCH, file=file, error=error)

@@ -25,7 +25,7 @@ from engine.tts.speaker.redimnet import (
     SpeakerConfig,
 )
 
-AGAIN = Translatable("Fetch the model again.")
+REFETCH = Translatable("Fetch the model again.")
 NEWER = Translatable("This speaker encoder needs a newer version of the program.")
 # Allowed values of the configuration's keys; the first is the default.
 _KINDS: dict[str, tuple[Any, ...]] = {
@@ -64,17 +64,17 @@ _CLASSIFIER = "cls_head."  # classifies the speakers of the training; not used f
 
 def load_speaker_encoder(file: Path) -> ReDimNet:
     """Load the published .pt file. ModelError names file, key, and expected and actual value."""
-    content = read_pickle(file, Translatable("The speaker encoder"), AGAIN)
+    content = read_pickle(file, Translatable("The speaker encoder"), REFETCH)
     if not {"model_config", "state_dict"} <= set(content):
-        raise ModelError("{file} holds no model_config and state_dict.", hint=AGAIN, file=file)
+        raise ModelError("{file} holds no model_config and state_dict.", hint=REFETCH, file=file)
     model = ReDimNet(_read_shape(file, content["model_config"]))
     tensors = {
         key: each for key, each in content["state_dict"].items() if not key.startswith(_CLASSIFIER)
     }
     expected = {key: each.shape for key, each in model.state_dict().items()}
-    check_shapes(file, expected, {key: each.shape for key, each in tensors.items()}, AGAIN)
+    check_shapes(file, expected, {key: each.shape for key, each in tensors.items()}, REFETCH)
     if key := not_finite(tensors.items()):
-        raise ModelError("{file}: '{key}' holds NaN or infinity.", hint=AGAIN, file=file, key=key)
+        raise ModelError("{file}: '{key}' holds NaN or infinity.", hint=REFETCH, file=file, key=key)
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
 
@@ -101,7 +101,7 @@ def _check_kinds(
 ) -> None:
     """ModelError for an unknown key, or for a value of `kinds` that is not implemented here."""
     if not isinstance(config, dict):
-        raise ModelError("{file} holds no configuration.", hint=AGAIN, file=file)
+        raise ModelError("{file} holds no configuration.", hint=REFETCH, file=file)
     for key, value in config.items():
         if key in others:
             continue

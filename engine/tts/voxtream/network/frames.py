@@ -28,7 +28,7 @@ class Made:
     pcm: Tensor
 
 
-class Frames(Protocol):
+class FrameMaker(Protocol):
     """The frames of one passage, in order: first() once, then next() for each, at most as many as
     the temporal transformer's window holds behind the prompt.
     """

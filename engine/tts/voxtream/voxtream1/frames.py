@@ -69,7 +69,7 @@ def _drawn(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
     return draw_top(probabilities, generation.top, noise.to(logits.device))
 
 
-class Frames:
+class FrameMaker:
     """One utterance's frames: first() once, then next() for each."""
 
     def __init__(self, prompt: PreparedPrompt, mimi: Mimi, generation: Generation) -> None:

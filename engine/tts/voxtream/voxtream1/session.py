@@ -22,7 +22,7 @@ from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
-from engine.tts.voxtream.voxtream1.frames import Frames
+from engine.tts.voxtream.voxtream1.frames import FrameMaker
 from engine.tts.voxtream.voxtream1.script import Cursor, Script
 
 
@@ -53,7 +53,7 @@ class VoxtreamSession(PassageSession):
         parts, prompt = self._parts, self._prompt
         self._script = Script(prompt, parts.table, first_word)
         self._cursor = Cursor(prompt.last_phone, parts.generation)
-        self._frames = Frames(prompt, parts.mimi, parts.generation)
+        self._frames = FrameMaker(prompt, parts.mimi, parts.generation)
         self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
         self._drawn = 0  # frames of the passage
 

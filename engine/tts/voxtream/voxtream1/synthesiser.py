@@ -35,13 +35,13 @@ from engine.tts.voxtream.config import GENERATION, ModelConfig
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights, precision_on
 from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
-from engine.tts.voxtream.files.place import NAME as STARTER
+from engine.tts.voxtream.files.paths import NAME as STARTER
 from engine.tts.voxtream.prompt import PreparedPrompt, rotary_tables
 from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_pack_config
 from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
 from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
 
-AGAIN: Final = Translatable("Make the voice pack again.")
+REMAKE: Final = Translatable("Make the voice pack again.")
 
 
 class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
@@ -110,7 +110,7 @@ def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent
     if frozen_hash(built_in / VOICE_FILE) != config.frozen:
         raise ModelError(
             "The pack {folder} was made with another built-in voice than this program's.",
-            hint=AGAIN,
+            hint=REMAKE,
             folder=folder,
         )
     shape = read_built_in_config(built_in / CONFIG_FILE).shape

@@ -11,8 +11,8 @@ from engine.errors import ModelError
 from engine.tts.base import Starved
 from engine.tts.llmvox.config import Generation
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.place import Place
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, load
+from engine.tts.llmvox.text_cursor import TextCursor
 from engine.tts.packs import CONFIG_FILE
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.system.spectrum import Columns, from_nothing
@@ -82,12 +82,12 @@ def said_slowly(
         read = [*units, TEXT_END, *[NOTHING] * len(spoken)][: len(spoken) + 1]
         keep.append(kept(model.shape.prenet, generation.dropout, dice))
         logits = logits_of(model, read, spoken, keep, speaker)
-        place = Place(model.shape.spectrum)
+        cursor = TextCursor(model.shape.spectrum)
         for unit, token in zip(read, [None, *spoken], strict=True):
             if token is not None:
-                place.say(token)
-            place.read(unit)
-        logits = place.held(logits)
+                cursor.say(token)
+            cursor.read(unit)
+        logits = cursor.restrict(logits)
         if len(spoken) < len(units):
             logits = logits[:-1]
         if repeats >= generation.most_repeats:

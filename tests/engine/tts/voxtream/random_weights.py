@@ -17,7 +17,7 @@ from engine.tts.speaker.redimnet import ReDimNet, SpeakerConfig
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, ModelConfig
 from engine.tts.voxtream.edition import Edition
 from engine.tts.voxtream.files.checkpoint import Target, load_weights, published_shapes
-from engine.tts.voxtream.files.place import VOXTREAM2
+from engine.tts.voxtream.files.paths import VOXTREAM2
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.session import ModelParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser

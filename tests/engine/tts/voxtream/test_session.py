@@ -19,8 +19,8 @@ from engine.tts.phones import EOS, SILENCE
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import NEVER
 from engine.tts.voxtream.edition import EDITIONS
-from engine.tts.voxtream.files.place import VOXTREAM2_1
-from engine.tts.voxtream.network.frames import Frames, Made
+from engine.tts.voxtream.files.paths import VOXTREAM2_1
+from engine.tts.voxtream.network.frames import FrameMaker, Made
 from engine.tts.voxtream.script import PhoneScript, Script
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
@@ -119,7 +119,7 @@ def test_a_new_rate_is_heard_in_the_same_step(stretching):
 class Halting:
     """Frames that are silent from the tenth on, but for one."""
 
-    def __init__(self, frames: Frames) -> None:
+    def __init__(self, frames: FrameMaker) -> None:
         self._frames = frames
         self._made = 0
         self.first, self.close = frames.first, frames.close

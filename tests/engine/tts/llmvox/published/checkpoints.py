@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.assets.store import PINS
 from engine.codec.wavtokenizer import FFT
-from engine.tts.llmvox.published import place
+from engine.tts.llmvox.published import paths
 
 BANDWIDTHS = 4  # that the codec's norms know
 
@@ -46,7 +46,7 @@ Table = dict[str, Any]
 def write_pickles(folder: Path, size: Size = SMALL) -> None:
     """Everything the published LLMVoX needs, as if it had been fetched below this data folder."""
     for asset, table in pickles(size).items():
-        file = folder / "models" / asset / place.PICKLES[asset]
+        file = folder / "models" / asset / paths.PICKLES[asset]
         file.parent.mkdir(parents=True)
         torch.save(table, file)
         pin(file)
@@ -68,7 +68,7 @@ def saved(table: Table) -> bytes:
 
 def pickles(size: Size = SMALL) -> dict[str, Table]:
     return {
-        place.NETWORK: {
+        paths.NETWORK: {
             "model": {f"_orig_mod.{key}": tensor for key, tensor in network(size).items()},
             "model_args": {
                 "n_layer": size.layers,
@@ -83,8 +83,8 @@ def pickles(size: Size = SMALL) -> dict[str, Table]:
             "iter_num": 7,
             "config": {"dtype": "bfloat16"},
         },
-        place.CODEC: {"state_dict": codec(size), "epoch": 3},
-        place.TEXT: text(size),
+        paths.CODEC: {"state_dict": codec(size), "epoch": 3},
+        paths.TEXT: text(size),
     }
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from engine.tts.llmvox.config import TEXT_END, WORD
-from engine.tts.llmvox.place import Place
+from engine.tts.llmvox.text_cursor import TextCursor
 from engine.tts.phones import MARKS
 from engine.tts.system.spectrum import SpectrumShape
 from tests.engine.tts.llmvox.small_model import STACK
@@ -17,15 +17,15 @@ def said(logits: torch.Tensor, dice: torch.Generator) -> tuple[list[int], int]:
     """The phones of tokens drawn at once for every unit, and then up to the end; words that
     began.
     """
-    place, phones, begun = Place(SHAPE), [], 0
+    cursor, phones, begun = TextCursor(SHAPE), [], 0
     for unit in [*TEXT, *[0] * 300]:
         if unit:
-            place.read(unit)
-        held = place.held(logits + torch.randn(25, generator=dice))
+            cursor.read(unit)
+        held = cursor.restrict(logits + torch.randn(25, generator=dice))
         token = int(torch.multinomial(held.exp(), 1, generator=dice))
         if token == SHAPE.tokens:
             return phones, begun
-        begun += place.say(token)
+        begun += cursor.say(token)
         phones.append(SHAPE.phone_of(token))
     raise AssertionError("It never ended.")
 
@@ -49,11 +49,11 @@ def test_tokens_go_through_the_text_in_order(favourite):
 
 
 def test_what_would_go_to_other_phones_goes_to_the_next_one():
-    place, logits = Place(SHAPE), torch.full((25,), -30.0)
+    cursor, logits = TextCursor(SHAPE), torch.full((25,), -30.0)
     for unit in (3, 4):
-        place.read(unit)
+        cursor.read(unit)
     logits[[20, 0, 8]] = torch.tensor([0.5, 0.4, 0.1]).log()  # begin, another, the one after next
-    held = place.held(logits).exp()
+    held = cursor.restrict(logits).exp()
     assert held[20:22].sum() == pytest.approx(0.5, abs=1e-3)
     assert held[6:8].sum() == pytest.approx(0.4, abs=1e-3)
     assert held[8:10].sum() == pytest.approx(0.1, abs=1e-3)
@@ -61,7 +61,7 @@ def test_what_would_go_to_other_phones_goes_to_the_next_one():
 
 
 def test_words_begin_with_their_first_phones_also_where_one_is_skipped():
-    place = Place(SHAPE)
+    cursor = TextCursor(SHAPE)
     for unit in (3, WORD, 4, WORD, 5, 6, WORD):
-        place.read(unit)
-    assert [place.say(2 * phone) for phone in (10, 4, 4, 5, 6)] == [0, 2, 0, 1, 0]
+        cursor.read(unit)
+    assert [cursor.say(2 * phone) for phone in (10, 4, 4, 5, 6)] == [0, 2, 0, 1, 0]

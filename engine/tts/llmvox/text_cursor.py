@@ -20,7 +20,7 @@ _LONGEST: Final = 10  # tokens of a phone, 0.4 s; then the next is due
 _LONGEST_PAUSE: Final = 20  # of a phone before a mark, with the pause
 
 
-class Place:
+class TextCursor:
     """The cursor of one sentence."""
 
     def __init__(self, shape: SpectrumShape) -> None:
@@ -58,7 +58,7 @@ class Place:
         longest = _LONGEST_PAUSE if self._at in self._pauses else _LONGEST
         return self._said >= longest and self._at + 1 < len(self._phones)
 
-    def held(self, logits: Tensor) -> Tensor:
+    def restrict(self, logits: Tensor) -> Tensor:
         """Return logits [tokens + 1] restricted to the text. The probability of other phones moves
         to the next phone, because it means that this one is over.
         """
