@@ -79,7 +79,7 @@ def an_utterance_without_words_finishes(model: TtsModel) -> None:
 
 def what_is_not_one_word_and_words_after_the_end_are_refused(model: TtsModel) -> None:
     with open_session(model) as session:
-        for text in ("two words", "tab\tbed", "line\n", " "):
+        for text in ("", "two words", "tab\tbed", "line\n", " "):
             with pytest.raises(InvalidInput):
                 session.push_word(text)
         push(session, ["One."])
