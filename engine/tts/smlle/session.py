@@ -91,22 +91,22 @@ class SmlleSession(PassageSession):
         super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.espeak, generation.rates, window)
         self._parts = parts
         self._prompt = prompt
-        self._decided = torch.Generator().manual_seed(seed)
-        self._drawn = torch.Generator().manual_seed(seed + _OTHER_DICE)
+        self._decision_noise = torch.Generator().manual_seed(seed)
+        self._spectrum_noise = torch.Generator().manual_seed(seed + _OTHER_DICE)
         self._wave = parts.vocoder.open()
 
     def _begin_passage(self, first_word: int) -> None:
         parts, generation, shape = self._parts, self._parts.generation, self._parts.transducer.shape
         self._script = Script(shape, parts.table, first_word)
         self._decisions = Decisions(
-            parts.transducer, parts.text_rotation, generation, self._decided
+            parts.transducer, parts.text_rotation, generation, self._decision_noise
         )
         self._aligned = Aligned(shape.end)
         self._columns = Columns(
             parts.spectrum,
             parts.spectrum_rotation,
             self._prompt,
-            self._drawn,
+            self._spectrum_noise,
             dropout=generation.dropout,
         )
         self._start = self._made  # sample of the passage's first step

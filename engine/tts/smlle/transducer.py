@@ -86,8 +86,8 @@ class Decisions:
         if self._cache.length:
             self._unspoken = 0 if self._said else self._unspoken + 1
         self._said, self._going_on = 0, 1.0
-        drawn = float(torch.rand(1, generator=self._generator))
-        self._quantile = 0.5 + self._generation.lengths * (drawn - 0.5)
+        quantile = float(torch.rand(1, generator=self._generator))
+        self._quantile = 0.5 + self._generation.lengths * (quantile - 0.5)
         transducer, place = self._transducer, self._cache.length
         row = transducer.embedded(torch.tensor([[unit.phone]]), torch.tensor([[unit.mark]]))
         out = transducer.encoder(row, self._table.slice(place, place + 1), self._cache)

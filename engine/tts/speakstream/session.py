@@ -69,7 +69,7 @@ class SpeakStreamSession(NetworkSession):
         self._next = 0  # the word that the next segment begins with
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)
         self._hidden = torch.zeros(0)  # [1, D], what the next position is predicted from
-        self._unheard: Tensor | None = None  # levels that sounded and are not yet in the cache
+        self._last_levels: Tensor | None = None  # levels that sounded and are not yet in the cache
         self._passage = 0  # positions so far
         self._units: list[int] = []  # ids of the words read
         self._unit = self._units_end = 0  # being spoken; end of the segment's
@@ -142,14 +142,14 @@ class SpeakStreamSession(NetworkSession):
 
     def _ends_here(self) -> bool:
         """Feed back the last levels. Return True if the segment ends with them."""
-        if self._unheard is None:
+        if self._last_levels is None:
             return False
         model, part = self._parts.model, self._segment
         assert part is not None
         dropout = self._parts.generation.dropout
         keep = model.enter.keep_masks((1, 1), dropout, self._generator)
-        x = model.hear(self._unheard, keep)
-        self._unheard = None
+        x = model.hear(self._last_levels, keep)
+        self._last_levels = None
         ends = self._unit == self._units_end
         self._advance(x if ends else x + self._saying())
         if ends:
@@ -173,7 +173,7 @@ class SpeakStreamSession(NetworkSession):
         parts = self._parts
         predicted = parts.model.predict(self._hidden[:, None])
         logits = predicted.levels  # [1, 1, C, BANDS, LEVELS]
-        self._unheard = self._drawn(logits)
+        self._last_levels = self._draw(logits)
         self._passage += 1
         self._unit_length += 1
         self._going_on *= float(predicted.end.neg().sigmoid())
@@ -182,7 +182,7 @@ class SpeakStreamSession(NetworkSession):
             self._unit, self._unit_length, self._going_on = self._unit + 1, 0, 1.0
         return parts.levels.expected(logits[0, 0])
 
-    def _drawn(self, logits: Tensor) -> Tensor:
+    def _draw(self, logits: Tensor) -> Tensor:
         temperature = self._parts.generation.temperature
         if not temperature:
             return logits.argmax(-1)

@@ -52,7 +52,7 @@ class ModelParts:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class FrameTarget:
     """Target of a frame: its word's pace, and the network's rate in SPS."""
 
     pace: float = PLAIN
@@ -81,8 +81,9 @@ class VoxtreamSession(PassageSession):
         self._durations = DurationState(len(DURATION_TOKENS), window)
         self._plain_frames = 0  # of speech at the model's own pace
         self._plain_meter = SyllableMeter(1000 / FRAME_MS, window)  # of those
-        self._drawn = self._spoken = Drawn()  # of the frame drawn last, and of the one before
-        self._last_rate: float | None = None  # asked for when the frame before was drawn
+        self._frame_target = FrameTarget()  # of the frame drawn last
+        self._last_target = FrameTarget()  # of the one before it
+        self._last_rate: float | None = None  # at the frame drawn last
         self._silence = SilenceLimit(SAMPLE_RATE)
         self._stretch = Stretch(SAMPLE_RATE)
         self._begun_words: deque[int] = deque()  # whose first sample is not in the queue yet
@@ -148,7 +149,7 @@ class VoxtreamSession(PassageSession):
         """Draw the first frame, without samples: its acoustic codes are the prompt's."""
         opened = self._prompt.open(self._script.rows())
         self._span = self._move(self._frames.first(opened, self._controls()), None)
-        self._spoken = self._drawn
+        self._last_target = self._frame_target
 
     def _draw(self, before: Span) -> None:
         """Draw the next frame; append the one before it, which speaks `before`."""
@@ -167,7 +168,7 @@ class VoxtreamSession(PassageSession):
         self._speak(sound, before)
         if is_cut:
             self._return_words(script.places.begun_words)
-        self._spoken = self._drawn
+        self._last_target = self._frame_target
 
     def _controls(self) -> Tensor:
         """Return the rate's bias and the noise for this frame."""
@@ -182,7 +183,7 @@ class VoxtreamSession(PassageSession):
                 self._durations.assume_on_target(target)
             guidance = target.guidance
             pull = self._durations.rate_bias(target, generation.pull_scale)
-        self._drawn, self._last_rate = Drawn(pace, rate), self.rate
+        self._frame_target, self._last_rate = FrameTarget(pace, rate), self.rate
         token_noise = race_noise(len(pull), self._generator)
         code_noise = race_noise(generation.top_codes, self._generator)
         return pack_controls(guidance, pull, token_noise, code_noise)
@@ -198,7 +199,7 @@ class VoxtreamSession(PassageSession):
 
     def _speed(self) -> float:
         """Return the playing speed of the previous frame: the wanted rate over the network's."""
-        wanted, spoken = self._wanted(self._spoken.pace), self._spoken.rate
+        wanted, spoken = self._wanted(self._last_target.pace), self._last_target.rate
         if wanted is None or spoken is None or not self._parts.generation.stretches:
             return 1.0
         return min(max(wanted / spoken, SLOWEST), FASTEST)

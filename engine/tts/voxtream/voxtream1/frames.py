@@ -29,7 +29,7 @@ def choose(
     """
     codes = model.config.codes
     joint = model.joint_logits(hidden)[:, least:, :codes]  # [1, N, V]
-    label = _drawn(joint.flatten(1), generation, noise)
+    label = _draw(joint.flatten(1), generation, noise)
     return Choice(label // codes + least, label % codes)
 
 
@@ -52,7 +52,7 @@ def acoustic_codes(
         out = model.depth(x, table.slice(start, start + length), cache, mask)
         cache.advance(length)
         logits = model.acoustic_heads[codebook](out[:, -1]).float()[:, : model.config.codes]
-        codes.append(_drawn(logits, generation, row[None]))
+        codes.append(_draw(logits, generation, row[None]))
         x = embedded(model, codebook + 1, codes[-1])[:, None]
     return torch.cat(codes, dim=1)
 
@@ -63,7 +63,7 @@ def embedded(model: VoxtreamModel, codebook: int, code: Tensor) -> Tensor:
     return row.to(model.dtype)
 
 
-def _drawn(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
+def _draw(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
     """Draw one of the best `top` of [1, V] at the temperature; [1, 1]."""
     probabilities = (logits / generation.temperature).softmax(-1)
     return draw_top(probabilities, generation.top, noise.to(logits.device))

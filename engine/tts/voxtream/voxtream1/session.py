@@ -55,7 +55,7 @@ class VoxtreamSession(PassageSession):
         self._cursor = Cursor(prompt.last_phone, parts.generation)
         self._frames = FrameMaker(prompt, parts.mimi, parts.generation)
         self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
-        self._drawn = 0  # frames of the passage
+        self._frame_count = 0  # frames of the passage
 
     def _make(self) -> bool:
         if self._passage_over or not self._read_ahead():
@@ -70,7 +70,7 @@ class VoxtreamSession(PassageSession):
 
     def _read_ahead(self) -> bool:
         """Hear the words of the next frame; False when more text is needed first."""
-        full = self._drawn >= self._parts.generation.passage_frames
+        full = self._frame_count >= self._parts.generation.passage_frames
         while not self._script.closed and self._needs_a_word():
             if not self._read(passage_full=full):
                 return False
@@ -81,7 +81,7 @@ class VoxtreamSession(PassageSession):
         ahead = self._script.phone_count - self._cursor.last - 1
         most = self._parts.generation.look_ahead
         words = len(self._words_heard) - self._script.places.first_word
-        return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._drawn)
+        return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._frame_count)
 
     def _pass_over_words(self) -> None:
         """Append a silent frame for a passage without a sound, in which its words begin."""
@@ -104,13 +104,13 @@ class VoxtreamSession(PassageSession):
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
         begun = self._begin_words(span)
         self._meter.add(self._made, script.syllables_ended(span))
-        self._drawn += 1
+        self._frame_count += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
         is_cut = False
         if self._cursor.left != 0:
             self._span = self._cursor.advance(frame.token, script)
-            is_cut = script.is_cut(span, self._span, self._prompt.room - self._drawn)
+            is_cut = script.is_cut(span, self._span, self._prompt.room - self._frame_count)
         self._passage_over = is_cut or self._cursor.left == 0
         if is_cut:
             self._return_words(script.places.begun_words)
