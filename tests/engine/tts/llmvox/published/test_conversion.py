@@ -11,14 +11,14 @@ from engine.errors import ModelError
 from engine.models import listing
 from engine.settings import Settings, SpeechSettings, change
 from engine.tts import registry
-from engine.tts.llmvox.published import conversion, place
+from engine.tts.llmvox.published import conversion, paths
 from engine.tts.llmvox.published.conversion import converted_network
 from engine.tts.llmvox.published.synthesiser import PublishedSynthesiser, load
 from engine.tts.voice_catalogue import of_model, of_settings
 from tests.engine.tts.llmvox.published.checkpoints import Table, pickles, pin, write_pickles
 from tests.engine.tts.utterances import say
 
-SETTINGS = SpeechSettings(engine=place.NAME, device="cpu")
+SETTINGS = SpeechSettings(engine=paths.NAME, device="cpu")
 
 
 def tell(text: str, fraction: float | None) -> None:
@@ -39,7 +39,7 @@ def rewrite(asset: str, change: Callable[[Table], object]) -> Path:
     """Another file in the place of an asset's, fetched like it."""
     table = pickles()[asset]
     change(table)
-    file = place.pickle_of(asset)
+    file = paths.pickle_of(asset)
     torch.save(table, file)
     pin(file)
     return file
@@ -59,9 +59,9 @@ def test_the_fetched_files_are_converted_once(data, monkeypatch):
         "Converting llmvox-published, once",
         "Converting wavtokenizer, once",
     ]
-    there = {path.name for path in (data / "models" / place.NETWORK).iterdir()}
-    assert there == {"ckpt_english_tiny.pt", place.CONVERTED, "pins.json"}  # nothing else is left
-    entry = listing.entry(place.NAME, change(Settings(), "speech.engine", place.NAME))
+    there = {path.name for path in (data / "models" / paths.NETWORK).iterdir()}
+    assert there == {"ckpt_english_tiny.pt", paths.CONVERTED, "pins.json"}  # nothing else is left
+    entry = listing.entry(paths.NAME, change(Settings(), "speech.engine", paths.NAME))
     assert (entry.state.value, entry.kind, entry.in_use) == ("complete", "voice", True)
     assert "NC" in entry.licence
     made = converted_network(tell)
@@ -71,7 +71,7 @@ def test_the_fetched_files_are_converted_once(data, monkeypatch):
     assert loaded().voices()[0].name == "LLMVoX"
 
 
-@pytest.mark.parametrize("asset", place.PICKLES)
+@pytest.mark.parametrize("asset", paths.PICKLES)
 def test_another_version_of_a_file_is_converted_again(data, asset):
     write_pickles(data)
     made = converted_network(tell)
@@ -80,10 +80,10 @@ def test_another_version_of_a_file_is_converted_again(data, asset):
     assert converted_network(tell).stat().st_mtime_ns != before
 
 
-@pytest.mark.parametrize("asset", place.PICKLES)
+@pytest.mark.parametrize("asset", paths.PICKLES)
 def test_another_file_than_was_fetched_is_not_read(data, asset, monkeypatch):
     write_pickles(data)
-    file = place.pickle_of(asset)
+    file = paths.pickle_of(asset)
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
@@ -96,42 +96,42 @@ class Trap:
     """What unpickling anything would run."""
 
     def __reduce__(self) -> tuple[Any, tuple[str, ...]]:
-        return (Path.touch, (Path(place.models_folder() / "trapped"),))  # type: ignore[return-value]
+        return (Path.touch, (Path(paths.models_folder() / "trapped"),))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("asset", place.PICKLES)
+@pytest.mark.parametrize("asset", paths.PICKLES)
 def test_a_pickle_that_holds_more_than_weights_is_refused(data, asset):
     write_pickles(data)
     file = rewrite(asset, lambda table: table.update(trap=Trap()))
     with pytest.raises(ModelError, match=f"{file.name} is damaged or holds more than weights"):
         loaded()
-    assert not (place.models_folder() / "trapped").exists()
+    assert not (paths.models_folder() / "trapped").exists()
 
 
 HEAD = "_orig_mod.lm_head.weight"
 WRONG: dict[str, tuple[str, Callable[[Table], object]]] = {
-    "lacks 'model'": (place.NETWORK, lambda it: it.pop("model")),
-    "lacks 'model_args'": (place.NETWORK, lambda it: it.pop("model_args")),
-    "3 heads of 128": (place.NETWORK, lambda it: it["model_args"].update(n_head=3)),
-    "None heads": (place.NETWORK, lambda it: it["model_args"].pop("n_head")),
+    "lacks 'model'": (paths.NETWORK, lambda it: it.pop("model")),
+    "lacks 'model_args'": (paths.NETWORK, lambda it: it.pop("model_args")),
+    "3 heads of 128": (paths.NETWORK, lambda it: it["model_args"].update(n_head=3)),
+    "None heads": (paths.NETWORK, lambda it: it["model_args"].pop("n_head")),
     "holds 'transformer.ln_f.bias'": (
-        place.NETWORK,
+        paths.NETWORK,
         lambda it: it["model"].update({"transformer.ln_f.bias": torch.zeros(128)}),
     ),
-    "leave.weight": (place.NETWORK, lambda it: it["model"].pop(HEAD)),
+    "leave.weight": (paths.NETWORK, lambda it: it["model"].pop(HEAD)),
     "a codebook of 300 entries": (
-        place.NETWORK, lambda it: it["model"].update({HEAD: torch.zeros(300, 128)}),
+        paths.NETWORK, lambda it: it["model"].update({HEAD: torch.zeros(300, 128)}),
     ),
-    "lacks 'state_dict'": (place.CODEC, lambda it: it.pop("state_dict")),
+    "lacks 'state_dict'": (paths.CODEC, lambda it: it.pop("state_dict")),
     "holds 'backbone.extra'": (
-        place.CODEC, lambda it: it["state_dict"].update({"backbone.extra": torch.zeros(1)}),
+        paths.CODEC, lambda it: it["state_dict"].update({"backbone.extra": torch.zeros(1)}),
     ),
     "around.2.k.weight": (
-        place.CODEC, lambda it: it["state_dict"].pop("backbone.pos_net.2.k.weight"),
+        paths.CODEC, lambda it: it["state_dict"].pop("backbone.pos_net.2.k.weight"),
     ),
-    "lacks 'shared.weight'": (place.TEXT, lambda it: it.pop("shared.weight")),
+    "lacks 'shared.weight'": (paths.TEXT, lambda it: it.pop("shared.weight")),
     "vectors of 32 and 64 numbers for 128": (
-        place.TEXT, lambda it: it.update({"shared.weight": torch.zeros(384, 32)}),
+        paths.TEXT, lambda it: it.update({"shared.weight": torch.zeros(384, 32)}),
     ),
 }  # fmt: skip
 
@@ -148,7 +148,7 @@ def test_a_checkpoint_of_another_shape_is_refused_by_name(data, named):
 
 def test_it_speaks(data):
     write_pickles(data)
-    settings = SpeechSettings(engine=place.NAME, device="cpu")
+    settings = SpeechSettings(engine=paths.NAME, device="cpu")
     model = registry.load(settings, tell)
     assert say(model, [["Hello,", "everyone."]]).pcm.any()
     assert of_settings(settings) == of_model(model)

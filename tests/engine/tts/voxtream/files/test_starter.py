@@ -16,7 +16,7 @@ from engine.tts import registry, voices
 from engine.tts.base import TtsModel
 from engine.tts.pack_files import config_json
 from engine.tts.voice_lookup import choose, encode, voice_names
-from engine.tts.voxtream.files import pack, place
+from engine.tts.voxtream.files import pack, paths
 from engine.tts.voxtream.files.loading import target
 from tests.engine.tts import laws
 from tests.engine.tts.utterances import speak
@@ -34,7 +34,7 @@ def written(tmp_path_factory) -> Path:
 def data(tmp_path, written, monkeypatch) -> Path:
     """A data folder with a pack of the person's own."""
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    shutil.copytree(written, place.own_folder())
+    shutil.copytree(written, paths.own_folder())
     return tmp_path
 
 
@@ -87,11 +87,11 @@ def test_a_voice_that_was_made_of_a_recording_speaks_though_none_is_made_now(spe
 def test_weights_or_the_decoder_alone_may_change_and_voices_stay(data):
     """A voice hangs on the codec's codes and the speaker encoder alone."""
     before = loaded().info.voice_model
-    config = place.own_folder() / pack.CONFIG_FILE
+    config = paths.own_folder() / pack.CONFIG_FILE
     config.write_text(config.read_text() + "\n")
     assert loaded().info.voice_model == before
-    assert edited(place.own_folder() / pack.CODEC_FILE, "decoder.leave.bias") == before
-    assert edited(place.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
+    assert edited(paths.own_folder() / pack.CODEC_FILE, "decoder.leave.bias") == before
+    assert edited(paths.own_folder() / pack.CODEC_FILE, "encoder.enter.bias") != before
 
 
 def edited(weights: Path, name: str) -> str:
@@ -106,7 +106,7 @@ def edited(weights: Path, name: str) -> str:
 
 def test_without_a_pack_there_is_advice(tmp_path, monkeypatch):
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path))
-    monkeypatch.setattr(place, "NAME", "no such pack")
+    monkeypatch.setattr(paths, "NAME", "no such pack")
     with pytest.raises(ModelError, match="missing from this installation") as failure:
         loaded()
     assert "speech.engine = 'espeak'" in failure.value.hint
@@ -117,17 +117,17 @@ def test_without_a_pack_there_is_advice(tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("how", ["gone", "cut off"])
 def test_a_damaged_pack_is_named_and_the_way_out_too(data, broken, how):
-    file = place.own_folder() / broken
+    file = paths.own_folder() / broken
     if how == "gone":
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     with pytest.raises(ModelError, match=broken) as failure:
         loaded()
-    assert str(place.own_folder()) in failure.value.hint
+    assert str(paths.own_folder()) in failure.value.hint
 
 
 def test_a_pack_with_a_damaged_voice_is_refused(data):
-    next((place.own_folder() / pack.VOICES_FOLDER).iterdir()).write_bytes(b"noise")
+    next((paths.own_folder() / pack.VOICES_FOLDER).iterdir()).write_bytes(b"noise")
     with pytest.raises(ModelError, match="cannot be used"):
         loaded()
