@@ -52,33 +52,33 @@ class _Stretch:
 
 
 class SyllableMeter:
-    """The rate since it was last changed and over the utterance, without the silence behind the
-    last syllable, and the rate lately. Positions are samples, or frames of any length.
+    """Meter of three rates: since the target changed and over the utterance, both without the
+    silence behind the last syllable, and in the last window. Positions are samples or frames.
     """
 
     def __init__(self, sample_rate: float, window: int = 0) -> None:
-        """`sample_rate`: positions a second; `window`: how many of them lately() covers."""
+        """`sample_rate`: positions a second; `window`: how many of them recent_rate() covers."""
         self.count = 0  # of all syllables
         self._sample_rate = sample_rate
         self._window = window
         self._ends: deque[int] = deque()  # of syllables that rates() has not counted yet
-        self._late_ends: deque[int] = deque()  # of syllables in the window
+        self._recent_ends: deque[int] = deque()  # of syllables in the window
         self._whole, self._steady = _Stretch(), _Stretch()
 
     def add(self, sample: int, syllables: int = 1) -> None:
-        """Syllables end at `sample` of the utterance; in rising order."""
+        """Add syllables that end at `sample`; in rising order."""
         self._ends.extend([sample] * syllables)
-        self._late_ends.extend([sample] * syllables)
-        while self._late_ends and self._late_ends[0] < sample - self._window:
-            self._late_ends.popleft()
+        self._recent_ends.extend([sample] * syllables)
+        while self._recent_ends and self._recent_ends[0] < sample - self._window:
+            self._recent_ends.popleft()
         self.count += syllables
 
-    def lately(self, now: int) -> float | None:
+    def recent_rate(self, now: int) -> float | None:
         """Return the SPS in the window before sample `now`; None before the first syllable."""
         length = min(self._window, now)
         if not self.count or not length:
             return None
-        ended = sum(now - length <= end < now for end in self._late_ends)
+        ended = sum(now - length <= end < now for end in self._recent_ends)
         return ended * self._sample_rate / length
 
     def restart(self, sample: int) -> None:
@@ -86,9 +86,9 @@ class SyllableMeter:
         self._steady = _Stretch(sample)
 
     def branch(self) -> "SyllableMeter":
-        """Another one that counts on from here."""
+        """Return a copy that counts on from here."""
         other = copy(self)
-        other._ends, other._late_ends = self._ends.copy(), self._late_ends.copy()
+        other._ends, other._recent_ends = self._ends.copy(), self._recent_ends.copy()
         other._whole, other._steady = copy(self._whole), copy(self._steady)
         return other
 

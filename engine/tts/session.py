@@ -29,7 +29,7 @@ class Session(ABC):
 
     def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE, rate_window: int = 0) -> None:
         """`rates`: the range that the model can follow; `rate_window`: samples of the meter's
-        lately().
+        recent_rate().
         """
         self._sample_rate = sample_rate
         self._rates = rates
@@ -50,7 +50,7 @@ class Session(ABC):
         self._limiter = Limiter(sample_rate)
         self._ending = Ending(sample_rate)
 
-    # ------------------------------------------------------------------ what a system adds
+    # ----------------------------------------------------------------- of the systems
 
     @abstractmethod
     def _hear(self, word: str | None) -> None:
@@ -100,7 +100,7 @@ class Session(ABC):
         self._ended = True
 
     def step(self) -> Step:
-        """The next frame. It has 80 ms, or what is in the queue."""
+        """Return the next frame, of 80 ms or less."""
         if self._closed:
             return Finished()
         self._note_rate()
@@ -111,7 +111,7 @@ class Session(ABC):
         return Finished() if self._over else Starved()
 
     def close(self) -> None:
-        """Forget the utterance; further steps are Finished."""
+        """Discard the utterance; further steps are Finished."""
         self._closed = True
         self._words.clear()
         self._queue = self._queue[:0]
@@ -150,7 +150,7 @@ class Session(ABC):
 
     @property
     def _made(self) -> int:
-        """Samples of the utterance that were made."""
+        """Number of samples made so far."""
         return self._sample + len(self._queue)
 
     def _append(self, pcm: Pcm) -> None:
@@ -158,17 +158,17 @@ class Session(ABC):
         self._queue = np.concatenate([self._queue, pcm])
 
     def _begin_word(self, word: int, sample: int | None = None) -> None:
-        """A word begins at a sample of the utterance; None = with the next one that is made."""
+        """Add the onset of a word at a sample of the utterance; None = the next one to be made."""
         self._onsets.append(Onset(word, self._made if sample is None else sample))
 
     def _note_rate(self) -> None:
-        """If the rate has changed, restart its measurement behind what was made."""
+        """If the rate has changed, restart its measurement behind the queue."""
         if self._rate != self._noted_rate:
             self._noted_rate = self._rate
             self._meter.restart(self._made)
 
     def _cut(self) -> AudioFrame:
-        """The next frame of the queue, limited in level and, at the beginning, faded in."""
+        """Return the next frame of the queue, limited in level and, at the beginning, faded in."""
         start, count = self._sample, self._frame_samples
         pcm, self._queue = self._queue[:count], self._queue[count:]
         self._sample = end = start + len(pcm)
@@ -179,7 +179,7 @@ class Session(ABC):
         return AudioFrame(pcm, start, tuple(onsets), *self._meter.rates(end))
 
     def _drop_from(self, sample: int) -> None:
-        """Drop what was made from a sample of the utterance on."""
+        """Drop speech from a sample of the utterance on."""
         self._queue = self._queue[: max(0, sample - self._sample)]
         self._sample = min(self._sample, sample)
         self._onsets = deque(each for each in self._onsets if each.sample < sample)

@@ -158,7 +158,7 @@ class SmlleSession(PassageSession):
             return math.log(pace)
         rate = paced(self.rate, pace)
         bias = math.log(rate / generation.own_rate)
-        if measured := self._meter.lately(self._made):
+        if measured := self._meter.recent_rate(self._made):
             bias += generation.pull * math.log(rate / measured)
         return min(max(bias, -LARGEST_BIAS), LARGEST_BIAS)
 

@@ -203,7 +203,7 @@ class SpeakStreamSession(NetworkSession):
         pace = self._paces[self._script.words[part.first].last]
         if self.rate is None:
             return clamped(pace)
-        own_rate = self._own_meter.lately(self._columns)
+        own_rate = self._own_meter.recent_rate(self._columns)
         return step_for(paced(self.rate, pace), parts.generation.pace, own_rate)
 
     def close(self) -> None:

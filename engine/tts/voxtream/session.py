@@ -194,7 +194,7 @@ class VoxtreamSession(PassageSession):
         if rate is None:
             rate = self._parts.generation.own_rate or None
         if rate is None and pace != PLAIN and self._plain_frames * FRAME_MS >= OWN_PACE_MS:
-            rate = self._plain_meter.lately(self._plain_frames)
+            rate = self._plain_meter.recent_rate(self._plain_frames)
         return None if rate is None else paced(self._rates.nearest(rate), pace)
 
     def _speed(self) -> float:

@@ -72,11 +72,11 @@ def test_speech_that_finds_no_end_is_cut_off():
 
 def test_the_meter_counts_syllables_over_its_window():
     meter = SyllableMeter(12.5, window=10)
-    assert meter.lately(1) is None
+    assert meter.recent_rate(1) is None
     meter.add(1)
-    assert meter.lately(2) == pytest.approx(1 / 0.16)
-    assert meter.lately(11) == pytest.approx(1 / 0.8)
-    assert meter.lately(12) == 0.0
+    assert meter.recent_rate(2) == pytest.approx(1 / 0.16)
+    assert meter.recent_rate(11) == pytest.approx(1 / 0.8)
+    assert meter.recent_rate(12) == 0.0
 
 
 def metered(meter: SyllableMeter, ends: Iterable[float], now: float) -> list[float | None]:
