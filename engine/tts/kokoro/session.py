@@ -1,9 +1,9 @@
 """One utterance: words in, frames out, planned anew with every few words and at every new rate.
 
-What was rendered stays, until a rewind takes it back; that can be at any frame, because a state is
-kept for every window that was rendered. Invariants: samples depend on the words, on where the rate
+Rendered speech stays until a rewind takes it back. A rewind can begin at any frame, because every
+rendered window has a stored state. Invariants: samples depend on the words, on where the rate
 changed and on the words known then, not on when the others came, nor on the windows; nothing is
-random, so the seed changes nothing.
+random, so the seed has no effect.
 """
 
 from collections import deque
@@ -35,7 +35,7 @@ _JOIN: Final = 240  # samples in which one plan's sound goes over into the next 
 
 @dataclass(frozen=True)
 class Machine:
-    """What all sessions of a voice share and none may change."""
+    """Parts that all sessions of a voice share and none may change."""
 
     parts: Parts
     espeak: Espeak
