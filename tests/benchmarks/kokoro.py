@@ -131,7 +131,7 @@ def speed(size: Size) -> Figures:
     watched = [
         patch.object(owner, name, _timed(getattr(owner, name), spent, name))
         for owner, name in (
-            (parts.Parts, "outline"),
+            (parts.Parts, "encode"),
             (parts.Parts, "features"),
             (session, "render"),
         )
@@ -147,7 +147,7 @@ def speed(size: Size) -> Figures:
     yield "RTF of the published graph, whole sentences", f"{np.median(whole):.3f}"
     yield "RTF of the session, word by word", f"{np.median(live):.3f}"
     yield "the session's over the published graph's", f"{ratio:.2f}"
-    for name in ("outline", "features", "render"):
+    for name in ("encode", "features", "render"):
         yield f"share of {name}", f"{spent[name] / spent['all']:.0%}"
 
 
@@ -270,7 +270,7 @@ def _at_once(plan: Plan) -> Plan:
     """The same frames of each symbol, without a join."""
     machine = kokoro()[2]
     features, pitch, energy = machine.parts.features(
-        plan.outline, machine.speaker.style, plan.frames
+        plan.encoded, machine.speaker.style, plan.frames
     )
     source = machine.parts.source
     curves, turns = source.curves(pitch, energy), source.turns(pitch)

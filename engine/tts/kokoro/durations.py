@@ -27,12 +27,12 @@ Frames = npt.NDArray[np.int64]
 
 PER_SECOND: Final = SAMPLE_RATE / FRAME  # frames
 # How easily a symbol stretches, 1 for vowels; symbols not listed are marks or spaces.
-_GIVES: Final = {
+_ELASTICITY: Final = {
     **dict.fromkeys("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔː", 1.0),
     **dict.fromkeys("mnŋlɹszʃʒfvθðhwjˈˌ", 0.8),
     **dict.fromkeys("pbtdkɡTʧʤ", 0.45),
 }
-_GAP_GIVES: Final = 1.3
+_GAP_ELASTICITY: Final = 1.3
 _NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔ")
 # Frames of a pause that Kokoro speaks, in which the sound before it dies away. The rest is silence:
 # when it spoke whole pauses, they had echoes of the words around them.
@@ -186,7 +186,9 @@ class Pace:
         return float(sum(PER_SECOND / paced(self.rate, self.paces[owner]) for owner in owners))
 
 
-def fitted(script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool) -> Frames:
+def fit_durations(
+    script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool
+) -> Frames:
     """Return the frames of every symbol and of the two edges, [symbols + 2]; the first are
     `frozen`. `natural`: Kokoro's own durations.
     """
@@ -261,12 +263,14 @@ def _stretched(
     lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
 ) -> Lasting:
     """Stretch the symbols at `places` to `total` frames, each word at its pace (None = natural)."""
-    gives = np.array([_GIVES.get(script.text[place], _GAP_GIVES) for place in places])
+    elasticity = np.array(
+        [_ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places]
+    )
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
     longest = np.array([_longest(script, place) for place in places])
 
     def at(more: float) -> Lasting:
-        stretched: Lasting = np.maximum(1.0, lasting * np.exp(gives * (slower + more)))
+        stretched: Lasting = np.maximum(1.0, lasting * np.exp(elasticity * (slower + more)))
         within: Lasting = np.minimum(stretched, longest)
         return within
 

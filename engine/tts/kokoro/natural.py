@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.kokoro.durations import Frames, Script, make_script
-from engine.tts.kokoro.parts import Floats, Outline, Parts
+from engine.tts.kokoro.parts import EncodedText, Floats, Parts
 from engine.tts.kokoro.plan import EARLY
 from engine.tts.kokoro.symbols import ids
 
@@ -21,7 +21,7 @@ class NaturalSpeech:
     """
 
     script: Script
-    outline: Outline
+    encoded: EncodedText
     frames: Frames
     features: Floats
     pitch: Floats
@@ -47,15 +47,15 @@ def plan_natural(
     words: Sequence[PhonedWord],
     *,
     british: bool,
-    frames_of: Callable[[Outline], Frames] | None = None,
+    frames_of: Callable[[EncodedText], Frames] | None = None,
 ) -> NaturalSpeech:
     """Plan the words in a style [1, 256]. `frames_of`: other durations than the voice's own."""
     script = make_script(words, [0.0] * len(words), closed=True, british=british)
-    outline = parts.outline(ids(script.text), style)
-    frames = (frames_of or _rounded)(outline)
-    features, pitch, energy = parts.features(outline, style, frames)
+    encoded = parts.encode(ids(script.text), style)
+    frames = (frames_of or _rounded)(encoded)
+    features, pitch, energy = parts.features(encoded, style, frames)
     curves, turns = parts.source.curves(pitch, energy), parts.source.turns(pitch)
-    return NaturalSpeech(script, outline, frames, features, pitch, energy, curves, turns)
+    return NaturalSpeech(script, encoded, frames, features, pitch, energy, curves, turns)
 
 
 def phoned(espeak: Espeak, text: str) -> list[PhonedWord]:
@@ -65,5 +65,5 @@ def phoned(espeak: Espeak, text: str) -> list[PhonedWord]:
     return [*words, *phonemizer.finish()]
 
 
-def _rounded(outline: Outline) -> Frames:
-    return np.maximum(1, np.round(outline.natural)).astype(np.int64)
+def _rounded(encoded: EncodedText) -> Frames:
+    return np.maximum(1, np.round(encoded.natural)).astype(np.int64)

@@ -36,7 +36,7 @@ Floats = npt.NDArray[np.float32]
 Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
 
 SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
-AGAIN: Final = Translatable(
+REFETCH: Final = Translatable(
     "Fetch it again: {command}, then {other}",
     command="rubato models remove kokoro",
     other="rubato models get kokoro",
@@ -47,7 +47,7 @@ _PLANNED: Final = 16  # texts of plans
 
 
 @dataclass(frozen=True)
-class Outline:
+class EncodedText:
     """Words as Kokoro would say them: frames of each symbol and the edges [symbols + 2]."""
 
     tokens: npt.NDArray[np.int64]
@@ -72,33 +72,33 @@ class Parts:
             self.fits_processor: bool = self.layout["signs are exact"] == exact
         except Exception as error:
             raise ModelError(
-                "{file} cannot be used: {error}.", hint=AGAIN, file=folder, error=error
+                "{file} cannot be used: {error}.", hint=REFETCH, file=folder, error=error
             ) from error
         self.published = published
-        self._outlined = lru_cache(_PLANNED)(self._outline)
+        self._encoded = lru_cache(_PLANNED)(self._encode)
         harmonics = self.tables["harmonics"]
         bias = float(self.tables["harmonics bias"].item())
         self.source = Source(harmonics, bias, self.tables["taps"], self.tables["taps bias"])
 
-    def outline(self, ids: list[int], style: Floats) -> Outline:
+    def encode(self, ids: list[int], style: Floats) -> EncodedText:
         """Encode symbols and edges in a style [1, 256]. The last results are cached: when the
         slider moves, the sentence is planned again, and the text is most of that work.
         """
-        return self._outlined(tuple(ids), style.tobytes())
+        return self._encoded(tuple(ids), style.tobytes())
 
-    def _outline(self, ids: tuple[int, ...], style: bytes) -> Outline:
+    def _encode(self, ids: tuple[int, ...], style: bytes) -> EncodedText:
         tokens, row = np.array([ids], np.int64), np.frombuffer(style, np.float32)[None]
         natural, states = self._text.run(None, {"tokens": tokens, "style": row})
-        return Outline(tokens, natural.reshape(-1).astype(np.float64), states)
+        return EncodedText(tokens, natural.reshape(-1).astype(np.float64), states)
 
     def features(
-        self, outline: Outline, style: Floats, frames: npt.NDArray[np.int64]
+        self, encoded: EncodedText, style: Floats, frames: npt.NDArray[np.int64]
     ) -> tuple[Floats, Floats, Floats]:
         """Return features [T, 512], pitch [2 T] in Hz and energy [2 T] of symbols that last
         `frames`.
         """
         names = [each.name for each in self._frames.get_inputs()]
-        values = (outline.tokens, style, frames.astype(np.float32)[None], outline.states)
+        values = (encoded.tokens, style, frames.astype(np.float32)[None], encoded.states)
         features, pitch, energy = self._frames.run(None, dict(zip(names, values, strict=True)))
         return np.ascontiguousarray(features[0].T), pitch[0], energy[0]
 
@@ -148,7 +148,7 @@ def _cut(file: Path, folder: Path) -> None:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     if digest != SHA256:
         raise ModelError(
-            "{file} is not the published Kokoro, or it is damaged.", hint=AGAIN, file=file
+            "{file} is not the published Kokoro, or it is damaged.", hint=REFETCH, file=file
         )
     from engine.tts.kokoro.graph.cutting import cut  # loads onnx
 

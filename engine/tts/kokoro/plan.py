@@ -20,14 +20,14 @@ from engine.tts.kokoro.durations import (
     Frames,
     Pace,
     Script,
-    fitted,
+    fit_durations,
     lateness,
     make_script,
     pauses_after,
     said_syllables,
     silent_frames,
 )
-from engine.tts.kokoro.parts import Floats, Outline, Parts
+from engine.tts.kokoro.parts import EncodedText, Floats, Parts
 from engine.tts.kokoro.symbols import ids
 from engine.tts.rate import paced
 
@@ -81,7 +81,7 @@ class Plan:
     wish: Wish
     inherited: float | None
     script: Script
-    outline: Outline
+    encoded: EncodedText
     pauses: tuple[float, ...]
     steady: bool
     pace: Pace
@@ -220,11 +220,13 @@ def make_plan(
     early = -past.late / PER_SECOND
     pauses = pauses_after(wish.words, rates, past.pauses, past.said, early, steady=past.steady)
     script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
-    outline = parts.outline(ids(script.text), speaker.style)
+    encoded = parts.encode(ids(script.text), speaker.style)
     pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late)
     slowness = speaker.delivery.slowness if wish.rate is None else 1.0
-    frames = fitted(script, slowness * outline.natural, past.frames, pace, closed=wish.closed)
-    features, pitch, energy = parts.features(outline, speaker.style, frames)
+    frames = fit_durations(
+        script, slowness * encoded.natural, past.frames, pace, closed=wish.closed
+    )
+    features, pitch, energy = parts.features(encoded, speaker.style, frames)
     pitch = speaker.delivery.pitched(pitch)
     if before is not None:
         features = np.concatenate([before.features[:done], features[done:]])
@@ -232,7 +234,7 @@ def make_plan(
         energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
     source = parts.source
     plan = Plan(
-        wish, late, script, outline, pauses, past.steady, pace, frames, len(past.frames),
+        wish, late, script, encoded, pauses, past.steady, pace, frames, len(past.frames),
         features, pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
     if before is None and follows:  # the lead of the plan is known now

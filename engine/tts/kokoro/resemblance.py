@@ -56,11 +56,11 @@ def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
     measures = measures_of(voices)
     about = {**recording.about, "making": MAKING}
 
-    def fitted(weights: Sequence[float]) -> Voice:
+    def blend_by(weights: Sequence[float]) -> Voice:
         parts = zip(voices, shares(measures, target, weights), strict=True)
         return blend(recording.name, tuple(parts), **about)
 
-    timbre, prosody = fitted(_TIMBRE_WEIGHTS), fitted(_PROSODY_WEIGHTS)
+    timbre, prosody = blend_by(_TIMBRE_WEIGHTS), blend_by(_PROSODY_WEIGHTS)
     halves = [style_of(timbre)[0, :TIMBRE], style_of(prosody)[0, TIMBRE:]]
     about = {**prosody.metadata, NEAREST: timbre.metadata[NEAREST]}
     return replace(prosody, tensors={STYLE: np.concatenate(halves)}, metadata=about)

@@ -137,7 +137,7 @@ def _learn(
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())
     given = {**_norms(parts, answers), **_ranges(parts, answers)}
-    for norm, name in parts.layout["behind"].items():  # over the convolution's bytes
+    for norm, name in parts.layout["folded norms"].items():  # over the convolution's bytes
         gain = given[f"gain {norm}"]
         given[f"bias {norm}"] = given[f"bias {norm}"] + gain * given.pop(f"least {name}")
         given[f"gain {norm}"] = gain * given.pop(f"step {name}")

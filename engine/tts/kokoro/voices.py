@@ -15,7 +15,7 @@ from engine.systems import KOKORO
 from engine.translatable import Translatable, joined, mark
 from engine.tts.base import Voice
 from engine.tts.kokoro.delivery import Delivery
-from engine.tts.kokoro.parts import AGAIN, SHA256, Floats
+from engine.tts.kokoro.parts import REFETCH, SHA256, Floats
 from engine.tts.voices import NEAREST
 
 NAME: Final = KOKORO
@@ -148,11 +148,11 @@ def _read(folder: Path, file_name: str) -> Voice:
         styles = np.fromfile(file, dtype="<f4")
     except OSError as error:
         raise ModelError(
-            "{file} cannot be read: {error}.", hint=AGAIN, file=file, error=error.strerror
+            "{file} cannot be read: {error}.", hint=REFETCH, file=file, error=error.strerror
         ) from error
     if styles.size != _ROWS * _WIDTH or not np.abs(styles).max() < _WIDEST:
         raise ModelError(
-            "{file} is not a voice of Kokoro's, or it is damaged.", hint=AGAIN, file=file
+            "{file} is not a voice of Kokoro's, or it is damaged.", hint=REFETCH, file=file
         )
     style = styles.reshape(_ROWS, _WIDTH)[_ROW]
     about = {"description": ABOUT[name], _LANGUAGE: _LANGUAGES[file_name[0]]}

@@ -19,7 +19,7 @@ from engine.errors import ModelError
 from engine.tts.kokoro.graph.decoder import ROOT, STEPS, WEIGHTS
 from engine.tts.kokoro.graph.published import Published
 from engine.tts.kokoro.natural import NaturalSpeech
-from engine.tts.kokoro.parts import AGAIN, Floats, Parts
+from engine.tts.kokoro.parts import REFETCH, Floats, Parts
 from engine.tts.kokoro.source import BINS, Source
 from engine.tts.kokoro.voices import TIMBRE
 
@@ -197,7 +197,7 @@ def load_decoder(file: Path) -> TorchDecoder:
         return TorchDecoder(Published(file))
     except Exception as error:
         raise ModelError(
-            "{file} cannot be used: {error}.", hint=AGAIN, file=file, error=error
+            "{file} cannot be used: {error}.", hint=REFETCH, file=file, error=error
         ) from error
 
 

@@ -55,7 +55,7 @@ def cut(source: Path, into: Path) -> None:
     layout = {
         "norms": norms,
         "convolutions": entries,
-        "behind": decoder.behind,
+        "folded norms": decoder.folded_norms,
         "root": ROOT,
         "levels": _levels(decoder),
         "signs are exact": signs_are_exact(),

@@ -57,7 +57,7 @@ class DecoderGraph:
         self.norms: dict[str, Array | None] = {}
         self.entries: list[str] = []
         self.convolutions: dict[str, Convolution] = {}
-        self.behind: dict[str, str] = {}
+        self.folded_norms: dict[str, str] = {}
         self.crops: dict[tuple[int, int, int], int] = {}
 
     def build(self) -> ModelProto:
@@ -103,7 +103,7 @@ class DecoderGraph:
         if doubles:
             main, x = self._doubled(path, main, x)
         main = self._bytes(f"{path}/conv1/Conv", main)
-        self.behind[f"{path}/norm2"] = f"{path}/conv1/Conv"
+        self.folded_norms[f"{path}/norm2"] = f"{path}/conv1/Conv"
         main = self._leaky(self._norm(f"{path}/norm2", main), 0.2)
         main = self._convolution(f"{path}/conv2/Conv", main)
         shortcut = self._convolution(f"{path}/conv1x1/Conv", x)
@@ -147,7 +147,7 @@ class DecoderGraph:
             needed = left + sum(sees[number:])
             x, around = self._crop(x, rows, around, needed), needed
             main = self._bytes(first, self._snake(path, f"1.{number}", x))
-            self.behind[f"{path}/adain2.{number}"] = first
+            self.folded_norms[f"{path}/adain2.{number}"] = first
             main = self._convolution(second, self._snake(path, f"2.{number}", main))
             x = self._add("Add", main, x)
         return self._crop(x, rows, around, left)
@@ -307,7 +307,7 @@ class DecoderGraph:
         kinds += [(name, {"scale": _FLOAT, "zero": TensorProto.UINT8}) for name in self.entries]
         for name in self.convolutions:
             kinds.append((name, {"weights": _FLOAT, "start": TensorProto.INT32}))
-            if name not in self.behind.values():
+            if name not in self.folded_norms.values():
                 kinds.append((name, {"step": _FLOAT, "least": _FLOAT}))
         for name, parts in kinds:
             rank: list[str] = [] if "scale" in parts else ["C"]

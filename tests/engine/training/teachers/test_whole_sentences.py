@@ -25,10 +25,10 @@ class FakeParts:
 
     source = SimpleNamespace(curves=lambda pitch, energy: pitch, turns=lambda pitch: pitch)
 
-    def outline(self, ids: list[int], style: Any) -> parts.Outline:
-        return parts.Outline(np.array(ids), np.full(len(ids), 2.5), np.zeros(1, np.float32))
+    def encode(self, ids: list[int], style: Any) -> parts.EncodedText:
+        return parts.EncodedText(np.array(ids), np.full(len(ids), 2.5), np.zeros(1, np.float32))
 
-    def features(self, outline: Any, style: Any, frames: Any) -> tuple[Any, ...]:
+    def features(self, encoded: Any, style: Any, frames: Any) -> tuple[Any, ...]:
         return tuple(np.zeros(count * int(frames.sum()), np.float32) for count in (1, 2, 2))
 
 

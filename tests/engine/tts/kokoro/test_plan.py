@@ -18,7 +18,7 @@ from engine.tts.kokoro.durations import (
     SHORTEST_LEAD,
     Pace,
     Script,
-    fitted,
+    fit_durations,
     lateness,
     make_script,
     pauses_after,
@@ -69,7 +69,7 @@ def too_late(words: list[PhonedWord], rate: float, seed: int) -> float:
     """Frames by which a sentence is longer than its syllables over the rate."""
     script = script_of(words, rate)
     pace = pace_of(words, rate, seed)
-    frames = fitted(script, natural_of(script, seed), NONE, pace, closed=True)
+    frames = fit_durations(script, natural_of(script, seed), NONE, pace, closed=True)
     assert frames.min() >= 1
     return lateness(script, frames, 0, len(script.text) - 1, pace) + AROUND
 
@@ -95,7 +95,7 @@ def test_edges_keep_at_every_rate(words, one, other, lead):
         script = script_of(words, rate)
         natural = natural_of(script, 1)
         natural[0], natural[-1] = lead, 11.0
-        frames = fitted(script, natural, NONE, pace_of(words, rate, 1), closed=True)
+        frames = fit_durations(script, natural, NONE, pace_of(words, rate, 1), closed=True)
         assert frames[0] == max(SHORTEST_LEAD, lead)
         assert abs(frames[-1] - 11) <= 1
 
@@ -107,7 +107,7 @@ def test_a_slow_word_takes_its_time_from_no_other(rate, slowed):
     words = [PhonedWord(tuple("kˈæt"))] * 12
     script = script_of(words, None)
     pace = Pace(rate, (1.0,) * 6 + (slowed,) * 6, pace_of(words, rate, 2).own)
-    frames = fitted(script, natural_of(script, 2), NONE, pace, closed=True)
+    frames = fit_durations(script, natural_of(script, 2), NONE, pace, closed=True)
     first, second = (
         frames[1 + script.firsts[begin] : 1 + script.firsts[end]].sum()
         for begin, end in ((0, 5), (6, 11))
