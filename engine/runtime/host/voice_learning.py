@@ -43,7 +43,7 @@ from engine.tts.voice_lookup import LONGEST_PROMPT_S, adopt, is_recording
 Show = Callable[[str, float], None]  # current activity, and the finished share of all work
 
 _CHECKPOINT: Final = ".checkpoint"
-_LONGEST_S: Final = 20.0  # of what is learnt from, where no text is given for more
+_LONGEST_S: Final = 20.0  # of the excerpt for the fit, if no text is given
 _CUT_FROM: Final = 0.7  # of that: behind it the quietest place is the end
 _MOST: Final = 20  # files: of recordings that spoke once, and of voices that are gone
 _FIT_SHARE: Final = 0.9  # of the time
