@@ -9,41 +9,54 @@ from engine.llm.tools.mark_reader import MoreNeeded
 
 LONGEST = 200  # characters from a mark to the backtick that makes it code
 
-_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_PARTS = re.compile(r"`+|\n|[^`\n]+")
 _TICK_OR_END = re.compile(r"[`\n]")
 
 
 class Code:
-    """The current line of one reply, and the fence around it."""
+    """Whether the end of one reply's text is code."""
 
     def __init__(self) -> None:
-        self.line = ""
-        self._fence = 0  # backticks that opened it before this line; 0 = none is open
+        self._is_blank = True  # the current line, so far
+        self._fence = 0  # backticks that opened it; 0 = none is open
+        self._is_fence_line = False  # still on the line that opened it
+        self._span = 0  # likewise of code within the line
+        self._run = 0  # backticks at the end of the text
 
     @property
-    def is_fenced(self) -> bool:
-        return bool(self._fence_after(self.line))
+    def begins_line(self) -> bool:
+        """True at the beginning of a line outside a fence."""
+        self._end_run()
+        return self._is_blank and not self._fence
 
     def add(self, text: str) -> None:
-        *ended, self.line = (self.line + text).split("\n")
-        for line in ended:
-            self._fence = self._fence_after(line)
-
-    def _fence_after(self, line: str) -> int:
-        runs = [len(run) for run in re.findall("`+", line)]
-        first = runs[0] if line.lstrip().startswith("`") else 0
-        if self._fence:
-            return 0 if first >= self._fence else self._fence
-        return first if first >= 3 and all(run < first for run in runs[1:]) else 0
+        for part in _PARTS.findall(text):
+            if part.startswith("`"):
+                self._run += len(part)
+                continue
+            self._end_run()
+            if part == "\n":
+                self._is_blank, self._is_fence_line, self._span = True, False, 0
+            elif part.strip():
+                self._is_blank = False
 
     def is_code(self, after: str, *, final: bool) -> bool:
         """Return whether a mark here, before `after`, is code. Raises MoreNeeded unless `final`."""
-        if self.is_fenced:
-            return True
-        line = self.line.lstrip().lstrip("`") if self._fence else self.line
-        if "`" not in _SPAN.sub("", line):
-            return False
+        self._end_run()
+        if self._fence or not self._span:
+            return bool(self._fence)
         found = _TICK_OR_END.search(after, 0, LONGEST)
         if found is None and not final and len(after) < LONGEST:
             raise MoreNeeded
         return found is not None and found[0] == "`"
+
+    def _end_run(self) -> None:
+        count, self._run = self._run, 0
+        if count and self._fence:
+            closes = count >= self._fence and (self._is_blank or self._is_fence_line)
+            self._fence = 0 if closes else self._fence
+        elif count >= 3 and self._is_blank:
+            self._fence, self._is_fence_line = count, True
+        elif count and self._span in (0, count):
+            self._span = count - self._span
+        self._is_blank = self._is_blank and not count

@@ -159,10 +159,8 @@ class TagSplitter:
         return self._mode is _Mode.TEXT and self._code.is_code(after, final=self._final)
 
     def _call_length(self) -> int:
-        fenced = self._code.is_fenced or (self._said and self._held.startswith("`"))
-        if self._mode is not _Mode.TEXT or fenced or self._code.line.strip():
-            return 0
-        return call_length(self._held)
+        in_text = self._mode is _Mode.TEXT and not (self._said and self._held.startswith("`"))
+        return call_length(self._held) if in_text and self._code.begins_line else 0
 
     def _on_channel(self, word: re.Match[str]) -> None:
         """Handle the name of a channel without its mark; a tool's name may follow it."""
