@@ -1,8 +1,8 @@
-"""The loop that trains every network here: step, report, validate, checkpoint, stop when asked.
+"""The loop that trains every network here: step, report, validate, save, stop when asked.
 
-Invariant: a step depends only on the recipe's seed, the step's number and, in a schedule of
-seconds, on the time spent, so a training that was stopped goes on as if it had not been. Between
-two reports nothing waits for the device.
+Invariants: a step depends only on the recipe's seed, the step's number and, in a schedule of
+seconds, on the time spent, so a stopped training continues with the same result (on one device and
+one thread). A checkpoint is complete or absent. Between two reports nothing waits for the device.
 """
 
 import math
@@ -21,18 +21,26 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
-from engine.errors import Cancelled, ModelError
+from engine.assets.pickle_file import read_pickle
+from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
-from engine.training import checkpoints
 from engine.training.recipe import Schedule
-from engine.training.run import Progress, Run, cancellable, fingerprint, write_json
+from engine.training.run import (
+    Progress,
+    Run,
+    fingerprint,
+    metadata,
+    stop_signal,
+    stopped,
+    write_json,
+)
+from engine.translatable import Translatable
 
 BETAS = (0.9, 0.96)
 VALIDATION_BATCHES = 4
-ADVERSARIAL_BETAS = (0.8, 0.98)  # what was learnt against an earlier critic is soon forgotten
-LENGTHS = 4  # how many lessons are drawn for one that is taken
-LOOK_STEPS = 25  # between two looks at the losses on a graphics card, which each wait for it
-BEST = "best.safetensors"  # in a stage's folder, where the schedule asks for the best weights
+LENGTHS = 4  # lessons drawn for each that is taken, see length_bucket
+LOOK_STEPS = 25  # between two reports of losses on a graphics card, which each wait for it
+CHECKPOINT, BEST = "checkpoint.pt", "best.safetensors"  # in a stage's folder
 Losses = dict[str, Tensor]
 _Batch = TypeVar("_Batch")
 _Lesson = TypeVar("_Lesson")
@@ -55,99 +63,212 @@ class Learner(ABC):
     exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
 
     def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
-        """All parts learn together; who needs more optimisers replaces them."""
+        """All parts learn together; a learner that needs more optimisers replaces them."""
         self.schedule, self._device = schedule, device
         self._batch_size = schedule.batch
         every = nn.ModuleList(parts.values()).to(device)
         self.parts = parts
-        name = self.averaged if len(parts) == 1 else "making"
-        self.optimisers = {name: optimiser(every, schedule)}
+        self.optimisers = {"all": optimiser(every, schedule)}
 
     @abstractmethod
     def learn(self, context: StepContext) -> Losses:
-        """One step; the losses to report, still on the device."""
+        """Do one step; return the losses to report, still on the device."""
 
     def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
-        """The losses of a batch that is never trained on; who has none replaces validate()."""
+        """The losses of a batch of validation data; needed unless validate() is replaced."""
         raise NotImplementedError
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """The losses on data that is never trained on, in eval mode."""
+        """The losses on validation data, in eval mode."""
         return mean_losses(self.validated, self.parts[self.averaged])
 
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
-        """One step on a total of the losses, None = their sum; the losses to report."""
+        """Do one step on a total of the losses, None = their sum; return the losses to report."""
         if total is None:
             total = torch.stack(list(losses.values())).sum()
-        (together,) = self.optimisers.values()
-        optimiser_step(total, together, self.schedule.clip)
+        optimiser_step(total, self.optimisers["all"], self.schedule.clip)
         return {name: loss.detach() for name, loss in losses.items()}
-
-
-def train(
-    run: Run, name: str, make: "Maker", device: torch.device, key: str = ""
-) -> dict[str, Tensor]:
-    """Train the learner that `make` returns until its schedule ends; return the averaged weights,
-    on the CPU, or the best of them where they are asked for. `key` = fingerprint of the recipe and
-    of its training data, which a checkpoint carries.
-
-    Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
-    InvalidInput when there is a checkpoint with another key.
-    """
-    folder = run.stage(name)
-    file = folder / "checkpoint.pt"
-    with cancellable() as check:
-        torch.manual_seed(run.recipe.seed)
-        learner = make(device)
-        schedule, averaged = learner.schedule, learner.parts[learner.averaged]
-        mean = {key: value.clone() for key, value in averaged.state_dict().items()}
-        before = checkpoints.load(file, learner.parts, learner.optimisers, mean, key)
-        step, begun = before.step, time.monotonic() - before.seconds
-        share = share_of(schedule, checkpoints.Reached(step, time.monotonic() - begun))
-        progress = Progress(name, 1.0, share)
-        while share < 1:
-            losses = _step(run, learner, step, share)
-            step += 1
-            reached = checkpoints.Reached(step, time.monotonic() - begun)
-            share = share_of(schedule, reached)
-            kept = min(schedule.average, (step - 1) / (step + 9))
-            _follow(mean, averaged, kept, learner.exact)
-            if device.type == "cpu" or step % LOOK_STEPS == 0 or share >= 1:
-                seen = _seen(losses, learner.averaged, step)
-                progress.report(share, f"step {step} {seen}")
-            stop = _is_asked_to_stop(check)
-            _keep(file, reached, learner, mean, key, ends=stop or share >= 1)
-            if stop:
-                raise Cancelled(
-                    "The training was stopped.", hint="The same command goes on from here."
-                )
-        weights = load_file(folder / BEST) if schedule.best else mean
-        return {key: value.cpu() for key, value in weights.items()}
-
-
-def train_and_save(
-    run: Run,
-    file: Path,
-    make: "Maker",
-    inputs: dict[str, str],
-    *,
-    shape: dict[str, str] | None = None,
-    kept: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda weights: weights,
-    **about: object,
-) -> None:
-    """Train the stage whose folder the file lies in, write what is `kept` of the averaged weights
-    into the file with its `shape`, and finish the stage.
-    """
-    stage = file.parent.name
-    key = fingerprint(run.key(stage), sorted(inputs.items()))
-    weights = train(run, stage, make, torch.device(run.device), key)
-    save_file(kept(weights), file, shape)
-    run.finish(stage, inputs, **about)
 
 
 Maker = Callable[[torch.device], Learner]
 """Makes a learner on a device."""
+
+
+class _Training:
+    """A learner, the average of its weights, and the progress of its schedule."""
+
+    def __init__(self, learner: Learner, folder: Path, key: str) -> None:
+        """Restore the checkpoint in a stage's folder, if there is one. InvalidInput when it was
+        saved with another `key`, ModelError when it cannot be read.
+        """
+        self.learner, self.schedule = learner, learner.schedule
+        self._folder, self._key = folder, key
+        self.averaged = learner.parts[learner.averaged]
+        self.mean = {name: value.clone() for name, value in self.averaged.state_dict().items()}
+        self.step = 0
+        self._begun = time.monotonic()
+        if (folder / CHECKPOINT).is_file():
+            self._restore(folder / CHECKPOINT)
+
+    @property
+    def seconds(self) -> float:
+        """The time that all steps took, those before an interruption included."""
+        return time.monotonic() - self._begun
+
+    @property
+    def share(self) -> float:
+        """The share of the schedule that is over: of its steps or its seconds."""
+        schedule = self.schedule
+        timed = self.seconds / schedule.seconds if schedule.seconds else 0.0
+        return max(self.step / schedule.steps, timed)
+
+    def advance(self, run: Run, share: float) -> Losses:
+        """Do the next step, and move the averaged weights towards the current ones."""
+        draw = random.Random(f"{run.recipe.seed} {self.learner.averaged} {self.step}")
+        torch.manual_seed(draw.getrandbits(31))
+        for each in self.learner.optimisers.values():
+            for group in each.param_groups:
+                group["lr"] = learning_rate(self.schedule, self.step, share) * group["scale"]
+        # On a CPU, torch's plain attention: in short windows the backward pass of its fused one is
+        # slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec
+        # 0.91 to 0.93).
+        with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
+            losses = self.learner.learn(StepContext(self.step, share, draw))
+        self._follow(min(self.schedule.average, self.step / (self.step + 10)))
+        self.step += 1
+        return losses
+
+    def keep(self, *, ends: bool) -> None:
+        """Validate the averaged weights and save a checkpoint when it is time to; always at the
+        end.
+        """
+        step, schedule = self.step, self.schedule
+        if step % schedule.validate_every == 0 or ends:
+            with self._in_use():
+                found = {"step": step, **self.learner.validate()}
+            write_json(self._folder / f"validation-{step:06d}.json", found)
+            if schedule.best:
+                self._keep_best(schedule.best, found[schedule.best])
+        if step % schedule.checkpoint_every == 0 or ends:
+            self._save()
+
+    def result(self) -> dict[str, Tensor]:
+        """The averaged weights on the CPU, or the best of them where the schedule asks for them."""
+        weights = load_file(self._folder / BEST) if self.schedule.best else self.mean
+        return {name: value.cpu() for name, value in weights.items()}
+
+    def _follow(self, share: float) -> None:
+        followers, leaders = list[Tensor](), list[Tensor]()
+        for name, value in self.averaged.state_dict().items():
+            if value.is_floating_point() and not name.startswith(self.learner.exact):
+                followers.append(self.mean[name])
+                leaders.append(value)
+            else:
+                self.mean[name].copy_(value)
+        if followers:
+            follow = get_ema_multi_avg_fn(share)  # type: ignore[no-untyped-call]
+            follow(followers, leaders, share)
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Give the network the averaged weights, which a stage saves, for a validation."""
+        current = {name: value.clone() for name, value in self.averaged.state_dict().items()}
+        self.averaged.load_state_dict(self.mean)
+        try:
+            yield
+        finally:
+            self.averaged.load_state_dict(current)
+
+    def _keep_best(self, name: str, loss: float) -> None:
+        """Write the averaged weights if the loss of this name was never lower."""
+        file = self._folder / BEST
+        if file.is_file() and loss >= float(metadata(file)[name]):
+            return
+        partial = file.with_suffix(".partial")
+        save_file(
+            {key: value.cpu() for key, value in self.mean.items()}, partial, {name: str(loss)}
+        )
+        partial.replace(file)
+
+    def _save(self) -> None:
+        parts, optimisers = self.learner.parts, self.learner.optimisers
+        content = {
+            "key": self._key,
+            "step": self.step,
+            "seconds": self.seconds,
+            "parts": {name: part.state_dict() for name, part in parts.items()},
+            "optimisers": {name: each.state_dict() for name, each in optimisers.items()},
+            "mean": self.mean,
+        }
+        partial = self._folder / "checkpoint.partial"
+        torch.save(content, partial)
+        partial.replace(self._folder / CHECKPOINT)
+
+    def _restore(self, file: Path) -> None:
+        hint = "Delete it to begin again."
+        found = read_pickle(file, Translatable("The checkpoint"), hint)
+        if found.get("key") != self._key:
+            raise InvalidInput(
+                "The checkpoint {file} was trained with another recipe or corpus.",
+                hint="Restore the recipe, or begin anew with --again.",
+                file=file,
+            )
+        try:
+            for name, part in self.learner.parts.items():
+                part.load_state_dict(found["parts"][name])
+            for name, optimiser in self.learner.optimisers.items():
+                optimiser.load_state_dict(found["optimisers"][name])
+            for name, value in self.mean.items():
+                value.copy_(found["mean"][name])
+            self.step, self._begun = found["step"], time.monotonic() - found["seconds"]
+        except (KeyError, ValueError, RuntimeError) as error:
+            raise ModelError(
+                "The checkpoint {file} does not fit this recipe: {error}",
+                hint=hint,
+                file=file,
+                error=error,
+            ) from error
+
+
+def train(run: Run, name: str, make: Maker, key: str = "") -> dict[str, Tensor]:
+    """Train the learner that `make` returns until its schedule ends; return its weights. `key` =
+    fingerprint of the recipe and of its training data, which a checkpoint carries.
+
+    Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
+    InvalidInput when there is a checkpoint with another key.
+    """
+    with stop_signal() as is_asked_to_stop:
+        torch.manual_seed(run.recipe.seed)
+        training = _Training(make(torch.device(run.device)), run.stage(name), key)
+        share = training.share
+        progress = Progress(name, 1.0, share)
+        while share < 1:
+            losses = training.advance(run, share)
+            share = training.share
+            if run.device == "cpu" or training.step % LOOK_STEPS == 0 or share >= 1:
+                progress.report(share, f"step {training.step} {_shown(losses, name)}")
+            stop = is_asked_to_stop()
+            training.keep(ends=stop or share >= 1)
+            if stop:
+                raise stopped()
+        return training.result()
+
+
+def train_and_save(
+    run: Run,
+    stage: str,
+    make: Maker,
+    inputs: dict[str, str],
+    *,
+    shape: dict[str, str] | None = None,
+    select: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda weights: weights,
+    **about: object,
+) -> None:
+    """Train a stage, write the selected weights into its file with its `shape`, and finish it."""
+    key = fingerprint(run.key(stage), sorted(inputs.items()))
+    save_file(select(train(run, stage, make, key)), run.weights(stage), shape)
+    run.finish(stage, inputs, **about)
 
 
 def optimiser(
@@ -157,8 +278,9 @@ def optimiser(
     betas: tuple[float, float] = BETAS,
     scale: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """AdamW; vectors (norms, biases) do not decay. `scale`: factor on the schedule's learning
-    rate."""
+    """Return AdamW; vectors (norms, biases) do not decay. `scale`: factor on the schedule's
+    learning rate.
+    """
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
@@ -172,8 +294,8 @@ def optimiser(
 
 
 def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
-    """Multiplies in bfloat16 where a recipe asks for it and the machine has the instructions for
-    it: without them a processor takes 18 times as long for a step.
+    """Multiply in bfloat16 where a recipe asks for it and the machine has the instructions for it:
+    without them a processor takes 18 times as long for a step.
     """
     kind = torch.device(device).type
     abilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
@@ -182,7 +304,7 @@ def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
 
 
 def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) -> None:
-    """One optimiser step on a loss. Gradients that are not finite change nothing."""
+    """Do one optimiser step on a loss. Gradients that are not finite change nothing."""
     parameters: list[nn.Parameter] = [
         parameter for group in optimiser.param_groups for parameter in group["params"]
     ]
@@ -190,7 +312,7 @@ def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) 
     loss.backward()  # type: ignore[no-untyped-call]
     norm = nn.utils.clip_grad_norm_(parameters, clip)
     if optimiser.defaults["fused"]:
-        # As torch's scaler of gradients tells it: the device itself decides, nobody waits for it.
+        # As torch's gradient scaler does it: the device itself decides, and the host does not wait.
         scaled: Any = optimiser
         scaled.found_inf = (~torch.isfinite(norm)).float()
         optimiser.step()
@@ -201,8 +323,8 @@ def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) 
 def mean_losses(
     losses: Callable[[random.Random], Mapping[str, Tensor]], model: nn.Module | None = None
 ) -> dict[str, float]:
-    """The mean losses of VALIDATION_BATCHES batches, always the same ones; `model` is in eval mode
-    meanwhile (None = it makes no difference).
+    """Return the mean losses of VALIDATION_BATCHES batches, always the same ones; `model` is in
+    eval mode meanwhile (None = its mode makes no difference).
     """
     draw = random.Random(0)
     sums: dict[str, float] = {}
@@ -213,23 +335,17 @@ def mean_losses(
             sums[name] = sums.get(name, 0.0) + float(loss) / VALIDATION_BATCHES
     if model is not None:
         model.train()
-        _forget_codebooks(model)
+        for module in model.modules():  # moshi caches codebooks in eval mode; training moves them
+            if "_embedding" in module._buffers:
+                module._buffers["_embedding"] = None
     return sums
 
 
-def _forget_codebooks(model: nn.Module) -> None:
-    """Drop the codebooks that moshi caches in eval mode; training moves them."""
-    for module in model.modules():
-        if "_embedding" in module._buffers:
-            module._buffers["_embedding"] = None
-
-
-def of_like_length(
+def length_bucket(
     everything: Sequence[_Lesson], length: Callable[[_Lesson], int], draw: random.Random, count: int
 ) -> list[_Lesson]:
-    """`count` lessons, some of them maybe twice, that are about as long as each other, so that
-    little is computed for padding (SMLLE's steps take two thirds of the time); each comes as often
-    as any other.
+    """Draw `count` lessons of similar length, some of them perhaps twice, so that little is
+    computed for padding (SMLLE's steps take two thirds of the time). All are equally likely.
     """
     many = sorted(draw.choices(everything, k=LENGTHS * count), key=length)
     first = count * draw.randrange(LENGTHS)
@@ -237,10 +353,10 @@ def of_like_length(
 
 
 def on_device(batch: _Batch, device: torch.device) -> _Batch:
-    """A dataclass of tensors with all of them on a device."""
+    """Copy a dataclass of tensors to a device."""
     values: Any = batch
     tensors = {each.name: getattr(values, each.name) for each in fields(values)}
-    if device.type == "cuda":  # from pinned memory nobody waits for the copy
+    if device.type == "cuda":  # from pinned memory the host does not wait for the copy
         tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
     moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
     together: _Batch = replace(values, **moved)
@@ -257,100 +373,14 @@ def learning_rate(schedule: Schedule, step: int, share: float) -> float:
     return schedule.learning_rate * warm * (schedule.last_rate + (1 - schedule.last_rate) * left)
 
 
-def share_of(schedule: Schedule, reached: checkpoints.Reached) -> float:
-    """How much of a schedule is over: of its steps or, where it has them, of its seconds."""
-    timed = reached.seconds / schedule.seconds if schedule.seconds else 0.0
-    return max(reached.step / schedule.steps, timed) if schedule.steps else 1.0
-
-
-def _step(run: Run, learner: Learner, step: int, share: float) -> Losses:
-    draw = random.Random(f"{run.recipe.seed} {learner.averaged} {step}")
-    torch.manual_seed(draw.getrandbits(31))
-    for each in learner.optimisers.values():
-        for group in each.param_groups:
-            group["lr"] = learning_rate(learner.schedule, step, share) * group["scale"]
-    # On a CPU, torch's plain attention: in short windows the backward pass of its fused one is
-    # slower (without it, a step of the voice takes 0.82 to 0.91 of the time, one of the codec 0.91
-    # to 0.93).
-    with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
-        return learner.learn(StepContext(step, share, draw))
-
-
-def _seen(losses: Losses, name: str, step: int) -> str:
-    """The losses for people, after a look at whether they are numbers."""
+def _shown(losses: Losses, name: str) -> str:
+    """The losses as text. ModelError when one is not finite."""
     values = {key: float(loss) for key, loss in losses.items()}
     if not all(map(math.isfinite, values.values())):
         raise ModelError(
-            "The training of '{name}' left the numbers at step {step}: {losses}.",
+            "The training of '{name}' diverged: {losses}.",
             hint="Lower the learning rate; the last checkpoint is from before.",
             name=name,
-            step=step,
             losses=values,
         )
     return " ".join(f"{key} {value:.3f}" for key, value in values.items())
-
-
-def _follow(
-    mean: dict[str, Tensor], module: nn.Module, share: float, exact: tuple[str, ...]
-) -> None:
-    """Move the averaged weights towards the current ones, all in one go."""
-    followers, leaders = list[Tensor](), list[Tensor]()
-    for key, value in module.state_dict().items():
-        if value.is_floating_point() and not key.startswith(exact):
-            followers.append(mean[key])
-            leaders.append(value)
-        else:
-            mean[key].copy_(value)
-    if followers:
-        follow = get_ema_multi_avg_fn(share)  # type: ignore[no-untyped-call]
-        follow(followers, leaders, share)
-
-
-def _keep(
-    file: Path,
-    reached: checkpoints.Reached,
-    learner: Learner,
-    mean: dict[str, Tensor],
-    key: str,
-    *,
-    ends: bool,
-) -> None:
-    """Validate the averaged weights and save when it is time to; always at the end."""
-    step, schedule = reached.step, learner.schedule
-    if step % schedule.validate_every == 0 or ends:
-        with _averaged(learner.parts[learner.averaged], mean):
-            found = {"step": step, **learner.validate()}
-        write_json(file.with_name(f"validation-{step:06d}.json"), found)
-        if schedule.best:
-            _keep_best(file.with_name(BEST), mean, schedule.best, found[schedule.best])
-    if step % schedule.checkpoint_every == 0 or ends:
-        checkpoints.save(file, reached, learner.parts, learner.optimisers, mean, key)
-
-
-@contextmanager
-def _averaged(module: nn.Module, mean: Mapping[str, Tensor]) -> Iterator[None]:
-    """Give a module the averaged weights, which are what a stage saves, for a validation."""
-    current = {key: value.clone() for key, value in module.state_dict().items()}
-    module.load_state_dict(mean)
-    try:
-        yield
-    finally:
-        module.load_state_dict(current)
-
-
-def _keep_best(file: Path, mean: dict[str, Tensor], name: str, loss: float) -> None:
-    """Write the averaged weights if the loss of this name was never lower."""
-    if file.is_file() and loss >= float(checkpoints.metadata(file)[name]):
-        return
-    partial = file.with_suffix(".partial")
-    save_file({key: value.cpu() for key, value in mean.items()}, partial, {name: str(loss)})
-    partial.replace(file)
-
-
-def _is_asked_to_stop(check: Callable[[], None]) -> bool:
-    """Whether the person asked to stop."""
-    try:
-        check()
-    except Cancelled:
-        return True
-    return False

@@ -1,7 +1,7 @@
-"""The folder of one training run: what each stage wrote, from which inputs, and whether it is done.
+"""The folder of one training run: the output of each stage, its inputs, and whether it is done.
 
 Invariant: a stage is done only when its manifest says so, and the manifest is written last; files
-appear whole, by a rename.
+are complete or absent.
 """
 
 import hashlib
@@ -10,33 +10,39 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
+from engine import systems
 from engine.atomic_write import replace_file
 from engine.errors import Cancelled, InvalidInput
-from engine.training.recipe import Recipe
-from engine.training.stages import SYSTEMS
+from engine.resources import resource
+from engine.training.recipe import Stage
+from engine.training.systems import SYSTEMS
+from engine.tts import packs
 
-REPORT_SECONDS = 10.0
-CARD_FILE = "CARD.md"  # of a pack
+REPORT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
 class Run:
     """A recipe and the folder its stages work in."""
 
-    recipe: Recipe
+    recipe: Any  # the recipe of its system
     folder: Path
     device: str = "cpu"
     workers: int = 1
-    only: tuple[str, ...] = ()  # beginnings of names of parts of `evaluate`; () = all
+
+    @property
+    def stages(self) -> Mapping[str, Stage]:
+        """The stages of its system, in order."""
+        return SYSTEMS[self.recipe.system].stages
 
     def stage(self, name: str) -> Path:
         """The folder of a stage; created if it does not exist."""
@@ -44,42 +50,38 @@ class Run:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
-        """Mark a stage as done, with the hashes of its inputs and outputs; without a pack's card,
-        into which `evaluate` writes its figures.
+    def weights(self, name: str) -> Path:
+        """The weights that a stage trained. Where its system has no such stage: SpeakStream's
+        vocoder (one vocoder behind several networks compares the networks), or a part of the
+        built-in voice. ModelError when SpeakStream has no pack here.
         """
+        if name in self.stages:
+            return self.folder / name / f"{name}.safetensors"
+        if name == "vocoder":
+            (speakstream,) = (each for each in systems.SYSTEMS if each.name == "speakstream")
+            return packs.pack_folder(speakstream) / "vocoder.safetensors"
+        return resource("starter", f"{name}.safetensors")
+
+    def finish(self, name: str, inputs: dict[str, str], **about: Any) -> None:
+        """Mark a stage as done, with the hashes of its inputs and outputs."""
         folder = self.stage(name)
         files = sorted(
             file
             for file in folder.rglob("*")
             if file.is_file()
-            and file.name not in {"manifest.json", CARD_FILE}
+            and file.name != "manifest.json"
             and "partial" not in file.name
             and "check" not in file.stem
         )
         outputs = {str(file.relative_to(folder)): file_hash(file) for file in files}
-        manifest = {
-            "stage": name,
-            "recipe": self.recipe.name,
-            "key": self.key(name),
-            "inputs": inputs,
-            "outputs": outputs,
-            **about,
-        }
+        manifest = {"key": self.key(name), "inputs": inputs, "outputs": outputs, **about}
         write_json(self._manifest(name), manifest)
-
-    def take(self, name: str, source: Path, file: str, inputs: dict[str, str], origin: str) -> None:
-        """Finish a stage with a copy of a file, which then is called `file`."""
-        partial = self.stage(name) / f"{file}.partial"
-        shutil.copyfile(source, partial)
-        partial.replace(partial.with_suffix(""))
-        self.finish(name, {**inputs, source.name: file_hash(source)}, taken_from=origin)
 
     def is_done(self, name: str) -> bool:
         """Return True if a stage was finished with the current recipe, and its inputs and outputs
         have not changed.
         """
-        file, stages = self._manifest(name), SYSTEMS[self.recipe.system].stages
+        file = self._manifest(name)
         if not file.is_file():
             return False
         manifest = read_json(file)
@@ -88,9 +90,8 @@ class Run:
         return (
             manifest["key"] == self.key(name)
             and all(
-                self.is_done(each) and file_hash(self._manifest(each)) == digest
+                (each not in self.stages or self.is_done(each)) and self._input(each) == digest
                 for each, digest in inputs.items()
-                if each in stages
             )
             and all(_has_hash(file.parent / each, digest) for each, digest in outputs.items())
         )
@@ -100,35 +101,41 @@ class Run:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def require(self, *names: str) -> dict[str, str]:
-        """Hashes of the manifests of earlier stages; InvalidInput when one is not done."""
+        """Hashes of the manifests of earlier stages, and of weights of the built-in voice.
+        InvalidInput when a stage is not done.
+        """
         for name in names:
-            if not self.is_done(name):
+            if name in self.stages and not self.is_done(name):
                 raise InvalidInput(
                     "The stage '{name}' has not been finished with this recipe.",
                     hint="Run it first: python -m engine.training {name} RECIPE.toml",
                     name=name,
                 )
-        return {name: file_hash(self._manifest(name)) for name in names}
+        return {name: self._input(name) for name in names}
 
     def key(self, name: str) -> str:
         """Fingerprint of the parts of the recipe that a stage itself depends on."""
-        sections = SYSTEMS[self.recipe.system].stages[name].sections
-        return fingerprint(self.recipe.seed, *(attrgetter(each)(self.recipe) for each in sections))
+        sections = self.stages[name].sections
+        values = (attrgetter(each)(self.recipe) for each in sections)
+        return fingerprint(self.recipe.system, self.recipe.seed, *values)
 
     def _manifest(self, name: str) -> Path:
         return self.folder / name / "manifest.json"
 
+    def _input(self, name: str) -> str:
+        return file_hash(self._manifest(name) if name in self.stages else self.weights(name))
+
 
 class Progress:
-    """Says on the terminal how far a stage is, at most every few seconds."""
+    """Reports on the terminal, at most every few seconds, the fraction of a stage that is done."""
 
     def __init__(self, name: str, total: float, start: float = 0.0) -> None:
-        """`start` = what was done before this process."""
+        """`start` = the amount done before this process."""
         self._name, self._total, self._begun = name, total, start
         self._started = self._reported = time.monotonic()
 
     def report(self, amount: float, about: str = "") -> None:
-        """`amount` of the total given."""
+        """`amount` of the total is done."""
         now = time.monotonic()
         if now - self._reported < REPORT_SECONDS and amount < self._total:
             return
@@ -141,34 +148,33 @@ class Progress:
 
 
 @contextmanager
-def cancellable() -> Iterator[Callable[[], None]]:
-    """Yields a check that raises Cancelled once the person has pressed Ctrl-C or the process was
-    asked to end; the stage then saves a checkpoint and ends.
-    """
+def stop_signal() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns True after Ctrl-C or a request to end the process."""
     signals: list[int] = []
 
-    def ask(number: int, _frame: FrameType | None) -> None:
+    def note(number: int, _frame: FrameType | None) -> None:
         signals.append(number)
 
-    def check() -> None:
-        if signals:
-            raise Cancelled("The training was stopped.", hint="The same command goes on from here.")
-
-    old = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    old = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield check
+        yield lambda: bool(signals)
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
 
 
+def stopped() -> Cancelled:
+    """The error that ends a run which was asked to stop."""
+    return Cancelled("The training was stopped.", hint="The same command continues from here.")
+
+
 def write_json(file: Path, content: Any) -> None:
-    """Write it; the file is complete or absent."""
+    """Write a JSON file; it is complete or absent."""
     replace_file(file, json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """A JSON object this package wrote. InvalidInput when it is damaged."""
+    """Read a JSON object that this package wrote. InvalidInput when it is damaged."""
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -181,8 +187,17 @@ def read_json(file: Path) -> dict[str, Any]:
     return content
 
 
+def metadata(file: Path) -> dict[str, str]:
+    """The metadata of a safetensors file that this package wrote."""
+    from safetensors import safe_open
+
+    with safe_open(str(file), framework="np") as handle:  # type: ignore[no-untyped-call]
+        entries: dict[str, str] = handle.metadata() or {}
+    return entries
+
+
 def fingerprint(*parts: object) -> str:
-    """A hash of values (by their repr) that decides whether finished work still holds."""
+    """Hash values by their repr, to decide whether finished work still holds."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

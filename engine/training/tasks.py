@@ -1,5 +1,4 @@
-"""Long work as tasks, in several processes; each task's result is a file, so that nothing is done
-twice.
+"""Long work as tasks in several processes. Each task's result is a file, so nothing is repeated.
 
 A task's file is named after the task and a hash of everything its result depends on. A changed
 input gives another file; results may be copied from one run's folder to another's. Invariant: a
@@ -18,7 +17,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.errors import ModelError
-from engine.training.run import Progress, cancellable, fingerprint, read_json, write_json
+from engine.training.run import (
+    Progress,
+    fingerprint,
+    read_json,
+    stop_signal,
+    stopped,
+    write_json,
+)
 
 LOOK_SECONDS: Final = 0.5  # between two checks for a request to stop
 SAFE_PATH: Final = "PYTHONSAFEPATH"  # a child imports nothing from the current folder
@@ -36,9 +42,9 @@ class Place(str):
 
 @dataclass(frozen=True)
 class Task:
-    """`do(*given)` does the work; `do` is a module's function and `given` can be pickled. The
-    result depends on `given` and on `depends` (hashes of the files it reads, which are a Place in
-    `given`).
+    """`do(*arguments)` does the work; `do` is a module's function and all can be pickled. The
+    result depends on the arguments and on `depends`: hashes of the files it reads, which are a
+    Place among the arguments.
     """
 
     name: str  # of letters that a file name may have
@@ -69,13 +75,14 @@ def do_tasks(
     progress = Progress(stage, len(left))
     if not left:
         return
-    with cancellable() as check:
+    with stop_signal() as is_asked_to_stop:
         if workers > 1 or fresh:
             with _processes(min(workers, len(left))) as executor:
-                _over(executor, folder, left, progress, check)
+                _over(executor, folder, left, progress, is_asked_to_stop)
             return
         for count, task in enumerate(left, start=1):
-            check()
+            if is_asked_to_stop():
+                raise stopped()
             write_json(task.file(folder), task.do(*task.arguments))
             progress.report(count, task.name)
 
@@ -91,7 +98,7 @@ def _over(
     folder: Path,
     tasks: Sequence[Task],
     progress: Progress,
-    check: Callable[[], None],
+    is_asked_to_stop: Callable[[], bool],
 ) -> None:
     waiting: dict[Future[Result], Task] = {
         executor.submit(task.do, *task.arguments): task for task in tasks
@@ -99,7 +106,8 @@ def _over(
     total = len(waiting)
     while waiting:
         ready, _ = wait(waiting, LOOK_SECONDS, FIRST_COMPLETED)
-        check()
+        if is_asked_to_stop():
+            raise stopped()
         for future in ready:
             task = waiting.pop(future)
             write_json(task.file(folder), _outcome(future, task))

@@ -20,10 +20,9 @@ from pathlib import Path
 from engine.resources import resource
 from engine.training.corpus import grammar
 from engine.training.evaluation.figures import FIGURES, UNMEASURED, details
-from engine.training.evaluation.parts import Parts, Texts
+from engine.training.evaluation.parts import Parts, Size, Texts
 from engine.training.evaluation.voices import depends_on, voices_of
 from engine.training.fetching import fetch
-from engine.training.recipe import Evaluate
 from engine.training.tasks import do_tasks
 from engine.tts.kokoro.voices import NAME as KOKORO
 
@@ -52,7 +51,7 @@ def main() -> None:
     if given.who == KOKORO:
         fetch(KOKORO)
     voices = voices_of(given.who, tuple(filter(None, given.voices.split(","))))
-    size = Evaluate(
+    size = Size(
         sentences=-(-given.sentences // len(voices)),
         short_replies=2 * given.sentences,
         timed=0,

@@ -1,7 +1,8 @@
 """Names and words that espeak pronounces wrong, in its own mnemonics of phones.
 
-The data is resources/lexicon/lexicon.txt.gz, made by engine/training/lexicon.py. Invariant: it is
-read at the first look-up, and the phones depend only on the word and on the two beside it.
+The data is resources/lexicon/lexicon.txt.gz, which installer/lexicon.py makes.
+Invariant: it is read at the first look-up, and the phones depend only on the word and on the two
+beside it.
 """
 
 import unicodedata

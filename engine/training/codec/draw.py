@@ -8,10 +8,10 @@ duration tokens are the true ones; only codes are drawn.
 """
 
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,24 +19,23 @@ import torch
 from torch import Tensor
 
 from engine.nn import stored_weights
-from engine.training import recipe as recipes
 from engine.training.codec.speech import first_shards
 from engine.training.corpus.shards import Entry, Shard
-from engine.training.encoded import by_speaker, encode_shards, read, shard_file
 from engine.training.loop import in_bf16, on_device
 from engine.training.run import Run
-from engine.training.stages import VOXTREAM
-from engine.training.voice.model import (
+from engine.training.utterances import by_speaker, encode_shards, read, shard_file
+from engine.training.voxtream import VOXTREAM
+from engine.training.voxtream.data import VoxtreamUtterance, behind_another, one_utterance
+from engine.training.voxtream.losses import (
     Batch,
+    collated,
     depth_logits,
     fresh_model,
     model_config,
     phone_rows,
     temporal_hidden,
 )
-from engine.training.voice.stage import collated
-from engine.training.voice.utterances import Encoded, behind_another, one_utterance
-from engine.tts.voxtream.config import Generation, ModelConfig
+from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.network.model import VoxtreamModel
 
 BATCH = 12  # utterances at once
@@ -52,36 +51,12 @@ class Drawn:
     codes: npt.NDArray[np.int16]
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """How a voice draws codes."""
-
-    system: str
-    config: ModelConfig
-    voice: recipes.Voice
-    generation: Generation
-    seed: int
-    device: str
-
-
 def draw_corpus(run: Run) -> None:
     """Draw the codes of all shards that the decoder learns from and that have none yet."""
-    recipe = run.recipe
-    if not recipe.decoder.drawn:
-        sys.stderr.write("draw is not asked for: decoder.drawn is 0\n")
-        return
-    inputs, encoded = run.require("encode", "voice"), run.stage("encode")
-    files = (run.stage("voice") / "voice.safetensors", encoded / "manifest.json")
-    how = Drawing(
-        recipe.system,
-        model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system),
-        recipe.voice,
-        Generation(temperature=recipe.export.temperature),
-        recipe.seed,
-        run.device,
-    )
+    recipe, inputs = run.recipe, run.require("encode", "voice")
+    files = (run.weights("voice"), run.stage("encode") / "manifest.json")
     shards = first_shards(run, recipe.decoder.hours)
-    encode_shards(run, "draw", _Work, files, how, shards=shards)
+    encode_shards(run, _Drawing, files, recipe, run.device, stage="draw", shards=shards)
     run.finish("draw", inputs)
 
 
@@ -94,21 +69,22 @@ def read_draws(run: Run) -> dict[Entry, Tensor]:
     }
 
 
-class _Work:
+class _Drawing:
     """A voice that draws the codes of shards, in the order of their encoded utterances."""
 
-    def __init__(self, voice: str, encoded: str, how: Drawing) -> None:
-        """`encoded` is the manifest of what the voice learnt from."""
-        self._model = fresh_model(how.config, how.generation)
+    def __init__(self, voice: str, encoded: str, recipe: Any, device: str) -> None:
+        """`encoded` is the manifest of the corpus that the voice learnt from."""
+        self._generation = Generation(temperature=recipe.export.temperature)
+        self._model = fresh_model(model_config(recipe), self._generation)
         self._model.load_state_dict(stored_weights.load(Path(voice)))
-        self._model.to(how.device).eval().requires_grad_(requires_grad=False)
-        self._folder, self._how = Path(encoded).parent, how
-        self._people = by_speaker(self._folder, Encoded)
+        self._model.to(device).eval().requires_grad_(requires_grad=False)
+        self._folder, self._recipe, self._device = Path(encoded).parent, recipe, device
+        self._people = by_speaker(self._folder, VoxtreamUtterance)
 
-    def encoded(self, shard: Shard) -> list[Drawn]:
-        draw = random.Random(f"{self._how.seed} draw {shard.index.stem}")
+    def encode(self, shard: Shard) -> list[Drawn]:
+        draw = random.Random(f"{self._recipe.seed} draw {shard.index.stem}")
         torch.manual_seed(draw.getrandbits(31))
-        utterances = read(shard_file(self._folder, shard), Encoded)
+        utterances = read(shard_file(self._folder, shard), VoxtreamUtterance)
         drawn: dict[int, npt.NDArray[np.int16]] = {}
         for batch in _batches(utterances):
             codes = self._drawn([utterances[place] for place in batch], draw)
@@ -116,24 +92,20 @@ class _Work:
         return [Drawn(each.place, drawn[n]) for n, each in enumerate(utterances)]
 
     def _drawn(
-        self, utterances: Sequence[Encoded], draw: random.Random
+        self, utterances: Sequence[VoxtreamUtterance], draw: random.Random
     ) -> list[npt.NDArray[np.int16]]:
         """Codes [K, T] of each utterance."""
-        how, model = self._how, self._model
-        lesson_of = behind_another if how.system == VOXTREAM else one_utterance
+        recipe, model = self._recipe, self._model
+        derived = recipe.system == VOXTREAM
+        lesson_of = behind_another if derived else one_utterance
         lessons = [
             lesson_of(utterance, self._people[utterance.speaker], draw, PROMPT_FRAMES)
             for utterance in utterances
         ]
-        batch = on_device(collated(lessons, how.config), torch.device(how.device))
-        with in_bf16(how.device, asked=how.voice.schedule.bf16):
-            codes = drawn_codes(
-                model,
-                batch,
-                how.voice.look_ahead,
-                how.generation,
-                greedily=how.system != VOXTREAM,
-            )
+        batch = on_device(collated(lessons, model.config), torch.device(self._device))
+        with in_bf16(self._device, asked=recipe.voice.schedule.bf16):
+            ahead = recipe.voice.look_ahead
+            codes = drawn_codes(model, batch, ahead, self._generation, greedily=not derived)
         found = codes.cpu().numpy().astype(np.int16)
         return [
             found[number, :, lesson.prompt_frames :][:, : utterance.frames]
@@ -141,7 +113,7 @@ class _Work:
         ]
 
 
-def _batches(utterances: Sequence[Encoded]) -> Iterator[list[int]]:
+def _batches(utterances: Sequence[VoxtreamUtterance]) -> Iterator[list[int]]:
     """Batches of the indices of utterances that are about equally long."""
     batch: list[int] = []
     for place in sorted(range(len(utterances)), key=lambda place: utterances[place].frames):

@@ -6,6 +6,8 @@ Invariant: losses take samples [B, S] of the same length and give one number; th
 speech learns from that alone.
 """
 
+import random
+from abc import abstractmethod
 from typing import Final
 
 import torch
@@ -15,10 +17,14 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small_parts import mel_filters
 from engine.codec.source import SourceDecoder
-from engine.training import recipe as recipes
-from engine.training.codec.speech import SLOT, SOUND_NUMBERS, PitchTrack
+from engine.training.codec.speech import (
+    SLOT,
+    SOUND_NUMBERS,
+    CorpusUtterance,
+    PitchTrack,
+    Speech,
+)
 from engine.training.loop import (
-    ADVERSARIAL_BETAS,
     BETAS,
     Learner,
     Losses,
@@ -28,7 +34,9 @@ from engine.training.loop import (
     optimiser,
     optimiser_step,
 )
+from engine.training.recipe import Schedule, Sound
 
+ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
 SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
 READER_RATE: Final = 3.0  # of a reader that joins late, a factor on the schedule's learning rate
 RESOLUTIONS: Final = (256, 512, 1024, 2048)  # FFT sizes; hops are a quarter
@@ -156,7 +164,7 @@ def misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
 class Reading:
     """A reader beside a decoder."""
 
-    def __init__(self, schedule: recipes.Schedule, width: int, device: torch.device) -> None:
+    def __init__(self, schedule: Schedule, width: int, device: torch.device) -> None:
         self.reader = fresh_reader(width).to(device)
         self.optimiser = optimiser(self.reader, schedule, scale=READER_RATE)
         self._clip = schedule.clip
@@ -176,66 +184,69 @@ class Reading:
 
 
 class SoundLearner(Learner):
-    """Something that makes sound, and a critic of it, which joins late."""
+    """A network that makes sound, and a critic of it, which joins late."""
 
     def __init__(
-        self, recipe: recipes.Decoder, making: nn.Module, device: torch.device, **parts: nn.Module
+        self, recipe: Sound, speech: Speech, device: torch.device, **parts: nn.Module
     ) -> None:
-        """`making` is all that learns but the critic; `recipe` has its schedule."""
+        """The part called `averaged` learns, and the critic. `recipe` has its schedule."""
         self._critic = Critic()
         super().__init__(recipe.schedule, device, **parts, critic=self._critic)
-        betas = ADVERSARIAL_BETAS if recipe.adversary_from < recipe.schedule.steps else BETAS
+        betas = ADVERSARIAL_BETAS if recipe.adversary_from < 1 else BETAS
+        making, rate = parts[self.averaged], recipe.critic_rate
         self.optimisers = {
-            "making": optimiser(making, recipe.schedule, betas=betas),
-            "critic": optimiser(
-                self._critic, recipe.schedule, betas=betas, scale=recipe.critic_rate
-            ),
+            "all": optimiser(making, recipe.schedule, betas=betas),
+            "critic": optimiser(self._critic, recipe.schedule, betas=betas, scale=rate),
         }
-        self._criticised = recipe
+        self._sound = recipe
         self._distance = SpectralDistance().to(device)
+        frames = recipe.window_frames
+        self._training = long_enough(speech.training, frames)
+        self._validation = long_enough(speech.validation, frames)
+
+    @abstractmethod
+    def _losses(
+        self, side: tuple[CorpusUtterance, ...], draw: random.Random
+    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Samples [B, S] of utterances of a side, the output in their place, the losses by name."""
+
+    def learn(self, context: StepContext) -> Losses:
+        """Do one step of the network, and of the critic once it is due."""
+        pcm, output, losses = self._losses(self._training, context.draw)
+        recipe = self._sound
+        total = torch.stack(list(losses.values())).sum()
+        report = {name: loss.detach() for name, loss in losses.items()}
+        if context.share >= recipe.adversary_from:
+            windows = slice(recipe.critic_windows)
+            report["critic"] = self._teach(pcm[windows], output[windows])
+            total = total + self._criticism(pcm[windows], output[windows])
+        optimiser_step(total, self.optimisers["all"], recipe.schedule.clip)
+        return report
+
+    def validated(self, draw: random.Random) -> dict[str, Tensor]:
+        return self._losses(self._validation, draw)[2]
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
         """In training mode: in eval mode all pulses begin as at an utterance's start."""
         return mean_losses(self.validated)
 
-    def _sounded(
-        self,
-        decoder: SourceDecoder,
-        columns: Tensor,
-        track: PitchTrack,
-        pcm: Tensor,
-        weights: recipes.Codec | recipes.Decoder,
+    def _decoded(
+        self, decoder: SourceDecoder, columns: Tensor, track: PitchTrack, pcm: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """What a decoder makes of columns [B, D, T] at the right pitch [B, S], and its losses."""
+        """A decoder's samples [B, S] for columns [B, D, T] at the right pitch, and its losses."""
+        weights = self._sound
         with in_bf16(pcm.device, asked=self.schedule.bf16):
             shape = decoder.shape(columns)
         missed = (shape.pitch - track.log_hz).abs() * track.weight
         # The source and its filters are exact; a graphics card has no FFT in bf16 either.
         output = decoder.samples(shape, track.log_hz)[:, 0]
         losses = {
-            "pitch": self._criticised.pitch * missed.mean(),
+            "pitch": weights.pitch * missed.mean(),
             "mel": weights.mel * self._distance.mel(output, pcm),
             "waves": weights.waves * self._distance.waves(output, pcm),
         }
         return output, losses
-
-    def _learn_from(
-        self, losses: dict[str, Tensor], pcm: Tensor, output: Tensor, context: StepContext
-    ) -> Losses:
-        """One step of what makes the output [B, S] of samples [B, S], and of the critic once it is
-        due; the losses to report.
-        """
-        recipe = self._criticised
-        total = torch.stack(list(losses.values())).sum()
-        report = {name: loss.detach() for name, loss in losses.items()}
-        since = recipe.adversary_from
-        if (context.share if since < 1 else context.step) >= since:
-            windows = slice(recipe.critic_windows)
-            report["critic"] = self._teach(pcm[windows], output[windows])
-            total = total + self._criticism(pcm[windows], output[windows])
-        optimiser_step(total, self.optimisers["making"], recipe.schedule.clip)
-        return report
 
     def _teach(self, pcm: Tensor, output: Tensor) -> Tensor:
         with in_bf16(pcm.device, asked=self.schedule.bf16):
@@ -249,7 +260,14 @@ class SoundLearner(Learner):
             of_made = self._critic(output)
             with torch.no_grad():
                 of_real = self._critic(pcm)
-            loss = self._criticised.adversary * fooling_loss(of_made)
-            loss = loss + self._criticised.features * feature_loss(of_real, of_made)
+            loss = self._sound.adversary * fooling_loss(of_made)
+            loss = loss + self._sound.features * feature_loss(of_real, of_made)
         self._critic.requires_grad_(requires_grad=True)
         return loss
+
+
+def long_enough(side: tuple[CorpusUtterance, ...], frames: int) -> tuple[CorpusUtterance, ...]:
+    """Utterances that fill a window, because a shorter one would shorten its batch; all of them
+    when none is that long.
+    """
+    return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

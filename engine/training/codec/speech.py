@@ -22,7 +22,7 @@ from engine.codec.small_parts import HOP
 from engine.codec.source import HIGHEST_HZ, LOWEST_HZ, MIDDLE_HZ
 from engine.errors import InvalidInput
 from engine.training.corpus.shards import Entry, Shard, read_shards
-from engine.training.corpus.speakers import cast
+from engine.training.corpus.speakers import virtual_speakers
 from engine.training.run import Run
 from engine.training.teachers import sounds
 
@@ -34,7 +34,7 @@ UNVOICED_WEIGHT: Final = 0.1
 
 
 @dataclass(frozen=True)
-class Spoken:
+class CorpusUtterance:
     """An utterance and its samples [S], int16 at 24 kHz."""
 
     entry: Entry
@@ -63,13 +63,13 @@ class Spoken:
 class Speech:
     """Utterances by side."""
 
-    training: tuple[Spoken, ...]
-    validation: tuple[Spoken, ...]
-    held_out: tuple[Spoken, ...]  # speakers never trained on
+    training: tuple[CorpusUtterance, ...]
+    validation: tuple[CorpusUtterance, ...]
+    held_out: tuple[CorpusUtterance, ...]  # speakers never trained on
 
     def window(
-        self, side: tuple[Spoken, ...], draw: random.Random, length: int
-    ) -> tuple[Spoken, int]:
+        self, side: tuple[CorpusUtterance, ...], draw: random.Random, length: int
+    ) -> tuple[CorpusUtterance, int]:
         """An utterance and where a window of `length` samples begins in it."""
         utterance = draw.choice(side)
         room = max(0, len(utterance.pcm) - length)
@@ -80,12 +80,12 @@ def read_speech(run: Run, hours: float) -> Speech:
     """At most `hours` of the corpus. InvalidInput without speech to train on; a corpus too small
     for the other sides, or without held-out speakers, lends them sentences of the training.
     """
-    left_out = {person.number for person in cast(run.recipe) if person.held_out}
-    sides: tuple[list[Spoken], list[Spoken], list[Spoken]] = ([], [], [])
+    left_out = {person.number for person in virtual_speakers(run.recipe) if person.held_out}
+    sides: tuple[list[CorpusUtterance], list[CorpusUtterance], list[CorpusUtterance]] = ([], [], [])
     for shard in first_shards(run, hours):
         pcm = shard.pcm()
         for entry in shard.entries:
-            utterance = Spoken(entry, pcm[entry.offset : entry.offset + entry.length])
+            utterance = CorpusUtterance(entry, pcm[entry.offset : entry.offset + entry.length])
             is_kept = entry.speaker in left_out
             sides[2 if is_kept else is_validation(run, entry.text)].append(utterance)
     training, validation, held_out = sides
@@ -109,7 +109,7 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
 def is_validation(run: Run, text: str) -> bool:
     """Whether a sentence is kept out of training, whoever says it."""
     draw = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") / 2**32
-    return draw < run.recipe.corpus.validation_share
+    return bool(draw < run.recipe.corpus.validation_share)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class PitchTrack:
         return PitchTrack(self.log_hz.to(device), self.weight.to(device))
 
 
-def pitch_track(utterance: Spoken) -> PitchTrack:
+def pitch_track(utterance: CorpusUtterance) -> PitchTrack:
     """The pitch of an utterance by autocorrelation (Boersma, 1993), one value every 10 ms."""
     import parselmouth  # training only
 

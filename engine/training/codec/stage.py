@@ -6,7 +6,6 @@ shipped.
 """
 
 import random
-from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -23,31 +22,19 @@ from engine.codec.small_parts import (
     quantised,
 )
 from engine.nn.weights_file import shape_metadata
-from engine.training import recipe as recipes
 from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
-from engine.training.codec.speech import Speech, Spoken, read_speech
+from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
 from engine.training.loop import Learner, Losses, StepContext, in_bf16, train_and_save
 from engine.training.run import Run
-from engine.tts.phones import VOCABULARY
+from engine.training.voxtream import Codec
 
 CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
-def config_of(recipe: recipes.Codec) -> SmallCodecConfig:
+def config_of(recipe: Codec) -> SmallCodecConfig:
     """The shape a recipe asks for."""
     return SmallCodecConfig(
         recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
-    )
-
-
-def shipped_config(recipe: recipes.Recipe) -> SmallCodecConfig:
-    """The shape of the codec that is shipped."""
-    own = recipe.decoder
-    return replace(
-        config_of(recipe.codec),
-        decoder_blocks=own.blocks,
-        decoder_layers=own.layers,
-        phones=VOCABULARY if own.phones else 0,
     )
 
 
@@ -57,11 +44,11 @@ def train_codec(run: Run) -> None:
     speech, config = read_speech(run, recipe.hours), config_of(recipe)
     train_and_save(
         run,
-        run.stage("codec") / "codec.safetensors",
+        "codec",
         lambda device: CodecLearner(recipe, speech, device),
         inputs,
         shape=shape_metadata(config),
-        kept=lambda weights: alike(build(config).state_dict(), weights),
+        select=lambda weights: alike(build(config).state_dict(), weights),
     )
 
 
@@ -93,7 +80,7 @@ class CodecLearner(Learner):
     # The decoder learns on codes of the current weights, so these must not lag behind.
     exact = tuple(f"{name}." for name in CODING)
 
-    def __init__(self, recipe: recipes.Codec, speech: Speech, device: torch.device) -> None:
+    def __init__(self, recipe: Codec, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
         self._model = build(config_of(recipe))
@@ -110,7 +97,9 @@ class CodecLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(*self._batch(self._speech.validation, draw))
 
-    def _batch(self, side: tuple[Spoken, ...], draw: random.Random) -> tuple[Tensor, Tensor]:
+    def _batch(
+        self, side: tuple[CorpusUtterance, ...], draw: random.Random
+    ) -> tuple[Tensor, Tensor]:
         """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
         length = self._recipe.window_frames * FRAME_SAMPLES
         windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]

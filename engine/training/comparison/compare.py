@@ -19,16 +19,14 @@ from engine.training.comparison.page import table, write_page
 from engine.training.comparison.systems import SYSTEMS, System
 from engine.training.corpus import grammar
 from engine.training.evaluation.figures import Results
-from engine.training.evaluation.parts import Parts, Texts
-from engine.training.evaluation.stage import chosen
+from engine.training.evaluation.parts import Parts, Size, Texts, chosen
 from engine.training.evaluation.voices import depends_on
-from engine.training.recipe import Evaluate
 from engine.training.tasks import do_tasks
 
 # Little enough for all systems to be done in one sitting.
-SIZE: Final = Evaluate(
+SIZE: Final = Size(
     sentences=40, naturalness=16, short_replies=24, rates=(2.0, 4.0, 6.0), rate_sentences=8,
-    timed=6, clones=0,
+    timed=6,
 )  # fmt: skip
 SMALL: Final = replace(SIZE, sentences=4, naturalness=1, short_replies=4, rate_sentences=2, timed=2)
 
@@ -63,7 +61,7 @@ def compare(
             sys.stdout.write(f"{write_page(into, columns, SIZE, measured)}\n")
 
 
-def parts_of(system: System, size: Evaluate) -> Parts:
+def parts_of(system: System, size: Size) -> Parts:
     """What is measured of a system that is present; nothing at a rate where it has none."""
     voices = system.voices()
     own = size if system.rate else replace(size, rates=())

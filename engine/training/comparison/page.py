@@ -4,30 +4,25 @@ Invariant: every row names the part that measured it, so every cell can be measu
 that was not measured is marked as such, never left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, System
-from engine.training.evaluation.figures import FIGURES, UNMEASURED, Figure, Results, by_voice
-from engine.training.evaluation.results import Result, errors, interval
-from engine.training.recipe import Evaluate
+from engine.training.evaluation.figures import (
+    FIGURES,
+    UNMEASURED,
+    Figure,
+    Results,
+    by_voice,
+    share_wrong,
+)
+from engine.training.evaluation.parts import Size
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"
 Columns = Mapping[System, Results]
-_SHOWN: Final = (
-    "words wrong, Whisper, every voice",
-    "words wrong, Whisper, all",
-    "replies of 1 to 3 words, Whisper",
-    "ends by itself",
-    "word onsets, distance from an aligner's",
-    "DNSMOS P.808",
-    "speaking rate, error",
-    "words wrong at 2 SPS, Whisper",
-    "words wrong at 6 SPS, Whisper",
-)
 _LEFT_OUT: Final = "speech at 1.5, 3, 5 and 6.5 syllables a second, clones, resident memory"
 
 
@@ -53,20 +48,13 @@ CLAIMS: Final = (
 )
 
 
-def rows() -> list[Figure]:
-    """All figures that are measured, in the order of the table."""
-    by_name = {figure.name: figure for figure in FIGURES}
-    delays = [figure for figure in FIGURES if figure.part == "delays"]
-    return [*(by_name[name] for name in _SHOWN), *delays]
-
-
 def table(columns: Columns) -> str:
     """The Markdown table, one column for each system."""
     lines = {
         "figure | part": [system.name for system in columns],
         "---|---": ["---"] * len(columns),
     }
-    for row in rows():
+    for row in FIGURES:
         lines[f"{row.name} | {row.part}"] = [
             _cell(row, system, results) for system, results in columns.items()
         ]
@@ -82,7 +70,7 @@ def table(columns: Columns) -> str:
 def claims_table(columns: Columns) -> str:
     """A Markdown table, a row for each claim."""
     figures = {system.name: (system, each) for system, each in columns.items()}
-    by_name = {row.name: row for row in rows()}
+    by_name = {row.name: row for row in FIGURES}
     lines = []
     for claim in CLAIMS:
         cells = [
@@ -94,7 +82,7 @@ def claims_table(columns: Columns) -> str:
     return "\n".join(("| a paper's claim | figure | here |", "| --- | --- | --- |", *lines, ""))
 
 
-def write_page(folder: Path, columns: Columns, size: Evaluate, measured: str) -> Path:
+def write_page(folder: Path, columns: Columns, size: Size, measured: str) -> Path:
     """Write the page; returns it. `size`: how much; `measured`: when and on what."""
     claims = "\n".join(
         f"- **{system.name}**: {system.headline}."
@@ -165,10 +153,7 @@ def _known(system: System, amount: float | None) -> str:
 
 def _by_voice(name: str, results: Results) -> str:
     """A line; empty where nothing was heard."""
-    shares = [f"{voice} {_share(heard)}" for voice, heard in by_voice(results.sentences).items()]
+    shares = [
+        f"{voice} {share_wrong(heard)}" for voice, heard in by_voice(results.sentences).items()
+    ]
     return f"- **{name}**: {', '.join(shares)}" if shares else ""
-
-
-def _share(heard: Sequence[Result]) -> str:
-    wrong = errors(heard)
-    return UNMEASURED if wrong is None else f"{wrong:.1%} ± {100 * interval(heard):.1f}"

@@ -29,18 +29,13 @@ def reply(draw: random.Random) -> str:
     return _random_sentence("reply", draw)
 
 
-def spelling(draw: random.Random) -> str:
-    """Letters, telephone numbers and codes, for training."""
-    return _random_sentence("spelling", draw)
-
-
 def short_reply(draw: random.Random) -> str:
     """One to three words, for testing."""
     return _random_sentence("short", draw)
 
 
 def templates(kind: str) -> tuple[str, ...]:
-    """The templates of "train", "reply", "spelling", "test" or "short"."""
+    """The templates of "train", "reply", "test" or "short"."""
     return tuple(_grammar()[kind])
 
 

@@ -74,7 +74,7 @@ class Speaker:
 
 
 @lru_cache(maxsize=4)
-def cast(recipe: Recipe) -> tuple[Speaker, ...]:
+def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
     """All speakers of a recipe; the first of each voice is the voice itself."""
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
@@ -105,7 +105,7 @@ def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple
 
 def pick(recipe: Recipe, draw: random.Random) -> Speaker:
     """The next utterance's speaker: voices by their share, unchanged ones three times as often."""
-    people = cast(recipe)
+    people = virtual_speakers(recipe)
     counts = Counter(person.base for person in people)
     weights = [
         person.base.share / counts[person.base] * (3.0 if person.warp == 1.0 else 1.0)
@@ -114,13 +114,13 @@ def pick(recipe: Recipe, draw: random.Random) -> Speaker:
     return draw.choices(people, weights)[0]
 
 
-def divided(
+def split(
     recipe: Recipe, people: Mapping[int, Sequence[_Utterance]]
 ) -> tuple[dict[int, tuple[_Utterance, ...]], dict[int, tuple[_Utterance, ...]]]:
     """Utterances by speaker: those to train on and those to validate with, which are the same where
     there are too few. Without the held-out speakers. InvalidInput when none is left.
     """
-    left_out = {person.number for person in cast(recipe) if person.held_out}
+    left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
     training: dict[int, tuple[_Utterance, ...]] = {}
     validation: dict[int, tuple[_Utterance, ...]] = {}
     for number, person in people.items():

@@ -60,15 +60,12 @@ def _prepare(recipe: Recipe) -> None:
 
 def shard_key(recipe: Recipe) -> str:
     """Fingerprint of all settings that decide the texts and the shards, except their count."""
-    any_count = replace(recipe.corpus, hours=0.0, first_shard=0)
-    return fingerprint(recipe.seed, any_count)
+    return fingerprint(recipe.seed, replace(recipe.corpus, hours=0.0))
 
 
 def shard_numbers(recipe: Recipe) -> range:
     """The shards that fill the hours asked for."""
-    corpus = recipe.corpus
-    count = max(1, round(corpus.hours * 3600 / corpus.shard_seconds))
-    return range(corpus.first_shard, corpus.first_shard + count)
+    return range(max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds)))
 
 
 def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:

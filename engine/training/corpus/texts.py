@@ -17,6 +17,7 @@ from engine.training.run import read_json, write_json
 
 FILE: Final = "texts.json"
 RUN_WORDS: Final = 5
+SHORT_REPLIES: Final = 40  # to test with
 _TRIES: Final = 200
 
 
@@ -29,11 +30,9 @@ class Texts:
     prose: tuple[str, ...]
 
     def draw(self, random_: random.Random, corpus: Corpus) -> str:
-        """A training text: a reply, a spelling, one sentence or two short ones."""
+        """A training text: a reply, one sentence or two short ones."""
         if corpus.replies and random_.random() < corpus.replies:
             return self._untested(random_, grammar.reply)
-        if corpus.spellings and random_.random() < corpus.spellings:
-            return self._untested(random_, grammar.spelling)
         text = self._sentence(random_, corpus)
         if len(text) < 60 and random_.random() < 0.3:
             text += " " + self._untested(random_, grammar.sentence)
@@ -67,10 +66,10 @@ def make_texts(recipe: Recipe, prose: Sequence[str]) -> Texts:
     while len(texts) < count:
         texts.add(grammar.test_sentence(draw))
     test = tuple(sorted(texts))
-    replies = {grammar.short_reply(draw) for _ in range(10 * recipe.evaluate.short_replies)}
+    replies = sorted({grammar.short_reply(draw) for _ in range(10 * SHORT_REPLIES)})
     tested = _runs_of(test)
     rest = tuple(text for text in prose if not runs(text) & tested)
-    return Texts(test, tuple(sorted(replies)[: recipe.evaluate.short_replies]), rest)
+    return Texts(test, tuple(replies[:SHORT_REPLIES]), rest)
 
 
 def read_texts(folder: Path) -> Texts:

@@ -1,4 +1,4 @@
-"""The figures of a voice: what it must reach, and what it reached.
+"""The figures of a voice, computed from the results of all its parts.
 
 Invariant: a figure that could not be measured is printed as such, never left out or guessed.
 """
@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from statistics import mean, median
 from typing import Final
 
-from engine.training.evaluation.cloning import Likeness
 from engine.training.evaluation.results import Result, errors, interval
 from engine.tts.delays import Timing, Trace, factor, timing, words_before_sound
 
@@ -17,77 +16,41 @@ ALL: Final = "all voices"
 _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
 _percent: Final = "{:.1%}".format
 _milliseconds: Final = "{:.0f} ms".format
+_count: Final = "{:.0f}".format
 _points: Final = "{:.2f}".format
 
 
 @dataclass(frozen=True)
 class Results:
-    """All results of some voices; what was not measured is empty."""
+    """All results of some voices; empty where nothing was measured."""
 
     sentences: tuple[Result, ...] = ()
     replies: tuple[Result, ...] = ()
     rates: dict[float, tuple[Result, ...]] = field(default_factory=dict)
     traces: tuple[Trace, ...] = ()
-    likeness: Likeness | None = None
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure's name, the part that measures it, its target, and how it is computed and
-    printed."""
+    """A figure's name, the part that measures it, and how it is printed and computed."""
 
     name: str
     part: str
-    limit: float | None  # None = without a target
     show: Callable[[float], str]
     of: Callable[[Results], Sequence[float | None]]
-    judged: Callable[[Sequence[float]], float] | None = None  # of several values; None = the worst
-    least: bool = False  # the limit is a minimum, not a maximum
-
-    @property
-    def target(self) -> str:
-        if self.limit is None:
-            return ""
-        if self.show is _yes:
-            return _yes(self.limit)
-        whose = f", {self.judged.__name__}" if self.judged else ""
-        return f"at {'least' if self.least else 'most'} {self.show(self.limit)}{whose}"
+    least: bool = False  # the worst value is the least, not the greatest
 
     def cell(self, results: Results) -> str:
         """Median and worst, as printed."""
-        values = self._values(results)
+        values = [value for value in self.of(results) if value is not None]
         if not values:
             return UNMEASURED
-        return f"{self.show(median(values))} / {self.show(self._worst(values))}"
-
-    def outcome(self, results: Results) -> str:
-        """Whether the target is reached: pass, miss, or nothing where there is none."""
-        values = self._values(results)
-        if not values or self.limit is None:
-            return ""
-        value = (self.judged or self._worst)(values)
-        is_reached = value >= self.limit if self.least else value <= self.limit
-        return "pass" if is_reached else "miss"
-
-    def _worst(self, values: Sequence[float]) -> float:
-        return min(values) if self.least else max(values)
-
-    def _values(self, results: Results) -> list[float]:
-        return [value for value in self.of(results) if value is not None]
-
-
-def table(results: Results) -> str:
-    """A Markdown table, one row for each figure; cells hold median / worst."""
-    lines = [
-        "| figure (median / worst) | target | this voice | |",
-        "|---|---|---|---|",
-        *(f"| {f.name} | {f.target} | {f.cell(results)} | {f.outcome(results)} |" for f in FIGURES),
-    ]
-    return "\n".join(lines) + "\n"
+        worst = (min if self.least else max)(values)
+        return f"{self.show(median(values))} / {self.show(worst)}"
 
 
 def details(results: Results) -> str:
-    """What a median hides, one line each: all voices, every one, every rate."""
+    """The parts of a median, one line each: all voices, every voice, every rate."""
     lists = {
         ALL: results.sentences,
         **by_voice(results.sentences),
@@ -95,7 +58,7 @@ def details(results: Results) -> str:
         "replies": results.replies,
     }
     lines = [
-        f"- {name}: words wrong {_with_interval(heard)}" for name, heard in lists.items() if heard
+        f"- {name}: words wrong {share_wrong(heard)}" for name, heard in lists.items() if heard
     ]
     rates = ", ".join(f"{rate:g} -> {_rate(v):.2f}" for rate, v in results.rates.items() if v)
     if rates:
@@ -103,20 +66,10 @@ def details(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-# --------------------------------------------------------------------- printed
-
-
-def _with_interval(heard: Sequence[Result]) -> str:
-    """The error rate with its 95 % interval."""
+def share_wrong(heard: Sequence[Result]) -> str:
+    """The error rate with its 95 % interval, as printed."""
     share = errors(heard)
-    return UNMEASURED if share is None else f"{_percent(share)} \u00b1 {100 * interval(heard):.1f}"
-
-
-def _yes(value: float) -> str:
-    return "yes" if value else "no"
-
-
-# -------------------------------------------------------------------- computed
+    return UNMEASURED if share is None else f"{share:.1%} ± {100 * interval(heard):.1f}"
 
 
 def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
@@ -127,9 +80,11 @@ def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
     return voices
 
 
-def _errors(heard: Sequence[Result]) -> list[float | None]:
-    """Word error rate of every voice."""
-    return [errors(person) for person in by_voice(heard).values()]
+def _of_voices(
+    value: Callable[[list[Result]], float | None],
+) -> Callable[[Results], list[float | None]]:
+    """A value of every voice's sentences."""
+    return lambda results: [value(person) for person in by_voice(results.sentences).values()]
 
 
 def _wrong_at(rate: float) -> Callable[[Results], list[float | None]]:
@@ -142,10 +97,14 @@ def _ended(results: Results) -> list[float]:
     return [mean(result.ended for result in person) for person in people]
 
 
-def _onsets(results: Results) -> list[float]:
-    people = by_voice(results.sentences).values()
-    gaps = [[gap for result in person for gap in result.onset_gaps] for person in people]
-    return [1000 * median(own) for own in gaps if own]
+def _onsets(person: list[Result]) -> float | None:
+    gaps = [gap for result in person for gap in result.onset_gaps]
+    return 1000 * median(gaps) if gaps else None
+
+
+def _natural(person: list[Result]) -> float | None:
+    scores = [result.naturalness for result in person if result.naturalness is not None]
+    return median(scores) if scores else None
 
 
 def _rate(heard: Sequence[Result]) -> float:
@@ -156,22 +115,8 @@ def _rate_errors(results: Results) -> list[float]:
     return [abs(_rate(heard) - rate) / rate for rate, heard in results.rates.items() if heard]
 
 
-def _rising(results: Results) -> list[float]:
-    paces = [_rate(heard) for _, heard in sorted(results.rates.items()) if heard]
-    return [float(paces == sorted(paces))] if len(paces) > 1 else []
-
-
-def _natural(results: Results, name: str) -> list[float]:
-    people = by_voice(results.sentences).values()
-    scores = [
-        [getattr(result.naturalness, name) for result in person if result.naturalness]
-        for person in people
-    ]
-    return [median(values) for values in scores if values]
-
-
 def _traced(value: Callable[[Trace], float]) -> Callable[[Results], list[float]]:
-    """Of every sentence."""
+    """A value of every traced sentence."""
     return lambda results: [value(trace) for trace in results.traces]
 
 
@@ -183,45 +128,26 @@ _TIMES: Final[dict[str, tuple[Callable[[Timing], float], Callable[[float], str]]
     "first packet": (lambda t: 1000 * t.first_packet_s, _milliseconds),
     "first audible sound": (lambda t: 1000 * t.first_audible_s, _milliseconds),
     "dry": (lambda t: t.dry_s, "{:.2f} s".format),
-    "times dry": (lambda t: t.dry_times, "{:.0f}".format),
+    "times dry": (lambda t: t.dry_times, _count),
 }
-# DNSMOS: 0.2 below flite and festival, which spoke the built-in voice's corpus.
 FIGURES: Final = (
-    Figure("words wrong, Whisper, every voice", "sentences", 0.07, _percent,
-           lambda r: _errors(r.sentences)),
-    Figure("words wrong, Whisper, all", "sentences", 0.05, _percent,
-           lambda r: [errors(r.sentences)]),
-    Figure("replies of 1 to 3 words, Whisper", "replies", 0.04, _percent,
-           lambda r: [errors(r.replies)]),
-    Figure("ends by itself", "sentences", 0.99, _percent, _ended, least=True),
-    Figure("word onsets, distance from an aligner's", "sentences", 80.0, _milliseconds, _onsets,
-           median),
-    Figure("DNSMOS P.808", "sentences", 3.37, _points,
-           lambda r: _natural(r, "p808"), median, least=True),
-    Figure("DNSMOS overall", "sentences", 2.87, _points,
-           lambda r: _natural(r, "overall"), median, least=True),
-    Figure("speaking rate, error", "rates", 0.1, _percent, _rate_errors, mean),
-    Figure("a higher rate is always faster", "rates", 1.0, _yes, _rising, least=True),
-    *(
-        Figure(f"words wrong at {rate:g} SPS, Whisper", "rates", limit, _percent, _wrong_at(rate))
-        for rate, limit in ((1.5, 0.14), (2.0, 0.08), (6.0, 0.08), (6.5, 0.14))
+    Figure("words wrong, Whisper, every voice", "sentences", _percent, _of_voices(errors)),
+    Figure("words wrong, Whisper, all", "sentences", _percent, lambda r: [errors(r.sentences)]),
+    Figure("replies of 1 to 3 words, Whisper", "replies", _percent, lambda r: [errors(r.replies)]),
+    Figure("ends by itself", "sentences", _percent, _ended, least=True),
+    Figure(
+        "word onsets, distance from an aligner's", "sentences", _milliseconds, _of_voices(_onsets)
     ),
-    Figure("clones, equal error rate", "cloning", 0.1, _percent,
-           lambda r: [r.likeness.equal_error] if r.likeness else []),
-    Figure("likeness of a clone to its speaker", "cloning", None, _points,
-           lambda r: r.likeness.to_own if r.likeness else (), least=True),
-    Figure("likeness of the nearest named voice to that speaker", "cloning", None, _points,
-           lambda r: r.likeness.of_named if r.likeness else ()),
-    Figure("speakers whose clone is closer to them than any named voice", "cloning", 1.0, _percent,
-           lambda r: [r.likeness.best] if r.likeness else [], least=True),
-    Figure("words before the first sound", "delays", None, "{:.0f}".format,
-           _traced(words_before_sound)),
+    Figure("DNSMOS P.808", "sentences", _points, _of_voices(_natural), least=True),
+    Figure("speaking rate, error", "rates", _percent, _rate_errors),
+    Figure("words wrong at 2 SPS, Whisper", "rates", _percent, _wrong_at(2.0)),
+    Figure("words wrong at 6 SPS, Whisper", "rates", _percent, _wrong_at(6.0)),
+    Figure("words before the first sound", "delays", _count, _traced(words_before_sound)),
     *(
-        Figure(f"{name} at {1000 * delay:.0f} ms a word", "delays", None, show,
-               _timed(value, delay))
+        Figure(f"{name} at {1000 * delay:.0f} ms a word", "delays", show, _timed(value, delay))
         for name, (value, show) in _TIMES.items()
         for delay in _DELAYS_S
     ),
-    Figure("processor time per second of speech", "delays", 0.2, _points, _traced(factor),
-           median),
-)  # fmt: skip
+    Figure("processor time per second of speech", "delays", _points, _traced(factor)),
+)
+"""In the order of the page of all systems."""

@@ -1,27 +1,41 @@
-"""What is measured of some voices: which texts they say at which rates, and the results.
+"""The parts of a measurement of voices: their texts and rates, and the results.
 
-Everything is a task (`engine.training.tasks`), so that nothing is measured twice. Invariant: the
-same texts for everybody; none of them was trained on.
+Each part is a task (`engine.training.tasks`), so that nothing is measured twice. Invariant: all
+voices say the same texts; none of them was trained on.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from engine.errors import InvalidInput
 from engine.training.evaluation.figures import Results
 from engine.training.evaluation.performance import OWN_RATE
 from engine.training.evaluation.results import FORMAT, Judges, Result, judge, read_results
 from engine.training.evaluation.voices import LiveVoice, measure_delays
-from engine.training.recipe import Evaluate
 from engine.training.tasks import Result as Found
 from engine.training.tasks import Task, result
+from engine.translatable import Translatable
 from engine.tts.delays import Frame, Trace
 
 
 @dataclass(frozen=True)
+class Size:
+    """How much is measured; 0 and () = nothing."""
+
+    sentences: int  # by every voice
+    naturalness: int  # of them, that DNSMOS judges
+    short_replies: int  # by all voices in turn, like everything below
+    timed: int  # sentences by the first voice whose frames are timed
+    rates: tuple[float, ...]
+    rate_sentences: int  # at every rate
+
+
+@dataclass(frozen=True)
 class Texts:
-    """What everybody says."""
+    """The texts of all voices."""
 
     sentences: tuple[str, ...]
     replies: tuple[str, ...]
@@ -34,7 +48,7 @@ class Parts:
     name: str
     voices: tuple[LiveVoice, ...]
     texts: Texts
-    size: Evaluate
+    size: Size
     depends: tuple[str, ...] = ()
 
     @cached_property
@@ -42,8 +56,7 @@ class Parts:
         """The most telling first."""
         size, texts, voices = self.size, self.texts, self.voices
         sentences = spread(texts.sentences, size.sentences)
-        thorough = Judges(size.naturalness, size.whisper, onsets=True)
-        plain = Judges(whisper=size.whisper)
+        thorough, plain = Judges(size.naturalness, onsets=True), Judges()
         tasks = [
             self._task(f"sentences {voice.name}", judge, (voice,), sentences, OWN_RATE, thorough)
             for voice in voices
@@ -89,6 +102,18 @@ class Parts:
 
     def _judged(self, name: str, folder: Path) -> tuple[Result, ...]:
         return read_results(self._found(name, folder))
+
+
+def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
+    """The tasks whose names begin with one of `only` (empty = all). InvalidInput for none."""
+    asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
+    if not asked:
+        raise InvalidInput(
+            "No part begins with {names}.",
+            hint=Translatable("Parts: {names}.", names=", ".join(task.name for task in tasks)),
+            names=", ".join(only),
+        )
+    return asked
 
 
 def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import numpy as np
 from engine.training.corpus.aligner import Aligner
 from engine.training.evaluation.performance import Spoken
 from engine.training.evaluation.recognisers import (
-    Naturalness,
     WhisperJudge,
     naturalness,
     words,
@@ -21,8 +20,9 @@ from engine.training.evaluation.recognisers import (
 )
 from engine.training.evaluation.voices import LiveVoice, phonemizer_library
 from engine.training.fetching import fetch
+from engine.typed_values import build
 
-FORMAT: Final = "results 7"  # change it when a judge changes: then saved results are judged again
+FORMAT: Final = "results 8"  # change it when a judge changes: then saved results are judged again
 
 RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 
@@ -39,17 +39,18 @@ class Judges:
 @dataclass(frozen=True)
 class Result:
     """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
-    had no answer."""
+    had no answer.
+    """
 
     voice: str
     text: str
     rate: float  # known syllables over speech time, SPS
     ended: bool
-    heard_whisper: str | None
+    transcript: str | None  # by Whisper
     wrong: int | None  # words, according to Whisper
     onsets: tuple[float, ...]  # according to the voice
     starts: tuple[float, ...]  # according to the aligner; empty when it failed or was not asked
-    naturalness: Naturalness | None
+    naturalness: float | None  # DNSMOS P.808
 
     @property
     def onset_gaps(self) -> list[float]:
@@ -77,7 +78,7 @@ def judge(
 
 def read_results(found: dict[str, Any] | None) -> tuple[Result, ...]:
     """The results of a task; none when it has not been done."""
-    return tuple(map(_read, found["results"])) if found else ()
+    return tuple(build(Result, row) for row in found["results"]) if found else ()
 
 
 def errors(results: Sequence[Result]) -> float | None:
@@ -109,21 +110,16 @@ _aligner = cache(Aligner)
 
 def _judged(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -> Result:
     pcm, sample_rate, text = sentence.pcm, sentence.sample_rate, sentence.text
+    score = naturalness(sentence) if ask_natural else None
     transcript = _whisper().hear(pcm, sample_rate) if judges.whisper else None
     return Result(
         voice=name,
         text=text,
         rate=sentence.rate,
         ended=sentence.ended,
-        heard_whisper=transcript,
+        transcript=transcript,
         wrong=None if transcript is None else words_wrong(text, transcript, phonemizer_library()),
         onsets=sentence.onsets,
         starts=tuple(_aligner().word_starts(pcm, sample_rate, text)) if judges.onsets else (),
-        naturalness=naturalness(sentence) if ask_natural else None,
+        naturalness=score.p808 if score else None,
     )
-
-
-def _read(row: dict[str, Any]) -> Result:
-    natural = row["naturalness"]
-    times = {key: tuple(row[key]) for key in ("onsets", "starts")}
-    return Result(**{**row, **times, "naturalness": Naturalness(**natural) if natural else None})

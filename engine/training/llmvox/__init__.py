@@ -1,1 +1,50 @@
-"""LLMVoX: its lessons, its network and its pack."""
+"""LLMVoX, small: units of text and tokens of speech side by side, without an alignment (3.3).
+
+Unit t enters with token t. The text ends long before the speech, and the network has to find out
+itself which tokens a unit belongs to.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.training.recipe import CORPUS, EXPORT, STACK, Schedule, Stack, Stage, System
+from engine.training.smlle import SPECTRUM, TokenRecipe
+
+
+@dataclass(frozen=True)
+class Voice:
+    """The network of LLMVoX."""
+
+    schedule: Schedule
+    width: int = 256
+    stack: Stack = STACK
+    prenet: int = 128
+    prenet_dropout: float = 0.5  # in use as in training (ours)
+    shortest_seconds: float = 0.5
+    longest_seconds: float = 8.0  # of a lesson, which is one sentence
+    wrong_tokens: float = 0.05  # share of input tokens that are others
+    spliced: float = 0.0  # share of lessons that are put together from words of several sentences
+    onset_weight: float = 0.2
+    guided: float = 1.0  # of a loss that keeps one head on the unit being spoken (ours)
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlmVoxRecipe(TokenRecipe):
+    voice: Voice
+
+
+SYSTEM: Final = System(
+    "A small LLMVoX whose tokens are made of phones, with SMLLE's network for their spectra "
+    "and SpeakStream's vocoder. Unlike its paper's, it has a vector of the speaker, phones "
+    "instead of bytes, 25 tokens a second and a label of its own for the end. Its rate cannot "
+    "be changed. It was",
+    LlmVoxRecipe,
+    {
+        **CORPUS,
+        "encode": Stage("llmvox.data:encode_corpus", ("codebook", "corpus.rare_phone")),
+        **SPECTRUM,
+        "voice": Stage("llmvox.losses:train_voice", ("voice",)),
+        "export": Stage("llmvox.losses:export_pack", EXPORT),
+    },
+)

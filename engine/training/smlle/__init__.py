@@ -1,1 +1,106 @@
-"""SMLLE: its tokens, the transducer with its lattice, the spectrum (LLMVoX's too) and its pack."""
+"""SMLLE, small: a transducer turns phones into tokens, a second network makes their spectra.
+
+Tokens and the second network are LLMVoX's too, and the vocoder is SpeakStream's: one vocoder behind
+several networks compares the networks. The paper uses BigVGAN (3.2).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.training.recipe import (
+    CORPUS,
+    EXPORT,
+    STACK,
+    Export,
+    Recipe,
+    Schedule,
+    Stack,
+    Stage,
+    System,
+)
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Tokens of SMLLE and LLMVoX: 25 a second."""
+
+    shapes: int = 8  # of a phone, tokens
+
+
+@dataclass(frozen=True)
+class Transducer:
+    """SMLLE's first network."""
+
+    schedule: Schedule
+    encoder: Stack
+    width: int = 256
+    layers: int = 2  # of the LSTM
+    joint: int = 256
+    reach: int = 4  # phones to either side of the known alignment that the loss sums over
+    path_from: float = 0.06  # share of the steps on the known path alone
+    longest_seconds: float = 8.0
+    lengths: float = 1.0  # in use: share of the learnt variance of phones' lengths that is drawn
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """SMLLE's second network, and LLMVoX's decoder."""
+
+    schedule: Schedule
+    width: int = 256
+    stack: Stack = STACK
+    prenet: int = 256
+    latent: int = 256
+    ahead: int = 0  # steps whose phones are known before they are spoken (ours)
+    flux: float = 0.5  # SMLLE, 3.2
+    flux_from: float = 0.2
+    prompt_seconds: float = 3.0
+    longest_seconds: float = 8.0
+    without_prompt: float = 0.1
+    wrong_tokens: float = 0.1  # share of tokens that are others: in use they are drawn
+    drawn_tokens: float = 0.0  # share of lessons whose tokens the transducer draws
+    drawn_from: float = 0.0  # share of the schedule
+    self_feeding: float = 0.0  # share of steps whose inputs are the network's own output, as in use
+    self_feeding_from: float = 0.5  # share of the schedule
+    shifted: float = 0.2  # share of lessons whose phones come a step early or late
+    dropout: float = 0.5  # of the pre-net
+
+
+@dataclass(frozen=True)
+class SpectrumExport(Export):
+    """What ships of a system with this spectrum."""
+
+    dropout: float = 0.0  # of the pre-net of spectra when it speaks; 0 = as it learnt
+    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
+    tuning_seconds: float = 60.0  # of speech to measure the pack's own rate
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenRecipe(Recipe):
+    """What SMLLE and LLMVoX have in common."""
+
+    codebook: Codebook = Codebook()
+    spectrum: Spectrum
+    export: SpectrumExport
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmlleRecipe(TokenRecipe):
+    transducer: Transducer
+
+
+SPECTRUM: Final = {"spectrum": Stage("smlle.spectrum:train_spectrum", ("spectrum",))}
+SYSTEM: Final = System(
+    "A small SMLLE with its own tokens and SpeakStream's vocoder. Unlike its paper's, it has a "
+    "vector of the speaker, tokens made of phones, the phones of the next 80 ms, a band around the "
+    "known alignment, and a rate (a bias on the blank). It was",
+    SmlleRecipe,
+    {
+        **CORPUS,
+        "encode": Stage("smlle.tokens:encode_corpus", ("codebook", "corpus.rare_phone")),
+        "transducer": Stage("smlle.transducer:train_transducer", ("transducer",)),
+        **SPECTRUM,
+        "export": Stage("smlle.export:export_pack", EXPORT),
+    },
+)

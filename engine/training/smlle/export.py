@@ -1,7 +1,7 @@
 """The stage `export` of SMLLE: its networks as one pack with named voices.
 
 A named voice's prompt is one utterance of its speaker with its text, as in the paper; a recording
-is the speaker's vector alone. Invariant: what is written is read back before the stage is done.
+is the speaker's vector alone. Invariant: a pack is read back before the stage is done.
 """
 
 import random
@@ -12,22 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.training.corpus import grammar
-from engine.training.encoded import read_sides
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import (
     finish,
     fresh_folder,
-    mean_vectors,
-    own_speaker,
     save_voice,
     speakers,
     write_networks,
     write_tables,
 )
 from engine.training.run import Run
-from engine.training.smlle.transducer import STEPS_PER_SECOND, shape_of
-from engine.training.smlle.utterances import Encoded, own_rate
-from engine.training.voice.rate_table import enough
+from engine.training.smlle.spectrum import smlle_shape
+from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance, own_rate
+from engine.training.utterances import People, mean_vector, read_sides
+from engine.training.voxtream.rate_table import enough
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation, PackConfig, Shape
@@ -35,29 +33,26 @@ from engine.tts.smlle.config import Generation, PackConfig, Shape
 SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
 MANY: Final = 200  # sentences to pick from
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
-_FILES: Final = {  # by the stage that writes a file of the same name
-    "transducer": synthesiser.TRANSDUCER_FILE,
-    "spectrum": SPECTRUM_FILE,
-    "decoder": VOCODER_FILE,
+_FILES: Final = {
+    synthesiser.TRANSDUCER_FILE: "transducer",
+    SPECTRUM_FILE: "spectrum",
+    VOCODER_FILE: "vocoder",
 }
 
 
 def export_pack(run: Run) -> None:
     """Write the pack. ModelError when it cannot be read back."""
-    inputs = run.require("corpus", "tokens", "speaker", *_FILES)
-    folder, shape = fresh_folder(run), shape_of(run)
-    write_networks(run, _FILES | own_speaker(run))
-    sides = read_sides(run, "tokens", Encoded)
+    inputs = run.require("corpus", "encode", *_FILES.values())
+    folder, shape, sides = fresh_folder(run), smlle_shape(run), read_sides(run, TokenUtterance)
+    write_networks(run, {name: run.weights(stage) for name, stage in _FILES.items()})
     rate = own_rate(sides.utterances)
     config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
-    write_tables(run, config, "codebook")
+    write_tables(run, config)
     names = _name_voices(run, sides.training, shape)
-    seconds = run.recipe.export.tuning_seconds
-    if seconds:
-        # Drawn, the networks do not speak as fast as what they learnt from.
-        heard = spoken_rate(synthesiser.load(folder), enough(sentences(), rate, seconds))
-        rate = min(max(heard, SLOWEST), FASTEST)
-        write_tables(run, replace(config, generation=generation(run, rate)), "codebook")
+    # Drawn, the networks do not speak as fast as the speech they learnt from.
+    said = enough(sentences(), rate, run.recipe.export.tuning_seconds)
+    rate = min(max(spoken_rate(synthesiser.load(folder), said), SLOWEST), FASTEST)
+    write_tables(run, replace(config, generation=generation(run, rate)))
     synthesiser.load(folder)
     finish(run, inputs, names)
 
@@ -80,23 +75,22 @@ def generation(run: Run, rate: float) -> Generation:
     )
 
 
-def _name_voices(run: Run, people: dict[int, tuple[Encoded, ...]], shape: Shape) -> list[str]:
+def _name_voices(run: Run, people: People[TokenUtterance], shape: Shape) -> list[str]:
     """Write the recipe's named voices."""
     called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
-    vectors = mean_vectors(people)
     for name, number in called.items():
         prompt = _prompt(people[number])
         tensors: dict[str, npt.NDArray[np.generic]] = {
             "tokens": prompt.tokens,
             "phones": prompt.aligned(shape.begin, shape.end).astype(np.int16),
             "mel": prompt.mel,
-            "speaker": vectors[number],
+            "speaker": mean_vector(people[number]),
         }
         save_voice(run, name, number, tensors)
     return list(called)
 
 
-def _prompt(utterances: tuple[Encoded, ...]) -> Encoded:
+def _prompt(utterances: tuple[TokenUtterance, ...]) -> TokenUtterance:
     """An utterance of good length; the longest where there is none."""
     shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
     good = [each for each in utterances if shortest <= each.steps <= longest]

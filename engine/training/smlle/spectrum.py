@@ -1,5 +1,5 @@
-"""The stages `spectrum` and `decoder` of SMLLE: columns from tokens and aligned phones, behind a
-prompt of the speaker, and the vocoder that makes them heard.
+"""The stage `spectrum` of SMLLE and LLMVoX: columns from tokens and aligned phones, behind a prompt
+of the speaker.
 
 Losses as MELLE's without its post-net and its latents: regression, and a reward for change (flux),
 without which regression ends at a blurred mean.
@@ -9,44 +9,36 @@ Invariant: only the network's inputs are corrupted, never its targets.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import BANDS, COLUMN, MelSpectrum
-from engine.codec.vocoder import VocoderConfig
-from engine.training import recipe as recipes
-from engine.training.codebook import Ints
-from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import (
     Learner,
     Losses,
     StepContext,
     in_bf16,
-    of_like_length,
+    length_bucket,
     train_and_save,
 )
-from engine.training.run import Run
-from engine.training.smlle.transducer import (
-    STEPS_PER_SECOND,
-    Draws,
-    padded,
-    read_draws,
-    spectrum_shape_of,
-)
-from engine.training.smlle.utterances import Encoded
-from engine.training.stacks import causal, first_weights, run_stack, run_steps
+from engine.training.networks import causal, first_weights, run_stack, run_steps, stack_config
+from engine.training.run import Run, read_json
+from engine.training.smlle import Spectrum as Recipe
+from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
+from engine.training.utterances import People, Sides, read_sides
+from engine.tts.pack_files import PHONES_FILE
+from engine.tts.smlle.config import Shape
+from engine.tts.smlle.transducer import Transducer
 from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1
 SAMPLED: Final = 2000  # utterances from which the scale of the columns is measured
-ROUGHNESS = 0.3  # of drawn columns, in log magnitudes; drawing never hits the true ones
 
 
 class Piece(NamedTuple):
@@ -69,18 +61,40 @@ class Lesson:
 
 
 def train_spectrum(run: Run) -> None:
-    """Train and write spectrum.safetensors (the averaged weights)."""
-    recipe = run.recipe.spectrum
-    inputs = run.require("tokens", *(("transducer",) if recipe.drawn else ()))
-    sides = read_sides(run, "tokens", Encoded)
-    shape = spectrum_shape_of(run)
-    draws = read_draws(run) if recipe.drawn else None
+    """Train and write the network of spectra."""
+    recipe, drawn = run.recipe.spectrum, run.recipe.spectrum.drawn_tokens
+    inputs = run.require("encode", *(("transducer",) if drawn else ()))
+    sides, shape = read_sides(run, TokenUtterance), spectrum_shape_of(run)
+    draws = None
+    if drawn:
+        transducer = Transducer(smlle_shape(run))
+        transducer.load_state_dict(load_file(run.weights("transducer")))
+        draws = Draws(transducer, run.recipe.export.temperature)
     train_and_save(
         run,
-        run.stage("spectrum") / "spectrum.safetensors",
+        "spectrum",
         lambda device: SpectrumLearner(recipe, shape, sides, device, draws),
         inputs,
     )
+
+
+def spectrum_shape_of(run: Run) -> SpectrumShape:
+    """The shape of the spectrum's network that a recipe asks for."""
+    spectrum, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
+    return SpectrumShape(
+        stack_config(spectrum.width, spectrum.stack),
+        phones,
+        phones * run.recipe.codebook.shapes,
+        prenet=spectrum.prenet,
+        latent=spectrum.latent,
+        ahead=spectrum.ahead,
+    )
+
+
+def smlle_shape(run: Run) -> Shape:
+    """The shape of SMLLE's networks that a recipe asks for."""
+    own, spectrum = run.recipe.transducer, spectrum_shape_of(run)
+    return Shape(stack_config(own.width, own.encoder), spectrum, own.layers, own.joint)
 
 
 class SpectrumLearner(Learner):
@@ -91,11 +105,11 @@ class SpectrumLearner(Learner):
 
     def __init__(
         self,
-        recipe: recipes.Spectrum,
+        recipe: Recipe,
         shape: SpectrumShape,
-        sides: Sides[Encoded],
+        sides: Sides[TokenUtterance],
         device: torch.device,
-        draws: Draws | None = None,
+        draws: "Draws | None" = None,
     ) -> None:
         """`draws` None: all tokens are the true ones."""
         self._recipe, self._draws = recipe, draws
@@ -108,9 +122,12 @@ class SpectrumLearner(Learner):
 
     def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        drawn = recipe.drawn if context.share >= recipe.drawn_from else 0.0
+        drawn = recipe.drawn_tokens if context.share >= recipe.drawn_from else 0.0
         lessons = self._lessons(self._sides.training, context.draw, drawn)
-        own = context.share >= recipe.own_from and context.draw.random() < recipe.own
+        own = (
+            context.share >= recipe.self_feeding_from
+            and context.draw.random() < recipe.self_feeding
+        )
         heard = [self._corrupted(each, context.draw) for each in lessons]
         losses = self._losses(heard, lessons, own=own)
         total = losses["regression"]
@@ -127,10 +144,10 @@ class SpectrumLearner(Learner):
         return {**self._losses(lessons, lessons), "own": own}
 
     def _lessons(
-        self, side: People[Encoded], draw: random.Random, drawn: float = 0.0
+        self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
     ) -> list[Lesson]:
         everybody = [each for person in side.values() for each in person]
-        utterances = of_like_length(everybody, lambda each: each.steps, draw, self._batch_size)
+        utterances = length_bucket(everybody, lambda each: each.steps, draw, self._batch_size)
         if self._draws is not None:
             utterances = [
                 replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each
@@ -138,7 +155,9 @@ class SpectrumLearner(Learner):
             ]
         return [self._lesson(each, side[each.speaker], draw) for each in utterances]
 
-    def _lesson(self, utterance: Encoded, person: Sequence[Encoded], draw: random.Random) -> Lesson:
+    def _lesson(
+        self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
+    ) -> Lesson:
         """An utterance, cut to the longest length, after a piece of another by its speaker."""
         recipe, shape = self._recipe, self._shape
         longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
@@ -155,7 +174,7 @@ class SpectrumLearner(Learner):
         prompt = sum(len(part.tokens) for part in parts[:-1])
         return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector, prompt)
 
-    def _prompt(self, utterance: Encoded) -> Piece:
+    def _prompt(self, utterance: TokenUtterance) -> Piece:
         """The beginning of an utterance."""
         shape = self._shape
         steps = min(utterance.steps, round(self._recipe.prompt_seconds * STEPS_PER_SECOND))
@@ -253,7 +272,7 @@ def flux(mean: Tensor, last: Tensor) -> Tensor:
     return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
 
 
-def _measure(model: Spectrum, sides: Sides[Encoded]) -> None:
+def _measure(model: Spectrum, sides: Sides[TokenUtterance]) -> None:
     """Set the scale of the columns by the corpus."""
     every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
@@ -262,19 +281,41 @@ def _measure(model: Spectrum, sides: Sides[Encoded]) -> None:
     model.get_buffer("spread").copy_(bands.std(0).clamp(min=SMALLEST_SPREAD))
 
 
-def train_mel_vocoder(run: Run) -> None:
-    """Train and write vocoder.safetensors, on columns as rough as drawn ones. The paper uses
-    BigVGAN (3.2); with one vocoder for all systems, their networks are compared, not their
-    vocoders.
+def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
+    """Rows side by side, int64, zeros behind the shorter ones."""
+    tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
+    return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
+
+
+class Draws:
+    """Tokens that a trained transducer draws, given the true phones, their lengths and the past.
+
+    In use the spectrum never gets true tokens, and a network that learnt on those alone trusts them
+    too much (see codec/draw.py). Each utterance is drawn once: at a pack's low temperature the next
+    draw would be nearly the same, and cost half a step of the spectrum's.
     """
-    inputs = run.require("corpus")
-    recipe, spectrum = run.recipe, MelSpectrum()
 
-    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; in a share of the windows with some noise."""
-        mel: Tensor = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
-        rough = [ROUGHNESS * (draw.random() < recipe.decoder.drawn) for _ in mel]
-        return mel + torch.tensor(rough, device=mel.device)[:, None, None] * torch.randn_like(mel)
+    def __init__(self, transducer: Transducer, temperature: float) -> None:
+        self._transducer, self._temperature = transducer.eval(), temperature
+        self._drawn: dict[int, tuple[TokenUtterance, npt.NDArray[np.int16]]] = {}  # by identity
 
-    config = VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks)
-    train_vocoder(run, config, columns, inputs)
+    def tokens(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
+        """Other tokens [T] for an utterance, from torch's generator."""
+        if id(utterance) not in self._drawn:
+            self._drawn[id(utterance)] = utterance, self._draw(utterance)
+        return self._drawn[id(utterance)][1]
+
+    @torch.no_grad()
+    def _draw(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
+        model, shape = self._transducer, self._transducer.shape
+        phones = torch.from_numpy(utterance.all_phones(shape.begin, shape.end))[None]
+        marks = torch.from_numpy(np.pad(utterance.marks, 1).astype(np.int64))[None]
+        mask = causal(phones.shape[1], phones.device)
+        text = run_stack(model.encoder, model.embedded(phones, marks), mask)[0]
+        true = torch.from_numpy(utterance.tokens.astype(np.int64))
+        history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
+        speech, _ = model.predictor(model.tokens(history)[None])
+        said_by = torch.from_numpy(utterance.spoken_by.astype(np.int64))
+        logits = model.logits(text[said_by], speech[0])[:, : model.blank]
+        drawn = torch.multinomial((logits / self._temperature).softmax(-1), 1)[:, 0]
+        return drawn.numpy().astype(np.int16)

@@ -1,83 +1,49 @@
-"""The stage `transducer`: which tokens a text becomes, and where the next phone is waited for.
+"""The stage `transducer`: the tokens of a text, and the places where the next phone is needed.
 
-First on the path the corpus knows, then on all paths near it (see `lattice`). What it draws, given
-the true phones, their lengths and the past, the spectrum learns from: in use that never gets true
-tokens, and a network that learnt on those alone trusts them too much (as `codec/draw.py` has it).
-Invariant: the logits of a lesson's nodes equal those that a session computes one by one.
+First on the path the corpus knows, then on all paths near it (see `lattice`). Invariant: the logits
+of a lesson's nodes equal those that a session computes one by one.
 """
 
 import random
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
-from engine.training import recipe as recipes
-from engine.training.codebook import count_of
-from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import (
     Learner,
     Losses,
     StepContext,
     in_bf16,
-    of_like_length,
+    length_bucket,
     on_device,
     train_and_save,
 )
-from engine.training.run import Run, read_json
+from engine.training.networks import causal, first_weights, run_stack
+from engine.training.run import Run
+from engine.training.smlle import Transducer as Recipe
 from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.utterances import Encoded
-from engine.training.stacks import causal, first_weights, run_stack, stack_config
-from engine.tts.pack_files import PHONES_FILE
+from engine.training.smlle.spectrum import padded, smlle_shape
+from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
+from engine.training.utterances import People, Sides, read_sides
 from engine.tts.smlle.config import Shape
 from engine.tts.smlle.transducer import Transducer
-from engine.tts.system.spectrum import SpectrumShape
 
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
-STEPS_PER_SECOND: Final = 25
 
 
 def train_transducer(run: Run) -> None:
-    """Train and write transducer.safetensors (the averaged weights)."""
-    inputs = run.require("tokens")
-    sides = read_sides(run, "tokens", Encoded)
-    shape = shape_of(run)
-    recipe = run.recipe.transducer
+    """Train and write the transducer."""
+    inputs, recipe = run.require("encode"), run.recipe.transducer
+    sides, shape = read_sides(run, TokenUtterance), smlle_shape(run)
     train_and_save(
         run,
-        run.stage("transducer") / "transducer.safetensors",
+        "transducer",
         lambda device: TransducerLearner(recipe, shape, sides, device),
         inputs,
-    )
-
-
-def shape_of(run: Run) -> Shape:
-    """The shape a recipe asks for."""
-    transducer, spectrum = run.recipe.transducer, spectrum_shape_of(run)
-    return Shape(
-        stack_config(transducer.width, transducer.encoder),
-        spectrum,
-        transducer.layers,
-        transducer.joint,
-    )
-
-
-def spectrum_shape_of(run: Run) -> SpectrumShape:
-    """The shape of the spectrum's network that a recipe asks for."""
-    spectrum, phones = run.recipe.spectrum, count_of(read_json(run.stage("codebook") / PHONES_FILE))
-    return SpectrumShape(
-        stack_config(spectrum.width, spectrum.stack),
-        phones,
-        phones * run.recipe.codebook.shapes,
-        prenet=spectrum.prenet,
-        latent=spectrum.latent,
-        speaker_width=run.recipe.speaker.width,
-        ahead=spectrum.ahead,
     )
 
 
@@ -87,7 +53,7 @@ class TransducerLearner(Learner):
     averaged = "transducer"
 
     def __init__(
-        self, recipe: recipes.Transducer, shape: Shape, sides: Sides[Encoded], device: torch.device
+        self, recipe: Recipe, shape: Shape, sides: Sides[TokenUtterance], device: torch.device
     ) -> None:
         self._recipe = recipe
         self._shape = shape
@@ -111,16 +77,18 @@ class TransducerLearner(Learner):
             "lattice": self._loss(lessons, self._recipe.reach),
         }
 
-    def _lessons(self, side: People[Encoded], draw: random.Random) -> Sequence[Encoded]:
+    def _lessons(
+        self, side: People[TokenUtterance], draw: random.Random
+    ) -> Sequence[TokenUtterance]:
         longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
         everybody = [each for person in side.values() for each in person]
         short = [each for each in everybody if each.steps <= longest]  # paragraphs are longer
-        return of_like_length(short or everybody, lambda each: each.steps, draw, self._batch_size)
+        return length_bucket(short or everybody, lambda each: each.steps, draw, self._batch_size)
 
-    def _loss(self, lessons: Sequence[Encoded], reach: int) -> Tensor:
+    def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
         """-log probability per token."""
         model, shape = self._model, self._shape
-        phones = padded([each.units(shape.begin, shape.end) for each in lessons])
+        phones = padded([each.all_phones(shape.begin, shape.end) for each in lessons])
         marks = padded([np.pad(each.marks, 1) for each in lessons])
         tokens = padded([each.tokens for each in lessons]).to(self._device)
         places = padded([each.spoken_by for each in lessons])
@@ -155,47 +123,3 @@ class TransducerLearner(Learner):
         joined = (texts[lessons, nodes] + model.speech(speech)[:, :, None]).tanh()
         out: Tensor = model.labels(joined) + model.bias
         return out
-
-
-def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
-    """Rows side by side, int64, zeros behind the shorter ones."""
-    tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
-    return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
-
-
-class Draws:
-    """A trained transducer, asked for one utterance at a time. It draws once for each: at a pack's
-    low temperature the next draw would be nearly the same, and cost half a step of the spectrum's.
-    """
-
-    def __init__(self, transducer: Transducer, temperature: float) -> None:
-        self._transducer, self._temperature = transducer.eval(), temperature
-        self._drawn: dict[int, tuple[Encoded, npt.NDArray[np.int16]]] = {}  # by identity
-
-    def tokens(self, utterance: Encoded) -> npt.NDArray[np.int16]:
-        """Other tokens [T] for an utterance, from torch's generator."""
-        if id(utterance) not in self._drawn:
-            self._drawn[id(utterance)] = utterance, self._draw(utterance)
-        return self._drawn[id(utterance)][1]
-
-    @torch.no_grad()
-    def _draw(self, utterance: Encoded) -> npt.NDArray[np.int16]:
-        model, shape = self._transducer, self._transducer.shape
-        phones = torch.from_numpy(utterance.units(shape.begin, shape.end))[None]
-        marks = torch.from_numpy(np.pad(utterance.marks, 1).astype(np.int64))[None]
-        mask = causal(phones.shape[1], phones.device)
-        text = run_stack(model.encoder, model.embedded(phones, marks), mask)[0]
-        true = torch.from_numpy(utterance.tokens.astype(np.int64))
-        history = torch.cat((true.new_full((1,), shape.tokens), true[:-1]))
-        speech, _ = model.predictor(model.tokens(history)[None])
-        said_by = torch.from_numpy(utterance.spoken_by.astype(np.int64))
-        logits = model.logits(text[said_by], speech[0])[:, : model.blank]
-        drawn = torch.multinomial((logits / self._temperature).softmax(-1), 1)[:, 0]
-        return drawn.numpy().astype(np.int16)
-
-
-def read_draws(run: Run) -> Draws:
-    """The transducer that a run has trained, at the temperature of its pack."""
-    transducer = Transducer(shape_of(run))
-    transducer.load_state_dict(load_file(run.stage("transducer") / "transducer.safetensors"))
-    return Draws(transducer, run.recipe.export.temperature)

@@ -1,1 +1,71 @@
-"""SpeakStream: its lessons, its network and its pack."""
+"""SpeakStream, small: one network predicts levels of spectra, a vocoder makes them sound.
+
+The paper trains one network a window size; here the size m is drawn for every batch, so that the
+delay can be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.training.recipe import (
+    CORPUS,
+    EXPORT,
+    STACK,
+    Recipe,
+    Schedule,
+    Sound,
+    Stack,
+    Stage,
+    System,
+)
+
+
+@dataclass(frozen=True)
+class Vocoder(Sound):
+    """A decoder of pulses behind spectra, which SMLLE and LLMVoX use too."""
+
+    width: int = 256
+    blocks: int = 6
+    rounded: float = 0.5  # share of windows rounded to their levels
+
+
+@dataclass(frozen=True)
+class Voice:
+    """The network of SpeakStream."""
+
+    schedule: Schedule
+    width: int = 256
+    stack: Stack = STACK
+    level_width: int = 16
+    prenet: int = 128
+    prenet_dropout: float = 0.5  # in use as in training (ours)
+    longest_seconds: float = 8.0  # of a lesson, which is one utterance
+    largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every batch
+    window: int = 3  # m in use
+    hop: int = 1  # n
+    longer: float = 0.5  # probability, in use, that a unit is longer when it is over
+    wrong_levels: float = 0.1  # share of input positions with levels a little off
+    lost: float = 0.06  # share of input positions without levels, two or three together
+    end_weight: float = 1.0  # of the loss of the units' ends
+    dropout: float = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeakStreamRecipe(Recipe):
+    vocoder: Vocoder
+    voice: Voice
+
+
+SYSTEM: Final = System(
+    "A small SpeakStream with a vocoder of its own. Unlike its paper's, it has a vector of the "
+    "speaker, a rate (its spectrum is stretched), one network for all windows, and the phone "
+    "that is said next as an input. It was",
+    SpeakStreamRecipe,
+    {
+        **CORPUS,
+        "encode": Stage("speakstream.data:encode_corpus"),
+        "vocoder": Stage("speakstream.vocoder:train_vocoder", ("vocoder",)),
+        "voice": Stage("speakstream.losses:train_voice", ("voice",)),
+        "export": Stage("speakstream.losses:export_pack", EXPORT),
+    },
+)

@@ -1,6 +1,7 @@
 """A recipe says everything, and nothing it does not know."""
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.systems import SYSTEMS
-from engine.training.encoded import by_speaker, read, write
+from engine.training import systems
 from engine.training.packing import CARD_FILE, write_card
-from engine.training.recipe import Recipe, read_recipe
+from engine.training.recipe import Recipe
 from engine.training.run import Run, write_json
+from engine.training.systems import read_recipe
+from engine.training.utterances import by_speaker, read, write
 from tests.engine.training.conftest import CASES, TINY
 
 RECIPES = sorted(TINY.parent.glob("*.toml"))
@@ -29,6 +32,20 @@ def changed(folder: Path, old: str, new: str) -> Path:
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
 def test_every_recipe_that_ships_can_be_read(file):
     assert read_recipe(file).name == file.stem
+
+
+def test_every_stage_is_a_function():
+    for system in systems.SYSTEMS.values():
+        for stage in system.stages.values():
+            module, name = stage.function.split(":")
+            assert callable(getattr(import_module(f"engine.training.{module}"), name))
+
+
+def test_a_recipe_knows_the_sections_of_its_system_alone(tmp_path):
+    with pytest.raises(InvalidInput, match="unknown key 'codec'"):
+        read_recipe(changed(tmp_path, "seed = 7", 'seed = 7\nsystem = "voxtream"'))
+    with pytest.raises(InvalidInput, match="'festival' is not known"):
+        read_recipe(changed(tmp_path, "seed = 7", 'seed = 7\nsystem = "festival"'))
 
 
 def test_the_systems_that_are_compared_learn_from_the_same_speech():

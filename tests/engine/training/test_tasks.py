@@ -138,7 +138,7 @@ def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch
     checkpoint.write_bytes(b"weights")
     run.finish("voice", {})
     monkeypatch.setattr(
-        "engine.training.voice.stage.train_voice", lambda _: seen.append(checkpoint.exists())
+        "engine.training.voxtream.losses.train_voice", lambda _: seen.append(checkpoint.exists())
     )
     for again in ([], ["--again"]):
         assert main(["voice", str(TINY), "--work", str(tmp_path), *again]) == 0

@@ -1,22 +1,29 @@
 """Codes the voice draws given the true past: those a session's model would draw there."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import torch
 
 from engine.nn.cache import KvCache
-from engine.training import encoded as shards_of
+from engine.training import utterances as shards_of
 from engine.training.codec import draw
 from engine.training.corpus.shards import read_shards
-from engine.training.encoded import shard_file
-from engine.training.stages import VOXTREAM, VOXTREAM2
-from engine.training.voice.model import fresh_model, model_config, phone_rows, temporal_hidden
-from engine.training.voice.stage import collated
-from engine.training.voice.utterances import behind_another, one_utterance
+from engine.training.utterances import shard_file
+from engine.training.voxtream import VOXTREAM, VOXTREAM2
+from engine.training.voxtream.data import behind_another, one_utterance
+from engine.training.voxtream.losses import (
+    collated,
+    fresh_model,
+    model_config,
+    phone_rows,
+    temporal_hidden,
+)
 from engine.tts.voxtream.config import Generation
 from engine.tts.voxtream.prompt import rotary_tables
-from tests.engine.training.voice.test_voice_model import WALK, encoded
+from engine.tts.voxtream.voxtream1.config import TOKENS
+from tests.engine.training.voxtream.test_voxtream import WALK, encoded
 
 PROMPT = 6
 PLAIN = Generation(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
@@ -28,7 +35,9 @@ PLAIN = Generation(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_
 @torch.no_grad()
 def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, lesson_of):
     torch.manual_seed(3)
-    config = model_config(tiny.voice, tiny.codec, tiny.speaker, system)
+    config = model_config(tiny)
+    if system == VOXTREAM:
+        config = replace(config, duration_tokens=len(TOKENS))
     model = fresh_model(config, PLAIN).eval()
     said = [encoded(WALK, 4, seed=1), encoded(WALK, 2, seed=2)]
     lessons = [lesson_of(made, said, random.Random(5), PROMPT) for made in said]

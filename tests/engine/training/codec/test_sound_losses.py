@@ -1,18 +1,12 @@
 """Critics that tell real sound from made one, whatever they look at."""
 
 import random
-from dataclasses import replace
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from engine.codec.mel import BANDS
-from engine.codec.vocoder import VocoderConfig, fresh_decoder
-from engine.errors import InvalidInput
 from engine.nn.optimiser import AdamW
-from engine.nn.weights_file import shape_metadata
 from engine.training.codec.sound_losses import (
     SLOTS,
     Critic,
@@ -22,11 +16,9 @@ from engine.training.codec.sound_losses import (
     feature_loss,
     fooling_loss,
 )
-from engine.training.codec.speech import SOUND_NUMBERS
-from engine.training.codec.vocoder import train_vocoder
-from engine.training.loop import Losses, StepContext
-from engine.training.recipe import Decoder, Schedule
-from engine.training.run import Run, read_json
+from engine.training.codec.speech import SOUND_NUMBERS, Speech
+from engine.training.loop import StepContext
+from engine.training.recipe import Schedule, Sound
 
 CPU = torch.device("cpu")
 
@@ -63,23 +55,18 @@ class Maker(SoundLearner):
 
     def __init__(self, since: float) -> None:
         schedule = Schedule(steps=20, batch=1, learning_rate=1e-3)
-        self.making = nn.Linear(1, 4800)
-        super().__init__(
-            Decoder(schedule, adversary_from=since), self.making, CPU, sound=self.making
-        )
+        recipe, self.making = Sound(schedule, adversary_from=since), nn.Linear(1, 4800)
+        super().__init__(recipe, Speech((), (), ()), CPU, sound=self.making)
 
-    def learn(self, context: StepContext) -> Losses:
+    def _losses(self, side: object, draw: object) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         pcm, output = noises(1), self.making(torch.ones(2, 1))
-        return self._learn_from({"mel": (output - pcm).abs().mean()}, pcm, output, context)
+        return pcm, output, {"mel": (output - pcm).abs().mean()}
 
 
-@pytest.mark.parametrize(
-    ("since", "step", "share", "joined"),
-    [(9, 8, 0.9, False), (9, 9, 0.1, True), (0.3, 9, 0.2, False), (0.3, 9, 0.4, True)],
-)
-def test_a_critic_joins_at_a_step_or_at_a_share_of_the_schedule(since, step, share, joined):
-    context = StepContext(step, share, random.Random(1))
-    assert ("critic" in Maker(since).learn(context)) == joined
+@pytest.mark.parametrize(("since", "share"), [(1.0, 0.9), (0.3, 0.2), (0.3, 0.4)])
+def test_a_critic_joins_at_a_share_of_the_schedule(since, share):
+    context = StepContext(9, share, random.Random(1))
+    assert ("critic" in Maker(since).learn(context)) == (share > since)
 
 
 def test_a_reader_learns_from_real_speech_and_teaches_what_is_made():
@@ -101,37 +88,3 @@ def test_a_reader_learns_from_real_speech_and_teaches_what_is_made():
     assert not torch.equal(before[0], reading.reader.weight)
     assert float(reading.misread(real, real, slots)) < 0.2 * losses[0]
     assert losses[-1] > losses[0]  # noise stays noise to it
-
-
-# -------------------------------------------------------------- the vocoder that systems share
-
-
-SMALL = VocoderConfig(BANDS, width=16, blocks=1)
-
-
-@pytest.fixture
-def run(tiny, tmp_path, monkeypatch) -> Run:
-    """Of a recipe that takes the vocoder of the pack `other`, which is in the data folder."""
-    monkeypatch.setattr("engine.tts.packs.data_folder", lambda: tmp_path / "data")
-    monkeypatch.setattr("engine.tts.packs.SHIPPED", "no such folder")
-    folder = tmp_path / "data" / "packs" / "other"
-    folder.mkdir(parents=True)
-    (folder / "config.json").touch()
-    weights = fresh_decoder(SMALL).half().state_dict()
-    save_file(weights, folder / "vocoder.safetensors", shape_metadata(SMALL))
-    return Run(replace(tiny, decoder=Decoder(pack="other")), tmp_path / "run")
-
-
-def test_a_vocoder_is_taken_from_a_pack(run, tmp_path):
-    train_vocoder(run, SMALL, lambda pcm, draw: pcm, {})
-    source = tmp_path / "data" / "packs" / "other" / "vocoder.safetensors"
-    taken = load_file(run.stage("decoder") / "vocoder.safetensors")
-    assert all((value == taken[key]).all() for key, value in load_file(source).items())
-    assert read_json(run.stage("decoder") / "manifest.json")["taken_from"] == "other"
-
-
-def test_a_pack_that_is_not_there_is_named_with_the_command_that_makes_it(run):
-    other = replace(run, recipe=replace(run.recipe, decoder=Decoder(pack="speakstream")))
-    with pytest.raises(InvalidInput, match="speakstream") as error:
-        train_vocoder(other, SMALL, lambda pcm, draw: pcm, {})
-    assert "recipes/speakstream.toml --install" in str(error.value.hint)

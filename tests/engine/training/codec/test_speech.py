@@ -5,7 +5,7 @@ import pytest
 
 from engine.training.codec.speech import (
     UNVOICED_WEIGHT,
-    Spoken,
+    CorpusUtterance,
     pitch_track,
 )
 from engine.training.corpus.shards import Entry
@@ -13,10 +13,10 @@ from engine.training.corpus.shards import Entry
 pytest.importorskip("parselmouth")
 
 
-def spoken(pcm: np.ndarray, speaker: int = 0) -> Spoken:
+def spoken(pcm: np.ndarray, speaker: int = 0) -> CorpusUtterance:
     """Of two phones; the first half is the first one's."""
     entry = Entry(speaker, "", ("m", "ə"), (), (0, len(pcm) // 2), len(pcm), 1, 0, len(pcm))
-    return Spoken(entry, (pcm * 20_000).astype(np.int16))
+    return CorpusUtterance(entry, (pcm * 20_000).astype(np.int16))
 
 
 def buzz(hz: float, seconds: float) -> np.ndarray:

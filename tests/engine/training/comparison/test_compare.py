@@ -5,10 +5,10 @@ import pytest
 from engine.errors import InvalidInput
 from engine.training.__main__ import main
 from engine.training.comparison.compare import SIZE, SMALL, compare, fixed_texts, parts_of
-from engine.training.comparison.page import CLAIMS, rows, write_page
+from engine.training.comparison.page import CLAIMS, write_page
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import UNMEASURED, Results
+from engine.training.evaluation.figures import FIGURES, UNMEASURED, Results
 from engine.tts import packs
 from engine.tts.delays import Frame, Trace
 from tests.engine.training.conftest import judged
@@ -54,7 +54,7 @@ def test_what_the_papers_claim_stands_beside_what_was_measured(tmp_path):
     page = write_page(tmp_path, systems, SIZE, "").read_text(encoding="utf-8")
     first = next(line for line in page.splitlines() if "sounds first" in line)
     assert first.endswith("| first packet at 200 ms a word | VoXtream 20 ms / 20 ms |")
-    assert {row.name for row in rows()}.issuperset(claim.figure for claim in CLAIMS)
+    assert {row.name for row in FIGURES}.issuperset(claim.figure for claim in CLAIMS)
     names = {system.name for system in SYSTEMS}
     assert names.issuperset(name for claim in CLAIMS for name in claim.systems)
 
@@ -93,11 +93,11 @@ def test_names_are_known(tmp_path, capsys):
     assert not any("," in name for name in names)  # `--only` is a list
     shipped = parts_of(next(system for system in SYSTEMS if system.name == BUILT_IN), SIZE)
     parts = {task.name.partition("/")[2].split()[0] for task in shipped.tasks}
-    assert {row.part for row in rows()} == parts
+    assert {row.part for row in FIGURES} == parts
     with pytest.raises(InvalidInput, match="No part begins with nobody"):
         compare(tmp_path, only=("nobody",))
     assert main(["voice"]) == 1
-    assert "Which recipe?" in capsys.readouterr().err
+    assert "A recipe is missing." in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from engine.training.corpus import stage as corpus
 from engine.training.corpus.aligner import Aligner
 from engine.training.corpus.matching import match
 from engine.training.corpus.shards import read_shards
-from engine.training.corpus.speakers import BASES, Speaker, cast
+from engine.training.corpus.speakers import BASES, Speaker, virtual_speakers
 from engine.training.corpus.texts import make_texts, runs
 from engine.training.corpus.utterance import (
     LONGEST_SECONDS,
@@ -97,7 +97,7 @@ def finished(espeak: Espeak, speaker: Speaker, *rates: float) -> Utterance:
 
 @pytest.fixture(scope="module")
 def speaker(tiny) -> Speaker:
-    return cast(tiny)[0]
+    return virtual_speakers(tiny)[0]
 
 
 @needs_flite
@@ -127,15 +127,15 @@ def test_slow_speech_pauses_between_words(espeak, speaker):
 
 
 def test_speakers_are_the_same_every_time_and_some_are_held_out(tiny):
-    first = cast(tiny)
-    cast.cache_clear()
-    assert cast(tiny) == first
+    first = virtual_speakers(tiny)
+    virtual_speakers.cache_clear()
+    assert virtual_speakers(tiny) == first
     assert sum(person.held_out for person in first) == tiny.corpus.held_out_speakers
 
 
 def test_no_voice_of_kokoros_is_trained_on_and_tested_with(tiny):
     size = replace(tiny.corpus, synthesisers=("kokoro",), speakers=120, held_out_speakers=24)
-    people = cast(replace(tiny, corpus=size))
+    people = virtual_speakers(replace(tiny, corpus=size))
     sides: dict[bool, set[str]] = {True: set(), False: set()}
     for person in people:
         sides[person.held_out] |= {person.base.voice, *(other for other, _ in person.mixed)}
@@ -150,7 +150,7 @@ def test_texts_are_of_all_kinds_and_none_is_tested(tiny):
     prose = [f"The {word} was read aloud by {word}, and nobody in the room ever spoke of it again."
              for word in ("book", "letter", "paper", "poem", "story", "table")]  # fmt: skip
     corpus = replace(
-        tiny.corpus, replies=0.06, spellings=0.06, own_pace=0.2, rate_changes=0.25,
+        tiny.corpus, replies=0.06, own_pace=0.2, rate_changes=0.25,
         lowest_rate=1.5,
     )  # fmt: skip
     recipe = replace(tiny, corpus=corpus)
@@ -159,7 +159,6 @@ def test_texts_are_of_all_kinds_and_none_is_tested(tiny):
     plans = [draw_plan(recipe, texts, draw) for _ in range(600)]
     words = [each.text.count(" ") + 1 for each in plans]
     assert sum(count <= 3 for count in words) > 30
-    assert any("," in each.text and all(len(p) < 3 for p in each.text.split()) for each in plans)
     assert all(seconds(each) < LONGEST_SECONDS - 2 for each in plans)
     assert not any(runs(each.text) & texts.tested or each.text in texts.short for each in plans)
     assert {len(each.rates) for each in plans} == {0, 1, 2}

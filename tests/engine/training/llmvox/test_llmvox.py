@@ -3,7 +3,7 @@ is learnt is what a session does.
 """
 
 import random
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,26 +11,32 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.encoded import read_sides
-from engine.training.llmvox.encode import Encoded, spliced
-from engine.training.llmvox.stage import LlmVoxLearner, collated, predicted, shape_of
+from engine.training.llmvox.data import SentenceUtterance, spliced
+from engine.training.llmvox.losses import LlmVoxLearner, collated, predicted, shape_of
 from engine.training.run import Run
+from engine.training.utterances import read_sides
 from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts.llmvox.small_model import STACK, random_network
 
+Ints = np.ndarray[Any, np.dtype[Any]]
 CPU = torch.device("cpu")
 WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
-def sentence(tokens: int, units: int) -> Encoded:
+def sentence(tokens: int, units: int) -> SentenceUtterance:
     draw = np.random.default_rng(tokens)
-    return Encoded(
-        1,
-        draw.integers(0, 24, tokens).astype(np.int16),
-        np.asarray([*draw.integers(0, 100, units - 3), WORD, 5, WORD], np.int16),
-        np.asarray([1, 4], np.int32),
-        np.asarray([-1, 0, 0, 0, *[units - 2] * (tokens - 4)], np.int16),
-        draw.normal(0, 1, 192).astype(np.float32),
+    made = draw.integers(0, 24, tokens).astype(np.int16)
+    units_ = np.asarray([*draw.integers(0, 100, units - 3), WORD, 5, WORD], np.int16)
+    said = np.asarray([-1, 0, 0, 0, *[units - 2] * (tokens - 4)], np.int16)
+    vector = draw.normal(0, 1, 192).astype(np.float32)
+    return of_units(made, units_, np.asarray([1, 4], np.int32), said, vector)
+
+
+def of_units(tokens: Ints, units: Ints, onsets: Ints, said: Ints, vector: Any) -> SentenceUtterance:
+    """A sentence without the part that its spectrum is learnt from."""
+    nothing = np.zeros(0, np.int16)
+    return SentenceUtterance(
+        1, vector, tokens, nothing, nothing, nothing, nothing, 0, units, onsets, said
     )
 
 
@@ -70,7 +76,7 @@ def whole(run_of) -> Run:
 
 @pytest.mark.long
 def test_every_token_says_a_unit_of_its_own_word(whole):
-    sentences = read_sides(whole, "encode", Encoded).utterances
+    sentences = read_sides(whole, SentenceUtterance).utterances
     assert sentences
     for each in sentences:
         first = each.onsets[0]
@@ -84,25 +90,22 @@ def test_every_token_says_a_unit_of_its_own_word(whole):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("guided", [0.0, 1.0])
-def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole, guided):
+def test_one_lesson_is_learnt_by_heart_and_where_the_units_are(whole):
     torch.manual_seed(1)
-    recipe = replace(whole.recipe.llmvox, guided=guided)
-    learner = LlmVoxLearner(recipe, shape_of(whole), read_sides(whole, "encode", Encoded), CPU)
-    before = learner.validate()["on units"] if guided else 0.0
-    losses = by_heart(learner, "voice")
-    if guided:
-        assert last(losses, "guide") < 0.7
-        assert learner.validate()["on units"] > before
-    else:
-        assert last(losses, "tokens") < 0.7
-        assert last(losses, "onsets") < 0.8
+    learner = LlmVoxLearner(
+        whole.recipe.voice, shape_of(whole), read_sides(whole, SentenceUtterance), CPU
+    )
+    before = learner.validate()["on units"]
+    losses = by_heart(learner)
+    assert last(losses, "guide") < 0.7
+    assert last(losses, "tokens") < 0.7
+    assert learner.validate()["on units"] > before
 
 
 # ---------------------------------------------------------------------- splices
 
 
-def numbered(number: int) -> Encoded:
+def numbered(number: int) -> SentenceUtterance:
     """Three words of two phones, each three tokens long; a token is its unit and the sentence."""
     units, onsets, said = [], [], [-1, -1]
     for word in range(3):
@@ -111,7 +114,7 @@ def numbered(number: int) -> Encoded:
         units += [10 * number + 2 * word, 10 * number + 2 * word + 1, WORD]
     tokens = [0 if place < 0 else units[place] for place in said]
     arrays = (np.asarray(each, np.int32) for each in (tokens, units, onsets, said))
-    return Encoded(1, *arrays, np.zeros(4, np.float32))
+    return of_units(*arrays, np.zeros(4, np.float32))
 
 
 PERSON = tuple(map(numbered, range(1, 6)))

@@ -14,16 +14,19 @@ from torch import Tensor
 
 from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
-from engine.training import recipe as recipes
-from engine.training.encoded import Sides, read_sides
+from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
-from engine.training.recipe import Schedule
+from engine.training.packing import pack_folder
+from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json
+from engine.training.smlle import Spectrum, Transducer
 from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.spectrum import SpectrumLearner
-from engine.training.smlle.transducer import Draws, TransducerLearner, padded
-from engine.training.smlle.utterances import Encoded, own_rate
+from engine.training.smlle.spectrum import Draws, SpectrumLearner, padded
+from engine.training.smlle.tokens import TokenUtterance, own_rate
+from engine.training.smlle.transducer import TransducerLearner
+from engine.training.utterances import Sides, read_sides
+from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from engine.tts.system.spectrum import Columns, from_nothing
@@ -35,7 +38,7 @@ SCHEDULE = Schedule(steps=40, batch=2, learning_rate=1e-2)
 PHONES = 6
 
 
-def utterance(seed: int) -> Encoded:
+def utterance(seed: int) -> TokenUtterance:
     """Six phones, three tokens each, between two tokens of silence; a phone has one token."""
     dice = np.random.default_rng(seed)
     phones = dice.integers(0, 20, PHONES)
@@ -45,15 +48,15 @@ def utterance(seed: int) -> Encoded:
     vector = np.zeros(SPECTRUM.speaker_width, np.float32)
     marks = np.zeros(PHONES, np.int8)
     marks[-1] = 2
-    return Encoded(
+    return TokenUtterance(
         1,
+        vector,
         tokens.astype(np.int16),
         mel.astype(np.float16),
         spoken_by.astype(np.int16),
         phones.astype(np.int16),
         marks,
-        vector,
-        syllables=3,
+        3,
     )
 
 
@@ -62,20 +65,20 @@ SIDES = Sides({1: tuple(map(utterance, range(4)))}, {1: (utterance(9),)})
 
 def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
     torch.manual_seed(1)
-    recipe = recipes.Transducer(schedule=schedule, width=32, joint=32, dropout=0.0)
+    recipe = Transducer(schedule, Stack(1, 2, 1, 32), width=32, joint=32, dropout=0.0)
     return TransducerLearner(recipe, SHAPE, SIDES, CPU)
 
 
 def spectrum_learner(draws: Draws | None = None, **changed: Any) -> SpectrumLearner:
     torch.manual_seed(1)
     plain: dict[str, Any] = {"schedule": SCHEDULE, "width": 32, "prompt_seconds": 0.4}
-    return SpectrumLearner(recipes.Spectrum(**plain | changed), SPECTRUM, SIDES, CPU, draws)
+    return SpectrumLearner(Spectrum(**plain | changed), SPECTRUM, SIDES, CPU, draws)
 
 
 def test_a_lesson_has_the_logits_that_a_session_has():
     learner, said, parts = transducer_learner(), utterance(2), small_parts()
     model = learner._model
-    units = said.units(SHAPE.begin, SHAPE.end)
+    units = said.all_phones(SHAPE.begin, SHAPE.end)
     places, marks = padded([said.spoken_by]), np.pad(said.marks, 1)
     within = band(places, torch.tensor([len(units)]), torch.tensor([said.steps]), reach=99)
     with torch.inference_mode():
@@ -95,7 +98,7 @@ def test_a_lesson_has_the_logits_that_a_session_has():
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_the_transducer_learns(share):
     learner, dice = transducer_learner(), random.Random(1)
-    for group in learner.optimisers["transducer"].param_groups:
+    for group in learner.optimisers["all"].param_groups:
         group["lr"] = 1e-2
     name = "lattice" if share else "path"
     losses = [learner.learn(StepContext(0, share, dice))[name] for _ in range(30)]
@@ -106,7 +109,7 @@ def test_the_transducer_learns(share):
 @pytest.mark.parametrize("changed", [{}, {"flux": 0.0}])
 def test_the_spectrum_learns(changed):
     learner, dice = spectrum_learner(**changed), random.Random(1)
-    for group in learner.optimisers["spectrum"].param_groups:
+    for group in learner.optimisers["all"].param_groups:
         group["lr"] = 5e-3
     losses = [learner.learn(StepContext(0, 1.0, dice))["regression"] for _ in range(40)]
     assert np.mean(losses[-5:]) < 0.7 * np.mean(losses[:5])
@@ -154,11 +157,11 @@ def test_lessons_hear_what_a_session_would_say_and_true_prompts():
 
 @pytest.mark.parametrize("own", [0.0, 1.0])
 def test_a_share_of_steps_hears_itself(own, monkeypatch):
-    learner, calls = spectrum_learner(own=own), []
+    learner, calls = spectrum_learner(self_feeding=own), []
     monkeypatch.setattr(learner, "_hearing_itself", lambda inputs, _: calls.append(1) or inputs)
     for share in (0.0, 1.0):
         learner.learn(StepContext(0, share, random.Random(1)))
-    assert len(calls) == own  # not before `own_from`
+    assert len(calls) == own  # not before `self_feeding_from`
 
 
 def test_a_pack_gives_the_rate_it_speaks_at_as_its_own():
@@ -208,7 +211,7 @@ def run(run_of) -> Run:
 @pytest.mark.long
 def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
     everybody = [
-        each for person in read_sides(run, "tokens", Encoded).training.values() for each in person
+        each for person in read_sides(run, TokenUtterance).training.values() for each in person
     ]
     assert everybody
     for each in everybody:
@@ -217,7 +220,7 @@ def test_every_utterance_is_as_many_tokens_as_columns_and_alignments(run):
         assert each.spoken_by[0] == 0  # silence before speech
         assert each.spoken_by[-1] == len(each.phones) + 1  # and behind it
         assert len(each.marks) == len(each.phones)
-        begin = max(read_json(run.stage("codebook") / "phones.json").values()) + 1
+        begin = max(read_json(run.stage("encode") / "phones.json").values()) + 1
         phones = each.aligned(begin, begin + 1)
         assert np.array_equal(each.tokens // run.recipe.codebook.shapes, phones)
 

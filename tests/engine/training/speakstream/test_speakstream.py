@@ -9,18 +9,18 @@ import torch
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.encoded import read_sides
+from engine.training.networks import places
 from engine.training.run import Run
-from engine.training.speakstream.encode import (
+from engine.training.speakstream.data import (
     NOTHING,
-    Encoded,
+    WordsUtterance,
     collated,
     corrupted,
     lesson,
     read_scale,
 )
-from engine.training.speakstream.stage import SpeakStreamLearner, fresh_model, hidden
-from engine.training.stacks import places
+from engine.training.speakstream.losses import SpeakStreamLearner, fresh_model, hidden
+from engine.training.utterances import read_sides
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.script import Script
 from tests.engine.text.cases import phoned
@@ -32,15 +32,15 @@ LEVELS = Levels(-6.0, 2.0)
 CPU = torch.device("cpu")
 
 
-def spoken(seed: int = 0, rounds: int = 1) -> Encoded:
+def spoken(seed: int = 0, rounds: int = 1) -> WordsUtterance:
     """Three words again and again, of 1, 2 and 3 phones and of 3, 1 and 6 positions."""
     draw = np.random.default_rng(seed)
     lengths = [2, *[3, 1, 6] * rounds]
     starts = np.cumsum(lengths).astype(np.int32)
-    return Encoded(
+    return WordsUtterance(
         1,
-        draw.normal(-2, 2, (sum(lengths) * COLUMNS, BANDS)).astype(np.float16),
         draw.normal(0, 1, 192).astype(np.float32),
+        draw.normal(-2, 2, (sum(lengths) * COLUMNS, BANDS)).astype(np.float16),
         tuple(np.arange(n + 1, dtype=np.int16) for n in (0, 1, 2)) * rounds,
         starts,
         np.asarray([0, 0, 0, 1, 0, 0, 0, 1, 2, 2] * rounds, np.int16),
@@ -126,7 +126,7 @@ def whole(run_of) -> Run:
 
 @pytest.mark.long
 def test_encoded_words_are_those_that_were_spoken(whole):
-    people = read_sides(whole, "encode", Encoded).training
+    people = read_sides(whole, WordsUtterance).training
     assert people
     for utterance in (each for person in people.values() for each in person):
         assert len(utterance.starts) == len(utterance.words) + 1
@@ -149,8 +149,8 @@ def test_encoded_words_are_those_that_were_spoken(whole):
 def test_one_lesson_is_learnt_by_heart_and_so_are_its_lengths(whole):
     torch.manual_seed(1)
     learner = SpeakStreamLearner(
-        whole.recipe, read_sides(whole, "encode", Encoded), read_scale(whole), CPU
+        whole.recipe.voice, read_sides(whole, WordsUtterance), read_scale(whole), CPU
     )
-    losses = by_heart(learner, "voice")
+    losses = by_heart(learner)
     assert last(losses, "levels") < 0.8
     assert last(losses, "end") < 0.6

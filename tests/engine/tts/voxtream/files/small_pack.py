@@ -14,8 +14,8 @@ from engine.codec import small
 from engine.codec.small import SmallCodecConfig
 from engine.nn.transformer import TransformerConfig
 from engine.nn.weights_file import shape_metadata
-from engine.training.export import published_tensors
-from engine.training.voice.model import fresh_model
+from engine.training.voxtream.export import published_tensors
+from engine.training.voxtream.losses import fresh_model
 from engine.tts import voices
 from engine.tts.pack_files import config_json
 from engine.tts.phones import MARKS, own_ids

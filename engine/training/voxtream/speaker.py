@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.nn.weights_file import shape_metadata
-from engine.training import recipe as recipes
-from engine.training.codec.speech import Speech, Spoken, read_speech
+from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.loop import Learner, Losses, StepContext, train_and_save
 from engine.training.run import Run
+from engine.training.voxtream import Speaker
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
 from engine.tts.speaker.small import (
     SmallSpeaker,
@@ -31,7 +31,7 @@ VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room
 
 
-def config_of(recipe: recipes.Speaker) -> SmallSpeakerConfig:
+def config_of(recipe: Speaker) -> SmallSpeakerConfig:
     """The shape a recipe asks for."""
     return SmallSpeakerConfig(recipe.bands, recipe.channels, recipe.width)
 
@@ -47,11 +47,11 @@ def train_speaker(run: Run) -> None:
 
     train_and_save(
         run,
-        run.stage("speaker") / "speaker.safetensors",
+        "speaker",
         lambda device: SpeakerLearner(recipe, speech, device),
         inputs,
         shape=shape_metadata(config_of(recipe)),
-        kept=network,
+        select=network,
     )
 
 
@@ -60,7 +60,7 @@ class SpeakerLearner(Learner):
 
     averaged = "speaker"
 
-    def __init__(self, recipe: recipes.Speaker, speech: Speech, device: torch.device) -> None:
+    def __init__(self, recipe: Speaker, speech: Speech, device: torch.device) -> None:
         self._recipe = recipe
         self._speech = speech
         numbers = sorted({utterance.entry.speaker for utterance in speech.training})
@@ -91,7 +91,7 @@ class SpeakerLearner(Learner):
         self._network.train()
         return {"equal_error_rate": error}
 
-    def _clip(self, utterance: Spoken, draw: random.Random) -> Tensor:
+    def _clip(self, utterance: CorpusUtterance, draw: random.Random) -> Tensor:
         pcm = _window(utterance, self._recipe.window_seconds, draw)
         if draw.random() < NOISY:
             pcm = in_a_room(pcm, SPEAKER_RATE, draw)
@@ -107,7 +107,7 @@ class SpeakerLearner(Learner):
 
 
 @torch.no_grad()
-def equal_error_rate(model: SmallSpeaker, clips: list[Spoken], seconds: float) -> float:
+def equal_error_rate(model: SmallSpeaker, clips: list[CorpusUtterance], seconds: float) -> float:
     """Share of wrong answers to "the same person?" at the threshold where both kinds of error are
     equally frequent; 0.5 unless there are two clips of one person and two people.
     """
@@ -138,7 +138,9 @@ def rate_where_equal(same: npt.NDArray[np.floating], other: npt.NDArray[np.float
     return float((misses[best] + wrong[best]) / 2)
 
 
-def _window(utterance: Spoken, seconds: float, draw: random.Random) -> npt.NDArray[np.float32]:
+def _window(
+    utterance: CorpusUtterance, seconds: float, draw: random.Random
+) -> npt.NDArray[np.float32]:
     """A window of an utterance at the encoder's rate; short ones are repeated."""
     length = int(seconds * SAMPLE_RATE)
     start = draw.randrange(max(1, len(utterance.pcm) - length))

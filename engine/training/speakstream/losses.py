@@ -1,9 +1,6 @@
-"""The stages `voice`, `decoder` and `export` of SpeakStream: one network learns every window size
-at once, a vocoder its spectra, and both become a pack with named voices.
+"""The stages `voice` and `export` of SpeakStream.
 
-The paper trains one network a window size; here m is drawn for every batch, so that the delay can
-be chosen in use (ours). The loss counts on speech and its ends alone (III-B). Invariant: a pack is
-read back before its stage is done.
+Invariant: a pack is read back before its stage is done.
 """
 
 import random
@@ -12,39 +9,31 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.codec.mel import BANDS, COLUMN, LEVELS, MelSpectrum
-from engine.codec.vocoder import VocoderConfig
+from engine.codec.mel import LEVELS
 from engine.training import packing
-from engine.training.codec.vocoder import LEAD, train_vocoder
-from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import (
     Learner,
     Losses,
     StepContext,
     in_bf16,
-    of_like_length,
+    length_bucket,
     train_and_save,
 )
-from engine.training.recipe import Recipe, SpeakStream
+from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
-from engine.training.speakstream.encode import (
+from engine.training.speakstream import Voice
+from engine.training.speakstream.data import (
     NOTHING,
     Batch,
-    Encoded,
     Lesson,
     Scale,
+    WordsUtterance,
     collated,
     corrupted,
     lesson,
     read_scale,
 )
-from engine.training.stacks import (
-    calm,
-    causal,
-    first_weights,
-    run_stack,
-    stack_config,
-)
+from engine.training.utterances import People, Sides, read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
 from engine.tts.speakstream.config import POSITION_RATE, Generation, PackConfig, Shape
@@ -52,35 +41,30 @@ from engine.tts.speakstream.model import SpeakStreamModel
 
 
 def train_voice(run: Run) -> None:
-    """Train and write voice.safetensors (the averaged weights)."""
-    inputs = run.require("encode")
-    sides, scale = read_sides(run, "encode", Encoded), read_scale(run)
+    """Train and write the network."""
+    inputs, recipe = run.require("encode"), run.recipe.voice
+    sides, scale = read_sides(run, WordsUtterance), read_scale(run)
     positions = sum(each.positions for each in sides.utterances)
     train_and_save(
         run,
-        run.stage("voice") / "voice.safetensors",
-        lambda device: SpeakStreamLearner(run.recipe, sides, scale, device),
+        "voice",
+        lambda device: SpeakStreamLearner(recipe, sides, scale, device),
         inputs,
         hours=round(positions / POSITION_RATE / 3600, 3),
     )
 
 
-def shape_of(recipe: SpeakStream, speaker_width: int) -> Shape:
+def shape_of(recipe: Voice) -> Shape:
     """The shape a recipe asks for."""
-    config = stack_config(recipe.width, recipe.stack)
-    return Shape(
-        config,
-        level_width=recipe.level_width,
-        prenet=recipe.prenet,
-        speaker_width=speaker_width,
-    )
+    stack = stack_config(recipe.width, recipe.stack)
+    return Shape(stack, level_width=recipe.level_width, prenet=recipe.prenet)
 
 
 def fresh_model(shape: Shape) -> SpeakStreamModel:
     """The network with first weights drawn from torch's generator, ready to learn."""
     model = SpeakStreamModel(shape)
     first_weights(model)
-    calm(model.stack)
+    scale_residuals(model.stack)
     nn.init.normal_(model.level.weight, std=1.0)  # one of many that are then summed up
     model.leave.weight.data *= 0.3  # begin near an even choice
     return model
@@ -89,7 +73,7 @@ def fresh_model(shape: Shape) -> SpeakStreamModel:
 def hidden(
     model: SpeakStreamModel,
     batch: Batch,
-    forgotten: float,
+    prenet_dropout: float,
     dropout: float = 0.0,
 ) -> Tensor:
     """What the network makes of every position of whole lessons [B, L, D], with a share of the
@@ -98,7 +82,7 @@ def hidden(
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
     speech = batch.is_speech
-    keep = model.enter.keep_masks((int(speech.sum()),), forgotten, None)
+    keep = model.enter.keep_masks((int(speech.sum()),), prenet_dropout, None)
     x[speech] = model.hear(batch.inputs[speech], keep).to(x.dtype)
     x = x + model.saying(batch.unit, batch.later).to(x.dtype)
     x = functional.dropout(x, dropout, training=model.training)
@@ -111,12 +95,12 @@ class SpeakStreamLearner(Learner):
     averaged = "voice"
 
     def __init__(
-        self, recipe: Recipe, sides: Sides[Encoded], scale: Scale, device: torch.device
+        self, recipe: Voice, sides: Sides[WordsUtterance], scale: Scale, device: torch.device
     ) -> None:
-        self._recipe = recipe.speakstream
+        self._recipe = recipe
         self._sides, self._levels = sides, scale.levels
         self._lessons: dict[tuple[int, int], Lesson] = {}  # by the utterance's id() and window
-        self._model = fresh_model(shape_of(self._recipe, recipe.speaker.width))
+        self._model = fresh_model(shape_of(recipe))
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
     def learn(self, context: StepContext) -> Losses:
@@ -129,18 +113,18 @@ class SpeakStreamLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._batch(self._sides.validation, draw))
 
-    def _batch(self, people: People[Encoded], draw: random.Random) -> Batch:
+    def _batch(self, people: People[WordsUtterance], draw: random.Random) -> Batch:
         """Utterances of at most so many seconds; only the shortest one where all are longer."""
         recipe = self._recipe
         every = [each for person in people.values() for each in person]
         longest = recipe.longest_seconds * POSITION_RATE
         fitting = [each for each in every if each.positions <= longest]
         fitting = fitting or [min(every, key=lambda each: each.positions)]
-        chosen = of_like_length(fitting, lambda each: each.positions, draw, self._batch_size)
+        chosen = length_bucket(fitting, lambda each: each.positions, draw, self._batch_size)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
 
-    def _lesson(self, utterance: Encoded, window: int) -> Lesson:
+    def _lesson(self, utterance: WordsUtterance, window: int) -> Lesson:
         """An utterance in windows of so many words, made once."""
         key = id(utterance), window
         if key not in self._lessons:
@@ -152,7 +136,7 @@ class SpeakStreamLearner(Learner):
         recipe, model = self._recipe, self._model
         real = batch.unit != NOTHING  # [B, L]
         with in_bf16(self._device, asked=recipe.schedule.bf16):
-            rows = hidden(model, batch, recipe.forgotten, recipe.dropout)
+            rows = hidden(model, batch, recipe.prenet_dropout, recipe.dropout)
             predicted = model.leave(rows[real]), model.end(rows[real])[..., 0]
         levels, end = (each.float() for each in predicted)
         return {
@@ -163,37 +147,18 @@ class SpeakStreamLearner(Learner):
         }
 
 
-def train_level_vocoder(run: Run) -> None:
-    """Train and write vocoder.safetensors, which takes log-mel columns."""
-    inputs = run.require("corpus", "encode")
-    recipe = run.recipe
-    levels, spectrum = read_scale(run).levels, MelSpectrum()
-
-    def columns(pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; in a share of the windows rounded to their levels."""
-        mel = spectrum.to(pcm.device)(pcm)[:, LEAD // COLUMN :]
-        rough = levels.restored(levels.quantised(mel))
-        chances = [draw.random() < recipe.decoder.drawn for _ in mel]
-        return torch.where(torch.tensor(chances, device=mel.device)[:, None, None], rough, mel)
-
-    train_vocoder(
-        run, VocoderConfig(BANDS, recipe.codec.width, recipe.codec.blocks), columns, inputs
-    )
-
-
 def export_pack(run: Run) -> None:
     """Write the pack."""
-    own, export, scale = run.recipe.speakstream, run.recipe.export, read_scale(run)
+    own, scale = run.recipe.voice, read_scale(run)
     generation = Generation(
         window=own.window,
         hop=own.hop,
-        temperature=export.temperature,
-        dropout=own.forgotten,
+        temperature=run.recipe.export.temperature,
+        dropout=own.prenet_dropout,
         longer=own.longer,
         pace=round(scale.pace, 3),
     )
-    shape = shape_of(own, run.recipe.speaker.width)
-    config = PackConfig(export.name, shape, generation, scale.levels)
-    files = {"voice": VOICE_FILE, "decoder": VOCODER_FILE} | packing.own_speaker(run)
-    people = read_sides(run, "encode", Encoded).training
-    packing.export_pack(run, files, config, people, synthesiser.load)
+    config = PackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
+    files = {VOICE_FILE: run.weights("voice"), VOCODER_FILE: run.weights("vocoder")}
+    inputs = run.require("corpus", "encode", "vocoder", "voice")
+    packing.export_pack(run, inputs, files, config, synthesiser.load)

@@ -1,8 +1,8 @@
-"""From phones with times to duration tokens: which phones every 80 ms frame speaks.
+"""From phones with times to duration tokens: the phones of every 80 ms frame.
 
-Of all sequences that the alignment cursor can walk (VoXtream2, 3.1), it finds the one that covers
-the sound best. Invariant: walking the tokens from before the first phone ends on the last phone,
-exactly.
+Of all sequences that the alignment cursor can walk (VoXtream2, 3.1), walk() finds the one that
+covers the sound best. Invariant: walking the tokens from before the first phone ends on the last
+phone, exactly.
 """
 
 from collections.abc import Iterable
@@ -12,14 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.codec.mimi import FRAME_SAMPLES
+from engine.training.voxtream import VOXTREAM
 from engine.tts.voxtream.config import DURATION_TOKENS, DurationToken
+from engine.tts.voxtream.voxtream1 import config as original
 
 ABSENT: Final = 0.3  # cost of a phone in a frame where it does not sound; a wrong frame costs 1
 SKIPPED: Final = 0.15  # cost of a phone that no frame speaks
-CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance
-
-
 Ints = npt.NDArray[np.int64]
+
+
+def tokens_of(system: str) -> tuple[DurationToken, ...]:
+    """The duration tokens of a system: VoXtream's are the first of VoXtream2's."""
+    return original.TOKENS if system == VOXTREAM else DURATION_TOKENS
 
 
 def spans(tokens: Iterable[int]) -> Ints:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.codec.mel import BANDS
-from engine.training.codebook import Codebook, Steps, _shapes, said_by
+from engine.training.smlle.tokens import Codebook, Steps, _shapes, said_by
 
 WIDTH = 2 * BANDS
 

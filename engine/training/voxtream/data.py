@@ -1,42 +1,71 @@
-"""Encoded utterances in memory, and the sequences the voice is trained on.
+"""VoXtream's corpus: every utterance as codes, duration tokens, phone ids and a speaker vector, and
+the sequences that its network is trained on.
 
 A sequence is a prompt without text, then utterances of the same speaker until the window is full:
     columns      0 .. P          P + 1 ..
     phones       bos, masked     the phones each frame speaks
-    codes        prompt's        what was said, one column later (acoustic codes two)
-Invariant: a sequence is exactly what a session of `engine.tts.voxtream` would have fed to its
-model.
+    codes        prompt's        the spoken ones, one column later (acoustic codes two)
+Invariants: a sequence is exactly what a session of `engine.tts.voxtream` would feed to its model;
+the encoder gets what it gets in use: clean speech to say, and prompts as a person records them
+(with noise and rooms in the recipe's share).
 """
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
-from engine.training.encoded import People
-from engine.training.voice.frames import CLOSING_FRAMES, Ints, spans
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.small import load_small
+from engine.training.corpus.rooms import in_a_room
+from engine.training.corpus.shards import Entry
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.run import Run
+from engine.training.utterances import (
+    Pcm,
+    People,
+    ShardEncoder,
+    Utterance,
+    aligned_phones,
+    encode_shards,
+    mean_vector,
+    write_phones,
+)
+from engine.training.voxtream import VOXTREAM
+from engine.training.voxtream.base import base_phones
+from engine.training.voxtream.durations import Ints, spans, tokens_of, walk
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
 
+CLOSING_FRAMES: Final = 2  # silence after speech that belongs to an utterance
 GO_ON: Final = 2  # the token (1, 1): one phone further, one phone in the frame
 STAY: Final = 0  # the token (0, 1)
 ENDING: Final = 0.4  # share of lessons in which the text ends
 MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
 
 
+def encode_corpus(run: Run) -> None:
+    """Encode all shards that are not encoded yet."""
+    inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
+    table = write_phones(run, base_phones() if recipe.system == VOXTREAM else None)
+    files = (table, run.weights("speaker"), run.weights("codec"))
+    encode_shards(run, _Encoder, files, recipe.seed, recipe.voice.noisy_prompts, recipe.system)
+    run.finish("encode", inputs)
+
+
 @dataclass(frozen=True)
-class Encoded:
-    """One utterance: codes and prompt codes [K, T], a token per speech frame, phone ids; `place` is
-    its number in the shard.
+class VoxtreamUtterance(Utterance):
+    """Codes and prompt codes [K, T], a token per speech frame, phone ids; `place` is its number in
+    the shard.
     """
 
     place: int
-    speaker: int
     codes: npt.NDArray[np.int16]
     prompt: npt.NDArray[np.int16]
-    vector: npt.NDArray[np.float32]
     tokens: npt.NDArray[np.int8]
     phones: npt.NDArray[np.int16]
     nuclei: npt.NDArray[np.int8]
@@ -49,6 +78,52 @@ class Encoded:
     def spans(self) -> Ints:
         """First and last phone of every speech frame, [T, 2]."""
         return spans(self.tokens)
+
+
+class _Encoder(ShardEncoder):
+    """Adds codes."""
+
+    def __init__(
+        self, table: str, speaker: str, codec: str, seed: int, noisy: float, system: str
+    ) -> None:
+        """`noisy`: the share of prompts with noise and a room."""
+        super().__init__(table, speaker, seed)
+        self._codec = load_small(Path(codec), torch.device("cpu"))
+        self._noisy, self._tokens = noisy, tokens_of(system)
+
+    def utterance(
+        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
+    ) -> VoxtreamUtterance | None:
+        phones = aligned_phones(entry, self.table)
+        speech_frames = -(-entry.end // FRAME_SAMPLES)
+        found = walk(phones["starts"], speech_frames, self._tokens)
+        total = -(-len(pcm) // FRAME_SAMPLES)
+        if found is None or total < speech_frames + CLOSING_FRAMES:
+            return None
+        codes = prompt_codes = self._codes(pcm)
+        prompt = pcm
+        if draw.random() < self._noisy:
+            prompt = in_a_room(pcm, SAMPLE_RATE, draw)
+            prompt_codes = self._codes(prompt)
+        return VoxtreamUtterance(
+            entry.speaker,
+            self.vector(prompt),
+            place,
+            codes,
+            prompt_codes,
+            found.astype(np.int8),
+            phones["ids"].astype(np.int16),
+            phones["nuclei"].astype(np.int8),
+            phones["marks"].astype(np.int16),
+        )
+
+    def _codes(self, pcm: Pcm) -> npt.NDArray[np.int16]:
+        """[K, T]"""
+        codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
+        return codes[0].numpy().astype(np.int16)
+
+
+# ------------------------------------------------------------------------------ lessons
 
 
 @dataclass(frozen=True)
@@ -65,13 +140,17 @@ class Lesson:
     speaker: npt.NDArray[np.float32]
 
 
-def person_of(people: People[Encoded], draw: random.Random) -> tuple[Encoded, ...]:
+def person_of(
+    people: People[VoxtreamUtterance], draw: random.Random
+) -> tuple[VoxtreamUtterance, ...]:
     """The utterances of a random speaker, weighted by how much they said."""
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]
 
 
-def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt: int) -> Lesson:
+def sequence(
+    person: Sequence[VoxtreamUtterance], draw: random.Random, window: int, prompt: int
+) -> Lesson:
     """A sequence of at most `window` frames, of which up to `prompt` are the prompt."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
@@ -80,7 +159,7 @@ def sequence(person: Sequence[Encoded], draw: random.Random, window: int, prompt
     return builder.lesson(codes, draw, speaker)
 
 
-def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Lesson:
+def stretch(person: Sequence[VoxtreamUtterance], draw: random.Random, window: int) -> Lesson:
     """At most `window` frames of one speaker with all their text, begun anywhere in an utterance:
     VoXtream's lesson, in which every frame is to be learnt and any part may be a prompt.
     """
@@ -92,7 +171,7 @@ def stretch(person: Sequence[Encoded], draw: random.Random, window: int) -> Less
     return builder.lesson(codes, draw, draw.choice(person).vector)
 
 
-def begun_at(utterance: Encoded, frame: int) -> Encoded:
+def begun_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     """The rest of an utterance without marks from a speech frame on. Its first token advances by
     one phone, because its phones begin with that frame's.
     """
@@ -109,7 +188,12 @@ def begun_at(utterance: Encoded, frame: int) -> Encoded:
 
 
 def _filled(
-    builder: "_Builder", person: Sequence[Encoded], draw: random.Random, room: int, *, ends: bool
+    builder: "_Builder",
+    person: Sequence[VoxtreamUtterance],
+    draw: random.Random,
+    room: int,
+    *,
+    ends: bool,
 ) -> list[npt.NDArray[np.int16]]:
     """Codes [K, T] of utterances until the room is full, or of a text that `ends` within it."""
     codes = []
@@ -124,7 +208,10 @@ def _filled(
 
 
 def one_utterance(
-    utterance: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
+    utterance: VoxtreamUtterance,
+    person: Sequence[VoxtreamUtterance],
+    draw: random.Random,
+    prompt: int,
 ) -> Lesson:
     """The sequence of one whole utterance after at most `prompt` frames of prompt."""
     opening, speaker = _prompt(person, draw, prompt)
@@ -134,7 +221,10 @@ def one_utterance(
 
 
 def behind_another(
-    utterance: Encoded, person: Sequence[Encoded], draw: random.Random, prompt: int
+    utterance: VoxtreamUtterance,
+    person: Sequence[VoxtreamUtterance],
+    draw: random.Random,
+    prompt: int,
 ) -> Lesson:
     """VoXtream's sequence of one whole utterance: its prompt is at most the last `prompt` frames of
     speech of another, with their text.
@@ -149,13 +239,12 @@ def behind_another(
 
 
 def _prompt(
-    person: Sequence[Encoded], draw: random.Random, frames: int
+    person: Sequence[VoxtreamUtterance], draw: random.Random, frames: int
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
     """Codes [K, T] of a prompt of at most `frames` frames, and its speaker's unit vector."""
     utterances = [draw.choice(person) for _ in range(1 + frames // 12)]
     codes = np.concatenate([utterance.prompt for utterance in utterances], axis=1)[:, :frames]
-    vector = np.mean([utterance.vector for utterance in utterances], axis=0)
-    return codes, (vector / (np.linalg.norm(vector) + 1e-9)).astype(np.float32)
+    return codes, mean_vector(utterances)
 
 
 class _Builder:
@@ -175,7 +264,7 @@ class _Builder:
     def frames(self) -> int:
         return len(self._spans)
 
-    def add(self, utterance: Encoded, most: int) -> npt.NDArray[np.int16]:
+    def add(self, utterance: VoxtreamUtterance, most: int) -> npt.NDArray[np.int16]:
         """Add as much of an utterance as there is room for; return the codes [K, T] that were
         used."""
         marks = {int(n): int(number) for n, number in utterance.marks if self._marked}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.training.evaluation.performance import syllables_of
 from engine.training.evaluation.voices import pack_hashes
-from engine.training.recipe import Export
-from engine.training.voice.frames import spans, walk
-from engine.training.voice.rate_table import COUNTS as ROW
-from engine.training.voice.rate_table import enough, inverted, measured_counts, measured_rates
-from engine.training.voice.utterances import Encoded
+from engine.training.voxtream import VoxtreamExport
+from engine.training.voxtream.data import VoxtreamUtterance
+from engine.training.voxtream.durations import spans, walk
+from engine.training.voxtream.rate_table import COUNTS as ROW
+from engine.training.voxtream.rate_table import enough, inverted, measured_counts, measured_rates
 from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget
@@ -24,7 +24,7 @@ COUNTS = {rate: (200 - 20 * int(rate), 1 + int(20 * rate), 1, 1, 1, 1) for rate 
 TABLE = {rate: RateTarget(COUNTS[rate], 8.0, 1.5) for rate in ASKED[1:-1]}
 
 
-def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
+def spoken(token: int, syllable_every: int, frames: int = 76) -> VoxtreamUtterance:
     """An utterance of one duration token, after a first step onto its first phone."""
     tokens = np.full(frames, token, np.int8)
     tokens[0] = 2
@@ -32,21 +32,23 @@ def spoken(token: int, syllable_every: int, frames: int = 76) -> Encoded:
     phones = 1 + steps * (frames - 1)
     nuclei = (np.arange(phones) % syllable_every == 0).astype(np.int8)
     empty = np.zeros((2, frames), np.int16)
-    return Encoded(
-        0, 1, empty, empty, np.zeros(4, np.float32), tokens, np.zeros(phones, np.int16), nuclei,
+    return VoxtreamUtterance(
+        1, np.zeros(4, np.float32), 0, empty, empty, tokens, np.zeros(phones, np.int16), nuclei,
         np.zeros((0, 2), np.int16),
     )  # fmt: skip
 
 
 def test_fast_speech_fills_the_fast_rows_and_slow_speech_the_slow_ones():
     slow, fast = spoken(2, 6), spoken(3, 4)  # about 2.1 and 6.2 SPS
-    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), Export())
+    table = measured_rates(measured_counts([slow] * 20 + [fast] * 20), VoxtreamExport("rated"))
     assert table[2.0].counts[2] > 0.9 * ROW
     assert table[6.0].counts[3] > 0.9 * ROW
 
 
 def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_every_row():
-    table = measured_rates(measured_counts([spoken(3, 4)] * 20), Export(guidance=1.7, weight=3.0))
+    table = measured_rates(
+        measured_counts([spoken(3, 4)] * 20), VoxtreamExport("rated", guidance=1.7, weight=3.0)
+    )
     assert table[1.0].counts == table[6.0].counts
     assert all(min(row.counts) >= 1 for row in table.values())
     assert {(row.weight, row.guidance) for row in table.values()} == {(3.0, 1.7)}

@@ -1,9 +1,9 @@
-"""The stage `encode` of SpeakStream: every utterance as a spectrum, its words with their first
-positions, and a speaker vector; for the whole corpus the scale of the levels and the usual rate.
-Then its lessons: an utterance as windows of m words, each followed by the speech of its first n.
+"""SpeakStream's corpus: every utterance as a spectrum, its words with their first positions, and a
+speaker vector; for the complete corpus the scale of the levels and the mean rate. Then its lessons:
+an utterance as windows of m words, each followed by the speech of its first n.
 
 Invariants: a word's speech reaches to the next word, so a pause belongs to the word before it, as
-in VoXtream2, 4.1; a lesson is what a session would have fed its network, position by position.
+in VoXtream2, 4.1; a lesson is what a session feeds its network, position by position.
 """
 
 import random
@@ -20,36 +20,39 @@ from torch import Tensor, nn
 
 from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
-from engine.training import encoded
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry, Shard
+from engine.training.corpus.shards import Entry
 from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.networks import places
 from engine.training.run import Run, read_json, write_json
-from engine.training.stacks import places
-from engine.training.voice.encode import phoned_words, speaker_vector, write_phones
-from engine.tts.phones import PhoneTable
-from engine.tts.speaker.small import load_small_speaker
+from engine.training.utterances import (
+    Pcm,
+    ShardEncoder,
+    Utterance,
+    encode_shards,
+    phoned_words,
+    read,
+    write_phones,
+)
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
 from engine.tts.speakstream.script import Script, Window, windows
 
-NOISY: Final = 0.5  # share of the vectors that are made of noisy recordings, as in VoXtream2's runs
+NOISY: Final = 0.5  # share of the vectors of noisy recordings, as in VoXtream2's runs
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
-ABOUT: Final = "scale.json"
+SCALE_FILE: Final = "scale.json"
 _POSITION: Final = COLUMN * COLUMNS  # samples
 NOTHING = -1  # in `ids`: the position is speech; elsewhere: nothing is learnt from it
 Words = tuple[npt.NDArray[np.int16], ...]
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """One utterance: spectrum [T, BANDS], every sounding word's ids, the positions at which the
-    words begin and the last one ends [words + 1], and which of its word's ids every position says,
-    from the first word on [positions].
+class WordsUtterance(Utterance):
+    """Spectrum [T, BANDS], every sounding word's ids, the positions at which the words begin and
+    the last one ends [words + 1], and which of its word's ids every position says, from the first
+    word on [positions].
     """
 
-    speaker: int
     mel: npt.NDArray[np.float16]
-    vector: npt.NDArray[np.float32]
     words: Words
     starts: npt.NDArray[np.int32]
     said: npt.NDArray[np.int16]
@@ -74,42 +77,36 @@ class Scale:
 
 
 def encode_corpus(run: Run) -> None:
-    """Encode all shards that are not encoded yet."""
-    inputs = run.require("corpus", "speaker")
-    folder, speaker = run.stage("encode"), run.stage("speaker") / "speaker.safetensors"
-    files = (speaker, write_phones(run, "encode"))
-    encoded.encode_shards(run, "encode", _Work, files, run.recipe.seed)
+    """Encode all shards that are not encoded yet, and measure the scale."""
+    inputs, folder = run.require("corpus", "speaker"), run.stage("encode")
+    files = (write_phones(run), run.weights("speaker"))
+    encode_shards(run, _Encoder, files, run.recipe.seed)
     scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
-    write_json(folder / ABOUT, asdict(scale))
+    write_json(folder / SCALE_FILE, asdict(scale))
     run.finish("encode", inputs, **asdict(scale))
 
 
 def read_scale(run: Run) -> Scale:
-    """What encode_corpus() measured."""
-    return Scale(**read_json(run.stage("encode") / ABOUT))
+    """The scale that encode_corpus() measured."""
+    return Scale(**read_json(run.stage("encode") / SCALE_FILE))
 
 
-class _Work:
-    """Encodes shards with one speaker encoder and one table."""
+class _Encoder(ShardEncoder):
+    """Adds spectra and words."""
 
-    def __init__(self, speaker: str, table: str, seed: int) -> None:
-        self._speaker = load_small_speaker(Path(speaker))
-        self._table, self._seed = PhoneTable(read_json(Path(table))), seed
-        self._spectrum = MelSpectrum()
-        self._espeak = Espeak()
+    def __init__(self, table: str, speaker: str, seed: int) -> None:
+        super().__init__(table, speaker, seed)
+        self._spectrum, self._espeak = MelSpectrum(), Espeak()
 
-    def encoded(self, shard: Shard) -> list[Encoded]:
-        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
-        utterances = []
-        for entry, pcm in shard.spoken():
-            recorded = in_a_room(pcm, SAMPLE_RATE, draw) if draw.random() < NOISY else pcm
-            mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy()
-            aligned = self._words(entry, len(mel) // COLUMNS)
-            if aligned is not None:
-                vector = speaker_vector(self._speaker, recorded)
-                made = (mel.astype(np.float16), vector, *aligned, entry.rate)
-                utterances.append(Encoded(entry.speaker, *made))
-        return utterances
+    def utterance(
+        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
+    ) -> WordsUtterance | None:
+        recorded = in_a_room(pcm, SAMPLE_RATE, draw) if draw.random() < NOISY else pcm
+        mel = self._spectrum(torch.from_numpy(pcm)[None])[0].numpy()
+        if (aligned := self._words(entry, len(mel) // COLUMNS)) is None:
+            return None
+        vector = self.vector(recorded)
+        return WordsUtterance(entry.speaker, vector, mel.astype(np.float16), *aligned, entry.rate)
 
     def _words(
         self, entry: Entry, positions: int
@@ -117,7 +114,7 @@ class _Work:
         """Every sounding word's ids, the positions between them, and what every position says of
         its word; None where the text and the phones that were spoken do not agree.
         """
-        script, phoned = Script(self._table), phoned_words(entry, self._espeak)
+        script, phoned = Script(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
         for word in phoned:
             script.add(word)
@@ -138,7 +135,7 @@ def _scale(files: Sequence[Path]) -> Scale:
     """Measure the scale on some hundred columns of every shard."""
     columns, rates = [], []
     for file in files:
-        utterances = encoded.read(file, Encoded)
+        utterances = read(file, WordsUtterance)
         if utterances:
             mel = np.concatenate([each.mel for each in utterances])
             columns.append(mel[:: max(1, len(mel) // 500)].astype(np.float32))
@@ -185,7 +182,7 @@ class Batch:
         return self.ids == NOTHING
 
 
-def lesson(utterance: Encoded, size: int, hop: int) -> Lesson:
+def lesson(utterance: WordsUtterance, size: int, hop: int) -> Lesson:
     """An utterance in windows of `size` words, without the silence before it."""
     first, last = int(utterance.starts[0]), int(utterance.starts[-1])
     mel = utterance.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS)
@@ -218,7 +215,7 @@ def lesson(utterance: Encoded, size: int, hop: int) -> Lesson:
     return Lesson(**arrays, mel=mel, vector=utterance.vector)
 
 
-def _units(utterance: Encoded, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
+def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
     """The ids that a window's words say, each with its positions, in order."""
     said = utterance.said.tolist()
     return [

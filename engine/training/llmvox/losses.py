@@ -1,9 +1,6 @@
-"""The stages `voice` and `export` of LLMVoX: units and tokens side by side, without an alignment
-(3.3), then a pack of network, vocoder and speaker encoder with named voices.
+"""The stages `voice` and `export` of LLMVoX.
 
-Unit t enters with token t. The text ends long before the speech, and the network has to find out
-itself which tokens a unit belongs to. Lessons are single sentences, short ones first. Invariant: a
-pack is read back before its stage is done.
+Lessons are single sentences. Invariant: a pack is read back before its stage is done.
 """
 
 import random
@@ -16,30 +13,30 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training import packing
-from engine.training.encoded import People, Sides, read_sides
-from engine.training.llmvox.encode import Encoded, spliced
+from engine.training.llmvox import Voice
+from engine.training.llmvox.data import SentenceUtterance, spliced
 from engine.training.loop import (
     LENGTHS,
     Learner,
     Losses,
     StepContext,
     in_bf16,
-    of_like_length,
+    length_bucket,
     on_device,
     train_and_save,
 )
-from engine.training.recipe import LlmVox
-from engine.training.run import Run
-from engine.training.smlle.transducer import spectrum_shape_of
-from engine.training.stacks import (
-    Watch,
-    around,
-    calm,
+from engine.training.networks import (
+    AttentionGuide,
+    allowed,
     causal,
     first_weights,
     run_stack,
+    scale_residuals,
     stack_config,
 )
+from engine.training.run import Run
+from engine.training.smlle.spectrum import spectrum_shape_of
+from engine.training.utterances import People, Sides, read_sides
 from engine.tts.llmvox import synthesiser
 from engine.tts.llmvox.config import (
     NOTHING,
@@ -68,13 +65,14 @@ class Batch:
 
 
 def train_voice(run: Run) -> None:
-    """Train and write voice.safetensors (the averaged weights)."""
-    inputs, sides = run.require("encode"), read_sides(run, "encode", Encoded)
-    seconds = sum(len(each.tokens) for each in sides.utterances) / TOKEN_RATE
+    """Train and write the network."""
+    inputs, recipe = run.require("encode"), run.recipe.voice
+    sides, shape = read_sides(run, SentenceUtterance), shape_of(run)
+    seconds = sum(each.steps for each in sides.utterances) / TOKEN_RATE
     train_and_save(
         run,
-        run.stage("voice") / "voice.safetensors",
-        lambda device: LlmVoxLearner(run.recipe.llmvox, shape_of(run), sides, device),
+        "voice",
+        lambda device: LlmVoxLearner(recipe, shape, sides, device),
         inputs,
         hours=round(seconds / 3600, 3),
     )
@@ -82,16 +80,15 @@ def train_voice(run: Run) -> None:
 
 def shape_of(run: Run) -> Shape:
     """The shape a recipe asks for."""
-    own = run.recipe.llmvox
-    stack = stack_config(own.width, own.stack)
-    return Shape(stack, spectrum_shape_of(run), own.prenet)
+    own = run.recipe.voice
+    return Shape(stack_config(own.width, own.stack), spectrum_shape_of(run), own.prenet)
 
 
 def fresh_model(shape: Shape) -> LlmVoxModel:
     """The network with first weights drawn from torch's generator, ready to learn."""
     model = LlmVoxModel(shape)
     first_weights(model)
-    calm(model.stack)
+    scale_residuals(model.stack)
     model.leave.weight.data *= 0.3  # begin near an even choice
     model.codebook.weight.data.normal_()  # near one another, tokens would all mean the same
     return model
@@ -100,18 +97,18 @@ def fresh_model(shape: Shape) -> LlmVoxModel:
 def predicted(
     model: LlmVoxModel,
     batch: Batch,
-    forgotten: float,
+    prenet_dropout: float,
     dropout: float = 0.0,
-    watch: Watch | None = None,
+    watch: AttentionGuide | None = None,
 ) -> Predicted:
     """What follows every position of whole sentences, with a share of the pre-net dropped."""
-    keep = model.token.keep_masks(batch.before.shape, forgotten, None)
+    keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
     return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device), watch))
 
 
-def collated(sentences: Sequence[Encoded], end: int) -> Batch:
+def collated(sentences: Sequence[SentenceUtterance], end: int) -> Batch:
     """Sentences side by side; `end` is the label of the end, and takes the place of the token
     before the first.
     """
@@ -138,7 +135,7 @@ class LlmVoxLearner(Learner):
     averaged = "voice"
 
     def __init__(
-        self, recipe: LlmVox, shape: Shape, sides: Sides[Encoded], device: torch.device
+        self, recipe: Voice, shape: Shape, sides: Sides[SentenceUtterance], device: torch.device
     ) -> None:
         self._recipe, self._sides = recipe, sides
         self._model = fresh_model(shape)
@@ -146,44 +143,41 @@ class LlmVoxLearner(Learner):
 
     def learn(self, context: StepContext) -> Losses:
         recipe = self._recipe
-        seconds = recipe.longest_seconds
-        if context.share < recipe.long_from:
-            seconds = recipe.short_seconds
-        batch = self._batch(self._sides.training, context.draw, seconds)
+        batch = self._batch(self._sides.training, context.draw)
         before = batch.before
         wrong = torch.rand(before.shape, device=before.device) < recipe.wrong_tokens
         other = torch.randint_like(before, self._model.no_token)
         before = torch.where(wrong & (before < self._model.no_token), other, before)
         losses = self._losses(replace(batch, before=before))
         total = losses["tokens"] + recipe.onset_weight * losses["onsets"]
-        if recipe.guided:
-            total = total + recipe.guided * losses["guide"]
+        total = total + recipe.guided * losses["guide"]
         return self._optimise(losses, total)
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        batch = self._batch(self._sides.validation, draw, self._recipe.longest_seconds)
+        batch = self._batch(self._sides.validation, draw)
         return self._losses(batch)
 
-    def _batch(self, people: People[Encoded], draw: random.Random, seconds: float) -> Batch:
-        """Sentences of at most so many seconds; only the shortest one where all are longer."""
+    def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> Batch:
+        """Sentences of the recipe's lengths; only the shortest one where none is."""
         shortest = self._recipe.shortest_seconds * TOKEN_RATE
+        longest = self._recipe.longest_seconds * TOKEN_RATE
         side = [each for person in people.values() for each in person]
-        fitting = [e for e in side if shortest <= len(e.tokens) <= seconds * TOKEN_RATE]
+        fitting = [e for e in side if shortest <= len(e.tokens) <= longest]
         fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
         if people is self._sides.training and self._recipe.spliced:
-            fitting = self._spliced(fitting, draw, seconds)
-        sentences = of_like_length(fitting, lambda each: len(each.tokens), draw, self._batch_size)
+            fitting = self._spliced(fitting, draw, longest)
+        sentences = length_bucket(fitting, lambda each: len(each.tokens), draw, self._batch_size)
         return on_device(collated(sentences, self._model.no_token), self._device)
 
     def _spliced(
-        self, fitting: Sequence[Encoded], draw: random.Random, seconds: float
-    ) -> list[Encoded]:
+        self, fitting: Sequence[SentenceUtterance], draw: random.Random, longest: float
+    ) -> list[SentenceUtterance]:
         """Sentences to choose a batch from, a share of them put together anew."""
         chosen = draw.choices(fitting, k=LENGTHS * self._batch_size)
         for place, each in enumerate(chosen):
             if draw.random() < self._recipe.spliced:
                 made = spliced(self._sides.training[each.speaker], draw)
-                if len(made.units) < len(made.tokens) <= seconds * TOKEN_RATE:
+                if len(made.units) < len(made.tokens) <= longest:
                     chosen[place] = made
         return chosen
 
@@ -194,10 +188,9 @@ class LlmVoxLearner(Learner):
         """
         recipe, learns = self._recipe, self._model.training
         middle = recipe.stack.layers // 2
-        watch = Watch(around(batch.guide), middle, every=not learns)
+        watch = AttentionGuide(allowed(batch.guide), middle, every=not learns)
         with in_bf16(self._device, asked=recipe.schedule.bf16):
-            watching = watch if recipe.guided or not learns else None
-            prediction = predicted(self._model, batch, recipe.forgotten, recipe.dropout, watching)
+            prediction = predicted(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
         real = batch.labels != UNKNOWN
         labels = batch.labels.flatten()
         logits = prediction.tokens.flatten(0, 1).float()
@@ -208,32 +201,23 @@ class LlmVoxLearner(Learner):
         onsets = functional.binary_cross_entropy_with_logits(
             prediction.onset.float(), begins, weights, reduction="sum"
         )
-        losses = {"tokens": tokens, "onsets": onsets}
-        if recipe.guided:
-            losses["guide"] = watch.loss
+        losses = {"tokens": tokens, "onsets": onsets, "guide": watch.loss}
         return losses if learns else losses | {"on units": watch.best}
 
 
 def export_pack(run: Run) -> None:
-    """Write the pack."""
+    """Write the pack, with SpeakStream's vocoder."""
     export = run.recipe.export
     generation = Generation(
         temperature=export.temperature,
-        dropout=run.recipe.llmvox.forgotten,
+        dropout=run.recipe.voice.prenet_dropout,
         spectrum_dropout=export.dropout or run.recipe.spectrum.dropout,
     )
     config = PackConfig(export.name, shape_of(run), generation)
     files = {
-        "voice": VOICE_FILE,
-        "spectrum": SPECTRUM_FILE,
-        "decoder": VOCODER_FILE,
-        **packing.own_speaker(run),
+        VOICE_FILE: run.weights("voice"),
+        SPECTRUM_FILE: run.weights("spectrum"),
+        VOCODER_FILE: run.weights("vocoder"),
     }
-    packing.export_pack(
-        run,
-        files,
-        config,
-        read_sides(run, "encode", Encoded).training,
-        synthesiser.load,
-        phones="codebook",
-    )
+    inputs = run.require("corpus", "encode", "spectrum", "voice", "vocoder")
+    packing.export_pack(run, inputs, files, config, synthesiser.load)

@@ -1,9 +1,9 @@
 """The house's transformers in training: first weights, and whole sequences at once, which a session
 feeds step by step.
 
-LLMVoX reads text and speech in one sequence, and has to find out itself which text a position says.
-Watch measures whether attention finds it, and gives a loss that shows it the way (ours, after the
-guided attention of Tachibana et al., 2018); a session knows nothing of it.
+LLMVoX reads text and speech in one sequence, and has to find the text of a position itself.
+AttentionGuide measures whether attention finds it, and gives a loss that leads it there (ours,
+after the guided attention of Tachibana et al., 2018); a session does not use it.
 
 Invariant: with the same weights, a row of a sequence is what a session computes at that step.
 """
@@ -27,12 +27,12 @@ from engine.nn.transformer import (
     Transformer,
     TransformerConfig,
 )
-from engine.training import recipe as recipes
+from engine.training.recipe import Stack
 
 EMBEDDING_DEVIATION: Final = 0.06
 
 
-def stack_config(width: int, shape: recipes.Stack) -> TransformerConfig:
+def stack_config(width: int, shape: Stack) -> TransformerConfig:
     """The stack a recipe asks for."""
     return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
 
@@ -47,8 +47,8 @@ def first_weights(network: nn.Module) -> None:
     network.requires_grad_(requires_grad=True)
 
 
-def calm(stack: nn.Module) -> None:
-    """Make a stack's first blocks add little, the less the more there are."""
+def scale_residuals(stack: nn.Module) -> None:
+    """Let a stack's untrained blocks add little: less, the more blocks there are."""
     assert isinstance(stack, Transformer)
     for block in stack.layers:
         assert isinstance(block, Block)
@@ -115,7 +115,7 @@ def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]
     ]
 
 
-def around(guide: Tensor) -> Tensor:
+def allowed(guide: Tensor) -> Tensor:
     """Where a position is to look [B, T, T]: at its place [B, T] and beside it, as far as that has
     been read. A place below 0 is none.
     """
@@ -124,7 +124,7 @@ def around(guide: Tensor) -> Tensor:
     return near & (guide >= 0)[:, :, None] & (every <= every[:, None])
 
 
-def mass(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
+def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
     """The share of the causal attention of queries [B, T, E] to keys [B, T, E] that falls on
     `where` [B, T, T], at the positions [N] that have such a place.
     """
@@ -134,9 +134,9 @@ def mass(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
     return (share * where).sum(-1)[where.any(-1)]
 
 
-class Watch:
-    """Told every layer's heads; `best` is the largest mean mass of any head so far, and `loss` that
-    of the guided one, the first head of a layer.
+class AttentionGuide:
+    """Receives every layer's heads; `best` is the largest mean share of any head so far, and `loss`
+    that of the guided one, the first head of a layer.
     """
 
     def __init__(self, where: Tensor, guided: int, *, every: bool) -> None:
@@ -150,7 +150,9 @@ class Watch:
             is_guided = head == 0 and layer == self._guided
             if not (self._every or is_guided):
                 continue
-            share = mass(heads.queries[:, head], heads.keys[:, head // group], self._where)
+            share = attention_share(
+                heads.queries[:, head], heads.keys[:, head // group], self._where
+            )
             self.best = torch.maximum(self.best, share.mean().detach())
             if is_guided:
                 self.loss = -share.clamp(min=1e-4).log().mean()

@@ -20,10 +20,10 @@ from engine.training.corpus.shards import read_shards
 from engine.training.evaluation.parts import spread
 from engine.training.evaluation.performance import spoken_rate, syllables_of
 from engine.training.evaluation.voices import loaded_voxtream2, pack_hashes
-from engine.training.recipe import Export
 from engine.training.run import Run
 from engine.training.tasks import Place, Result, Task, do_tasks, result
-from engine.training.voice.utterances import Encoded
+from engine.training.voxtream import VoxtreamExport
+from engine.training.voxtream.data import VoxtreamUtterance
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget, rate_target
 
@@ -37,12 +37,14 @@ WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
 Counts = tuple[int, ...]
 
 
-def measured_rates(counts: Mapping[float, Counts], export: Export) -> dict[float, RateTarget]:
+def measured_rates(
+    counts: Mapping[float, Counts], export: VoxtreamExport
+) -> dict[float, RateTarget]:
     """A row for every rate."""
     return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
 
 
-def measured_counts(corpus: Iterable[Encoded]) -> dict[float, tuple[int, ...]]:
+def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[int, ...]]:
     """The histogram of every rate, and of rates beyond both ends; counts are at least 1."""
     rates, histograms = _windows(corpus)
     return {
@@ -52,7 +54,7 @@ def measured_counts(corpus: Iterable[Encoded]) -> dict[float, tuple[int, ...]]:
 
 
 def _windows(
-    corpus: Iterable[Encoded],
+    corpus: Iterable[VoxtreamUtterance],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Rate of every window of three seconds (or shorter utterance), and its histogram of tokens."""
     window = GENERATION.rate_window_frames

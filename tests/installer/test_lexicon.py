@@ -1,7 +1,7 @@
 """From dictionaries to the entries that espeak needs."""
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
-from engine.training.lexicon import Builder, fold, mnemonics, own_entries
+from installer.lexicon import Builder, fold, mnemonics, own_entries
 
 
 def test_symbols_of_misaki_become_mnemonics_of_espeak():

@@ -1,55 +1,128 @@
-"""The stage `voice`: a small VoXtream2 learns to speak the encoded corpus.
+"""VoXtream's network in training, and the stage `voice`: it learns to speak the encoded corpus.
 
 As in VoXtream2, 3.2 to 3.4: prompts of 3 to 10 s without text, conditions dropped for guidance, one
 look-ahead for each step, a depth loss on some of the frames. Input codes are corrupted, because in
-use they are the model's own. Invariant: only the model's inputs are corrupted, never its targets.
+use they are the model's own. VoXtream learns on from the built-in voice, with a frozen depth
+transformer. Invariants: with the same weights, a lesson's logits are those that a session computes
+step by step; only the model's inputs are corrupted, never its targets.
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training import recipe as recipes
-from engine.training.encoded import People, Sides, read_sides
 from engine.training.loop import Learner, Losses, StepContext, in_bf16, on_device, train_and_save
-from engine.training.recipe import Recipe
+from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
-from engine.training.stages import VOXTREAM, VOXTREAM2
-from engine.training.voice import fine_tuning
-from engine.training.voice.model import (
-    Batch,
-    depth_logits,
-    fresh_model,
-    model_config,
-    phone_rows,
-    temporal_hidden,
+from engine.training.utterances import People, Sides, read_sides
+from engine.training.voxtream import VOXTREAM, Voice
+from engine.training.voxtream.base import base_shape, base_weights
+from engine.training.voxtream.data import (
+    Lesson,
+    VoxtreamUtterance,
+    person_of,
+    sequence,
+    stretch,
 )
-from engine.training.voice.utterances import Encoded, Lesson, person_of, sequence, stretch
+from engine.training.voxtream.durations import tokens_of
 from engine.tts.phones import BOS, UNKNOWN
-from engine.tts.voxtream.config import Generation, ModelConfig
+from engine.tts.voxtream.config import SPECIAL_CODES, Generation, ModelConfig
+from engine.tts.voxtream.network.model import VoxtreamModel
 
+PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
 FRAMES_PER_SECOND = 12.5
 NO_TOKEN = -1  # where nothing is to be learnt
 FROZEN = ("depth", "acoustic_heads", "audio_embeddings")
 WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Lessons side by side. B lessons, P phones, T columns, K codebooks; padded at the end."""
+
+    text: Tensor  # [B, P]
+    text_lengths: Tensor  # [B]
+    rows: Tensor  # [B, T, 2]
+    inputs: Tensor  # [B, K, T] codes as fed, with the acoustic delay
+    codes: Tensor  # [B, K, T] codes of the frames, -1 behind the end
+    tokens: Tensor  # [B, T], -1 where nothing is to be learnt
+    speakers: Tensor  # [B, width of speaker vectors]
+
+
+def model_config(recipe: Any) -> ModelConfig:
+    """The shape a recipe asks for; VoXtream's is that of the built-in voice."""
+    tokens = len(tokens_of(recipe.system))
+    if recipe.system == VOXTREAM:
+        return replace(base_shape(), duration_tokens=tokens)
+    voice, codec = recipe.voice, recipe.codec
+    return ModelConfig(
+        phone=stack_config(voice.width, voice.phone),
+        temporal=stack_config(voice.width, voice.temporal),
+        depth=stack_config(voice.width, voice.depth),
+        phone_vocabulary=PHONE_VOCABULARY,
+        audio_vocabulary=codec.codes + SPECIAL_CODES,
+        codebooks=codec.codebooks,
+        speaker_width=recipe.speaker.width,
+        duration_tokens=tokens,
+        max_look_ahead=voice.look_ahead,
+    )
+
+
+def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:
+    """The model with first weights drawn from torch's generator, ready to learn."""
+    model = VoxtreamModel(config, generation)
+    first_weights(model)
+    for stack in (model.phone, model.temporal, model.depth):
+        scale_residuals(stack)
+    model.semantic_head.weight.data *= 0.3  # start near a uniform distribution
+    return model
+
+
+def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
+    """Rows of the phone transformer [B, P, D] under one look-ahead."""
+    length, window = batch.text.shape[1], model.config.phone_window
+    places = torch.arange(length, device=batch.text.device)
+    ahead = places[None] - places[:, None]  # [P, P]
+    visible = (ahead <= look_ahead) & (ahead > -window)
+    real = places[None] < batch.text_lengths[:, None]  # [B, P]
+    mask = (visible[None] & real[:, None]) | torch.eye(length, dtype=torch.bool, device=real.device)
+    return run_stack(model.phone, model.phone_embeddings(batch.text), mask)
+
+
+def temporal_hidden(model: VoxtreamModel, batch: Batch, phones: Tensor, dropout: float) -> Tensor:
+    """Hidden [B, T, D] of every column from phone rows [B, P, D]."""
+    pairs = batch.rows.flatten(1)[..., None].expand(-1, -1, phones.shape[-1])
+    vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
+    columns = model.columns(vectors, batch.inputs)
+    columns = nn.functional.dropout(columns, dropout, training=model.training)
+    return run_stack(model.temporal, columns, causal(columns.shape[1], columns.device))
+
+
+def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
+    """Logits [N, K - 1, V] of N frames' acoustic codes from hidden + speaker [N, D] and the codes
+    [N, K] themselves, the semantic one first.
+    """
+    shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
+    embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
+    inputs = torch.cat((hidden[:, None], embedded), dim=1)
+    out = run_stack(model.depth, inputs, causal(inputs.shape[1], inputs.device))
+    logits = [head(out[:, place + 1]) for place, head in enumerate(model.acoustic_heads)]
+    return torch.stack(logits, dim=1).float()
+
+
 def train_voice(run: Run) -> None:
     """Train and write voice.safetensors (the averaged weights, by the model's own keys)."""
-    inputs = run.require("encode")
-    if run.recipe.begin_with:
-        inputs |= fine_tuning.inputs(run.recipe)
-    sides = read_sides(run, "encode", Encoded)
+    inputs, sides = run.require("encode"), read_sides(run, VoxtreamUtterance)
     frames = sum(utterance.frames for utterance in sides.utterances)
-
     train_and_save(
         run,
-        run.stage("voice") / "voice.safetensors",
+        "voice",
         lambda device: VoiceLearner(run.recipe, sides, device),
         inputs,
         hours=round(frames / FRAMES_PER_SECOND / 3600, 3),
@@ -61,23 +134,24 @@ class VoiceLearner(Learner):
 
     averaged = "voice"
 
-    def __init__(self, recipe: Recipe, sides: Sides[Encoded], device: torch.device) -> None:
-        self._recipe = recipe.voice
+    def __init__(self, recipe: Any, sides: Sides[VoxtreamUtterance], device: torch.device) -> None:
+        """`recipe`: of VoXtream2 or VoXtream."""
+        self._recipe: Voice = recipe.voice
         self._sides = sides
-        self._system = recipe.system
-        self._config = model_config(recipe.voice, recipe.codec, recipe.speaker, recipe.system)
+        self._derived = recipe.system == VOXTREAM
+        self._config = model_config(recipe)
         self._model = fresh_model(self._config, Generation())
-        if recipe.begin_with:
-            self._model.load_state_dict(fine_tuning.weights(recipe, self._model.state_dict()))
-        for name in FROZEN if self._recipe.frozen_depth else ():
-            getattr(self._model, name).requires_grad_(requires_grad=False)
+        if self._derived:
+            self._model.load_state_dict(base_weights(self._model.state_dict()))
+            for name in FROZEN:
+                getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
     def learn(self, context: StepContext) -> Losses:
         recipe, draw = self._recipe, context.draw
         batch = self._batch(self._sides.training, draw, long=context.share >= recipe.long_from)
         look_ahead = recipe.look_ahead
-        if self._system == VOXTREAM2:
+        if not self._derived:
             batch = dropped(batch, self._config, recipe)
             look_ahead = draw.randint(1, recipe.look_ahead)
         losses = self._losses(corrupted(batch, self._config, recipe), look_ahead)
@@ -88,7 +162,9 @@ class VoiceLearner(Learner):
         batch = self._batch(self._sides.validation, draw, long=False)
         return self._losses(batch, self._recipe.look_ahead)
 
-    def _batch(self, people: People[Encoded], draw: random.Random, *, long: bool) -> Batch:
+    def _batch(
+        self, people: People[VoxtreamUtterance], draw: random.Random, *, long: bool
+    ) -> Batch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)
@@ -97,9 +173,11 @@ class VoiceLearner(Learner):
         lessons = [self._lesson(person_of(people, draw), draw, window) for _ in range(count)]
         return on_device(collated(lessons, self._config), self._device)
 
-    def _lesson(self, person: Sequence[Encoded], draw: random.Random, window: int) -> Lesson:
+    def _lesson(
+        self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
+    ) -> Lesson:
         """VoXtream2 learns behind a prompt without text, VoXtream learns all of a stretch."""
-        if self._system == VOXTREAM:
+        if self._derived:
             return stretch(person, draw, window)
         shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
         return sequence(person, draw, window, draw.randint(shortest, min(longest, window // 2)))
@@ -169,7 +247,7 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
     )
 
 
-def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
+def dropped(batch: Batch, config: ModelConfig, recipe: Voice) -> Batch:
     """Drop text, prompt codes or speaker from some lessons: each of them alone, or all three, like
     the unconditional row of guidance.
     """
@@ -188,7 +266,7 @@ def dropped(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
     return replace(batch, text=text, inputs=codes, speakers=speakers)
 
 
-def corrupted(batch: Batch, config: ModelConfig, recipe: recipes.Voice) -> Batch:
+def corrupted(batch: Batch, config: ModelConfig, recipe: Voice) -> Batch:
     """Replace the input codes of some frames by random ones and remove those of others, because a
     model's own codes are sometimes wrong."""
     shape, device = batch.inputs.shape, batch.inputs.device

@@ -9,16 +9,22 @@ import torch
 
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord
-from engine.training.codec.decoder import PAUSED, UNTOLD, said, told
-from engine.training.stages import VOXTREAM
-from engine.training.voice.model import (
+from engine.training.codec.decoder import (
+    PAUSED,
+    UNKNOWN_SHARE,
+    frame_phones,
+    known_phones,
+)
+from engine.training.voxtream.data import GO_ON, Lesson, VoxtreamUtterance, sequence, stretch
+from engine.training.voxtream.losses import (
+    collated,
+    corrupted,
+    dropped,
     fresh_model,
     model_config,
     phone_rows,
     temporal_hidden,
 )
-from engine.training.voice.stage import collated, corrupted, dropped
-from engine.training.voice.utterances import GO_ON, Encoded, Lesson, sequence, stretch
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import Generation
@@ -27,6 +33,7 @@ from engine.tts.voxtream.network.phones import extend
 from engine.tts.voxtream.prompt import prepare, rotary_tables
 from engine.tts.voxtream.script import Script
 from engine.tts.voxtream.voxtream1 import prompt as prompts
+from engine.tts.voxtream.voxtream1.config import TOKENS
 from tests.engine.tts.voxtream.random_weights import own_table
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -37,15 +44,15 @@ PROMPT = 6
 @pytest.fixture(scope="module")
 def model(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
-    config = model_config(tiny.voice, tiny.codec, tiny.speaker)
+    config = model_config(tiny)
     return fresh_model(config, Generation(speaker_weight=1.0)).eval()
 
 
-def encoded(tokens: list[int], pause: int, seed: int = 0) -> Encoded:
+def encoded(tokens: list[int], pause: int, seed: int = 0) -> VoxtreamUtterance:
     dice = np.random.default_rng(seed)
     frames = len(tokens) + pause
     codes = dice.integers(0, 32, (4, frames)).astype(np.int16)
-    return Encoded(
+    return VoxtreamUtterance(
         place=0,
         speaker=1,
         codes=codes,
@@ -150,24 +157,24 @@ IDS = [own_ids()[phone] for phone in PHONES]
 
 
 def test_frames_say_the_phones_that_their_tokens_walk_to():
-    first, last = said(encoded(WALK, pause=2)).tolist()
+    first, last = frame_phones(encoded(WALK, pause=2)).tolist()
     assert first == [IDS[n] for n in (0, 0, 1, 3, 4, 5, 7)] + [SILENCE] * 2
     assert last == [IDS[n] for n in (0, 0, 2, 3, 4, 6, 7)] + [SILENCE] * 2
 
 
 def test_of_some_frames_nothing_is_told_and_a_pause_may_hold_the_last_phone():
-    phones = said(encoded(WALK, pause=4))
+    phones = frame_phones(encoded(WALK, pause=4))
     speech, count = len(WALK), 4000
     draw = random.Random(1)
-    variants = [told(phones, draw) for _ in range(count)]
+    variants = [known_phones(phones, draw) for _ in range(count)]
     silent = [each for each in variants if bool((each == NOTHING).all())]
     begun = [each for each in variants if each[0, 0] == NOTHING and each[0, -1] != NOTHING]
     held = [each for each in variants if each[0, -1] == IDS[-1]]
-    assert abs(len(silent) / count - UNTOLD) < 0.03
+    assert abs(len(silent) / count - UNKNOWN_SHARE) < 0.03
     # Of those that begin without phones some end at once: as many as there are frames.
-    share = (1 - UNTOLD) * UNTOLD * (1 - 1 / phones.shape[1])
+    share = (1 - UNKNOWN_SHARE) * UNKNOWN_SHARE * (1 - 1 / phones.shape[1])
     assert abs(len(begun) / count - share) < 0.03
-    assert abs(len(held) / count - (1 - UNTOLD) * PAUSED) < 0.03
+    assert abs(len(held) / count - (1 - UNKNOWN_SHARE) * PAUSED) < 0.03
     for each in variants:
         known = (each != NOTHING).all(dim=0)
         assert torch.equal(
@@ -184,11 +191,11 @@ FRAMES = 8  # of the prompt
 @pytest.fixture(scope="module")
 def original(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
-    config = model_config(tiny.voice, tiny.codec, tiny.speaker, VOXTREAM)
+    config = replace(model_config(tiny), duration_tokens=len(TOKENS))
     return fresh_model(config, Generation(speaker_weight=1.0)).eval()
 
 
-def of_nine(seed: int) -> Encoded:
+def of_nine(seed: int) -> VoxtreamUtterance:
     made = encoded(WALK, 3, seed)
     dice = np.random.default_rng(seed)
     return replace(

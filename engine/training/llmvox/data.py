@@ -1,96 +1,78 @@
-"""The stage `encode` of LLMVoX: every sentence as tokens and units, with the tokens at which its
-words begin and the unit that each token says.
+"""LLMVoX's stage `encode`: every sentence as tokens and units, with the tokens at which its words
+begin and the unit of each token.
 
 Splices are sentences put together from stretches of words of a speaker's other sentences. A few
 hours of speech are soon known by heart, and then the next token follows from those before, whatever
-the text says; what comes after a splice only the text can tell.
+the text says; the words after a splice follow from the text alone.
 
-Invariant: a sentence with fewer tokens than units is left out: one unit is read a token, so its
-text would not be read to the end. A splice begins as one of its sentences does and ends as another
-does.
+Invariants: a sentence with fewer tokens than units is left out, because one unit is read with each
+token and its text would not be read to the end. A splice begins as one of its sentences does and
+ends as another does.
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.codec.mel import MelSpectrum
 from engine.text.phonemes import Espeak
-from engine.training.codebook import FILE, TOKEN_SAMPLES, load_codebook, steps_of
-from engine.training.corpus.shards import Entry, Shard
-from engine.training.encoded import encode_shards
-from engine.training.run import Run, read_json
-from engine.training.stacks import places
-from engine.training.voice.encode import phoned_words, speaker_vector
+from engine.training.corpus.shards import Entry
+from engine.training.networks import places
+from engine.training.run import Run
+from engine.training.smlle.tokens import TOKEN_SAMPLES, TokenEncoder, TokenUtterance, make_codebook
+from engine.training.utterances import Pcm, encode_shards, phoned_words
 from engine.tts.llmvox.config import WORD
 from engine.tts.llmvox.units import PhoneUnits
-from engine.tts.pack_files import PHONES_FILE
-from engine.tts.phones import PhoneTable
-from engine.tts.speaker.small import load_small_speaker
 
 PARTS: Final = (3, 10)  # stretches of a splice, at least and at most
 LONGEST: Final = 3  # words of a stretch, but for the last, which ends a sentence
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """One sentence: its tokens [T], its units [U], the tokens at which its words begin, and the
-    unit that every token says [T], -1 before the first word.
+class SentenceUtterance(TokenUtterance):
+    """Its units [U], the tokens at which its words begin, and the unit of every token [T], -1
+    before the first word.
     """
 
-    speaker: int
-    tokens: npt.NDArray[np.int16]
     units: npt.NDArray[np.int16]
     onsets: npt.NDArray[np.int32]
     said: npt.NDArray[np.int16]
-    vector: npt.NDArray[np.float32]
 
 
 def encode_corpus(run: Run) -> None:
-    """Encode all shards that are not encoded yet."""
-    inputs, codebook = run.require("corpus", "codebook", "speaker"), run.stage("codebook")
-    speaker = run.stage("speaker") / "speaker.safetensors"
-    files = (codebook / FILE, codebook / PHONES_FILE, speaker)
-    encode_shards(run, "encode", _Work, files)
+    """Make the codebook, and encode all shards that are not encoded yet."""
+    inputs = run.require("corpus", "speaker")
+    encode_shards(run, _Encoder, make_codebook(run))
     run.finish("encode", inputs)
 
 
-class _Work:
-    """Encodes utterances."""
+class _Encoder(TokenEncoder):
+    """Adds units."""
 
-    def __init__(self, codebook: str, table: str, speaker: str) -> None:
-        self._codebook = load_codebook(Path(codebook))
-        self._ids = read_json(Path(table))
-        self._speaker = load_small_speaker(Path(speaker))
-        self._mel, self._espeak = MelSpectrum(), Espeak()
+    def __init__(self, table: str, speaker: str, codebook: str) -> None:
+        super().__init__(table, speaker, codebook)
+        self._espeak = Espeak()
 
-    def encoded(self, shard: Shard) -> list[Encoded]:
-        sentences = (self._sentence(entry, pcm) for entry, pcm in shard.spoken())
-        return [each for each in sentences if each is not None]
-
-    def _sentence(self, entry: Entry, pcm: npt.NDArray[np.float32]) -> Encoded | None:
+    def utterance(
+        self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
+    ) -> SentenceUtterance | None:
         """None unless it has a token for every unit and its words agree with its phones."""
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None
-        steps = steps_of(entry, pcm, self._ids, self._mel)
-        tokens = self._codebook.tokens(entry.speaker, steps)
+        plain = super().utterance(place, entry, pcm, draw)
         onsets = [phones[0] for phones in words]
-        if len(tokens) <= len(units) or onsets[-1] >= len(tokens):
+        if plain is None or plain.steps <= len(units) or onsets[-1] >= plain.steps:
             return None
-        return Encoded(
-            entry.speaker,
-            tokens,
-            np.asarray(units, np.int16),
-            np.asarray(onsets, np.int32),
-            np.asarray(_said(units, words, len(tokens)), np.int16),
-            speaker_vector(self._speaker, pcm),
+        return SentenceUtterance(
+            **{each.name: getattr(plain, each.name) for each in fields(plain)},
+            units=np.asarray(units, np.int16),
+            onsets=np.asarray(onsets, np.int32),
+            said=np.asarray(_said(units, words, plain.steps), np.int16),
         )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
@@ -100,7 +82,7 @@ class _Work:
         phoned = phoned_words(entry, self._espeak)
         begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
         spoken = [list(islice(begins, len(word.phones))) for word in phoned if word.phones]
-        units = PhoneUnits(self._espeak, PhoneTable(self._ids))
+        units = PhoneUnits(self._espeak, self.table)
         words = [word for text in entry.text.split() for word in units.push(text)]
         words += units.finish()
         return [unit for word in words for unit in word.units], spoken
@@ -118,7 +100,7 @@ def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> 
     return said
 
 
-def spliced(person: Sequence[Encoded], draw: random.Random) -> Encoded:
+def spliced(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
     """A sentence of stretches of words of a speaker's sentences."""
     count = draw.randint(*PARTS)
     pieces = []
@@ -142,7 +124,9 @@ def spliced(person: Sequence[Encoded], draw: random.Random) -> Encoded:
     )
 
 
-def _stretch(sentence: Encoded, first: int, last: int, *, opens: bool) -> Encoded:
+def _stretch(
+    sentence: SentenceUtterance, first: int, last: int, *, opens: bool
+) -> SentenceUtterance:
     """Its words from `first` up to `last`, with the silence before them where it `opens`; what
     follows the last one belongs to it.
     """

@@ -1,0 +1,240 @@
+"""Tokens of SMLLE and LLMVoX, and SMLLE's stage `encode`: every utterance as tokens, spectrum,
+units, and the unit each token belongs to.
+
+A token of 40 ms is the phone that sounds in its middle, and the nearest of a few shapes: spectra of
+that phone, less the speaker's mean of it. So it holds what is spoken, and not by whom. SMLLE takes
+the first level of SpeechTokenizer, taught by HuBERT; a quantiser that learnt to distinguish the
+phones left 1.7 nats of them open (ours).
+Invariants: a token depends on its own 40 ms, its phone and its speaker; units and tokens are those
+that a session of `engine.tts.smlle` would use.
+"""
+
+import random
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors.numpy import load_file, save_file
+from scipy.cluster.vq import kmeans2
+
+from engine.codec.mel import BANDS, MelSpectrum
+from engine.training.corpus.shards import Entry, read_shards
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.run import Progress, Run, read_json, stop_signal, stopped
+from engine.training.utterances import (
+    ShardEncoder,
+    Utterance,
+    aligned_phones,
+    encode_shards,
+    write_phones,
+)
+from engine.tts.phones import MARKS as MARK_IDS
+from engine.tts.phones import PhoneTable
+from engine.tts.smlle.config import MARKS
+from engine.tts.system.spectrum import STEP_SAMPLES
+
+COLUMNS: Final = 2  # of the spectrum, a token
+TOKEN_SAMPLES: Final = STEP_SAMPLES
+STEPS_PER_SECOND: Final = 25
+CLOSING: Final = 5  # tokens of silence behind speech, 200 ms
+ROUNDS: Final = 25
+MOST: Final = 6000  # tokens of a phone from which its shapes are found
+_MARK_OF: Final = {number: MARKS[mark] for mark, number in MARK_IDS.items()}
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """An utterance in steps of a token. `units` [U] are its phones between `begin` and `end`,
+    `said_by` [T] the unit that sounds in each step, `mel` [2 T, bands] its columns.
+    """
+
+    units: Ints
+    said_by: Ints
+    mel: Floats
+    marks: Ints  # pairs (units before it, its id) [M, 2]
+
+    @property
+    def phones(self) -> Ints:
+        """The phone of each step."""
+        return self.units[self.said_by]
+
+    @property
+    def rows(self) -> Floats:
+        """[T, 2 bands]"""
+        return self.mel.reshape(-1, COLUMNS * BANDS)
+
+
+def count_of(ids: dict[str, int]) -> int:
+    """Units of a table of phones: its own, then begin and end."""
+    return max(ids.values()) + 3
+
+
+def steps_of(entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum) -> Steps:
+    """An utterance in steps, up to some silence behind its end."""
+    phones = aligned_phones(entry, PhoneTable(ids))
+    count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
+    begin = count_of(ids) - 2
+    samples = torch.from_numpy(pcm[: count * TOKEN_SAMPLES])
+    return Steps(
+        np.concatenate(([begin], phones["ids"], [begin + 1])),
+        said_by(phones["starts"], entry.end, count),
+        mel(samples[None])[0].numpy(),
+        phones["marks"],
+    )
+
+
+def said_by(starts: Ints, end: int, steps: int) -> Ints:
+    """The unit of each step [steps]: 0 before the first phone's start, the last one from `end` on;
+    starts and end in samples.
+    """
+    middles = TOKEN_SAMPLES * np.arange(steps) + TOKEN_SAMPLES // 2
+    return np.searchsorted(np.append(starts, end), middles, side="right")
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """`means` [speakers, units, 2 bands] of each of `speakers`, `shapes` [units, K, 2 bands]."""
+
+    speakers: Ints
+    means: Floats
+    shapes: Floats
+
+    def tokens(self, speaker: int, steps: Steps) -> npt.NDArray[np.int16]:
+        """Of an utterance [T]: K tokens a unit."""
+        place, phones = int(np.searchsorted(self.speakers, speaker)), steps.phones
+        rest = (steps.rows - self.means[place, phones])[:, None] - self.shapes[phones]
+        nearest = np.square(rest).sum(-1).argmin(-1)
+        tokens: npt.NDArray[np.int16] = (phones * self.shapes.shape[1] + nearest).astype(np.int16)
+        return tokens
+
+
+def make_codebook(run: Run) -> tuple[Path, Path, Path]:
+    """Find the shapes; write table of phones and codebook, and return the files that an encoder
+    needs: table, speaker encoder, codebook.
+    """
+    table = write_phones(run)
+    ids, mel, shards = read_json(table), MelSpectrum(), read_shards(run.stage("corpus"))
+    examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)
+    progress = Progress("codebook", len(shards))
+    with stop_signal() as is_asked_to_stop:
+        for number, shard in enumerate(shards, 1):
+            for entry, pcm in shard.spoken():
+                steps = steps_of(entry, pcm, ids, mel)
+                for phone in np.unique(steps.phones):
+                    examples[entry.speaker, int(phone)].append(steps.rows[steps.phones == phone])
+            if is_asked_to_stop():
+                raise stopped()
+            progress.report(number, shard.index.stem)
+    speakers = np.unique([speaker for speaker, _ in examples])
+    means = np.zeros((len(speakers), count_of(ids), COLUMNS * BANDS), np.float32)
+    shapes = np.zeros((count_of(ids), run.recipe.codebook.shapes, COLUMNS * BANDS), np.float32)
+    dice = np.random.default_rng(run.recipe.seed)
+    for phone in sorted({phone for _, phone in examples}):
+        rests = []
+        for place, speaker in enumerate(speakers):
+            if rows := examples.get((int(speaker), phone)):
+                together = np.concatenate(rows)
+                means[place, phone] = together.mean(0)
+                rests.append(together - means[place, phone])
+        shapes[phone] = _shapes(np.concatenate(rests), shapes.shape[1], dice)
+    file = run.stage("encode") / "codebook.safetensors"
+    save_file({"speakers": speakers, "means": means, "shapes": shapes}, file)
+    return table, run.weights("speaker"), file
+
+
+def _shapes(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
+    """The means of `count` clusters of rows, zeros where there are fewer rows."""
+    found = np.zeros((count, rows.shape[1]), np.float32)
+    some = rows if len(rows) <= MOST else dice.choice(rows, MOST, replace=False)
+    with warnings.catch_warnings():  # a cluster may be empty: nothing is near it
+        warnings.simplefilter("ignore", UserWarning)
+        centres, _ = kmeans2(some, min(count, len(some)), ROUNDS, minit="++", rng=dice)
+    found[: len(centres)] = centres
+    return found
+
+
+# -------------------------------------------------------------------------- utterances
+
+
+@dataclass(frozen=True)
+class TokenUtterance(Utterance):
+    """Phones and marks are units without begin and end; `spoken_by` [T] counts units with them: 0
+    is the begin, 1 the first phone.
+    """
+
+    tokens: npt.NDArray[np.int16]  # [T]
+    mel: npt.NDArray[np.float16]  # [2 T, bands]
+    spoken_by: npt.NDArray[np.int16]  # [T]
+    phones: npt.NDArray[np.int16]  # [P]
+    marks: npt.NDArray[np.int8]  # [P]
+    syllables: int
+
+    @property
+    def steps(self) -> int:
+        return len(self.tokens)
+
+    def all_phones(self, begin: int, end: int) -> Ints:
+        """The phones of all units."""
+        return np.concatenate(([begin], self.phones, [end])).astype(np.int64)
+
+    def aligned(self, begin: int, end: int) -> Ints:
+        """X': the phone of each token, [T]."""
+        return self.all_phones(begin, end)[self.spoken_by]
+
+
+def encode_corpus(run: Run) -> None:
+    """Make the codebook, and encode all shards that are not encoded yet."""
+    inputs = run.require("corpus", "speaker")
+    encode_shards(run, TokenEncoder, make_codebook(run))
+    run.finish("encode", inputs)
+
+
+class TokenEncoder(ShardEncoder):
+    """Adds tokens and spectra."""
+
+    def __init__(self, table: str, speaker: str, codebook: str) -> None:
+        super().__init__(table, speaker)
+        tensors = load_file(codebook)
+        self._codebook = Codebook(tensors["speakers"], tensors["means"], tensors["shapes"])
+        self._mel = MelSpectrum()
+
+    def utterance(
+        self, place: int, entry: Entry, pcm: Floats, draw: random.Random
+    ) -> TokenUtterance | None:
+        steps = steps_of(entry, pcm, self.ids, self._mel)
+        phones = steps.units[1:-1]
+        marks = np.zeros(len(phones), np.int8)
+        for before, number in steps.marks:
+            if before:
+                marks[before - 1] = _MARK_OF[int(number)]
+        return TokenUtterance(
+            entry.speaker,
+            self.vector(pcm),
+            self._codebook.tokens(entry.speaker, steps),
+            steps.mel.astype(np.float16),
+            steps.said_by.astype(np.int16),
+            phones.astype(np.int16),
+            marks,
+            entry.syllables,
+        )
+
+
+def own_rate(utterances: Sequence[TokenUtterance]) -> float:
+    """Syllables per second from the first phone to the last: near the rate at which a transducer
+    trained on them speaks.
+    """
+    tokens = sum(
+        int(((each.spoken_by > 0) & (each.spoken_by <= len(each.phones))).sum())
+        for each in utterances
+    )
+    return (
+        sum(each.syllables for each in utterances) * SAMPLE_RATE / (max(1, tokens) * TOKEN_SAMPLES)
+    )

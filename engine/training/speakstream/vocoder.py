@@ -1,0 +1,92 @@
+"""The stage `vocoder`: a decoder of pulses learns to make spectra sound.
+
+It learns on true columns, and on columns rounded to their levels, which are all that the network of
+SpeakStream predicts. Invariant: its input depends on the samples alone.
+"""
+
+import random
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.codec.mel import BANDS, COLUMN, Levels, MelSpectrum
+from engine.codec.mimi import FRAME_SAMPLES
+from engine.codec.vocoder import VocoderConfig, fresh_decoder
+from engine.nn.weights_file import shape_metadata
+from engine.training.codec.sound_losses import SoundLearner
+from engine.training.codec.speech import (
+    CorpusUtterance,
+    PitchTrack,
+    Speech,
+    pitch_track,
+    read_speech,
+    stacked,
+)
+from engine.training.loop import train_and_save
+from engine.training.run import Run
+from engine.training.speakstream import Vocoder
+from engine.training.speakstream.data import read_scale
+
+LEAD = 5 * COLUMN  # samples before a window, which its first columns need
+
+
+def train_vocoder(run: Run) -> None:
+    """Train and write the vocoder, whose input is log-mel columns."""
+    inputs, recipe = run.require("corpus", "encode"), run.recipe.vocoder
+    speech, levels = read_speech(run, recipe.hours), read_scale(run).levels
+    shape = shape_metadata(VocoderConfig(BANDS, recipe.width, recipe.blocks))
+
+    def make(device: torch.device) -> VocoderLearner:
+        return VocoderLearner(recipe, speech, levels, device)
+
+    train_and_save(run, "vocoder", make, inputs, shape=shape)
+
+
+class VocoderLearner(SoundLearner):
+    """A decoder behind its columns, and a critic."""
+
+    averaged = "vocoder"
+
+    def __init__(
+        self, recipe: Vocoder, speech: Speech, levels: Levels, device: torch.device
+    ) -> None:
+        self._recipe, self._levels = recipe, levels
+        self._spectrum = MelSpectrum().to(device)
+        self._decoder = fresh_decoder(VocoderConfig(BANDS, recipe.width, recipe.blocks))
+        super().__init__(recipe, speech, device, vocoder=self._decoder)
+        self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
+
+    def _losses(
+        self, side: tuple[CorpusUtterance, ...], draw: random.Random
+    ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        longer, track = self._batch(side, draw)
+        columns, pcm = self._columns(longer, draw).transpose(1, 2), longer[:, LEAD:]
+        output, losses = self._decoded(self._decoder, columns, track, pcm)
+        return pcm, output, losses
+
+    def _columns(self, pcm: Tensor, draw: random.Random) -> Tensor:
+        """The true columns; rounded to their levels in a share of the windows."""
+        mel = self._spectrum(pcm)[:, LEAD // COLUMN :]
+        rough = self._levels.restored(self._levels.quantised(mel))
+        rounded = [draw.random() < self._recipe.rounded for _ in mel]
+        return torch.where(torch.tensor(rounded, device=mel.device)[:, None, None], rough, mel)
+
+    def _batch(
+        self, side: tuple[CorpusUtterance, ...], draw: random.Random
+    ) -> tuple[Tensor, PitchTrack]:
+        """Samples [B, LEAD + S] and the pitch of the last S, of windows of whole frames."""
+        frames = self._recipe.window_frames
+        samples, tracks = [], []
+        for _ in range(self._batch_size):
+            utterance = draw.choice(side)
+            if id(utterance) not in self._tracks:
+                self._tracks[id(utterance)] = pitch_track(utterance)
+            there = len(utterance.pcm) // FRAME_SAMPLES
+            first = draw.randrange(max(1, there - frames + 1))
+            start = first * FRAME_SAMPLES
+            lead = min(LEAD, start)
+            piece = utterance.samples(start - lead, lead + frames * FRAME_SAMPLES)
+            samples.append(functional.pad(piece, (LEAD - lead, 0)))
+            tracks.append(self._tracks[id(utterance)].window(first, frames))
+        return torch.stack(samples).to(self._device), stacked(tracks, frames).to(self._device)

@@ -1,0 +1,244 @@
+"""A corpus encoded for a system: a file for each shard, made by tasks, and in it every utterance as
+a dataclass of arrays and numbers.
+
+Invariant: reading returns what was written, in the shard's order.
+"""
+
+import random
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+import torch
+from safetensors.numpy import load_file, save_file
+from torch.nn import functional
+
+from engine.errors import InvalidInput
+from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
+from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
+from engine.training.corpus.speakers import split
+from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.run import Run, file_hash, read_json, write_json
+from engine.training.tasks import Place, Result, Task, do_tasks
+from engine.training.teachers.sounds import phoned
+from engine.tts.pack_files import PHONES_FILE
+from engine.tts.phones import MARKS, PhoneTable, own_ids
+from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
+from engine.tts.speaker.small import load_small_speaker
+
+PLACES: Final = 5  # digits of an utterance's number
+Pcm = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """The part of an utterance that every system has; each system adds its own arrays."""
+
+    speaker: int
+    vector: npt.NDArray[np.float32]  # of the speaker, of length 1
+
+
+class Encoder(Protocol):
+    def encode(self, shard: Shard) -> Sequence[Any]:
+        """Encode the utterances of a shard, as dataclasses of one kind."""
+        ...
+
+
+class ShardEncoder(ABC):
+    """Encodes shards with one table of phones and one speaker encoder."""
+
+    def __init__(self, table: str, speaker: str, seed: int = 0) -> None:
+        self.ids: dict[str, int] = read_json(Path(table))
+        self.table = PhoneTable(self.ids)
+        self._speaker = load_small_speaker(Path(speaker))
+        self._seed = seed
+
+    def encode(self, shard: Shard) -> list[Any]:
+        """The utterances that can be encoded, in order."""
+        draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
+        made = (self.utterance(n, *each, draw) for n, each in enumerate(shard.spoken()))
+        return [each for each in made if each is not None]
+
+    @abstractmethod
+    def utterance(self, place: int, entry: Entry, pcm: Pcm, draw: random.Random) -> Any:
+        """One utterance; None when text, phones and sound do not agree."""
+
+    @torch.inference_mode()
+    def vector(self, pcm: Pcm) -> Pcm:
+        """The speaker's vector of samples [S] at 24 kHz, of length 1."""
+        samples = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
+        vector = functional.normalize(self._speaker.embed(samples), dim=0)
+        values: Pcm = vector.numpy()
+        return values
+
+
+_Kind = TypeVar("_Kind", bound=Utterance)
+_Any = TypeVar("_Any")
+People = dict[int, tuple[_Any, ...]]
+"""Utterances by speaker."""
+
+
+@dataclass(frozen=True)
+class Sides(Generic[_Any]):
+    """Utterances to train on and to validate with."""
+
+    training: People[_Any]
+    validation: People[_Any]
+
+    @property
+    def utterances(self) -> list[_Any]:
+        """All to train on."""
+        return [each for person in self.training.values() for each in person]
+
+
+def encode_shards(
+    run: Run,
+    encoder: Callable[..., Encoder],
+    files: Sequence[Path],
+    *values: Any,
+    stage: str = "encode",
+    shards: Iterable[Shard] | None = None,
+) -> None:
+    """Encode all shards that are not encoded yet, by `encoder(*files, *values)`; the values can be
+    hashed and pickled. None of `shards` = the complete corpus.
+    """
+    folder, tasks, outputs = run.stage(stage), list[Task](), set[Path]()
+    places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
+    for shard in read_shards(run.stage("corpus")) if shards is None else shards:
+        output = shard_file(folder, shard)
+        arguments = (Place(shard.index), Place(output), encoder, (*places, *values))
+        depends = (*hashes, file_hash(shard.index))
+        task = Task(f"shard/{shard.index.stem}", _encode_shard, arguments, depends)
+        if not output.is_file():
+            task.file(folder).unlink(missing_ok=True)
+        tasks.append(task)
+        outputs.add(output)
+    do_tasks(stage, folder, tasks, run.workers if run.device == "cpu" else 1)
+    for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of deleted shards
+        file.unlink()
+
+
+def shard_file(folder: Path, shard: Shard) -> Path:
+    """The file of a shard in a stage's folder."""
+    return folder / f"{shard.index.stem}.safetensors"
+
+
+def write(file: Path, utterances: Sequence[Any]) -> None:
+    """Write dataclasses of arrays, tuples of arrays and numbers; completely or not at all."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for number, each in enumerate(utterances):
+        for field in fields(each):
+            value, key = getattr(each, field.name), f"{number:0{PLACES}d}/{field.name}"
+            if isinstance(value, tuple):
+                arrays |= {f"{key}/{n:0{PLACES}d}": part for n, part in enumerate(value)}
+            else:
+                arrays[key] = value
+    partial = file.with_suffix(".partial")
+    save_file({key: np.asarray(value, order="C") for key, value in arrays.items()}, partial)
+    partial.replace(file)
+
+
+def read(file: Path, kind: type[_Any]) -> list[_Any]:
+    """The utterances in a file, as the dataclass `kind`. InvalidInput when it holds others."""
+    rows: dict[str, dict[str, Any]] = {}
+    for key, array in sorted(load_file(file).items()):
+        number, _, name = key.partition("/")
+        name, _, part = name.partition("/")
+        row = rows.setdefault(number, {})
+        if part:
+            row[name] = (*row.get(name, ()), array)
+        else:
+            row[name] = array if array.ndim else array.item()
+    try:
+        names = [each.name for each in fields(kind)]  # type: ignore[arg-type]
+        return [kind(**{name: row[name] for name in names}) for row in rows.values()]
+    except KeyError as error:
+        raise InvalidInput(
+            "{file} was written by an older version.", hint="Repeat its stage: --again.", file=file
+        ) from error
+
+
+def by_speaker(folder: Path, kind: type[_Kind]) -> dict[int, list[_Kind]]:
+    """All utterances that a stage encoded into its folder."""
+    people: dict[int, list[_Kind]] = {}
+    for file in sorted(folder.glob("[0-9]*.safetensors")):
+        for each in read(file, kind):
+            people.setdefault(each.speaker, []).append(each)
+    return people
+
+
+def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
+    """The encoded utterances of the speakers to train on. InvalidInput when there are none."""
+    people: Mapping[int, Sequence[_Kind]] = by_speaker(run.stage("encode"), kind)
+    return Sides(*split(run.recipe, people))
+
+
+def mean_vector(person: Sequence[Utterance]) -> Pcm:
+    """The mean of a speaker's vectors, of length 1."""
+    mean = np.mean([each.vector for each in person], axis=0)
+    unit: Pcm = (mean / (np.linalg.norm(mean) + 1e-9)).astype(np.float32)
+    return unit
+
+
+def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
+    """Write the phones' ids beside the encoded corpus; return the file. None = our own numbering,
+    without phones that are rare in the corpus: the table then spells them with similar ones.
+    """
+    if ids is None:
+        entries = (each for shard in read_shards(run.stage("corpus")) for each in shard.entries)
+        counts = Counter(phone for entry in entries for phone in entry.phones)
+        fewest = run.recipe.corpus.rare_phone
+        ids = {phone: number for phone, number in own_ids().items() if counts[phone] >= fewest}
+    file = run.stage("encode") / PHONES_FILE
+    write_json(file, ids)
+    return file
+
+
+def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
+    """The words of an utterance's text; empty where their phones are not the spoken ones."""
+    words = phoned(entry.text, espeak)
+    same = tuple(phone for word in words for phone in word.phones) == entry.phones
+    return words if same else []
+
+
+def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:
+    """Ids of an utterance's phones with their starts (samples) and whether they carry a syllable,
+    and marks as pairs (ids before it, its id) [M, 2].
+    """
+    ids: list[int] = []
+    starts: list[int] = []
+    nuclei: list[bool] = []
+    before = [0]  # ids before each phone
+    ends = [*entry.starts[1:], entry.end]
+    for phone, start, end in zip(entry.phones, entry.starts, ends, strict=True):
+        numbers = table.ids(phone)
+        for place, number in enumerate(numbers):
+            ids.append(number)
+            starts.append(start + (end - start) * place // len(numbers))
+            nuclei.append(place == 0 and is_nucleus(phone))
+        before.append(len(ids))
+    marks = [(before[count], MARKS[mark]) for count, mark in entry.marks]
+    return {
+        "ids": np.asarray(ids, np.int64),
+        "starts": np.asarray(starts, np.int64),
+        "nuclei": np.asarray(nuclei, np.int64),
+        "marks": np.asarray(marks, np.int64).reshape(-1, 2),
+    }
+
+
+def _encode_shard(
+    index: str, output: str, kind: Callable[..., Encoder], values: tuple[Any, ...]
+) -> Result:
+    utterances = _encoder(kind, values).encode(read_shard(Path(index)))
+    write(Path(output), utterances)
+    return {"utterances": len(utterances)}
+
+
+_encoder = lru_cache(maxsize=1)(lambda kind, values: kind(*values))  # loaded once in a process

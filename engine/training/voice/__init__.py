@@ -1,1 +1,0 @@
-"""Training of the voice, from encoded utterances to a tuned rate table."""

@@ -1,0 +1,165 @@
+"""VoXtream2, the built-in voice, and VoXtream, which learns on from it with its codes.
+
+As in VoXtream2, 3.2 to 3.4; VoXtream's depth transformer stays frozen, as in its paper (3.1).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.training.recipe import (
+    CORPUS,
+    EXPORT,
+    Export,
+    Recipe,
+    Schedule,
+    Sound,
+    Stack,
+    Stage,
+    System,
+)
+from engine.tts.voxtream.config import NEVER, UNBOUNDED
+
+VOXTREAM2: Final = "voxtream2"
+VOXTREAM: Final = "voxtream"
+
+
+@dataclass(frozen=True)
+class Codec:
+    """The small codec, 24 kHz and 12.5 frames a second, and its codes, which are learnt with a
+    decoder of spectra."""
+
+    schedule: Schedule
+    codebooks: int = 8
+    codes: int = 1024  # values of one codebook
+    width: int = 256
+    blocks: int = 6
+    layers: int = 2  # of the transformers around the quantiser
+    window_frames: int = 16  # 1.28 s
+    hours: float = 4.0  # of the corpus held in memory
+    mel: float = 1.0
+    waves: float = 0.5  # multi-resolution spectra
+    phones: float = 0.3  # cross-entropy of the phones from the first codebook
+    all_phones: float = 0.3  # and from all codebooks: distances of spectra hardly notice consonants
+    commitment: float = 0.25
+
+
+@dataclass(frozen=True)
+class Decoder(Sound):
+    """The decoder of pulses that ships, trained on codes that no longer change."""
+
+    blocks: int = 0  # and its transformer's layers; 0 = as many as the codec's
+    layers: int = 0
+    latents: float = 0.1  # distance between output and original in the codec's encoder
+    phone_reader_weight: float = (
+        0.0  # cross-entropy of the phones that a reader finds in the output
+    )
+    drawn_codes: float = 0.7  # share of windows with codes that the voice drew
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """The encoder of a speaker's vector."""
+
+    schedule: Schedule
+    channels: int = 128
+    width: int = 192
+    bands: int = 64
+    window_seconds: float = 2.5
+    hours: float = 4.0  # of the corpus held in memory
+    margin: float = 0.2
+    scale: float = 24.0
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How VoXtream2's own model learns."""
+
+    schedule: Schedule
+    window_seconds: float = 24.0
+    short_seconds: float = 10.0  # window of the first steps
+    long_from: float = 0.4  # share of the steps after which windows are long
+    prompt_seconds: tuple[float, float] = (3.0, 10.0)  # VoXtream2, 3.2
+    drop: float = 0.1  # of text, prompt codes and speaker, each alone
+    drop_all: float = 0.1  # all three at once, which guidance needs
+    random_codes: float = 0.12  # share of input frames with random codes
+    lost_frames: float = 0.06  # share of input frames without codes
+    dropout: float = 0.1
+    depth_share: float = 0.33  # share of the frames with a depth loss
+    depth_weight: float = 2.0
+    noisy_prompts: float = 0.5
+    look_ahead: int = 5
+    min_depth_frames: int = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voxtream2Voice(Voice):
+    """The same with its shapes."""
+
+    phone: Stack
+    temporal: Stack
+    depth: Stack
+    width: int = 256
+
+
+@dataclass(frozen=True)
+class VoxtreamExport(Export):
+    """See Generation in engine/tts/voxtream/config.py."""
+
+    guidance: float = 1.5
+    acoustic_guidance: float = 1.0
+    speaker_weight: float = 1.0
+    passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
+    weight: float = 8.0  # of the pull towards a rate
+    tuning_seconds: float = 60.0  # of speech with the histogram of each rate; 0 = as in the corpus
+    look_ahead: int = 0
+    own_rate: float = 0.0
+    lowest_rate: float = 0.0
+    highest_rate: float = UNBOUNDED
+    frames_heard: int = 0
+    frames_in_word: int = NEVER
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voxtream2Recipe(Recipe):
+    codec: Codec
+    decoder: Decoder
+    speaker: Speaker
+    voice: Voxtream2Voice
+    export: VoxtreamExport
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoxtreamRecipe(Recipe):
+    """Codes, speaker encoder and first weights are the built-in voice's."""
+
+    decoder: Decoder
+    voice: Voice
+    export: VoxtreamExport
+
+
+_LAST: Final = {
+    "encode": Stage("voxtream.data:encode_corpus", ("voice.noisy_prompts",)),
+    "voice": Stage("voxtream.losses:train_voice", ("voice",)),
+    "draw": Stage("codec.draw:draw_corpus", ("export.temperature", "decoder.hours")),
+    "decoder": Stage("codec.decoder:train_decoder", ("decoder",)),
+    "export": Stage("voxtream.export:export_pack", EXPORT),
+}
+SYSTEMS: Final = {
+    VOXTREAM2: System(
+        "A small VoXtream2 with its own codec and speaker encoder,",
+        Voxtream2Recipe,
+        {
+            **CORPUS,
+            "codec": Stage("codec.stage:train_codec", ("codec",)),
+            "speaker": Stage("voxtream.speaker:train_speaker", ("speaker",)),
+            **_LAST,
+        },
+        derived=False,
+    ),
+    VOXTREAM: System(
+        "A small VoXtream with the codes of the built-in voice, whose depth transformer is frozen, "
+        "as the paper freezes another model's. Its decoder is its own. It was",
+        VoxtreamRecipe,
+        {**CORPUS, **_LAST},
+    ),
+}

@@ -1,0 +1,52 @@
+"""The built-in voice, which VoXtream learns on from: shapes, phones, first weights."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.codec.small import SmallCodecConfig, read_config
+from engine.nn.packed.quantise import Precision
+from engine.nn.weights_file import SHAPE_KEY
+from engine.resources import resource
+from engine.training.run import metadata, read_json
+from engine.tts.phones import MARKS
+from engine.tts.voxtream.config import ModelConfig
+from engine.tts.voxtream.files import pack
+from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
+
+
+def base_file(name: str) -> Path:
+    """A file of the built-in voice's pack."""
+    return resource("starter", name)
+
+
+def base_shape() -> ModelConfig:
+    """The shape of its network."""
+    return pack.read_pack_config(base_file(pack.CONFIG_FILE)).shape
+
+
+def base_codec() -> SmallCodecConfig:
+    """The shape of its codec."""
+    file = base_file(pack.CODEC_FILE)
+    return read_config(metadata(file).get(SHAPE_KEY, ""), file)
+
+
+def base_phones() -> dict[str, int]:
+    """Ids of its phones, without marks: the meaning of its embeddings."""
+    table = read_json(base_file(pack.PHONES_FILE))
+    return {phone: number for phone, number in table.items() if phone not in MARKS}
+
+
+def base_weights(own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Its voice by the model's own keys, fp32 on the CPU; VoXtream's duration tokens are the first
+    of VoXtream2's.
+    """
+    config = pack.read_pack_config(base_file(pack.CONFIG_FILE))
+    target = Target(torch.device("cpu"), torch.float32, threads=1)
+    with PublishedFile(base_file(pack.VOICE_FILE), config.shape) as file:
+        taken = load_weights(
+            file, config.shape, config.generation, Precision.FLOAT, target
+        ).state_dict()
+    return {key: taken[key][: len(value)] for key, value in own.items()}
