@@ -7,11 +7,11 @@ Invariant: reading returns what was written, in the shard's order.
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from torch.nn import functional
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
 from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
-from engine.training.corpus.speakers import split
+from engine.training.corpus.speakers import group_by_speaker, split
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
@@ -43,12 +43,6 @@ class Utterance:
 
     speaker: int
     vector: npt.NDArray[np.float32]  # of the speaker, of length 1
-
-
-class Encoder(Protocol):
-    def encode(self, shard: Shard) -> Sequence[Any]:
-        """Encode the utterances of a shard, as dataclasses of one kind."""
-        ...
 
 
 class ShardEncoder(ABC):
@@ -99,19 +93,14 @@ class Sides(Generic[_Any]):
 
 
 def encode_shards(
-    run: Run,
-    encoder: Callable[..., Encoder],
-    files: Sequence[Path],
-    *values: Any,
-    stage: str = "encode",
-    shards: Iterable[Shard] | None = None,
+    run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
     """Encode all shards that are not encoded yet, by `encoder(*files, *values)`; the values can be
-    hashed and pickled. None of `shards` = the complete corpus.
+    hashed and pickled.
     """
-    folder, tasks, outputs = run.stage(stage), list[Task](), set[Path]()
+    folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
-    for shard in read_shards(run.stage("corpus")) if shards is None else shards:
+    for shard in read_shards(run.stage("corpus")):
         output = shard_file(folder, shard)
         arguments = (Place(shard.index), Place(output), encoder, (*places, *values))
         depends = (*hashes, file_hash(shard.index))
@@ -120,7 +109,7 @@ def encode_shards(
             task.file(folder).unlink(missing_ok=True)
         tasks.append(task)
         outputs.add(output)
-    do_tasks(stage, folder, tasks, run.workers if run.device == "cpu" else 1)
+    do_tasks("encode", folder, tasks, run.workers)
     for file in set(folder.glob("[0-9]*.safetensors")) - outputs:  # of deleted shards
         file.unlink()
 
@@ -165,18 +154,10 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
         ) from error
 
 
-def by_speaker(folder: Path, kind: type[_Kind]) -> dict[int, list[_Kind]]:
-    """All utterances that a stage encoded into its folder."""
-    people: dict[int, list[_Kind]] = {}
-    for file in sorted(folder.glob("[0-9]*.safetensors")):
-        for each in read(file, kind):
-            people.setdefault(each.speaker, []).append(each)
-    return people
-
-
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
     """The encoded utterances of the speakers to train on. InvalidInput when there are none."""
-    people: Mapping[int, Sequence[_Kind]] = by_speaker(run.stage("encode"), kind)
+    files = sorted(run.stage("encode").glob("[0-9]*.safetensors"))
+    people = group_by_speaker(each for file in files for each in read(file, kind))
     return Sides(*split(run.recipe, people))
 
 
@@ -234,7 +215,7 @@ def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.
 
 
 def _encode_shard(
-    index: str, output: str, kind: Callable[..., Encoder], values: tuple[Any, ...]
+    index: str, output: str, kind: Callable[..., ShardEncoder], values: tuple[Any, ...]
 ) -> Result:
     utterances = _encoder(kind, values).encode(read_shard(Path(index)))
     write(Path(output), utterances)

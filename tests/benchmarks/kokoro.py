@@ -308,7 +308,7 @@ def _hertz(pitch: npt.NDArray[np.float32]) -> float:
 
 
 def onsets(size: Size) -> Figures:
-    from engine.training.corpus.aligner import Aligner
+    from engine.training.evaluation.recognisers import Aligner
 
     aligner, gaps = Aligner(), list[float]()
     for text in sentences(size.onsets):

@@ -21,7 +21,7 @@ from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build
 from engine.nn import stored_weights
 from engine.nn.weights_file import shape_metadata
-from engine.training.codec.draw import read_draws
+from engine.training.codec.draw import CodeDraws, load_draws
 from engine.training.codec.sound_losses import FLOOR, SLOTS, Reading, SoundLearner
 from engine.training.codec.speech import (
     CorpusUtterance,
@@ -34,6 +34,7 @@ from engine.training.codec.speech import (
 )
 from engine.training.codec.stage import CODING, alike, config_of, decoder_input, encoded
 from engine.training.corpus.shards import Entry
+from engine.training.corpus.speakers import group_by_speaker
 from engine.training.loop import Losses, StepContext, in_bf16, train_and_save
 from engine.training.run import Run
 from engine.training.utterances import read, shard_file
@@ -55,17 +56,27 @@ def shipped_config(recipe: Any) -> SmallCodecConfig:
 
 def train_decoder(run: Run) -> None:
     """Train and write the codec that ships."""
-    recipe, inputs = run.recipe.decoder, run.require("codec", "encode", "draw")
+    recipe, inputs = run.recipe.decoder, run.require("codec", "encode", "voice")
     config = shipped_config(run.recipe)
     model = started(config, stored_weights.load(run.weights("codec")))
-    speech, draws, phones = read_speech(run, recipe.hours), read_draws(run), read_phones(run)
+    speech, utterances = read_speech(run, recipe.hours), read_encoded(run)
+    draws = load_draws(run, group_by_speaker(utterances.values()))
     train_and_save(
         run,
         "decoder",
-        lambda device: DecoderLearner(recipe, model, speech, draws, phones, device),
+        lambda device: DecoderLearner(recipe, model, speech, utterances, draws, device),
         inputs,
         shape=shape_metadata(config),
     )
+
+
+def read_encoded(run: Run) -> dict[Entry, VoxtreamUtterance]:
+    """The encoded utterances of the decoder's speech."""
+    return {
+        shard.entries[utterance.place]: utterance
+        for shard in first_shards(run, run.recipe.decoder.hours)
+        for utterance in read(shard_file(run.stage("encode"), shard), VoxtreamUtterance)
+    }
 
 
 def started(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
@@ -86,12 +97,12 @@ class DecoderLearner(SoundLearner):
         recipe: Decoder,
         model: Any,
         speech: Speech,
-        draws: Mapping[Entry, Tensor],  # codes [K, T]
-        phones: Mapping[Entry, Tensor],  # ids [2, T]
+        utterances: Mapping[Entry, VoxtreamUtterance],
+        draws: CodeDraws,
         device: torch.device,
     ) -> None:
         self._recipe, self._model = recipe, model
-        self._draws, self._phones = draws, phones
+        self._encoded, self._draws = utterances, draws
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
         super().__init__(recipe, speech, device, codec=model)
@@ -142,12 +153,16 @@ class DecoderLearner(SoundLearner):
         for _ in range(self._batch_size):
             utterance = draw.choice(side)
             own_codes, track = self._about(utterance)
-            own_codes = self._perhaps_drawn(utterance, own_codes, draw)
+            said = self._encoded.get(utterance.entry)
+            phones = torch.full((PHONE_ROWS, own_codes.shape[1]), NOTHING)
+            if said is not None:
+                phones = known_phones(frame_phones(said), draw)
+                if draw.random() < recipe.drawn_codes:
+                    drawn = self._draws.codes(said)
+                    own_codes = torch.cat((drawn, own_codes[:, drawn.shape[1] :]), dim=1)
+            own_codes = torch.cat((own_codes, phones.to(self._device)))
             start = draw.randrange(max(1, own_codes.shape[-1] - frames + 1))
             samples.append(utterance.samples(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
-            nothing = torch.full((PHONE_ROWS, own_codes.shape[1]), NOTHING)
-            phones = known_phones(self._phones.get(utterance.entry, nothing), draw)
-            own_codes = torch.cat((own_codes, phones.to(self._device)))
             codes.append(own_codes[:, start : start + frames])
             tracks.append(track.window(start, frames))
             slots.append(utterance.slots(start * FRAME_SAMPLES, frames * FRAME_SAMPLES))
@@ -157,16 +172,6 @@ class DecoderLearner(SoundLearner):
         sounds = torch.stack(slots)[:, : short * SLOTS].to(self._device)
         return pcm, latents, stacked(tracks, short).to(self._device), sounds
 
-    def _perhaps_drawn(
-        self, utterance: CorpusUtterance, own_codes: Tensor, draw: random.Random
-    ) -> Tensor:
-        """Codes [K, T] of an utterance: the true ones or, in a share of the windows, those the
-        voice drew."""
-        codes = self._draws.get(utterance.entry)
-        if codes is None or draw.random() >= self._recipe.drawn_codes:
-            return own_codes
-        return torch.cat((codes.to(own_codes.device), own_codes[:, codes.shape[1] :]), dim=1)
-
     @torch.no_grad()
     def _about(self, utterance: CorpusUtterance) -> tuple[Tensor, PitchTrack]:
         """The codes [K, T] of an utterance and its pitch, computed once."""
@@ -175,15 +180,6 @@ class DecoderLearner(SoundLearner):
             codes = self._model.encode(pcm[None, None])[0]
             self._codes[id(utterance)] = (codes, pitch_track(utterance))
         return self._codes[id(utterance)]
-
-
-def read_phones(run: Run) -> dict[Entry, Tensor]:
-    """The phones of the frames [2, T], by utterance."""
-    return {
-        shard.entries[utterance.place]: frame_phones(utterance)
-        for shard in first_shards(run, run.recipe.decoder.hours)
-        for utterance in read(shard_file(run.stage("encode"), shard), VoxtreamUtterance)
-    }
 
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:

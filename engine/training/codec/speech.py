@@ -1,14 +1,14 @@
 """The corpus in memory: utterances of training, validation and held-out speakers, with the sounds
 and the pitch of every moment.
 
-Invariants: its speaker and its text assign an utterance to one of the three sides for ever. There
-is a pitch at every moment; between voiced parts it is interpolated and weighs little.
+Invariants: an utterance is always on the same of the three sides. There is a pitch at every moment;
+between voiced parts it is interpolated and weighs little.
 """
 
-import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -20,9 +20,8 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE
 from engine.codec.small_parts import HOP
 from engine.codec.source import HIGHEST_HZ, LOWEST_HZ, MIDDLE_HZ
-from engine.errors import InvalidInput
 from engine.training.corpus.shards import Entry, Shard, read_shards
-from engine.training.corpus.speakers import virtual_speakers
+from engine.training.corpus.speakers import group_by_speaker, split, virtual_speakers
 from engine.training.run import Run
 from engine.training.teachers import sounds
 
@@ -39,6 +38,10 @@ class CorpusUtterance:
 
     entry: Entry
     pcm: npt.NDArray[np.int16]
+
+    @property
+    def speaker(self) -> int:
+        return self.entry.speaker
 
     def samples(self, start: int, length: int) -> Tensor:
         """fp32 samples [length] from `start`, with silence after the end."""
@@ -77,23 +80,22 @@ class Speech:
 
 
 def read_speech(run: Run, hours: float) -> Speech:
-    """At most `hours` of the corpus. InvalidInput without speech to train on; a corpus too small
-    for the other sides, or without held-out speakers, lends them sentences of the training.
+    """At most `hours` of the corpus. InvalidInput without speech to train on; without held-out
+    speakers, sentences of the training take their place.
     """
-    left_out = {person.number for person in virtual_speakers(run.recipe) if person.held_out}
-    sides: tuple[list[CorpusUtterance], list[CorpusUtterance], list[CorpusUtterance]] = ([], [], [])
+    utterances: list[CorpusUtterance] = []
     for shard in first_shards(run, hours):
         pcm = shard.pcm()
         for entry in shard.entries:
-            utterance = CorpusUtterance(entry, pcm[entry.offset : entry.offset + entry.length])
-            is_kept = entry.speaker in left_out
-            sides[2 if is_kept else is_validation(run, entry.text)].append(utterance)
-    training, validation, held_out = sides
-    if not training:
-        raise InvalidInput("The corpus holds no speech to train on.", hint="Make more of it.")
-    return Speech(
-        tuple(training), tuple(validation or training[:4]), tuple(held_out or training[:4])
+            part = pcm[entry.offset : entry.offset + entry.length]
+            utterances.append(CorpusUtterance(entry, part))
+    people = group_by_speaker(utterances)
+    training, validation = (
+        tuple(chain.from_iterable(side.values())) for side in split(run.recipe, people)
     )
+    left_out = {person.number for person in virtual_speakers(run.recipe) if person.held_out}
+    held_out = tuple(each for each in utterances if each.speaker in left_out)
+    return Speech(training, validation, held_out or training[:4])
 
 
 def first_shards(run: Run, hours: float) -> Iterator[Shard]:
@@ -104,12 +106,6 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
             return
         seconds += shard.seconds
         yield shard
-
-
-def is_validation(run: Run, text: str) -> bool:
-    """Whether a sentence is kept out of training, whoever says it."""
-    draw = int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") / 2**32
-    return bool(draw < run.recipe.corpus.validation_share)
 
 
 @dataclass(frozen=True)

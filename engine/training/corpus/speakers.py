@@ -6,17 +6,23 @@ Invariant: speaker number n of a recipe is always the same person.
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
 from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.kokoro.voices import NAMES as KOKORO_NAMES
 
-_Utterance = TypeVar("_Utterance")
+
+class Spoken(Protocol):
+    @property
+    def speaker(self) -> int: ...
+
+
+_Utterance = TypeVar("_Utterance", bound=Spoken)
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,6 @@ BASES: Final = (
     Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, heeds=True),
     Base("flite", "awb", 130.0, 4.8, 3.0, 0.35, heeds=True),
     Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38, heeds=True),
-    Base("festival", "slt", 170.0, 4.7, 3.0, 0.25),
     Base("espeak", "Alan", 100.0, 4.9, 0.5, 0.2),
     Base("espeak", "Belinda", 185.0, 4.9, 0.5, 0.15),
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
@@ -112,6 +117,14 @@ def pick(recipe: Recipe, draw: random.Random) -> Speaker:
         for person in people
     ]
     return draw.choices(people, weights)[0]
+
+
+def group_by_speaker(utterances: Iterable[_Utterance]) -> dict[int, list[_Utterance]]:
+    """Utterances by speaker, each in their order."""
+    people: dict[int, list[_Utterance]] = {}
+    for each in utterances:
+        people.setdefault(each.speaker, []).append(each)
+    return people
 
 
 def split(

@@ -5,15 +5,14 @@ number of times, on any machine with the same synthesisers.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
 from engine.training.corpus import prose
 from engine.training.corpus.shards import delete_others, index_file, read_shards, write_shard
-from engine.training.corpus.texts import Texts, has_texts, make_texts, read_texts, write_texts
+from engine.training.corpus.texts import has_texts, read_texts, write_texts
 from engine.training.corpus.utterance import Plan, Utterance, draw_plan, finish, seconds
 from engine.training.recipe import Recipe
 from engine.training.run import Run, fingerprint
@@ -30,8 +29,8 @@ def make(run: Run) -> None:
     _prepare(recipe)
     key = shard_key(recipe)
     if not has_texts(folder, key):
-        prosaic = recipe.corpus.grammar_share < 1
-        write_texts(folder, make_texts(recipe, prose.sentences() if prosaic else ()), key)
+        is_mixed = recipe.corpus.grammar_share < 1
+        write_texts(folder, prose.sentences() if is_mixed else (), key)
     delete_others(folder, key, shard_numbers(recipe))
     tasks = [
         Task(f"shard/{number:04d}", _make_shard, (Place(folder), recipe, number))
@@ -46,16 +45,11 @@ def make(run: Run) -> None:
 
 
 def _prepare(recipe: Recipe) -> None:
-    """Check that the synthesisers are installed, fetched and ready."""
+    """Check that the synthesisers are installed and fetched."""
     if KOKORO in recipe.corpus.synthesisers:
         whole_sentences.model()
-    lacking = synthesisers.missing(recipe.corpus.synthesisers)
-    if lacking:
-        raise InvalidInput(
-            "This machine lacks {names}.",
-            hint="On Debian: apt install flite festival festvox-us-slt-hts",
-            names=", ".join(lacking),
-        )
+    for name in recipe.corpus.synthesisers:
+        synthesisers.speak_all(name, ())
 
 
 def shard_key(recipe: Recipe) -> str:
@@ -76,8 +70,8 @@ def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
     return {"utterances": len(utterances)}
 
 
-def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
-    """What is said in one shard."""
+def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]:
+    """The plans of one shard."""
     draw = random.Random(f"{recipe.seed} shard {number}")
     plans: list[Plan] = []
     while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
@@ -85,30 +79,15 @@ def shard_plans(recipe: Recipe, texts: Texts, number: int) -> list[Plan]:
     return plans
 
 
-def spoken(plans: list[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    """Utterances from plans, without those that cannot be spoken."""
-    takes = _takes(plans)
-    utterances = (finish(plan, takes[n], espeak) for n, plan in enumerate(plans) if n in takes)
-    return (utterance for utterance in utterances if utterance is not None)
-
-
-def _takes(plans: list[Plan]) -> dict[int, tuple[Take, ...]]:
-    """Takes of every plan that could be spoken, by the plan's number; one call for each
-    synthesiser.
-    """
-    takes: dict[int, tuple[Take, ...]] = {}
+def spoken(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
+    """Utterances from plans, without those that cannot be spoken; one call for each synthesiser."""
+    takes: dict[int, Take | None] = {}
     for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
-        requests = [
-            (number, request)
-            for number, plan in enumerate(plans)
-            if plan.speaker.base.synthesiser == name
-            for request in plan.requests()
-        ]
-        answers = synthesisers.speak_all(name, [request for _, request in requests])
-        failures = {
-            number for (number, _), take in zip(requests, answers, strict=True) if take is None
-        }
-        for (number, _), take in zip(requests, answers, strict=True):
-            if take is not None and number not in failures:
-                takes[number] = (*takes.get(number, ()), take)
-    return takes
+        numbers = [n for n, plan in enumerate(plans) if plan.speaker.base.synthesiser == name]
+        requests = [plans[number].request() for number in numbers]
+        takes |= zip(numbers, synthesisers.speak_all(name, requests), strict=True)
+    for number, plan in enumerate(plans):
+        take = takes[number]
+        utterance = finish(plan, take, espeak) if take else None
+        if utterance is not None:
+            yield utterance

@@ -1,6 +1,6 @@
 """One utterance of the corpus: planned, spoken by a synthesiser, changed into a virtual speaker's.
 
-Invariant: an utterance is a function of its plan and its takes; all chance is in the plan.
+Invariant: an utterance is a function of its plan and its take; all chance is in the plan.
 """
 
 import random
@@ -16,10 +16,10 @@ from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import Speaker, pick
-from engine.training.corpus.texts import Texts
+from engine.training.corpus.texts import draw_text
 from engine.training.recipe import Recipe
-from engine.training.teachers.sounds import PAUSE, phoned
-from engine.training.teachers.synthesisers import EXACT, Request, Sound, Take
+from engine.training.teachers.sounds import phoned
+from engine.training.teachers.synthesisers import EXACT, Request, Take
 
 Pcm = npt.NDArray[np.float32]
 
@@ -31,7 +31,6 @@ LOWEST_HZ, HIGHEST_HZ = 60.0, 400.0  # pitch of the synthesisers, before it is c
 LONGEST_SECONDS: Final = 32.0
 CROSSFADE_SECONDS: Final = 0.008
 SHORTEST_PAUSE: Final = 2_880  # samples; a shorter one is merged into the next
-_CLOSURES: Final = frozenset((*"ptkbd", "\u0261", "tʃ", "dʒ", PAUSE))
 _FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
 # People who speak slowly pause between words more than they stretch the sounds. When sounds were
 # stretched to 2 SPS, pocketsphinx got 36 % of the words wrong (bigram; open 92 %). When the same
@@ -44,8 +43,8 @@ UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on what the
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be spoken, by whom, at which rates (SPS): one rate, or one for each half; none for
-    the speaker's own pace.
+    """A text, its speaker, and rates (SPS): one rate, or one for each half where the synthesiser is
+    in EXACT; none for the speaker's own pace.
     """
 
     text: str
@@ -53,15 +52,15 @@ class Plan:
     speaker: Speaker
     rates: tuple[float, ...]
 
-    def requests(self) -> tuple[Request, ...]:
-        """The takes asked of the synthesiser: one, or two to cut together."""
+    def request(self) -> Request:
+        """The request to the synthesiser."""
         base, warp = self.speaker.base, self.speaker.warp
         pitch = self.speaker.pitch_hz / warp
         if base.synthesiser in EXACT:
             rates = tuple(rate / warp for rate in self.rates)
-            return (Request(self.script, base.voice, warp, pitch, rates, self.speaker.mixed),)
-        stretches = [base.sps / articulation(rate) * warp for rate in self.rates] or [warp]
-        return tuple(Request(self.script, base.voice, stretch, pitch) for stretch in stretches)
+            return Request(self.script, base.voice, warp, pitch, rates, self.speaker.mixed)
+        stretch = base.sps / articulation(self.rates[0]) * warp if self.rates else warp
+        return Request(self.script, base.voice, stretch, pitch)
 
 
 @dataclass(frozen=True)
@@ -83,11 +82,11 @@ class Utterance:
         return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
 
 
-def draw_plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
+def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
     """Draw the next utterance."""
     corpus = recipe.corpus
     speaker = pick(recipe, draw)
-    text = texts.draw(draw, corpus)
+    text = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, text, speaker, ())
     rate = _rate(recipe, draw)
@@ -95,7 +94,8 @@ def draw_plan(recipe: Recipe, texts: Texts, draw: random.Random) -> Plan:
     if rate < 3.0 and draw.random() < corpus.hesitations:
         script = _hesitant(text, draw)
     rates: tuple[float, ...] = (rate,)
-    if draw.random() < corpus.rate_changes and text.count(" ") >= 5:
+    changes = speaker.base.synthesiser in EXACT and text.count(" ") >= 5
+    if draw.random() < corpus.rate_changes and changes:
         rates = (rate, _rate(recipe, draw))
     return Plan(text, script, speaker, rates)
 
@@ -111,12 +111,8 @@ def articulation(rate: float) -> float:
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
 
 
-def finish(plan: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | None:
-    """The utterance from its takes; None when text and sound do not belong together."""
-    whole = (takes[0], len(takes[0].pcm)) if len(takes) == 1 else _joined(*takes)
-    if whole is None:
-        return None
-    take, cut = whole
+def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
+    """The utterance from its take; None when text and sound do not belong together."""
     words = phoned(plan.text, espeak)
     phones = tuple(phone for word in words for phone in word.phones)
     alignment = match(phones, take.sounds)
@@ -134,7 +130,7 @@ def finish(plan: Plan, takes: tuple[Take, ...], espeak: Espeak) -> Utterance | N
         voiced(take, plan.speaker),
     )
     if plan.rates and plan.speaker.base.synthesiser not in EXACT:
-        utterance = _set_apart(utterance, words, plan, cut * scale)
+        utterance = _set_apart(utterance, words, plan)
     return trimmed(utterance)
 
 
@@ -148,24 +144,21 @@ def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
     return tuple(marks)
 
 
-def _set_apart(
-    utterance: Utterance, words: Sequence[PhonedWord], plan: Plan, cut: float
-) -> Utterance:
-    """The utterance with the pauses between words that its rates ask for; `cut` = sample from which
-    the second rate holds. A pause belongs to the phone before it, as in VoXtream2, 4.1.
+def _set_apart(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) -> Utterance:
+    """The utterance with the pauses between words that its rate asks for. A pause belongs to the
+    phone before it, as in VoXtream2, 4.1.
     """
     # A generator of its own, so that pauses do not change who speaks next in the shard.
     dice = random.Random(f"{plan.text} {plan.rates}")
     pieces, starts = [utterance.pcm[: utterance.starts[0]]], []
     before, shift, phone, deficit = utterance.starts[0], 0, 0, 0.0
+    (rate,) = plan.rates
     voiced_words = [word for word in words if word.phones]
     for number, word in enumerate(voiced_words):
-        begins = utterance.starts[phone]
         starts += [start + shift for start in utterance.starts[phone : phone + len(word.phones)]]
         phone += len(word.phones)
         if number == len(voiced_words) - 1:
             break
-        rate = plan.rates[0 if begins < cut else -1]
         lacking = word.syllables * (1 / rate - 1 / articulation(rate)) * SAMPLE_RATE
         deficit += lacking * dice.uniform(*UNEVEN)
         if deficit >= SHORTEST_PAUSE:
@@ -263,30 +256,3 @@ def _pitched(take: Take, factor: float) -> Pcm:
     moved = call(manipulation, "Get resynthesis (overlap-add)").values[0]
     pcm: Pcm = moved[: len(take.pcm)].astype(np.float32)
     return pcm
-
-
-def _joined(first: Take, second: Take) -> tuple[Take, int] | None:
-    """The beginning of one take and the end of another, cut at a closure near the middle, and the
-    sample of the cut.
-    """
-    names = [sound.name for sound in first.sounds]
-    if names != [sound.name for sound in second.sounds] or first.sample_rate != second.sample_rate:
-        return None
-    middle = len(names) // 2
-    near = range(len(names) // 4, 3 * len(names) // 4)
-    closures = [number for number in near if names[number] in _CLOSURES]
-    if not closures:
-        return None
-    cut = min(closures, key=lambda number: abs(number - middle))
-    fade = int(CROSSFADE_SECONDS * first.sample_rate)
-    left, right = first.sounds[cut].start, second.sounds[cut].start
-    if left < fade or right + fade > len(second.pcm) or left + fade > len(first.pcm):
-        return None
-    slope = np.linspace(0, 1, fade, dtype=np.float32)
-    blend = first.pcm[left : left + fade] * (1 - slope) + second.pcm[right : right + fade] * slope
-    pcm = np.concatenate((first.pcm[:left], blend, second.pcm[right + fade :]))
-    moved = [
-        Sound(sound.name, sound.start + left - right, sound.end + left - right)
-        for sound in second.sounds[cut:]
-    ]
-    return Take(pcm, first.sample_rate, (*first.sounds[:cut], *moved)), left

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import soxr
 
+from engine.asr.sphinx.searches import decode_whole
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import Spoken, at_pauses
 from engine.tts.base import Pcm
 
 RATE: Final = 16_000
+FRAMES_PER_SECOND: Final = 100  # of the aligner
 BEAM: Final = 5
 LONGEST_S: Final = 15.0
 LONGEST_JOIN: Final = 5  # words that may be one word on the other side
@@ -55,6 +57,33 @@ def naturalness(sentence: Spoken) -> Naturalness | None:
         return None
     scores = dnsmos.run(samples / max(1.0, peak), RATE)
     return Naturalness(float(scores["p808_mos"]), float(scores["ovrl_mos"]))
+
+
+class Aligner:
+    """pocketsphinx, which finds known words in a recording."""
+
+    def __init__(self) -> None:
+        from pocketsphinx import Decoder  # loads its acoustic model
+
+        self._decoder: Any = Decoder(samprate=RATE, loglevel="FATAL", lm=None)
+
+    def word_starts(self, pcm: Pcm, sample_rate: int, text: str) -> list[float]:
+        """Seconds at which each word begins; empty when a word is not in the sound or not in the
+        dictionary.
+        """
+        decoder, known = self._decoder, words(text)
+        if any(decoder.lookup_word(word) is None for word in known):
+            return []
+        samples = soxr.resample(pcm, sample_rate, RATE)
+        try:
+            decoder.set_align_text(" ".join(known))
+            decode_whole(decoder, samples)
+            # Copied at once: the entries point into memory that the iterator moves through.
+            found = [(word.word, word.start_frame) for word in decoder.seg()]
+        except (RuntimeError, TypeError):  # pocketsphinx's only sign of a misfit
+            return []
+        starts = [start / FRAMES_PER_SECOND for name, start in found if name[0].isalpha()]
+        return starts if len(starts) == len(known) else []
 
 
 # ----------------------------------------------------------------------- Whisper

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from engine.training.corpus.aligner import Aligner
 from engine.training.evaluation.performance import Spoken
 from engine.training.evaluation.recognisers import (
+    Aligner,
     WhisperJudge,
     naturalness,
     words,

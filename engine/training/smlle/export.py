@@ -4,14 +4,12 @@ A named voice's prompt is one utterance of its speaker with its text, as in the 
 is the speaker's vector alone. Invariant: a pack is read back before the stage is done.
 """
 
-import random
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from engine.training.corpus import grammar
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import (
     finish,
@@ -25,13 +23,12 @@ from engine.training.run import Run
 from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance, own_rate
 from engine.training.utterances import People, mean_vector, read_sides
-from engine.training.voxtream.rate_table import enough
+from engine.training.voxtream.rate_table import enough, sentences
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation, PackConfig, Shape
 
 SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
-MANY: Final = 200  # sentences to pick from
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
 _FILES: Final = {
     synthesiser.TRANSDUCER_FILE: "transducer",
@@ -55,12 +52,6 @@ def export_pack(run: Run) -> None:
     write_tables(run, replace(config, generation=generation(run, rate)))
     synthesiser.load(folder)
     finish(run, inputs, names)
-
-
-def sentences() -> tuple[str, ...]:
-    """Sentences that the comparison does not say."""
-    draw = random.Random("own rate")
-    return tuple(sorted({grammar.sentence(draw) for _ in range(MANY)}))
 
 
 def generation(run: Run, rate: float) -> Generation:

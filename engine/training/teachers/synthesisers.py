@@ -1,10 +1,9 @@
 """The synthesisers that speak the corpus, behind one function: text in, samples and the exact times
-of their sounds out. flite, festival and espeak-ng are stretched; Kokoro keeps rates by itself.
+of their sounds out. flite and espeak-ng are stretched; Kokoro keeps rates by itself.
 
 Invariant: a take's sounds follow each other without gap or overlap from sample 0 to its end.
 """
 
-import re
 import shutil
 import subprocess
 import tempfile
@@ -24,7 +23,6 @@ SECONDS_PER_CALL: Final = 120.0
 EXACT: Final = frozenset({"kokoro"})
 LICENCES: Final = {
     "flite": "CMU Flite voices kal16, awb, rms, slt: Carnegie Mellon University's BSD-like licence",
-    "festival": "festvox-us-slt-hts: CMU ARCTIC slt, HTS working group's BSD-like licence",
     "espeak": "eSpeak NG: GPL-3.0-or-later; speech made with it is not covered by the licence",
     "kokoro": "Kokoro-82M v1.0 by hexgrad: Apache-2.0; its card: permissively licensed and "
     "synthetic speech; ONNX by kokoro-onnx, MIT",
@@ -68,20 +66,11 @@ Speak = Callable[[Sequence[Request]], list[Take | None]]
 """Takes in the order of the requests; None for one the synthesiser could not speak."""
 
 
-def missing(names: Sequence[str]) -> list[str]:
-    """Which of these synthesisers this machine lacks."""
-    programs = {"flite": "flite", "festival": "festival"}
-    return [name for name in names if name in programs and not shutil.which(programs[name])]
-
-
 def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
-    """Speak requests with the synthesiser called `name`."""
-    functions: dict[str, Speak] = {
-        "flite": _flite,
-        "festival": _festival,
-        "espeak": _espeak,
-        "kokoro": _kokoro,
-    }
+    """Speak requests with the synthesiser called `name`. InvalidInput when it is not known or not
+    installed.
+    """
+    functions: dict[str, Speak] = {"flite": _flite, "espeak": _espeak, "kokoro": _kokoro}
     if name not in functions:
         raise InvalidInput(
             "There is no synthesiser '{name}'.",
@@ -89,6 +78,8 @@ def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
             name=name,
             names=", ".join(functions),
         )
+    if name == "flite" and not shutil.which("flite"):
+        raise InvalidInput("flite is not installed.", hint="On Debian: apt install flite")
     return functions[name](requests) if requests else []
 
 
@@ -106,17 +97,8 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         f"int_f0_target_mean={request.pitch_hz:.1f}",
     ]
     options = [part for setting in settings for part in ("--setf", setting)]
-    command = [
-        "flite",
-        "-voice",
-        request.voice,
-        "-psdur",
-        *options,
-        "-t",
-        request.text,
-        "-o",
-        str(wave),
-    ]
+    about = ["-voice", request.voice, "-psdur", *options]
+    command = ["flite", *about, "-t", request.text, "-o", str(wave)]
     try:
         process = subprocess.run(
             command, capture_output=True, text=True, timeout=SECONDS_PER_CALL, check=False
@@ -127,47 +109,6 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         return None
     pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
     return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
-
-
-# --------------------------------------------------------------------- festival
-
-
-def _festival(requests: Sequence[Request]) -> list[Take | None]:
-    """All requests in one process: loading the voice takes longer than a sentence."""
-    with tempfile.TemporaryDirectory(prefix="rubato-festival-") as folder:
-        lines = ["(voice_cmu_us_slt_arctic_hts)"]
-        for number, request in enumerate(requests):
-            text = re.sub(r'["\\]', "", request.text)
-            start = f"{folder}/{number}"
-            lines += [
-                f"(Parameter.set 'Duration_Stretch {request.stretch:.3f})",
-                f'(set! said (utt.synth (Utterance Text "{text}")))',
-                f'(utt.save.wave said "{start}.wav" \'riff)',
-                f'(utt.save.segs said "{start}.segs")',
-            ]
-        script = Path(folder) / "speak.scm"
-        script.write_text("\n".join(lines), encoding="utf-8")
-        starts = [Path(folder) / str(number) for number in range(len(requests))]
-        try:
-            subprocess.run(
-                ["festival", "-b", str(script)],
-                capture_output=True,
-                timeout=SECONDS_PER_CALL * max(1, len(requests)),
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            # festival was killed in the last take that has a file: that one is incomplete
-            begun = [start for start in starts if start.with_suffix(".wav").is_file()]
-            starts = [start if start in begun[:-1] else Path(folder) / "none" for start in starts]
-        return [_festival_take(start) for start in starts]
-
-
-def _festival_take(start: Path) -> Take | None:
-    wave, segments = start.with_suffix(".wav"), start.with_suffix(".segs")
-    if not wave.is_file() or not segments.is_file():
-        return None
-    rows = [line.split() for line in segments.read_text().splitlines()]
-    return _arpabet_take(wave, [(row[2], float(row[0])) for row in rows if len(row) == 3])
 
 
 def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:

@@ -140,8 +140,7 @@ class VoxtreamRecipe(Recipe):
 _LAST: Final = {
     "encode": Stage("voxtream.data:encode_corpus", ("voice.noisy_prompts",)),
     "voice": Stage("voxtream.losses:train_voice", ("voice",)),
-    "draw": Stage("codec.draw:draw_corpus", ("export.temperature", "decoder.hours")),
-    "decoder": Stage("codec.decoder:train_decoder", ("decoder",)),
+    "decoder": Stage("codec.decoder:train_decoder", ("decoder", "export.temperature")),
     "export": Stage("voxtream.export:export_pack", EXPORT),
 }
 SYSTEMS: Final = {

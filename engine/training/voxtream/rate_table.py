@@ -8,6 +8,7 @@ slider crossed a jump. Invariant: rates are those of the speech itself, counted 
 that a session looks back on; a higher rate never gets the histogram of a slower one.
 """
 
+import random
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -15,8 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from engine.training.codec.speech import is_validation
-from engine.training.corpus.shards import read_shards
+from engine.training.corpus import grammar
 from engine.training.evaluation.parts import spread
 from engine.training.evaluation.performance import spoken_rate, syllables_of
 from engine.training.evaluation.voices import loaded_voxtream2, pack_hashes
@@ -33,6 +33,7 @@ COUNTS: Final = 200  # a row's sum: fine enough that rounding does not matter
 FRAMES_PER_SECOND: Final = 12.5
 HALF_WIDTH: Final = 0.5  # SPS by which a window's rate may differ from a row's
 FEWEST_WINDOWS: Final = 20  # a row with fewer borrows from its neighbours
+MANY: Final = 200  # sentences to pick from
 WORDS = (2, 12)  # of a sentence to tune with; long ones alone are spoken slower
 Counts = tuple[int, ...]
 
@@ -91,7 +92,7 @@ def tuned(
     seconds = run.recipe.export.tuning_seconds
     if not seconds:
         return dict(table)
-    texts = _texts(run)
+    texts = sentences()
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
     hashes = pack_hashes(pack)  # including its voices and its sampling
@@ -134,10 +135,10 @@ def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
     return {"rate": spoken_rate(model, texts, 1.0)}
 
 
-def _texts(run: Run) -> tuple[str, ...]:
-    """Sentences of the validation side."""
-    entries = [entry for shard in read_shards(run.stage("corpus")) for entry in shard.entries]
-    texts = sorted({entry.text for entry in entries if is_validation(run, entry.text)})
+def sentences() -> tuple[str, ...]:
+    """Sentences to measure a rate with, that the comparison does not say."""
+    draw = random.Random("own rate")
+    texts = sorted({grammar.sentence(draw) for _ in range(MANY)})
     return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
 
 

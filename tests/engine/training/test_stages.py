@@ -171,7 +171,7 @@ def test_the_source_learns_the_pitch_of_a_clip(whole):
     recipe, speech = whole.recipe, read_speech(whole, 1.0)
     torch.manual_seed(1)
     started = decoder.started(decoder.shipped_config(recipe), coding)
-    learner = decoder.DecoderLearner(recipe.decoder, started, speech, {}, {}, CPU.device)
+    learner = decoder.DecoderLearner(recipe.decoder, started, speech, {}, None, CPU.device)
     missed = by_heart(learner)
     assert missed[-1]["pitch"] < 0.5 * missed[0]["pitch"]
 

@@ -7,10 +7,7 @@ import pytest
 import torch
 
 from engine.nn.cache import KvCache
-from engine.training import utterances as shards_of
 from engine.training.codec import draw
-from engine.training.corpus.shards import read_shards
-from engine.training.utterances import shard_file
 from engine.training.voxtream import VOXTREAM, VOXTREAM2
 from engine.training.voxtream.data import behind_another, one_utterance
 from engine.training.voxtream.losses import (
@@ -61,13 +58,17 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, lesson_of):
                 assert drawn[number, 1:, column - 1].tolist() == codes[0].tolist()
 
 
-@pytest.mark.slow
-def test_a_shard_drawn_again_is_the_same(whole):
-    """Parts may be done in any process, in any order."""
-    shard = read_shards(whole.stage("corpus"))[-1]
-    file = shard_file(whole.stage("draw"), shard)
-    before = file.read_bytes()
-    file.unlink()
-    shards_of._encoder.cache_clear()  # as in a process that does only this part
-    draw.draw_corpus(whole)
-    assert file.read_bytes() == before
+def test_an_utterance_is_drawn_once_and_the_same_by_another_process(tiny):
+    said = [encoded(WALK, 4, seed=1), replace(encoded(WALK, 2, seed=2), place=1)]
+    torch.manual_seed(3)
+    model = fresh_model(model_config(tiny), Generation())
+    one, other = (draw.CodeDraws(tiny, model, {1: said}) for _ in range(2))
+    first = [one.codes(each) for each in said]
+    torch.manual_seed(4)
+    state = torch.get_rng_state()
+    again = [other.codes(each) for each in reversed(said)][::-1]
+    assert torch.equal(torch.get_rng_state(), state)
+    for made, codes, repeated in zip(said, first, again, strict=True):
+        assert codes.shape == made.codes.shape
+        assert torch.equal(codes, repeated)
+        assert one.codes(made) is codes

@@ -50,9 +50,9 @@ def _fake(monkeypatch, espeak) -> None:
 
 def said(espeak: Espeak, *rates: float, warp: float = 1.0, text: str = TEXT) -> Utterance:
     planned = Plan(text, text, Speaker(3, HEART, warp, 0.0, 0.0, held_out=False), rates)
-    (take,) = synthesisers.speak_all("kokoro", planned.requests())
+    (take,) = synthesisers.speak_all("kokoro", [planned.request()])
     assert take.sounds[-1].end == len(take.pcm)
-    return finish(planned, (take,), espeak)
+    return finish(planned, take, espeak)
 
 
 @pytest.mark.usefixtures("_fake")
