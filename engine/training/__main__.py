@@ -91,14 +91,27 @@ def _compare(options: argparse.Namespace) -> None:
 
 
 def _stage(name: str, run: Run, *, again: bool) -> None:
-    """Import a stage only when it runs: the corpus needs no torch."""
+    """Do a stage that is not done."""
     if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")
         return
     if again:
         run.discard(name)
-    module, function = run.stages[name].function.split(":")
-    getattr(import_module(f"engine.training.{module}"), function)(run)
+    do_stage(name, run)
+
+
+def do_stage(name: str, run: Run) -> None:
+    """Do the work of a stage. Import it only now: the corpus needs no torch."""
+    stage = run.stages[name]
+    inputs = run.require(*stage.reads)
+    module, function = stage.function.split(":")
+    made = getattr(import_module(f"engine.training.{module}"), function)(run)
+    if callable(made):
+        from engine.training.loop import train_and_save
+
+        train_and_save(run, name, made, inputs)
+        made = None
+    run.finish(name, inputs, **(made or {}))
 
 
 if __name__ == "__main__":

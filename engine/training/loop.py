@@ -9,7 +9,7 @@ import math
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
+from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
 from engine.training.run import (
     Progress,
@@ -61,6 +62,7 @@ class Learner(ABC):
 
     averaged: str  # the part whose weights are averaged over the steps
     exact: tuple[str, ...] = ()  # prefixes of its keys that are not averaged
+    shape: Any = None  # a dataclass that the file of its weights carries
 
     def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
         """All parts learn together; a learner that needs more optimisers replaces them."""
@@ -82,6 +84,10 @@ class Learner(ABC):
     def validate(self) -> dict[str, float]:
         """The losses on validation data, in eval mode."""
         return mean_losses(self.validated, self.parts[self.averaged])
+
+    def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The part of the averaged weights that is saved."""
+        return weights
 
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
         """Do one step on a total of the losses, None = their sum; return the losses to report."""
@@ -231,9 +237,9 @@ class _Training:
             ) from error
 
 
-def train(run: Run, name: str, make: Maker, key: str = "") -> dict[str, Tensor]:
-    """Train the learner that `make` returns until its schedule ends; return its weights. `key` =
-    fingerprint of the recipe and of its training data, which a checkpoint carries.
+def train(run: Run, name: str, make: Maker, key: str = "") -> tuple[Learner, dict[str, Tensor]]:
+    """Train the learner that `make` returns until its schedule ends; return it and its averaged
+    weights. `key` = fingerprint of the recipe and of its training data, which a checkpoint carries.
 
     Raises Cancelled, after saving, when the person stops it; ModelError when a loss is not finite;
     InvalidInput when there is a checkpoint with another key.
@@ -252,23 +258,15 @@ def train(run: Run, name: str, make: Maker, key: str = "") -> dict[str, Tensor]:
             training.keep(ends=stop or share >= 1)
             if stop:
                 raise stopped()
-        return training.result()
+        return training.learner, training.result()
 
 
-def train_and_save(
-    run: Run,
-    stage: str,
-    make: Maker,
-    inputs: dict[str, str],
-    *,
-    shape: dict[str, str] | None = None,
-    select: Callable[[dict[str, Tensor]], dict[str, Tensor]] = lambda weights: weights,
-    **about: object,
-) -> None:
-    """Train a stage, write the selected weights into its file with its `shape`, and finish it."""
+def train_and_save(run: Run, stage: str, make: Maker, inputs: Mapping[str, str]) -> None:
+    """Train a stage and write its file."""
     key = fingerprint(run.key(stage), sorted(inputs.items()))
-    save_file(select(train(run, stage, make, key)), run.weights(stage), shape)
-    run.finish(stage, inputs, **about)
+    learner, weights = train(run, stage, make, key)
+    about = shape_metadata(learner.shape) if learner.shape else None
+    save_file(learner.select(weights), run.weights(stage), about)
 
 
 def optimiser(
@@ -342,12 +340,20 @@ def mean_losses(
 
 
 def length_bucket(
-    everything: Sequence[_Lesson], length: Callable[[_Lesson], int], draw: random.Random, count: int
+    everything: Iterable[_Lesson],
+    length: Callable[[_Lesson], float],
+    draw: random.Random,
+    count: int,
+    *,
+    longest: float = math.inf,
 ) -> list[_Lesson]:
     """Draw `count` lessons of similar length, some of them perhaps twice, so that little is
-    computed for padding (SMLLE's steps take two thirds of the time). All are equally likely.
+    computed for padding (SMLLE's steps take two thirds of the time). All that are not longer than
+    `longest` are equally likely; the shortest is drawn where all are longer.
     """
-    many = sorted(draw.choices(everything, k=LENGTHS * count), key=length)
+    every = list(everything)
+    fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]
+    many = sorted(draw.choices(fitting, k=LENGTHS * count), key=length)
     first = count * draw.randrange(LENGTHS)
     return many[first : first + count]
 

@@ -68,8 +68,8 @@ _rotary = lru_cache(RotaryTable)
 def run_stack(
     stack: nn.Module, x: Tensor, mask: Tensor, watch: Callable[[int, Heads], None] | None = None
 ) -> Tensor:
-    """A whole stack on [B, T, D] without a cache; mask [B or 1, T, T], True = may look. `watch` is
-    told every layer's queries and keys.
+    """Run a stack on [B, T, D] without a cache; mask [B or 1, T, T], True = may look. `watch`
+    receives every layer's queries and keys.
     """
     assert isinstance(stack, Transformer)
     config = stack.config
@@ -87,8 +87,8 @@ def run_stack(
 
 @torch.no_grad()
 def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], Tensor]) -> None:
-    """A stack place by place, as a session runs it: `row` is given every place and what the stack
-    made of the one before [B, D] (None before the first), and returns its input [B, D].
+    """Run a stack place by place, as a session does: `row` receives every place and the output of
+    the one before [B, D] (None before the first), and returns its input [B, D].
     """
     assert isinstance(stack, Transformer)
     x = row(0, None)
@@ -104,8 +104,8 @@ def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], 
 
 
 def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:
-    """The place of what is said at every position of a word, from starts[0] to `end`: its `count`
-    units, the first at `first`, are said by phones that begin at `starts`.
+    """The spoken unit of every position of a word, from starts[0] to `end`: its `count` units, the
+    first at place `first`, are spoken by phones that begin at `starts`.
     """
     phones = len(starts)
     return [

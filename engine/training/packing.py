@@ -17,7 +17,6 @@ from torch import Tensor
 from engine import systems
 from engine.errors import ModelError
 from engine.nn import stored_weights
-from engine.training.corpus.speakers import virtual_speakers
 from engine.training.run import Run, metadata, read_json
 from engine.training.systems import SYSTEMS
 from engine.training.teachers.synthesisers import LICENCES
@@ -28,6 +27,7 @@ from engine.tts.pack_files import PHONES_FILE, config_json
 from engine.tts.packs import CONFIG_FILE, SPEAKER_FILE, VOICES_FOLDER, Weights
 from engine.tts.phones import MARKS
 
+Facts = dict[str, Any]  # for the manifest
 CARD_FILE: Final = "CARD.md"
 LARGEST_BYTES: Final = 40_000_000  # of a pack; the repository takes no more
 _LIMITS: Final = """\
@@ -106,23 +106,19 @@ def write_tables(run: Run, config: Any) -> None:
 
 
 def export_pack(
-    run: Run,
-    inputs: dict[str, str],
-    files: Mapping[str, Path],
-    config: Any,
-    load: Callable[[Path], object],
-) -> None:
+    run: Run, files: Mapping[str, Path], config: Any, load: Callable[[Path], object]
+) -> Facts:
     """Write the pack of a system whose named voices are only a speaker's vector, the mean over all
     utterances; `load` reads it back.
     """
     folder, people = fresh_folder(run), read_sides(run, Utterance).training
     write_networks(run, files)
     write_tables(run, config)
-    called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
+    called = named_speakers(run, people)
     for name, number in called.items():
         save_voice(run, name, number, {"speaker": mean_vector(people[number])})
     load(folder)
-    finish(run, inputs, list(called))
+    return finish(run, list(called))
 
 
 def save_voice(run: Run, name: str, number: int, tensors: dict[str, npt.NDArray[Any]]) -> None:
@@ -131,28 +127,13 @@ def save_voice(run: Run, name: str, number: int, tensors: dict[str, npt.NDArray[
     voice_files.save(voice, pack_folder(run) / VOICES_FOLDER)
 
 
-def speakers(run: Run, people: Mapping[int, Sequence[Utterance]]) -> list[int]:
-    """The speakers of the recipe, otherwise all in farthest-point order: a synthesiser's own voice,
-    then always the one whose vector is farthest from those before; own voices are preferred a
-    little.
-    """
-    if chosen := run.recipe.export.speakers:
-        return [number for number in chosen if number in people]
-    vectors = {number: mean_vector(person) for number, person in people.items()}
-    own = {person.number for person in virtual_speakers(run.recipe) if person.warp == 1.0}
-    order = sorted(own & set(vectors))[:1] or [min(vectors)]
-    left = set(vectors) - set(order)
-    while left:
-        far = min(
-            left,
-            key=lambda n: max(float(vectors[n] @ vectors[o]) for o in order) - 0.1 * (n in own),
-        )
-        order.append(far)
-        left.remove(far)
-    return order
+def named_speakers(run: Run, people: Mapping[int, Sequence[Any]]) -> dict[str, int]:
+    """The speakers of the named voices: those of the recipe, otherwise the first ones."""
+    export = run.recipe.export
+    return dict(zip(export.voices, export.speakers or sorted(people), strict=False))
 
 
-def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
+def finish(run: Run, names: Sequence[str]) -> Facts:
     """Write the card of a complete pack. ModelError when it is too large to ship."""
     folder = pack_folder(run)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -164,7 +145,7 @@ def finish(run: Run, inputs: dict[str, str], names: Sequence[str]) -> None:
             most=f"{LARGEST_BYTES / 1e6:.0f}",
         )
     write_card(run, folder)
-    run.finish("export", inputs, megabytes=round(size / 1e6, 2), voices=list(names))
+    return {"megabytes": round(size / 1e6, 2), "voices": list(names)}
 
 
 def write_card(run: Run, folder: Path) -> None:

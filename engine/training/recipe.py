@@ -1,4 +1,4 @@
-"""What the recipes of all systems have in common: corpus, schedules, stages, what ships.
+"""The common part of all recipes: corpus, schedules, stages, the pack.
 
 A system adds its own sections and stages in the package of its name. Invariant: a recipe and its
 seed decide every random choice of a run; properties of the machine (cores, device, folders) are not
@@ -84,12 +84,12 @@ class Sound:
 
 @dataclass(frozen=True)
 class Export:
-    """What ships."""
+    """The pack."""
 
     name: str
     weights: Weights = Weights.FLOAT16  # on the disk
     voices: tuple[str, ...] = ("Ada", "Bruno", "Clara", "Dario", "Edda", "Felix")
-    speakers: tuple[int, ...] = ()  # () = the most different
+    speakers: tuple[int, ...] = ()  # of these voices; () = the first ones
     temperature: float = 0.8
     # For the card alone: measured figures, and why figures miss their targets. Not in the repr, so
     # that another sentence does not repeat the stage (see Run.key).
@@ -110,11 +110,13 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Stage:
-    """`function` is a module of this package and its function of a Run. `sections` of the recipe
-    decide, beside the stages it reads, whether its finished work still holds.
+    """`function` is a module of this package and its function of a Run. It does the work and
+    returns facts for the manifest, or it returns the maker of a learner, which is then trained.
+    Finished work holds while the stages that it `reads` and `sections` of the recipe stay the same.
     """
 
     function: str
+    reads: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
 
 
@@ -130,5 +132,5 @@ class System:
     derived: bool = True
 
 
-CORPUS: Final = {"corpus": Stage("corpus.stage:make", ("corpus",))}
+CORPUS: Final = {"corpus": Stage("corpus.stage:make_corpus", sections=("corpus",))}
 EXPORT: Final = ("export",)

@@ -20,7 +20,6 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build
 from engine.nn import stored_weights
-from engine.nn.weights_file import shape_metadata
 from engine.training.codec.draw import CodeDraws, load_draws
 from engine.training.codec.sound_losses import FLOOR, SLOTS, Reading, SoundLearner
 from engine.training.codec.speech import (
@@ -35,7 +34,7 @@ from engine.training.codec.speech import (
 from engine.training.codec.stage import CODING, alike, config_of, decoder_input, encoded
 from engine.training.corpus.shards import Entry
 from engine.training.corpus.speakers import group_by_speaker
-from engine.training.loop import Losses, StepContext, in_bf16, train_and_save
+from engine.training.loop import Losses, Maker, StepContext, in_bf16
 from engine.training.run import Run
 from engine.training.utterances import read, shard_file
 from engine.training.voxtream import VOXTREAM, Decoder
@@ -54,20 +53,20 @@ def shipped_config(recipe: Any) -> SmallCodecConfig:
     return replace(base, decoder_blocks=own.blocks, decoder_layers=own.layers, phones=VOCABULARY)
 
 
-def train_decoder(run: Run) -> None:
-    """Train and write the codec that ships."""
-    recipe, inputs = run.recipe.decoder, run.require("codec", "encode", "voice")
-    config = shipped_config(run.recipe)
-    model = started(config, stored_weights.load(run.weights("codec")))
+def decoder(run: Run) -> Maker:
+    """The learner of the decoder that ships."""
+    recipe, shape = run.recipe.decoder, shipped_config(run.recipe)
+    coded = stored_weights.load(run.weights("codec"))
     speech, utterances = read_speech(run, recipe.hours), read_encoded(run)
     draws = load_draws(run, group_by_speaker(utterances.values()))
-    train_and_save(
-        run,
-        "decoder",
-        lambda device: DecoderLearner(recipe, model, speech, utterances, draws, device),
-        inputs,
-        shape=shape_metadata(config),
-    )
+
+    def make(device: torch.device) -> DecoderLearner:
+        model = started(shape, coded)
+        learner = DecoderLearner(recipe, model, speech, utterances, draws, device)
+        learner.shape = shape
+        return learner
+
+    return make
 
 
 def read_encoded(run: Run) -> dict[Entry, VoxtreamUtterance]:

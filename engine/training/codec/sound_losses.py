@@ -1,6 +1,6 @@
-"""How much two sounds differ: to the ear, to a critic, which learns beside what it criticises to
-tell made from real speech, and to a reader of sounds, because distances of spectra hardly notice a
-consonant that became another.
+"""Distances of two sounds: of their spectra, in a critic that learns to distinguish made speech
+from real speech, and in a reader of sounds, because spectra hardly differ where a consonant
+became another.
 
 Invariant: losses take samples [B, S] of the same length and give one number; the reader of real
 speech learns from that alone.
@@ -132,7 +132,7 @@ def fooling_loss(of_made: list[list[Tensor]]) -> Tensor:
 
 
 def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
-    """How far the critic's inner layers tell the two apart, relative to the real one's size."""
+    """Distance of the two in the critic's inner layers, relative to the real one's size."""
     losses = [
         functional.l1_loss(one, other.detach()) / (other.detach().abs().mean() + FLOOR)
         for output, real in zip(of_made, of_real, strict=True)
@@ -151,7 +151,7 @@ def magnitudes(pcm: Tensor, size: int) -> Tensor:
 
 
 def fresh_reader(width: int) -> nn.Linear:
-    """What reads the sounds of a frame's slots from its latents [D]."""
+    """A reader of the sounds in a frame's slots from its latents [D]."""
     return nn.Linear(width, SLOTS * len(SOUND_NUMBERS))
 
 
@@ -171,7 +171,7 @@ class Reading:
         self._real = torch.zeros(())  # its own loss, of the last windows
 
     def misread(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
-        """What is misread of latents [B, D, T] that were made in place of real ones."""
+        """The reader's loss for latents [B, D, T] that were made in place of real ones."""
         self._real = misread(self.reader, real, slots)
         self.reader.requires_grad_(requires_grad=False)
         of_made = misread(self.reader, made, slots)

@@ -21,10 +21,9 @@ from engine.codec.small_parts import (
     OverlapAdd,
     quantised,
 )
-from engine.nn.weights_file import shape_metadata
 from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
 from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
-from engine.training.loop import Learner, Losses, StepContext, in_bf16, train_and_save
+from engine.training.loop import Learner, Losses, Maker, StepContext, in_bf16
 from engine.training.run import Run
 from engine.training.voxtream import Codec
 
@@ -38,18 +37,11 @@ def config_of(recipe: Codec) -> SmallCodecConfig:
     )
 
 
-def train_codec(run: Run) -> None:
-    """Train and write codec.safetensors; its decoder has not learnt to speak yet."""
-    inputs, recipe = run.require("corpus"), run.recipe.codec
-    speech, config = read_speech(run, recipe.hours), config_of(recipe)
-    train_and_save(
-        run,
-        "codec",
-        lambda device: CodecLearner(recipe, speech, device),
-        inputs,
-        shape=shape_metadata(config),
-        select=lambda weights: alike(build(config).state_dict(), weights),
-    )
+def codec(run: Run) -> Maker:
+    """The learner of codes; its decoder does not ship."""
+    recipe = run.recipe.codec
+    speech = read_speech(run, recipe.hours)
+    return lambda device: CodecLearner(recipe, speech, device)
 
 
 class SpectralDecoder(Columns):
@@ -81,14 +73,17 @@ class CodecLearner(Learner):
     exact = tuple(f"{name}." for name in CODING)
 
     def __init__(self, recipe: Codec, speech: Speech, device: torch.device) -> None:
-        self._recipe = recipe
-        self._speech = speech
-        self._model = build(config_of(recipe))
+        self._recipe, self._speech = recipe, speech
+        self.shape = config_of(recipe)
+        self._model = build(self.shape)
         self._model.decoder = SpectralDecoder(recipe.width, recipe.blocks)
         readers = nn.ModuleList(fresh_reader(recipe.width) for _ in range(2))
         super().__init__(recipe.schedule, device, codec=self._model, readers=readers)
         self._of_first, self._of_all = readers
         self._distance = SpectralDistance().to(device)
+
+    def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        return alike(build(self.shape).state_dict(), weights)
 
     def learn(self, context: StepContext) -> Losses:
         losses = self._losses(*self._batch(self._speech.training, context.draw))

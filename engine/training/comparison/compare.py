@@ -62,7 +62,7 @@ def compare(
 
 
 def parts_of(system: System, size: Size) -> Parts:
-    """What is measured of a system that is present; nothing at a rate where it has none."""
+    """The parts to measure of a system that is present; none at a rate where it has no rate."""
     voices = system.voices()
     own = size if system.rate else replace(size, rates=())
     return Parts(system.name, voices, fixed_texts(), own, depends_on(voices[0].source))

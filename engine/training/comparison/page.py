@@ -28,7 +28,7 @@ _LEFT_OUT: Final = "speech at 1.5, 3, 5 and 6.5 syllables a second, clones, resi
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says and the row that should show it, of these systems."""
+    """A paper's claim and the row that should show it, of these systems."""
 
     text: str
     figure: str
@@ -83,7 +83,7 @@ def claims_table(columns: Columns) -> str:
 
 
 def write_page(folder: Path, columns: Columns, size: Size, measured: str) -> Path:
-    """Write the page; returns it. `size`: how much; `measured`: when and on what."""
+    """Write the page and return its file. `measured`: the date and the machine."""
     claims = "\n".join(
         f"- **{system.name}**: {system.headline}."
         + (f" Must show here too: {system.expected}." if system.expected else "")

@@ -1,4 +1,4 @@
-"""Which systems are compared, where their packs lie, and what their papers claim.
+"""The systems to compare, with their packs and the claims of their papers.
 
 Invariant: a plain list; nothing is loaded here.
 """

@@ -1,1 +1,1 @@
-"""What the voice learns from: texts, speakers, utterances, shards."""
+"""The corpus: texts, speakers, utterances, shards."""

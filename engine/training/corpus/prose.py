@@ -1,14 +1,12 @@
-"""Sentences of plain prose found on a Debian machine: manuals, licences, docstrings.
+"""Sentences of plain prose found on a Debian machine: manuals and licences.
 
 Invariant: only words of letters, apostrophes and hyphens between marks the voice knows, so that all
 synthesisers and the phonemizer read the same words.
 """
 
-import ast
 import gzip
 import io
 import re
-import sysconfig
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -31,7 +29,7 @@ _ODD: Final = re.compile(r"(\w)\1\1|\b[b-hj-z]\b|\b[bcdfghjklmnpqrstvwxz]{3,}\b"
 def sentences(files: Iterable[Path] | None = None) -> list[str]:
     """Distinct clean sentences, sorted, so that the same machine always gives the same list.
 
-    `files` = None reads the files that Debian and Python install.
+    `files` = None reads the files that Debian installs.
     """
     texts: set[str] = set()
     for text in _texts(_machine_files() if files is None else files):
@@ -52,8 +50,6 @@ def _machine_files() -> Iterator[Path]:
         for file in sorted(Path(folder).rglob("*")):
             if file.suffix in SUFFIXES or ".info" in file.name:
                 yield file
-    library = sysconfig.get_paths()["stdlib"]
-    yield from sorted(Path(library).glob("*.py"))
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
@@ -68,15 +64,4 @@ def _texts(files: Iterable[Path]) -> Iterator[str]:
                     content = packed.read(LARGEST_BYTES)
         except (OSError, EOFError, zlib.error):
             continue
-        text = content.decode("utf-8", "ignore")
-        yield "\n\n".join(_docstrings(text)) if file.suffix == ".py" else text
-
-
-def _docstrings(source: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            yield ast.get_docstring(node) or ""
+        yield content.decode("utf-8", "ignore")

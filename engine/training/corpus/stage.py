@@ -22,7 +22,7 @@ from engine.training.teachers.synthesisers import Take
 from engine.tts.kokoro.voices import NAME as KOKORO
 
 
-def make(run: Run) -> None:
+def make_corpus(run: Run) -> dict[str, float]:
     """Make all shards that are not there yet, in `run.workers` processes; delete those of another
     recipe."""
     recipe, folder = run.recipe, run.stage("corpus")
@@ -41,7 +41,7 @@ def make(run: Run) -> None:
         task.file(folder).unlink(missing_ok=True)
     do_tasks("corpus", folder, tasks, run.workers, fresh=True)
     hours = sum(shard.seconds for shard in read_shards(folder)) / 3600
-    run.finish("corpus", {}, hours=round(hours, 3))
+    return {"hours": round(hours, 3)}
 
 
 def _prepare(recipe: Recipe) -> None:

@@ -38,7 +38,7 @@ _FILLERS: Final = ("um,", "uh,", "hmm,", "well,")
 # rate 18 % (28 %).
 PAUSING_BELOW: Final = 3.4  # SPS
 DRAWN_OUT: Final = 0.4  # share of the slowing, in octaves, that is done by stretching sounds
-UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on what the rate asks for
+UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on the needed one
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What is measured of a voice, by judges that took no part in its training."""
+"""Measurements of a voice by judges that took no part in its training."""

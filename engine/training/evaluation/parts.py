@@ -53,7 +53,7 @@ class Parts:
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
-        """The most telling first."""
+        """All tasks, the most informative first."""
         size, texts, voices = self.size, self.texts, self.voices
         sentences = spread(texts.sentences, size.sentences)
         thorough, plain = Judges(size.naturalness, onsets=True), Judges()
@@ -96,7 +96,7 @@ class Parts:
         return f"{self.name}/{name}" if self.name else name
 
     def _found(self, name: str, folder: Path) -> Found:
-        """What the task of this name found; empty when it was not done."""
+        """The result of the task of this name; empty when it was not done."""
         task = next((task for task in self.tasks if task.name == self._called(name)), None)
         return (task and result(task, folder)) or {}
 

@@ -1,10 +1,9 @@
-"""Who judges: Whisper base recognises the words, DNSMOS rates the sound.
+"""The judges: Whisper base recognises the words, pocketsphinx aligns them, DNSMOS rates the sound.
 
-Whisper writes numbers in words (it must not use figures). Words that sound like what was meant
-count as right, however they are spelt or joined: "Sophia", "metres", "W C", "stand alone". DNSMOS
-(package speechmos, an extra of training) estimates how natural
-speech sounds; without the package nothing is estimated. Invariant: a judge knows nothing of the
-voice; the same one judges everybody.
+Whisper writes numbers in words (it must not use figures). Words with the sound of the right ones
+are right, in any spelling and joined or not: "Sophia", "metres", "W C", "stand alone". DNSMOS
+(package speechmos, an extra of training) estimates how natural speech sounds; without the package
+nothing is estimated. Invariant: all voices have the same judges, which do not know the voice.
 """
 
 import re

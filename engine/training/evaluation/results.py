@@ -1,6 +1,6 @@
-"""The results of judging: one utterance heard by every judge, and what many of them say together.
+"""The judges' results for an utterance, and figures of many results.
 
-Invariant: a result is a plain value that JSON can hold, made the same way whoever spoke.
+Invariant: a result is a plain value that JSON can hold, made the same way for all voices.
 """
 
 from collections.abc import Sequence

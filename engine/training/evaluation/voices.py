@@ -82,7 +82,7 @@ def pack_hashes(folder: Path) -> tuple[str, ...]:
 
 
 def depends_on(source: str) -> tuple[str, ...]:
-    """What a task's result with voices of this source depends on: hashes of its pack, if any."""
+    """Hashes of a source's pack, on which a result with its voices depends."""
     return () if source in registry.NAMES else pack_hashes(Path(source))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.training.recipe import CORPUS, EXPORT, STACK, Schedule, Stack, Stage, System
-from engine.training.smlle import SPECTRUM, TokenRecipe
+from engine.training.smlle import ENCODE, TokenRecipe
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,6 @@ class Voice:
     stack: Stack = STACK
     prenet: int = 128
     prenet_dropout: float = 0.5  # in use as in training (ours)
-    shortest_seconds: float = 0.5
     longest_seconds: float = 8.0  # of a lesson, which is one sentence
     wrong_tokens: float = 0.05  # share of input tokens that are others
     spliced: float = 0.0  # share of lessons that are put together from words of several sentences
@@ -42,9 +41,13 @@ SYSTEM: Final = System(
     LlmVoxRecipe,
     {
         **CORPUS,
-        "encode": Stage("llmvox.data:encode_corpus", ("codebook", "corpus.rare_phone")),
-        **SPECTRUM,
-        "voice": Stage("llmvox.losses:train_voice", ("voice",)),
-        "export": Stage("llmvox.losses:export_pack", EXPORT),
+        "encode": Stage("llmvox.data:encode_corpus", *ENCODE),
+        "spectrum": Stage("smlle.spectrum:spectrum", ("encode",), ("spectrum",)),
+        "voice": Stage("llmvox.losses:voice", ("encode",), ("voice",)),
+        "export": Stage(
+            "llmvox.losses:export_pack",
+            ("corpus", "encode", "spectrum", "voice", "vocoder"),
+            EXPORT,
+        ),
     },
 )

@@ -45,9 +45,7 @@ class SentenceUtterance(TokenUtterance):
 
 def encode_corpus(run: Run) -> None:
     """Make the codebook, and encode all shards that are not encoded yet."""
-    inputs = run.require("corpus", "speaker")
     encode_shards(run, _Encoder, make_codebook(run))
-    run.finish("encode", inputs)
 
 
 class _Encoder(TokenEncoder):

@@ -16,14 +16,13 @@ from engine.training import packing
 from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, spliced
 from engine.training.loop import (
-    LENGTHS,
     Learner,
     Losses,
+    Maker,
     StepContext,
     in_bf16,
     length_bucket,
     on_device,
-    train_and_save,
 )
 from engine.training.networks import (
     AttentionGuide,
@@ -49,6 +48,7 @@ from engine.tts.llmvox.config import (
 from engine.tts.llmvox.model import LlmVoxModel, Predicted
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
 
+MANY = 64  # sentences from which a batch is chosen by length
 UNKNOWN = -1  # a label that nothing is learnt from
 
 
@@ -64,18 +64,10 @@ class Batch:
     guide: Tensor  # [B, T] the place of the unit that a token says, UNKNOWN where none does
 
 
-def train_voice(run: Run) -> None:
-    """Train and write the network."""
-    inputs, recipe = run.require("encode"), run.recipe.voice
-    sides, shape = read_sides(run, SentenceUtterance), shape_of(run)
-    seconds = sum(each.steps for each in sides.utterances) / TOKEN_RATE
-    train_and_save(
-        run,
-        "voice",
-        lambda device: LlmVoxLearner(recipe, shape, sides, device),
-        inputs,
-        hours=round(seconds / 3600, 3),
-    )
+def voice(run: Run) -> Maker:
+    """The learner of the network."""
+    recipe, shape, sides = run.recipe.voice, shape_of(run), read_sides(run, SentenceUtterance)
+    return lambda device: LlmVoxLearner(recipe, shape, sides, device)
 
 
 def shape_of(run: Run) -> Shape:
@@ -101,7 +93,7 @@ def predicted(
     dropout: float = 0.0,
     watch: AttentionGuide | None = None,
 ) -> Predicted:
-    """What follows every position of whole sentences, with a share of the pre-net dropped."""
+    """Predict the next token at every position, with a share of the pre-net dropped."""
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
@@ -158,28 +150,23 @@ class LlmVoxLearner(Learner):
         return self._losses(batch)
 
     def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> Batch:
-        """Sentences of the recipe's lengths; only the shortest one where none is."""
-        shortest = self._recipe.shortest_seconds * TOKEN_RATE
         longest = self._recipe.longest_seconds * TOKEN_RATE
         side = [each for person in people.values() for each in person]
-        fitting = [e for e in side if shortest <= len(e.tokens) <= longest]
-        fitting = fitting or [min(side, key=lambda each: len(each.tokens))]
-        if people is self._sides.training and self._recipe.spliced:
-            fitting = self._spliced(fitting, draw, longest)
-        sentences = length_bucket(fitting, lambda each: len(each.tokens), draw, self._batch_size)
+        if people is self._sides.training:
+            side = [self._perhaps_spliced(each, draw) for each in draw.choices(side, k=MANY)]
+        sentences = length_bucket(
+            side, lambda each: each.steps, draw, self._batch_size, longest=longest
+        )
         return on_device(collated(sentences, self._model.no_token), self._device)
 
-    def _spliced(
-        self, fitting: Sequence[SentenceUtterance], draw: random.Random, longest: float
-    ) -> list[SentenceUtterance]:
-        """Sentences to choose a batch from, a share of them put together anew."""
-        chosen = draw.choices(fitting, k=LENGTHS * self._batch_size)
-        for place, each in enumerate(chosen):
-            if draw.random() < self._recipe.spliced:
-                made = spliced(self._sides.training[each.speaker], draw)
-                if len(made.units) < len(made.tokens) <= longest:
-                    chosen[place] = made
-        return chosen
+    def _perhaps_spliced(
+        self, sentence: SentenceUtterance, draw: random.Random
+    ) -> SentenceUtterance:
+        """A sentence; in a share of the cases a new one from words of its speaker's sentences."""
+        if draw.random() >= self._recipe.spliced:
+            return sentence
+        made = spliced(self._sides.training[sentence.speaker], draw)
+        return made if len(made.units) < made.steps else sentence
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
@@ -205,7 +192,7 @@ class LlmVoxLearner(Learner):
         return losses if learns else losses | {"on units": watch.best}
 
 
-def export_pack(run: Run) -> None:
+def export_pack(run: Run) -> packing.Facts:
     """Write the pack, with SpeakStream's vocoder."""
     export = run.recipe.export
     generation = Generation(
@@ -219,5 +206,4 @@ def export_pack(run: Run) -> None:
         SPECTRUM_FILE: run.weights("spectrum"),
         VOCODER_FILE: run.weights("vocoder"),
     }
-    inputs = run.require("corpus", "encode", "spectrum", "voice", "vocoder")
-    packing.export_pack(run, inputs, files, config, synthesiser.load)
+    return packing.export_pack(run, files, config, synthesiser.load)

@@ -69,7 +69,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class SpectrumExport(Export):
-    """What ships of a system with this spectrum."""
+    """The pack of a system with this spectrum."""
 
     dropout: float = 0.0  # of the pre-net of spectra when it speaks; 0 = as it learnt
     passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
@@ -78,7 +78,7 @@ class SpectrumExport(Export):
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRecipe(Recipe):
-    """What SMLLE and LLMVoX have in common."""
+    """The sections of both SMLLE and LLMVoX."""
 
     codebook: Codebook = Codebook()
     spectrum: Spectrum
@@ -90,7 +90,7 @@ class SmlleRecipe(TokenRecipe):
     transducer: Transducer
 
 
-SPECTRUM: Final = {"spectrum": Stage("smlle.spectrum:train_spectrum", ("spectrum",))}
+ENCODE: Final = ("corpus", "speaker"), ("codebook", "corpus.rare_phone")  # reads, sections
 SYSTEM: Final = System(
     "A small SMLLE with its own tokens and SpeakStream's vocoder. Unlike its paper's, it has a "
     "vector of the speaker, tokens made of phones, the phones of the next 80 ms, a band around the "
@@ -98,9 +98,13 @@ SYSTEM: Final = System(
     SmlleRecipe,
     {
         **CORPUS,
-        "encode": Stage("smlle.tokens:encode_corpus", ("codebook", "corpus.rare_phone")),
-        "transducer": Stage("smlle.transducer:train_transducer", ("transducer",)),
-        **SPECTRUM,
-        "export": Stage("smlle.export:export_pack", EXPORT),
+        "encode": Stage("smlle.tokens:encode_corpus", *ENCODE),
+        "transducer": Stage("smlle.transducer:transducer", ("encode",), ("transducer",)),
+        "spectrum": Stage("smlle.spectrum:spectrum", ("encode", "transducer"), ("spectrum",)),
+        "export": Stage(
+            "smlle.export:export_pack",
+            ("corpus", "encode", "transducer", "spectrum", "vocoder"),
+            EXPORT,
+        ),
     },
 )

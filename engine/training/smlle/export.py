@@ -12,16 +12,17 @@ import numpy.typing as npt
 
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.packing import (
+    Facts,
     finish,
     fresh_folder,
+    named_speakers,
     save_voice,
-    speakers,
     write_networks,
     write_tables,
 )
 from engine.training.run import Run
 from engine.training.smlle.spectrum import smlle_shape
-from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance, own_rate
+from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
 from engine.training.utterances import People, mean_vector, read_sides
 from engine.training.voxtream.rate_table import enough, sentences
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
@@ -37,38 +38,35 @@ _FILES: Final = {
 }
 
 
-def export_pack(run: Run) -> None:
+def export_pack(run: Run) -> Facts:
     """Write the pack. ModelError when it cannot be read back."""
-    inputs = run.require("corpus", "encode", *_FILES.values())
-    folder, shape, sides = fresh_folder(run), smlle_shape(run), read_sides(run, TokenUtterance)
+    folder, shape = fresh_folder(run), smlle_shape(run)
     write_networks(run, {name: run.weights(stage) for name, stage in _FILES.items()})
-    rate = own_rate(sides.utterances)
-    config = PackConfig(run.recipe.export.name, shape, generation(run, rate))
+    config = PackConfig(run.recipe.export.name, shape, generation(run))
     write_tables(run, config)
-    names = _name_voices(run, sides.training, shape)
+    names = _name_voices(run, read_sides(run, TokenUtterance).training, shape)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = enough(sentences(), rate, run.recipe.export.tuning_seconds)
+    said = enough(sentences(), config.generation.own_rate, run.recipe.export.tuning_seconds)
     rate = min(max(spoken_rate(synthesiser.load(folder), said), SLOWEST), FASTEST)
-    write_tables(run, replace(config, generation=generation(run, rate)))
+    write_tables(run, replace(config, generation=replace(config.generation, own_rate=rate)))
     synthesiser.load(folder)
-    finish(run, inputs, names)
+    return finish(run, names)
 
 
-def generation(run: Run, rate: float) -> Generation:
-    """How the pack speaks: as its networks learnt to. `rate` = its own, SPS."""
+def generation(run: Run) -> Generation:
+    """How the pack speaks: as its networks learnt to."""
     export, spectrum = run.recipe.export, run.recipe.spectrum
     return Generation(
         temperature=export.temperature,
         lengths=run.recipe.transducer.lengths,
         dropout=export.dropout or spectrum.dropout,
         passage_steps=round(export.passage_seconds * STEPS_PER_SECOND),
-        own_rate=rate,
     )
 
 
 def _name_voices(run: Run, people: People[TokenUtterance], shape: Shape) -> list[str]:
     """Write the recipe's named voices."""
-    called = dict(zip(run.recipe.export.voices, speakers(run, people), strict=False))
+    called = named_speakers(run, people)
     for name, number in called.items():
         prompt = _prompt(people[number])
         tensors: dict[str, npt.NDArray[np.generic]] = {

@@ -21,10 +21,10 @@ from torch.nn import functional
 from engine.training.loop import (
     Learner,
     Losses,
+    Maker,
     StepContext,
     in_bf16,
     length_bucket,
-    train_and_save,
 )
 from engine.training.networks import causal, first_weights, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
@@ -60,22 +60,19 @@ class Lesson:
     prompt: int
 
 
-def train_spectrum(run: Run) -> None:
-    """Train and write the network of spectra."""
-    recipe, drawn = run.recipe.spectrum, run.recipe.spectrum.drawn_tokens
-    inputs = run.require("encode", *(("transducer",) if drawn else ()))
-    sides, shape = read_sides(run, TokenUtterance), spectrum_shape_of(run)
-    draws = None
-    if drawn:
-        transducer = Transducer(smlle_shape(run))
-        transducer.load_state_dict(load_file(run.weights("transducer")))
-        draws = Draws(transducer, run.recipe.export.temperature)
-    train_and_save(
-        run,
-        "spectrum",
-        lambda device: SpectrumLearner(recipe, shape, sides, device, draws),
-        inputs,
+def spectrum(run: Run) -> Maker:
+    """The learner of the network of spectra."""
+    recipe, sides, shape = (
+        run.recipe.spectrum,
+        read_sides(run, TokenUtterance),
+        spectrum_shape_of(run),
     )
+    draws = None
+    if recipe.drawn_tokens:
+        network = Transducer(smlle_shape(run))
+        network.load_state_dict(load_file(run.weights("transducer")))
+        draws = Draws(network, run.recipe.export.temperature)
+    return lambda device: SpectrumLearner(recipe, shape, sides, device, draws)
 
 
 def spectrum_shape_of(run: Run) -> SpectrumShape:
@@ -225,8 +222,8 @@ class SpectrumLearner(Learner):
     def _inputs(
         self, sources: Sequence[Lesson], targets: Sequence[Lesson]
     ) -> tuple[Inputs, Tensor, Tensor]:
-        """What the network is given of lessons as heard, their true columns [B, T, V], and which
-        of these are no padding [B, T].
+        """The network's inputs from the sources, the true columns of the targets [B, T, V], and a
+        mask of the real ones among them [B, T].
         """
         shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in targets])
         mel = nn.utils.rnn.pad_sequence([each.mel for each in targets], batch_first=True)
@@ -242,7 +239,7 @@ class SpectrumLearner(Learner):
         return inputs, true, real
 
     def _hearing_itself(self, inputs: Inputs, prompts: Tensor) -> Inputs:
-        """The inputs with what the network says, step by step as in use, in place of the true
+        """The inputs with the network's own output, step by step as in use, in place of the true
         columns behind prompts of `prompts` [B] steps.
         """
         model, dropout = self._model, self._recipe.dropout

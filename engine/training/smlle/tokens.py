@@ -2,9 +2,9 @@
 units, and the unit each token belongs to.
 
 A token of 40 ms is the phone that sounds in its middle, and the nearest of a few shapes: spectra of
-that phone, less the speaker's mean of it. So it holds what is spoken, and not by whom. SMLLE takes
-the first level of SpeechTokenizer, taught by HuBERT; a quantiser that learnt to distinguish the
-phones left 1.7 nats of them open (ours).
+that phone, less the speaker's mean of it. So it holds the spoken sound without its speaker. SMLLE
+takes the first level of SpeechTokenizer, taught by HuBERT; a quantiser that learnt to distinguish
+the phones left 1.7 nats of them open (ours).
 Invariants: a token depends on its own 40 ms, its phone and its speaker; units and tokens are those
 that a session of `engine.tts.smlle` would use.
 """
@@ -12,7 +12,6 @@ that a session of `engine.tts.smlle` would use.
 import random
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,7 +24,6 @@ from scipy.cluster.vq import kmeans2
 
 from engine.codec.mel import BANDS, MelSpectrum
 from engine.training.corpus.shards import Entry, read_shards
-from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.run import Progress, Run, read_json, stop_signal, stopped
 from engine.training.utterances import (
     ShardEncoder,
@@ -175,7 +173,6 @@ class TokenUtterance(Utterance):
     spoken_by: npt.NDArray[np.int16]  # [T]
     phones: npt.NDArray[np.int16]  # [P]
     marks: npt.NDArray[np.int8]  # [P]
-    syllables: int
 
     @property
     def steps(self) -> int:
@@ -192,9 +189,7 @@ class TokenUtterance(Utterance):
 
 def encode_corpus(run: Run) -> None:
     """Make the codebook, and encode all shards that are not encoded yet."""
-    inputs = run.require("corpus", "speaker")
     encode_shards(run, TokenEncoder, make_codebook(run))
-    run.finish("encode", inputs)
 
 
 class TokenEncoder(ShardEncoder):
@@ -223,18 +218,4 @@ class TokenEncoder(ShardEncoder):
             steps.said_by.astype(np.int16),
             phones.astype(np.int16),
             marks,
-            entry.syllables,
         )
-
-
-def own_rate(utterances: Sequence[TokenUtterance]) -> float:
-    """Syllables per second from the first phone to the last: near the rate at which a transducer
-    trained on them speaks.
-    """
-    tokens = sum(
-        int(((each.spoken_by > 0) & (each.spoken_by <= len(each.phones))).sum())
-        for each in utterances
-    )
-    return (
-        sum(each.syllables for each in utterances) * SAMPLE_RATE / (max(1, tokens) * TOKEN_SAMPLES)
-    )

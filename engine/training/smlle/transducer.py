@@ -6,6 +6,7 @@ of a lesson's nodes equal those that a session computes one by one.
 
 import random
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -16,11 +17,11 @@ from torch.nn import functional
 from engine.training.loop import (
     Learner,
     Losses,
+    Maker,
     StepContext,
     in_bf16,
     length_bucket,
     on_device,
-    train_and_save,
 )
 from engine.training.networks import causal, first_weights, run_stack
 from engine.training.run import Run
@@ -35,16 +36,10 @@ from engine.tts.smlle.transducer import Transducer
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
 
 
-def train_transducer(run: Run) -> None:
-    """Train and write the transducer."""
-    inputs, recipe = run.require("encode"), run.recipe.transducer
-    sides, shape = read_sides(run, TokenUtterance), smlle_shape(run)
-    train_and_save(
-        run,
-        "transducer",
-        lambda device: TransducerLearner(recipe, shape, sides, device),
-        inputs,
-    )
+def transducer(run: Run) -> Maker:
+    """The learner of the transducer."""
+    recipe, shape, sides = run.recipe.transducer, smlle_shape(run), read_sides(run, TokenUtterance)
+    return lambda device: TransducerLearner(recipe, shape, sides, device)
 
 
 class TransducerLearner(Learner):
@@ -80,10 +75,11 @@ class TransducerLearner(Learner):
     def _lessons(
         self, side: People[TokenUtterance], draw: random.Random
     ) -> Sequence[TokenUtterance]:
-        longest = round(self._recipe.longest_seconds * STEPS_PER_SECOND)
-        everybody = [each for person in side.values() for each in person]
-        short = [each for each in everybody if each.steps <= longest]  # paragraphs are longer
-        return length_bucket(short or everybody, lambda each: each.steps, draw, self._batch_size)
+        longest = self._recipe.longest_seconds * STEPS_PER_SECOND  # paragraphs are longer
+        every = chain.from_iterable(side.values())
+        return length_bucket(
+            every, lambda each: each.steps, draw, self._batch_size, longest=longest
+        )
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
         """-log probability per token."""

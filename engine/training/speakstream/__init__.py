@@ -40,7 +40,7 @@ class Voice:
     prenet: int = 128
     prenet_dropout: float = 0.5  # in use as in training (ours)
     longest_seconds: float = 8.0  # of a lesson, which is one utterance
-    largest_window: int = 4  # the paper's m is drawn from 1 to so many, for every batch
+    largest_window: int = 4  # the paper's m is drawn from 1 to this, for every batch
     window: int = 3  # m in use
     hop: int = 1  # n
     longer: float = 0.5  # probability, in use, that a unit is longer when it is over
@@ -63,9 +63,11 @@ SYSTEM: Final = System(
     SpeakStreamRecipe,
     {
         **CORPUS,
-        "encode": Stage("speakstream.data:encode_corpus"),
-        "vocoder": Stage("speakstream.vocoder:train_vocoder", ("vocoder",)),
-        "voice": Stage("speakstream.losses:train_voice", ("voice",)),
-        "export": Stage("speakstream.losses:export_pack", EXPORT),
+        "encode": Stage("speakstream.data:encode_corpus", ("corpus", "speaker")),
+        "vocoder": Stage("speakstream.vocoder:vocoder", ("corpus", "encode"), ("vocoder",)),
+        "voice": Stage("speakstream.losses:voice", ("encode",), ("voice",)),
+        "export": Stage(
+            "speakstream.losses:export_pack", ("corpus", "encode", "vocoder", "voice"), EXPORT
+        ),
     },
 )

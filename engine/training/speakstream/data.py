@@ -65,7 +65,7 @@ class WordsUtterance(Utterance):
 
 @dataclass(frozen=True)
 class Scale:
-    """What the utterances of a corpus have in common: ends of the levels, and the mean rate."""
+    """Measures of a corpus: ends of the levels, and the mean rate."""
 
     lowest: float
     highest: float
@@ -76,14 +76,14 @@ class Scale:
         return Levels(self.lowest, self.highest)
 
 
-def encode_corpus(run: Run) -> None:
+def encode_corpus(run: Run) -> dict[str, float]:
     """Encode all shards that are not encoded yet, and measure the scale."""
-    inputs, folder = run.require("corpus", "speaker"), run.stage("encode")
+    folder = run.stage("encode")
     files = (write_phones(run), run.weights("speaker"))
     encode_shards(run, _Encoder, files, run.recipe.seed)
     scale = _scale(sorted(folder.glob("[0-9]*.safetensors")))
     write_json(folder / SCALE_FILE, asdict(scale))
-    run.finish("encode", inputs, **asdict(scale))
+    return asdict(scale)
 
 
 def read_scale(run: Run) -> Scale:
@@ -111,8 +111,8 @@ class _Encoder(ShardEncoder):
     def _words(
         self, entry: Entry, positions: int
     ) -> tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int16]] | None:
-        """Every sounding word's ids, the positions between them, and what every position says of
-        its word; None where the text and the phones that were spoken do not agree.
+        """Every sounding word's ids, the positions between them, and the spoken id of every
+        position; None where the text and the spoken phones do not agree.
         """
         script, phoned = Script(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
@@ -166,7 +166,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Batch:
-    """Lessons side by side, padded at the end with text nobody learns from."""
+    """Lessons side by side, padded at the end with text that has no loss."""
 
     ids: Tensor  # [B, L]
     inputs: Tensor  # [B, L, COLUMNS, BANDS] levels

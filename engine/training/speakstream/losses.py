@@ -4,6 +4,7 @@ Invariant: a pack is read back before its stage is done.
 """
 
 import random
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -14,10 +15,10 @@ from engine.training import packing
 from engine.training.loop import (
     Learner,
     Losses,
+    Maker,
     StepContext,
     in_bf16,
     length_bucket,
-    train_and_save,
 )
 from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
@@ -40,18 +41,10 @@ from engine.tts.speakstream.config import POSITION_RATE, Generation, PackConfig,
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
-def train_voice(run: Run) -> None:
-    """Train and write the network."""
-    inputs, recipe = run.require("encode"), run.recipe.voice
-    sides, scale = read_sides(run, WordsUtterance), read_scale(run)
-    positions = sum(each.positions for each in sides.utterances)
-    train_and_save(
-        run,
-        "voice",
-        lambda device: SpeakStreamLearner(recipe, sides, scale, device),
-        inputs,
-        hours=round(positions / POSITION_RATE / 3600, 3),
-    )
+def voice(run: Run) -> Maker:
+    """The learner of the network."""
+    recipe, sides, scale = run.recipe.voice, read_sides(run, WordsUtterance), read_scale(run)
+    return lambda device: SpeakStreamLearner(recipe, sides, scale, device)
 
 
 def shape_of(recipe: Voice) -> Shape:
@@ -76,8 +69,8 @@ def hidden(
     prenet_dropout: float,
     dropout: float = 0.0,
 ) -> Tensor:
-    """What the network makes of every position of whole lessons [B, L, D], with a share of the
-    pre-net dropped. Two thirds of the positions are text, which has no levels: those are computed
+    """The network's output at every position of lessons [B, L, D], with a share of the pre-net
+    dropped. Two thirds of the positions are text, which has no levels: those are computed
     for speech alone.
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
@@ -114,18 +107,17 @@ class SpeakStreamLearner(Learner):
         return self._losses(self._batch(self._sides.validation, draw))
 
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> Batch:
-        """Utterances of at most so many seconds; only the shortest one where all are longer."""
         recipe = self._recipe
-        every = [each for person in people.values() for each in person]
         longest = recipe.longest_seconds * POSITION_RATE
-        fitting = [each for each in every if each.positions <= longest]
-        fitting = fitting or [min(every, key=lambda each: each.positions)]
-        chosen = length_bucket(fitting, lambda each: each.positions, draw, self._batch_size)
+        every = chain.from_iterable(people.values())
+        chosen = length_bucket(
+            every, lambda each: each.positions, draw, self._batch_size, longest=longest
+        )
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
 
     def _lesson(self, utterance: WordsUtterance, window: int) -> Lesson:
-        """An utterance in windows of so many words, made once."""
+        """An utterance in windows of this many words, made once."""
         key = id(utterance), window
         if key not in self._lessons:
             self._lessons[key] = lesson(utterance, window, self._recipe.hop)
@@ -147,7 +139,7 @@ class SpeakStreamLearner(Learner):
         }
 
 
-def export_pack(run: Run) -> None:
+def export_pack(run: Run) -> packing.Facts:
     """Write the pack."""
     own, scale = run.recipe.voice, read_scale(run)
     generation = Generation(
@@ -160,5 +152,4 @@ def export_pack(run: Run) -> None:
     )
     config = PackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
     files = {VOICE_FILE: run.weights("voice"), VOCODER_FILE: run.weights("vocoder")}
-    inputs = run.require("corpus", "encode", "vocoder", "voice")
-    packing.export_pack(run, inputs, files, config, synthesiser.load)
+    return packing.export_pack(run, files, config, synthesiser.load)

@@ -13,7 +13,6 @@ from torch.nn import functional
 from engine.codec.mel import BANDS, COLUMN, Levels, MelSpectrum
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.vocoder import VocoderConfig, fresh_decoder
-from engine.nn.weights_file import shape_metadata
 from engine.training.codec.sound_losses import SoundLearner
 from engine.training.codec.speech import (
     CorpusUtterance,
@@ -23,7 +22,7 @@ from engine.training.codec.speech import (
     read_speech,
     stacked,
 )
-from engine.training.loop import train_and_save
+from engine.training.loop import Maker
 from engine.training.run import Run
 from engine.training.speakstream import Vocoder
 from engine.training.speakstream.data import read_scale
@@ -31,16 +30,11 @@ from engine.training.speakstream.data import read_scale
 LEAD = 5 * COLUMN  # samples before a window, which its first columns need
 
 
-def train_vocoder(run: Run) -> None:
-    """Train and write the vocoder, whose input is log-mel columns."""
-    inputs, recipe = run.require("corpus", "encode"), run.recipe.vocoder
+def vocoder(run: Run) -> Maker:
+    """The learner of the vocoder."""
+    recipe = run.recipe.vocoder
     speech, levels = read_speech(run, recipe.hours), read_scale(run).levels
-    shape = shape_metadata(VocoderConfig(BANDS, recipe.width, recipe.blocks))
-
-    def make(device: torch.device) -> VocoderLearner:
-        return VocoderLearner(recipe, speech, levels, device)
-
-    train_and_save(run, "vocoder", make, inputs, shape=shape)
+    return lambda device: VocoderLearner(recipe, speech, levels, device)
 
 
 class VocoderLearner(SoundLearner):
@@ -53,7 +47,8 @@ class VocoderLearner(SoundLearner):
     ) -> None:
         self._recipe, self._levels = recipe, levels
         self._spectrum = MelSpectrum().to(device)
-        self._decoder = fresh_decoder(VocoderConfig(BANDS, recipe.width, recipe.blocks))
+        self.shape = VocoderConfig(BANDS, recipe.width, recipe.blocks)
+        self._decoder = fresh_decoder(self.shape)
         super().__init__(recipe, speech, device, vocoder=self._decoder)
         self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 

@@ -1,1 +1,1 @@
-"""Who speaks the corpus: free synthesisers, and the sounds they have in common."""
+"""The free synthesisers that speak the corpus, and the sounds they have in common."""

@@ -55,7 +55,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Take:
-    """What a synthesiser returns for a request."""
+    """A synthesiser's answer to a request."""
 
     pcm: npt.NDArray[np.float32]
     sample_rate: int

@@ -138,10 +138,18 @@ class VoxtreamRecipe(Recipe):
 
 
 _LAST: Final = {
-    "encode": Stage("voxtream.data:encode_corpus", ("voice.noisy_prompts",)),
-    "voice": Stage("voxtream.losses:train_voice", ("voice",)),
-    "decoder": Stage("codec.decoder:train_decoder", ("decoder", "export.temperature")),
-    "export": Stage("voxtream.export:export_pack", EXPORT),
+    "encode": Stage(
+        "voxtream.data:encode_corpus", ("corpus", "codec", "speaker"), ("voice.noisy_prompts",)
+    ),
+    "voice": Stage("voxtream.losses:voice", ("encode",), ("voice",)),
+    "decoder": Stage(
+        "codec.decoder:decoder", ("codec", "encode", "voice"), ("decoder", "export.temperature")
+    ),
+    "export": Stage(
+        "voxtream.export:export_pack",
+        ("corpus", "codec", "decoder", "speaker", "encode", "voice"),
+        EXPORT,
+    ),
 }
 SYSTEMS: Final = {
     VOXTREAM2: System(
@@ -149,8 +157,8 @@ SYSTEMS: Final = {
         Voxtream2Recipe,
         {
             **CORPUS,
-            "codec": Stage("codec.stage:train_codec", ("codec",)),
-            "speaker": Stage("voxtream.speaker:train_speaker", ("speaker",)),
+            "codec": Stage("codec.stage:codec", ("corpus",), ("codec",)),
+            "speaker": Stage("voxtream.speaker:speaker", ("corpus",), ("speaker",)),
             **_LAST,
         },
         derived=False,

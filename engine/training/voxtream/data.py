@@ -50,11 +50,10 @@ MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
 
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
-    inputs, recipe = run.require("corpus", "codec", "speaker"), run.recipe
+    recipe = run.recipe
     table = write_phones(run, base_phones() if recipe.system == VOXTREAM else None)
     files = (table, run.weights("speaker"), run.weights("codec"))
     encode_shards(run, _Encoder, files, recipe.seed, recipe.voice.noisy_prompts, recipe.system)
-    run.finish("encode", inputs)
 
 
 @dataclass(frozen=True)
@@ -305,7 +304,7 @@ class _Builder:
         draw: random.Random,
         speaker: npt.NDArray[np.float32],
     ) -> Lesson:
-        """What was appended, with its codes [K, T] in parts, those of the prompt first."""
+        """The appended utterances as a lesson; their codes [K, T] in parts, the prompt's first."""
         whole = np.concatenate(codes, axis=1).astype(np.int64)
         text, rows, tokens = self._built(draw)
         return Lesson(text, rows, whole, tokens, self._prompt, speaker)

@@ -20,20 +20,21 @@ from torch import Tensor
 from engine.audio.clips.clip import Clip
 from engine.codec.products import ENCODING
 from engine.codec.small import FRAME_RATE, load_small
-from engine.errors import UnreadableClip
 from engine.nn import stored_weights
 from engine.nn.packed.quantise import Precision
 from engine.nn.transformer import Transformer
 from engine.nn.weights_file import shape_metadata
 from engine.training.codec.decoder import shipped_config
 from engine.training.codec.speech import CorpusUtterance, read_speech
+from engine.training.corpus.speakers import group_by_speaker
 from engine.training.corpus.utterance import SAMPLE_RATE
 from engine.training.evaluation.performance import OWN_RATE
 from engine.training.packing import (
+    Facts,
     finish,
     fresh_folder,
+    named_speakers,
     save_weights,
-    speakers,
     write_networks,
     write_tables,
 )
@@ -61,13 +62,12 @@ PROMPT_FRAMES: Final = 100  # 8 s; the paper takes 10 s at most
 _TARGET: Final = Target(torch.device("cpu"), torch.float32, threads=1)
 
 
-def export_pack(run: Run) -> None:
+def export_pack(run: Run) -> Facts:
     """Write the pack. ModelError when it is too large to ship."""
-    inputs = run.require("corpus", "codec", "decoder", "speaker", "encode", "voice")
     folder, sides = fresh_folder(run), read_sides(run, VoxtreamUtterance)
     is_original = run.recipe.system == VOXTREAM
     names = (_write_voxtream if is_original else _write_voxtream2)(run, folder, sides.training)
-    finish(run, inputs, names)
+    return finish(run, names)
 
 
 def _write_voxtream2(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
@@ -103,7 +103,7 @@ def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -
     frozen = frozen_hash(base_file(pack.VOICE_FILE))
     shape = model_config(run.recipe)
     write_tables(run, original.PackConfig(export.name, shape, constants, frozen=frozen))
-    called = dict(zip(export.voices, export.speakers or sorted(people), strict=False))
+    called = named_speakers(run, people)
     for name, number in called.items():
         voice_files.save(prompt_voice(people[number], name, export.name), folder / VOICES_FOLDER)
     load_original(folder, Precision.FLOAT, _TARGET)
@@ -167,35 +167,22 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
     return tensors
 
 
-def _name_voices(run: Run, folder: Path, encoded: People[VoxtreamUtterance]) -> list[str]:
-    """Encode the recipe's named voices, from the speakers it names or from very different ones."""
-    codec = load_small(folder / pack.CODEC_FILE, torch.device("cpu"))
+def _name_voices(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
+    """Encode the recipe's named voices, then read the pack back. UnreadableClip when a speaker has
+    too little speech.
+    """
+    codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
-    name = run.recipe.export.name
-    chosen_voices: list[Voice] = []
-    for number, clip in _candidates(run, encoded):
-        if len(chosen_voices) == len(run.recipe.export.voices):
-            break
-        try:
-            voice = synthesiser.encode(clip.pcm, clip.sample_rate, codec, encoder, name)
-        except UnreadableClip:
-            continue
-        voice_name = run.recipe.export.voices[len(chosen_voices)]
+    speech = group_by_speaker(read_speech(run, run.recipe.codec.hours).training)
+    called = named_speakers(run, people)
+    for name, number in called.items():
+        clip, model = _clip(speech[number]), run.recipe.export.name
+        voice = synthesiser.encode(clip.pcm, clip.sample_rate, codec, encoder, model)
         about = {**voice.metadata, "speaker": str(number)}
-        chosen_voices.append(replace(voice, name=voice_name, metadata=about))
-        voice_files.save(chosen_voices[-1], folder / pack.VOICES_FOLDER)
+        named = replace(voice, name=name, metadata=about)
+        voice_files.save(named, folder / pack.VOICES_FOLDER)
     pack.load_pack(folder, Precision.FLOAT, _TARGET)
-    return [voice.name for voice in chosen_voices]
-
-
-def _candidates(run: Run, encoded: People[VoxtreamUtterance]) -> list[tuple[int, Clip]]:
-    """Speakers and a clip of each: those the recipe names, or all in farthest-point order."""
-    people: dict[int, list[CorpusUtterance]] = {}
-    for utterance in read_speech(run, run.recipe.codec.hours).training:
-        people.setdefault(utterance.entry.speaker, []).append(utterance)
-    return [
-        (number, _clip(people[number])) for number in speakers(run, encoded) if number in people
-    ]
+    return list(called)
 
 
 def _clip(utterances: list[CorpusUtterance]) -> Clip:

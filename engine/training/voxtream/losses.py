@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import Learner, Losses, StepContext, in_bf16, on_device, train_and_save
+from engine.training.loop import Learner, Losses, Maker, StepContext, in_bf16, on_device
 from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.utterances import People, Sides, read_sides
@@ -116,17 +116,10 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
     return torch.stack(logits, dim=1).float()
 
 
-def train_voice(run: Run) -> None:
-    """Train and write voice.safetensors (the averaged weights, by the model's own keys)."""
-    inputs, sides = run.require("encode"), read_sides(run, VoxtreamUtterance)
-    frames = sum(utterance.frames for utterance in sides.utterances)
-    train_and_save(
-        run,
-        "voice",
-        lambda device: VoiceLearner(run.recipe, sides, device),
-        inputs,
-        hours=round(frames / FRAMES_PER_SECOND / 3600, 3),
-    )
+def voice(run: Run) -> Maker:
+    """The learner of the voice."""
+    sides = read_sides(run, VoxtreamUtterance)
+    return lambda device: VoiceLearner(run.recipe, sides, device)
 
 
 class VoiceLearner(Learner):
@@ -193,7 +186,7 @@ class VoiceLearner(Learner):
             hidden = temporal_hidden(model, batch, phones, recipe.dropout)
             logits = model.semantic_head(hidden).float().flatten(0, 1)  # [B T, N V]
             joint = batch.tokens * self._config.audio_vocabulary + batch.codes[:, 0]
-            # Indices of what is real would make the processor wait for the device.
+            # Indices of the real frames would make the processor wait for the device.
             joint = torch.where(batch.tokens >= 0, joint, NO_TOKEN).flatten()
             semantic = functional.cross_entropy(logits, joint, ignore_index=NO_TOKEN)
             acoustic = self._acoustic(batch, hidden)

@@ -1,7 +1,7 @@
-"""The stage `speaker`: a small network learns to tell hundreds of virtual speakers apart.
+"""The stage `speaker`: a small network learns to distinguish hundreds of virtual speakers.
 
-Trained as a classifier with an additive angular margin (Deng et al., 2019), judged
-by the nearest clips of unseen speakers. Invariant: their speech takes no part in training.
+Trained as a classifier with an additive angular margin (Deng et al., 2019), judged by the nearest
+clips of unseen speakers. Invariant: their speech takes no part in training.
 """
 
 import math
@@ -14,11 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.nn.weights_file import shape_metadata
 from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE
-from engine.training.loop import Learner, Losses, StepContext, train_and_save
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.run import Run
 from engine.training.voxtream import Speaker
 from engine.tts.speaker.small import SAMPLE_RATE as SPEAKER_RATE
@@ -31,28 +30,11 @@ VALIDATION_CLIPS = 60
 NOISY = 0.5  # share of windows with the sound of a room
 
 
-def config_of(recipe: Speaker) -> SmallSpeakerConfig:
-    """The shape a recipe asks for."""
-    return SmallSpeakerConfig(recipe.bands, recipe.channels, recipe.width)
-
-
-def train_speaker(run: Run) -> None:
-    """Train and write speaker.safetensors."""
+def speaker(run: Run) -> Maker:
+    """The learner of the speaker encoder."""
     recipe = run.recipe.speaker
-    inputs, speech = run.require("corpus"), read_speech(run, recipe.hours)
-
-    def network(mean: dict[str, Tensor]) -> dict[str, Tensor]:
-        start = "network."
-        return {key[len(start) :]: v for key, v in mean.items() if key.startswith(start)}
-
-    train_and_save(
-        run,
-        "speaker",
-        lambda device: SpeakerLearner(recipe, speech, device),
-        inputs,
-        shape=shape_metadata(config_of(recipe)),
-        select=network,
-    )
+    speech = read_speech(run, recipe.hours)
+    return lambda device: SpeakerLearner(recipe, speech, device)
 
 
 class SpeakerLearner(Learner):
@@ -71,10 +53,15 @@ class SpeakerLearner(Learner):
             ]
             for number in numbers
         }
-        self._network = SmallSpeaker(config_of(recipe))
+        self.shape = SmallSpeakerConfig(recipe.bands, recipe.channels, recipe.width)
+        self._network = SmallSpeaker(self.shape)
         self._heads = nn.Linear(recipe.width, len(numbers), bias=False)
         both = nn.ModuleDict({"network": self._network, "classes": self._heads})
         super().__init__(recipe.schedule, device, speaker=both)
+
+    def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        start = "network."
+        return {k[len(start) :]: v for k, v in weights.items() if k.startswith(start)}
 
     def learn(self, context: StepContext) -> Losses:
         draw = context.draw

@@ -84,6 +84,8 @@ def test_lessons_of_a_batch_are_about_as_long_and_all_come_equally_often():
         seen += lengths
     assert np.histogram(seen, 4, (0, 80))[0] / len(seen) == pytest.approx(0.25, abs=0.04)
     assert length_bucket(["only"], len, draw, 3) == ["only"] * 3
+    assert set(length_bucket(range(80), float, draw, 40, longest=9)) <= set(range(10))
+    assert length_bucket([5, 3, 4], float, draw, 2, longest=2) == [3, 3]
 
 
 @pytest.mark.usefixtures("clock")
@@ -114,7 +116,7 @@ def test_the_weights_are_the_last_or_the_best_ones(tiny, tmp_path, best):
         made.append(Walker(schedule, []))
         return made[0]
 
-    mean = train(Run(tiny, tmp_path), "walker", make)
+    _, mean = train(Run(tiny, tmp_path), "walker", make)
     is_last = torch.equal(mean["weight"], made[0].parts["walker"].state_dict()["weight"])
     assert is_last == (not best)
 
@@ -131,7 +133,7 @@ def test_the_weights_that_are_saved_are_the_ones_that_were_validated(tiny, tmp_p
         steps=8, batch=1, learning_rate=0.3, warmup=1, average=0.9, validate_every=1, best="missed"
     )
     run = Run(tiny, tmp_path)
-    mean = train(run, "walker", lambda _: Judge(schedule, []))
+    _, mean = train(run, "walker", lambda _: Judge(schedule, []))
     files = sorted(run.stage("walker").glob("validation-*.json"))
     least = min(read_json(file)["missed"] for file in files)
     assert abs(float(mean["weight"]) - 1.0) == pytest.approx(least, abs=1e-6)

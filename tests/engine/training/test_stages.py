@@ -11,13 +11,13 @@ from safetensors.torch import load_file
 from engine.errors import Cancelled
 from engine.nn.packed.quantise import Precision
 from engine.training import loop, packing
+from engine.training.__main__ import do_stage
 from engine.training.codec import decoder
 from engine.training.codec import stage as codec
 from engine.training.codec.speech import read_speech
 from engine.training.corpus.shards import read_shards
 from engine.training.packing import pack_folder
 from engine.training.utterances import read_sides, shard_file
-from engine.training.voxtream import data
 from engine.training.voxtream import losses as voice
 from engine.training.voxtream.base import base_weights
 from engine.training.voxtream.data import VoxtreamUtterance
@@ -123,10 +123,10 @@ def test_training_that_was_stopped_goes_on_as_if_it_had_not_been(whole, tmp_path
     counted = iter([False, False, False, True] + [False] * 20)
     monkeypatch.setattr(loop, "stop_signal", lambda: nullcontext(lambda: next(counted)))
     with pytest.raises(Cancelled):
-        voice.train_voice(run)
+        do_stage("voice", run)
     assert not run.is_done("voice")
     monkeypatch.undo()
-    voice.train_voice(run)
+    do_stage("voice", run)
     again = load_file(run.weights("voice"))
     once = load_file(whole.weights("voice"))
     assert all(torch.allclose(again[key], once[key], atol=1e-6) for key in once)
@@ -141,7 +141,7 @@ def test_what_was_encoded_of_a_shard_that_is_gone_is_deleted(whole, tmp_path):
     run.finish("corpus", {})
     run.finish("codec", run.require("corpus"))
     run.finish("speaker", run.require("corpus"))
-    data.encode_corpus(run)
+    do_stage("encode", run)
     assert not file.is_file()
 
 
@@ -152,7 +152,7 @@ def test_only_lost_shards_are_encoded_again(whole, tmp_path, workers):
     before = {file: (load_file(file), file.stat().st_mtime_ns) for file in files}
     for lost in files[:2]:
         lost.unlink()
-    data.encode_corpus(replace(run, workers=workers))
+    do_stage("encode", replace(run, workers=workers))
     for file, (tensors, changed) in before.items():
         again = load_file(file)
         assert all(torch.equal(again[key], tensors[key]) for key in tensors)

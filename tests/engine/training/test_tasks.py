@@ -134,11 +134,12 @@ def test_another_sentence_on_the_card_asks_for_no_stage_again(tiny, tmp_path):
 
 def test_a_stage_that_is_asked_for_again_begins_anew(tiny, tmp_path, monkeypatch):
     run, seen = Run(tiny, tmp_path), list[bool]()
+    run.finish("encode", {})
     checkpoint = run.stage("voice") / "checkpoint.pt"
     checkpoint.write_bytes(b"weights")
     run.finish("voice", {})
     monkeypatch.setattr(
-        "engine.training.voxtream.losses.train_voice", lambda _: seen.append(checkpoint.exists())
+        "engine.training.voxtream.losses.voice", lambda _: seen.append(checkpoint.exists())
     )
     for again in ([], ["--again"]):
         assert main(["voice", str(TINY), "--work", str(tmp_path), *again]) == 0

@@ -2,6 +2,7 @@
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
+import gzip
 import random
 import re
 import subprocess
@@ -174,7 +175,7 @@ def test_a_corpus_of_another_recipe_is_made_again_and_shards_too_many_are_delete
 
     def made(recipe: Recipe) -> dict[str, str]:
         """The shards that a run of a recipe leaves, with the recipe that each was made for."""
-        corpus.make(Run(recipe, tmp_path))
+        corpus.make_corpus(Run(recipe, tmp_path))
         folder = tmp_path / "corpus"
         texts = read_json(folder / "texts.json")["key"]
         shards = {file.name: read_json(file)["key"] for file in folder.glob("[0-9]*.json")}
@@ -206,14 +207,12 @@ def test_every_slot_of_every_template_is_filled():
             assert re.fullmatch(r"[A-Z][A-Za-z ,.!?'-]+[.!?]", text), text
 
 
-def test_prose_is_taken_from_files_and_docstrings_as_clean_sentences(tmp_path):
-    texts = {
-        "doc.txt": "The cat sat on the mat. It costs $5 to use foo().\n\nThis is fine, I think.",
-        "module.py": '"""Words are kept in a small list."""\nx = "This is no docstring at all."\n',
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    assert prose.sentences([tmp_path / name for name in texts]) == [
+def test_prose_is_clean_sentences_of_files(tmp_path):
+    text = "The cat sat on the mat. It costs $5 to use foo().\n\nThis is fine, I think."
+    (tmp_path / "doc.txt").write_text(text)
+    (tmp_path / "more.gz").write_bytes(gzip.compress(b"Words are kept\nin a small list."))
+    (tmp_path / "torn.gz").write_bytes(gzip.compress(b"Words are lost here.")[:-9])
+    assert prose.sentences(sorted(tmp_path.iterdir())) == [
         "The cat sat on the mat.",
         "This is fine, I think.",
         "Words are kept in a small list.",

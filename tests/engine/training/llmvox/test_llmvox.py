@@ -36,7 +36,7 @@ def of_units(tokens: Ints, units: Ints, onsets: Ints, said: Ints, vector: Any) -
     """A sentence without the part that its spectrum is learnt from."""
     nothing = np.zeros(0, np.int16)
     return SentenceUtterance(
-        1, vector, tokens, nothing, nothing, nothing, nothing, 0, units, onsets, said
+        1, vector, tokens, nothing, nothing, nothing, nothing, units, onsets, said
     )
 
 

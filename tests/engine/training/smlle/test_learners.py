@@ -23,7 +23,7 @@ from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum, Transducer
 from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.spectrum import Draws, SpectrumLearner, padded
-from engine.training.smlle.tokens import TokenUtterance, own_rate
+from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import TransducerLearner
 from engine.training.utterances import Sides, read_sides
 from engine.tts.smlle import synthesiser
@@ -56,7 +56,6 @@ def utterance(seed: int) -> TokenUtterance:
         spoken_by.astype(np.int16),
         phones.astype(np.int16),
         marks,
-        3,
     )
 
 
@@ -168,7 +167,6 @@ def test_a_pack_gives_the_rate_it_speaks_at_as_its_own():
     speaker = FakeTts()
     assert spoken_rate(speaker, ("banana", "a cat sat")) == pytest.approx(4.0, rel=0.05)
     assert speaker.spoken == ["banana", "a", "cat", "sat"]
-    assert own_rate([utterance(1)]) == pytest.approx(3 / (18 * 0.04))
 
 
 # ------------------------------------------------------------------------ draws
