@@ -3,6 +3,10 @@
 Invariants: a step depends only on the recipe's seed, the step's number and, in a schedule of
 seconds, on the time spent, so a stopped training continues with the same result (on one device and
 one thread). A checkpoint is complete or absent. Between two reports nothing waits for the device.
+
+accelerate was tried and left out: it would replace in_bf16() and on_device(), which ask what a
+processor can do and pin memory, but not the keys, averages and times of a checkpoint, and it writes
+the state of the generators as a pickle.
 """
 
 import math
@@ -65,7 +69,7 @@ class Learner(ABC):
     shape: Any = None  # a dataclass that the file of its weights carries
 
     def __init__(self, schedule: Schedule, device: torch.device, **parts: nn.Module) -> None:
-        """All parts learn together; a learner that needs more optimisers replaces them."""
+        """Give all parts one optimiser; a learner that needs more replaces it."""
         self.schedule, self._device = schedule, device
         self._batch_size = schedule.batch
         every = nn.ModuleList(parts.values()).to(device)

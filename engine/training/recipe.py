@@ -34,7 +34,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast one network is trained: `steps` or `seconds`, whichever end first."""
+    """The training of one network, which ends after its `steps` or its `seconds`."""
 
     steps: int
     batch: int

@@ -22,9 +22,9 @@ from torch.nn import functional
 
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak, PhonedWord, is_nucleus
-from engine.training.corpus.shards import Entry, Shard, read_shard, read_shards
+from engine.training.corpus.shards import Shard, read_shard, read_shards
 from engine.training.corpus.speakers import group_by_speaker, split
-from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.run import Run, file_hash, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.teachers.sounds import phoned

@@ -27,13 +27,12 @@ from engine.training.codec.speech import (
     PitchTrack,
     Speech,
     first_shards,
-    pitch_track,
     read_speech,
     stacked,
 )
 from engine.training.codec.stage import CODING, alike, config_of, decoder_input, encoded
-from engine.training.corpus.shards import Entry
 from engine.training.corpus.speakers import group_by_speaker
+from engine.training.corpus.utterance import Entry
 from engine.training.loop import Losses, Maker, StepContext, in_bf16
 from engine.training.run import Run
 from engine.training.utterances import read, shard_file
@@ -108,7 +107,7 @@ class DecoderLearner(SoundLearner):
         self._reading = Reading(recipe.schedule, model.dimension, device)
         self.parts["reader"] = self._reading.reader
         self.optimisers["reader"] = self._reading.optimiser
-        self._codes: dict[int, tuple[Tensor, PitchTrack]] = {}  # by the utterance's id()
+        self._codes: dict[int, Tensor] = {}  # by the utterance's id()
 
     def learn(self, context: StepContext) -> Losses:
         report = super().learn(context)
@@ -151,7 +150,7 @@ class DecoderLearner(SoundLearner):
         samples, codes, tracks, slots = [], [], [], []
         for _ in range(self._batch_size):
             utterance = draw.choice(side)
-            own_codes, track = self._about(utterance)
+            own_codes, track = self._own_codes(utterance), self._track(utterance)
             said = self._encoded.get(utterance.entry)
             phones = torch.full((PHONE_ROWS, own_codes.shape[1]), NOTHING)
             if said is not None:
@@ -172,12 +171,11 @@ class DecoderLearner(SoundLearner):
         return pcm, latents, stacked(tracks, short).to(self._device), sounds
 
     @torch.no_grad()
-    def _about(self, utterance: CorpusUtterance) -> tuple[Tensor, PitchTrack]:
-        """The codes [K, T] of an utterance and its pitch, computed once."""
+    def _own_codes(self, utterance: CorpusUtterance) -> Tensor:
+        """The true codes [K, T] of an utterance, computed once."""
         if id(utterance) not in self._codes:
             pcm = utterance.samples(0, len(utterance.pcm)).to(self._device)
-            codes = self._model.encode(pcm[None, None])[0]
-            self._codes[id(utterance)] = (codes, pitch_track(utterance))
+            self._codes[id(utterance)] = self._model.encode(pcm[None, None])[0]
         return self._codes[id(utterance)]
 
 

@@ -114,6 +114,6 @@ def drawn_codes(
 
 
 def _drawn(logits: Tensor, temperature: float, top: int) -> Tensor:
-    """One of the best `top` of each row [N, V]; [N]."""
+    """Draw one of the best `top` values of each row [N, V]; return [N]."""
     best = (logits / temperature).softmax(-1).topk(top)
     return best.indices.gather(1, torch.multinomial(best.values, 1))[:, 0]

@@ -23,6 +23,7 @@ from engine.training.codec.speech import (
     CorpusUtterance,
     PitchTrack,
     Speech,
+    pitch_track,
 )
 from engine.training.loop import (
     BETAS,
@@ -142,7 +143,7 @@ def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Te
 
 
 def magnitudes(pcm: Tensor, size: int) -> Tensor:
-    """Of spectra [B, T, size / 2 + 1], with a gradient also where they are zero."""
+    """Magnitudes of spectra [B, T, size / 2 + 1], with a gradient also where they are zero."""
     window = torch.hann_window(size, device=pcm.device)
     bins = torch.stft(
         pcm.float(), size, size // 4, window=window, normalized=True, return_complex=True
@@ -179,7 +180,7 @@ class Reading:
         return of_made
 
     def learn(self) -> None:
-        """One step on the real ones of the last misread()."""
+        """Do one step on the real latents of the last misread()."""
         optimiser_step(self._real, self.optimiser, self._clip)
 
 
@@ -203,6 +204,7 @@ class SoundLearner(Learner):
         frames = recipe.window_frames
         self._training = long_enough(speech.training, frames)
         self._validation = long_enough(speech.validation, frames)
+        self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 
     @abstractmethod
     def _losses(
@@ -230,6 +232,12 @@ class SoundLearner(Learner):
     def validate(self) -> dict[str, float]:
         """In training mode: in eval mode all pulses begin as at an utterance's start."""
         return mean_losses(self.validated)
+
+    def _track(self, utterance: CorpusUtterance) -> PitchTrack:
+        """The pitch of an utterance, measured once."""
+        if id(utterance) not in self._tracks:
+            self._tracks[id(utterance)] = pitch_track(utterance)
+        return self._tracks[id(utterance)]
 
     def _decoded(
         self, decoder: SourceDecoder, columns: Tensor, track: PitchTrack, pcm: Tensor

@@ -20,8 +20,9 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE
 from engine.codec.small_parts import HOP
 from engine.codec.source import HIGHEST_HZ, LOWEST_HZ, MIDDLE_HZ
-from engine.training.corpus.shards import Entry, Shard, read_shards
+from engine.training.corpus.shards import Shard, read_shards
 from engine.training.corpus.speakers import group_by_speaker, split, virtual_speakers
+from engine.training.corpus.utterance import Entry
 from engine.training.run import Run
 from engine.training.teachers import sounds
 

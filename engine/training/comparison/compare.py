@@ -18,8 +18,7 @@ from typing import Final
 from engine.training.comparison.page import table, write_page
 from engine.training.comparison.systems import SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import Results
-from engine.training.evaluation.parts import Parts, Size, Texts, chosen
+from engine.training.evaluation.parts import Parts, Results, Size, Texts, chosen
 from engine.training.evaluation.voices import depends_on
 from engine.training.tasks import do_tasks
 

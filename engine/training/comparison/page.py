@@ -14,11 +14,10 @@ from engine.training.evaluation.figures import (
     FIGURES,
     UNMEASURED,
     Figure,
-    Results,
     by_voice,
     share_wrong,
 )
-from engine.training.evaluation.parts import Size
+from engine.training.evaluation.parts import Results, Size
 
 PAGE: Final = "comparison.md"
 COMMAND: Final = "python -m engine.training compare"

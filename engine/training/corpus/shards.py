@@ -4,38 +4,16 @@ Invariant: the JSON file is written last, so a shard is either complete or absen
 """
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import soundfile
 
-from engine.training.corpus.utterance import SAMPLE_RATE, Utterance
+from engine.training.corpus.utterance import SAMPLE_RATE, Entry, Utterance
 from engine.training.run import read_json, write_json
-
-_OF_UTTERANCE: Final = ("speaker", "text", "phones", "marks", "starts", "end", "syllables")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """An utterance in a shard; `offset` and `length` are samples of the shard's FLAC file."""
-
-    speaker: int
-    text: str
-    phones: tuple[str, ...]
-    marks: tuple[tuple[int, str], ...]
-    starts: tuple[int, ...]
-    end: int
-    syllables: int
-    offset: int
-    length: int
-
-    @property
-    def rate(self) -> float:
-        """Syllables per second from the first sound to the last."""
-        return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
 
 
 @dataclass(frozen=True)
@@ -86,7 +64,7 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance], key:
     partial.replace(sound)
     offset, entries = 0, list[dict[str, Any]]()
     for utterance, part in zip(utterances, parts, strict=True):
-        row = {name: getattr(utterance, name) for name in _OF_UTTERANCE}
+        row = {each.name: getattr(utterance, each.name) for each in fields(Entry)}
         row |= {"phones": " ".join(utterance.phones), "offset": offset, "length": len(part)}
         entries.append(row)
         offset += len(part)

@@ -1,4 +1,4 @@
-"""One utterance of the corpus: planned, spoken by a synthesiser, changed into a virtual speaker's.
+"""An utterance of the corpus: planned, spoken by a synthesiser, changed into a virtual speaker's.
 
 Invariant: an utterance is a function of its plan and its take; all chance is in the plan.
 """
@@ -64,8 +64,10 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Utterance:
-    """Speech at 24 kHz with its phones as they are read at run time; times in samples."""
+class Entry:
+    """An utterance without its samples: its phones as they are read at run time; times in samples.
+    `offset` and `length` are its place in a shard's FLAC file.
+    """
 
     speaker: int
     text: str
@@ -74,12 +76,20 @@ class Utterance:
     starts: tuple[int, ...]
     end: int  # of speech
     syllables: int
-    pcm: Pcm
+    offset: int = 0
+    length: int = 0
 
     @property
     def rate(self) -> float:
-        """Syllables per second of speech, pauses inside included."""
+        """Syllables per second from the first sound to the last, pauses inside included."""
         return self.syllables * SAMPLE_RATE / max(1, self.end - self.starts[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utterance(Entry):
+    """An utterance with its samples at 24 kHz."""
+
+    pcm: Pcm
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
@@ -127,7 +137,7 @@ def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
         tuple(round(start * scale) for start in alignment.starts),
         round(alignment.end * scale),
         sum(word.syllables for word in words),
-        voiced(take, plan.speaker),
+        pcm=voiced(take, plan.speaker),
     )
     if plan.rates and plan.speaker.base.synthesiser not in EXACT:
         utterance = _set_apart(utterance, words, plan)

@@ -4,13 +4,17 @@ Invariant: a figure that could not be measured is printed as such, never left ou
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import mean, median
 from typing import Final
 
-from engine.training.evaluation.results import Result, errors, interval
+import numpy as np
+
+from engine.training.evaluation.parts import Result, Results
+from engine.training.evaluation.recognisers import words
 from engine.tts.delays import Timing, Trace, factor, timing, words_before_sound
 
+RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 UNMEASURED: Final = "not measured"
 ALL: Final = "all voices"
 _DELAYS_S: Final = (0.0, 0.2, 0.5)  # a word; about 200, 5 and 2 words a second
@@ -18,16 +22,6 @@ _percent: Final = "{:.1%}".format
 _milliseconds: Final = "{:.0f} ms".format
 _count: Final = "{:.0f}".format
 _points: Final = "{:.2f}".format
-
-
-@dataclass(frozen=True)
-class Results:
-    """All results of some voices; empty where nothing was measured."""
-
-    sentences: tuple[Result, ...] = ()
-    replies: tuple[Result, ...] = ()
-    rates: dict[float, tuple[Result, ...]] = field(default_factory=dict)
-    traces: tuple[Trace, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +64,28 @@ def share_wrong(heard: Sequence[Result]) -> str:
     """The error rate with its 95 % interval, as printed."""
     share = errors(heard)
     return UNMEASURED if share is None else f"{share:.1%} ± {100 * interval(heard):.1f}"
+
+
+def errors(results: Sequence[Result]) -> float | None:
+    """Word error rate of all together; None when there is nothing to judge."""
+    wrong, count = _counts(results)
+    return sum(wrong) / sum(count) if count else None
+
+
+def interval(results: Sequence[Result]) -> float:
+    """Half the width of the 95 % interval of `errors`, by resampling the utterances; 0 for none."""
+    wrong, counts = map(np.asarray, _counts(results))
+    if not len(counts):
+        return 0.0
+    rows = np.random.default_rng(0).integers(len(counts), size=(RESAMPLES, len(counts)))
+    low, high = np.percentile(wrong[rows].sum(1) / counts[rows].sum(1), (2.5, 97.5))
+    return float(high - low) / 2
+
+
+def _counts(results: Sequence[Result]) -> tuple[list[int], list[int]]:
+    """Words wrong and words meant of every utterance that Whisper heard."""
+    heard = [(each.wrong, len(words(each.text))) for each in results if each.wrong is not None]
+    return [wrong for wrong, _ in heard], [count for _, count in heard]
 
 
 def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:

@@ -1,29 +1,33 @@
-"""The parts of a measurement of voices: their texts and rates, and the results.
+"""The parts of a measurement of voices: their texts and rates, and the judges' results.
 
-Each part is a task (`engine.training.tasks`), so that nothing is measured twice. Invariant: all
-voices say the same texts; none of them was trained on.
+Each part is a task (`engine.training.tasks`), so that nothing is measured twice. Invariants: all
+voices say the same texts; none of them was trained on. A result is a plain value that JSON can
+hold, made the same way for all voices.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from engine.errors import InvalidInput
-from engine.training.evaluation.figures import Results
-from engine.training.evaluation.performance import OWN_RATE
-from engine.training.evaluation.results import FORMAT, Judges, Result, judge, read_results
-from engine.training.evaluation.voices import LiveVoice, measure_delays
+from engine.training.evaluation.performance import OWN_RATE, Spoken
+from engine.training.evaluation.recognisers import Aligner, WhisperJudge, naturalness, words_wrong
+from engine.training.evaluation.voices import LiveVoice, measure_delays, phonemizer_library
+from engine.training.fetching import fetch
 from engine.training.tasks import Result as Found
 from engine.training.tasks import Task, result
 from engine.translatable import Translatable
-from engine.tts.delays import Frame, Trace
+from engine.tts.delays import Trace
+from engine.typed_values import build
+
+FORMAT: Final = "results 8"  # change it when a judge changes: then saved results are judged again
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured; 0 and () = nothing."""
+    """The amount of speech to measure; 0 and () = none."""
 
     sentences: int  # by every voice
     naturalness: int  # of them, that DNSMOS judges
@@ -42,6 +46,49 @@ class Texts:
 
 
 @dataclass(frozen=True)
+class Judges:
+    """The judges of a part."""
+
+    natural: int = 0  # utterances that DNSMOS judges as well
+    whisper: bool = True
+    onsets: bool = False  # measure the beginnings of words as well
+
+
+@dataclass(frozen=True)
+class Result:
+    """The judges' results for one utterance. Times in seconds; None = that judge was not asked or
+    had no answer.
+    """
+
+    voice: str
+    text: str
+    rate: float  # known syllables over speech time, SPS
+    ended: bool
+    transcript: str | None  # by Whisper
+    wrong: int | None  # words, according to Whisper
+    onsets: tuple[float, ...]  # according to the voice
+    starts: tuple[float, ...]  # according to the aligner; empty when it failed or was not asked
+    naturalness: float | None  # DNSMOS P.808
+
+    @property
+    def onset_gaps(self) -> list[float]:
+        """Distances of the voice's onsets from the aligner's."""
+        if len(self.onsets) != len(self.starts):
+            return []
+        return [abs(own - other) for own, other in zip(self.onsets, self.starts, strict=True)]
+
+
+@dataclass(frozen=True)
+class Results:
+    """All results of some voices; empty where nothing was measured."""
+
+    sentences: tuple[Result, ...] = ()
+    replies: tuple[Result, ...] = ()
+    rates: dict[float, tuple[Result, ...]] = field(default_factory=dict)
+    traces: tuple[Trace, ...] = ()
+
+
+@dataclass(frozen=True)
 class Parts:
     """`name` begins the names of the tasks; `depends` are hashes of the files they read."""
 
@@ -57,51 +104,77 @@ class Parts:
         size, texts, voices = self.size, self.texts, self.voices
         sentences = spread(texts.sentences, size.sentences)
         thorough, plain = Judges(size.naturalness, onsets=True), Judges()
-        tasks = [
-            self._task(f"sentences {voice.name}", judge, (voice,), sentences, OWN_RATE, thorough)
+        work: dict[str, tuple[Any, ...]] = {
+            f"sentences {voice.name}": (judge, (voice,), sentences, OWN_RATE, thorough)
             for voice in voices
-        ]
+        }
         replies = spread(texts.replies, size.short_replies)
-        tasks.append(self._task("replies", judge, voices, replies, OWN_RATE, plain))
+        work["replies"] = (judge, voices, replies, OWN_RATE, plain)
         if size.timed:
-            timed = spread(texts.sentences, size.timed)
-            tasks.append(self._task("delays", measure_delays, voices[0], timed))
+            work["delays"] = (measure_delays, voices[0], spread(texts.sentences, size.timed))
         at_rates = spread(texts.sentences, size.rate_sentences)
-        tasks += [
-            self._task(f"rates {rate:g}", judge, voices, at_rates, rate, plain)
-            for rate in size.rates
-        ]
-        return tuple(tasks)
+        work |= {f"rates {rate:g}": (judge, voices, at_rates, rate, plain) for rate in size.rates}
+        return tuple(
+            Task(self._called(name), do, tuple(arguments), (FORMAT, *self.depends))
+            for name, (do, *arguments) in work.items()
+        )
 
     def results(self, folder: Path) -> Results:
         """The results of those tasks that are done, from the folder."""
+        done = {task.name: result(task, folder) or {} for task in self.tasks}
+
+        def judged(*names: str) -> tuple[Result, ...]:
+            found = [done.get(self._called(name), {}).get("results", ()) for name in names]
+            return tuple(build(Result, row) for rows in found for row in rows)
+
+        traces = done.get(self._called("delays"), {}).get("traces", ())
         return Results(
-            sentences=tuple(
-                each
-                for voice in self.voices
-                for each in self._judged(f"sentences {voice.name}", folder)
-            ),
-            replies=self._judged("replies", folder),
-            rates={rate: self._judged(f"rates {rate:g}", folder) for rate in self.size.rates},
-            traces=tuple(
-                Trace(row["words"], tuple(Frame(**f) for f in row["frames"]), tuple(row["speech"]))
-                for row in self._found("delays", folder).get("traces", ())
-            ),
+            judged(*(f"sentences {voice.name}" for voice in self.voices)),
+            judged("replies"),
+            {rate: judged(f"rates {rate:g}") for rate in self.size.rates},
+            tuple(build(Trace, row) for row in traces),
         )
 
-    def _task(self, name: str, do: Any, *given: Any) -> Task:
-        return Task(self._called(name), do, given, (FORMAT, *self.depends))
-
     def _called(self, name: str) -> str:
-        return f"{self.name}/{name}" if self.name else name
+        return f"{self.name}/{name}"
 
-    def _found(self, name: str, folder: Path) -> Found:
-        """The result of the task of this name; empty when it was not done."""
-        task = next((task for task in self.tasks if task.name == self._called(name)), None)
-        return (task and result(task, folder)) or {}
 
-    def _judged(self, name: str, folder: Path) -> tuple[Result, ...]:
-        return read_results(self._found(name, folder))
+def judge(
+    voices: tuple[LiveVoice, ...], texts: tuple[str, ...], rate: float, judges: Judges
+) -> Found:
+    """A task: the voices take turns with the texts; the results are under the key "results"."""
+    said = []
+    for number, voice in enumerate(voices):
+        share = texts[number :: len(voices)]
+        said += [(voice.name, sentence) for sentence in voice.speak(share, rate)]
+    natural = {n * len(said) // max(1, judges.natural) for n in range(judges.natural)}
+    results = [
+        _judged(name, sentence, judges, ask_natural=number in natural)
+        for number, (name, sentence) in enumerate(said)
+    ]
+    return {"results": [asdict(result) for result in results]}
+
+
+# Each is loaded once in a process.
+_whisper = cache(lambda: WhisperJudge(fetch("whisper-base")))
+_aligner = cache(Aligner)
+
+
+def _judged(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -> Result:
+    pcm, sample_rate, text = sentence.pcm, sentence.sample_rate, sentence.text
+    score = naturalness(sentence) if ask_natural else None
+    transcript = _whisper().hear(pcm, sample_rate) if judges.whisper else None
+    return Result(
+        voice=name,
+        text=text,
+        rate=sentence.rate,
+        ended=sentence.ended,
+        transcript=transcript,
+        wrong=None if transcript is None else words_wrong(text, transcript, phonemizer_library()),
+        onsets=sentence.onsets,
+        starts=tuple(_aligner().word_starts(pcm, sample_rate, text)) if judges.onsets else (),
+        naturalness=score.p808 if score else None,
+    )
 
 
 def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:

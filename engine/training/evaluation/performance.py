@@ -1,5 +1,4 @@
-"""Lets a voice speak test sentences as in a conversation, and records what is measured; what can be
-measured in the samples alone.
+"""Speech of a voice as in a conversation, and measures of its samples.
 
 Invariant: every utterance is spoken word by word through an ordinary session, with a seed that
 training never used.
@@ -24,10 +23,7 @@ PAUSE_SECONDS: Final = 0.2
 
 @dataclass(frozen=True)
 class Spoken:
-    """An utterance that was spoken.
-
-    `ended` = it ended by itself; onsets in seconds, one for each word.
-    """
+    """A spoken utterance. `ended` = it ended by itself; onsets in seconds, one for each word."""
 
     text: str
     pcm: Pcm
@@ -49,7 +45,7 @@ def syllables_of(text: str) -> int:
 
 
 def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Spoken:
-    """Speak a text. An utterance that becomes too long is cut off and counts as lost."""
+    """Speak a text. An utterance that becomes too long is cut off and has not `ended`."""
     words, sample_rate = text.split(), model.info.sample_rate
     limit = sample_rate * longest_s(words, rate or OWN_RATE)
     made: list[Made] = []
@@ -83,7 +79,7 @@ def spoken_rate(model: TtsModel, texts: Sequence[str], rate: float | None = None
 
 
 def speech_seconds(pcm: Pcm, sample_rate: int) -> float:
-    """From the first sound to the last."""
+    """Seconds from the first sound to the last."""
     loud = np.flatnonzero(_levels(pcm, sample_rate) > -QUIET_DB)
     return float(loud[-1] - loud[0] + 1) * HOP_SECONDS if len(loud) else 0.0
 

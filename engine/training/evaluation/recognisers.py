@@ -104,8 +104,8 @@ class WhisperJudge:
         self._forbidden = [n for n in tokens if _FIGURE.search(tokenizer.decode([n]))]
 
     def hear(self, pcm: Pcm, sample_rate: int) -> str:
-        """The words of an utterance. A long one is heard in pieces, because in half a minute the
-        model can repeat a syllable without end.
+        """Transcribe an utterance. A long one is transcribed in pieces, because in half a minute
+        the model can repeat a syllable without end.
         """
         return " ".join(
             self._hear(piece, sample_rate) for piece in at_pauses(pcm, sample_rate, LONGEST_S)
@@ -158,7 +158,7 @@ def _distance(
 
 
 def _joins(row: int, column: int) -> list[tuple[int, int]]:
-    """How many words of each side may be compared with each other; on one side it is always one."""
+    """Numbers of words of each side that may be compared; one of the two is always 1."""
     pairs = [(1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1))]
     pairs += [(1, n) for n in range(2, LONGEST_JOIN + 1)]
     return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]

@@ -44,7 +44,7 @@ class LiveVoice:
     name: str
 
     def speak(self, texts: Sequence[str], rate: float) -> list[Spoken]:
-        """All texts, each one utterance, at a rate in SPS."""
+        """Speak texts, each as one utterance, at a rate in SPS."""
         model, voice = self.ready()
         return [say(model, voice, text, rate) for text in texts]
 

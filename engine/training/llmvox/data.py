@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import Espeak
-from engine.training.corpus.shards import Entry
+from engine.training.corpus.utterance import Entry
 from engine.training.networks import places
 from engine.training.run import Run
 from engine.training.smlle.tokens import TOKEN_SAMPLES, TokenEncoder, TokenUtterance, make_codebook

@@ -54,7 +54,7 @@ def export_pack(run: Run) -> Facts:
 
 
 def generation(run: Run) -> Generation:
-    """How the pack speaks: as its networks learnt to."""
+    """The constants of generation, as the networks learnt."""
     export, spectrum = run.recipe.export, run.recipe.spectrum
     return Generation(
         temperature=export.temperature,

@@ -19,7 +19,7 @@ NEVER: Final = -1e5  # log of a probability of nothing; infinity would make grad
 
 @dataclass(frozen=True)
 class Band:
-    """Which units a row of the lattice keeps: `first` and `last` of each, [B, T + 1]; lessons are
+    """The units that a row of the lattice keeps, from `first` to `last` [B, T + 1]; lessons are
     padded at the end. `units` and `tokens` are how many each lesson has, [B].
     """
 
@@ -30,14 +30,14 @@ class Band:
 
     @property
     def nodes(self) -> Tensor:
-        """Unit of every node kept, [B, T + 1, W]; of those beyond a row's last, its last."""
+        """The unit of every node [B, T + 1, W]; beyond a row's last unit, that unit."""
         width = int((self.last - self.first).max()) + 1
         steps = torch.arange(width, device=self.first.device)
         return torch.minimum(self.first[..., None] + steps, self.last[..., None])
 
     @property
     def kept(self) -> Tensor:
-        """Which nodes are real, [B, T + 1, W]."""
+        """A mask of the real nodes, [B, T + 1, W]."""
         width = int((self.last - self.first).max()) + 1
         steps = torch.arange(width, device=self.first.device)
         return steps <= (self.last - self.first)[..., None]

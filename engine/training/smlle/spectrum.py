@@ -179,7 +179,7 @@ class SpectrumLearner(Learner):
         return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
 
     def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:
-        """As in use: some tokens are wrong, some alignments a step off."""
+        """Corrupt tokens and alignments as in use: some tokens are wrong, some phones shifted."""
         recipe = self._recipe
         dice = np.random.default_rng(draw.getrandbits(32))
         wrong = dice.random(len(lesson.tokens)) < recipe.wrong_tokens
@@ -195,8 +195,8 @@ class SpectrumLearner(Learner):
     def _losses(
         self, sources: Sequence[Lesson], targets: Sequence[Lesson], *, own: bool = False
     ) -> dict[str, Tensor]:
-        """The losses of lessons as heard, by name; not weighted. `own`: what the network hears
-        after the prompt is what it says itself.
+        """The losses by name, not weighted, of targets with the inputs of sources. `own`: behind
+        the prompt the inputs are the network's own output.
         """
         model, recipe, shape = self._model, self._recipe, self._shape
         inputs, true, real = self._inputs(sources, targets)

@@ -23,7 +23,8 @@ from safetensors.numpy import load_file, save_file
 from scipy.cluster.vq import kmeans2
 
 from engine.codec.mel import BANDS, MelSpectrum
-from engine.training.corpus.shards import Entry, read_shards
+from engine.training.corpus.shards import read_shards
+from engine.training.corpus.utterance import Entry
 from engine.training.run import Progress, Run, read_json, stop_signal, stopped
 from engine.training.utterances import (
     ShardEncoder,
@@ -106,7 +107,7 @@ class Codebook:
     shapes: Floats
 
     def tokens(self, speaker: int, steps: Steps) -> npt.NDArray[np.int16]:
-        """Of an utterance [T]: K tokens a unit."""
+        """The tokens of an utterance [T]; each phone has as many as it has shapes."""
         place, phones = int(np.searchsorted(self.speakers, speaker)), steps.phones
         rest = (steps.rows - self.means[place, phones])[:, None] - self.shapes[phones]
         nearest = np.square(rest).sum(-1).argmin(-1)

@@ -65,7 +65,7 @@ class TransducerLearner(Learner):
         return self._optimise({"path" if reach == 0 else "lattice": loss})
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        """Both losses per token."""
+        """Both losses, per token."""
         lessons = self._lessons(self._sides.validation, draw)
         return {
             "path": self._loss(lessons, 0),
@@ -101,7 +101,7 @@ class TransducerLearner(Learner):
         return losses.sum() / counts.sum()
 
     def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: Band) -> Tensor:
-        """Of the band's nodes [B, T + 1, W, V + 1]; phones and marks [B, U], tokens [B, T]."""
+        """Logits of the band's nodes [B, T + 1, W, V + 1] from phones and marks [B, U]."""
         model, share = self._model, self._recipe.dropout
         mask = causal(phones.shape[1], phones.device)
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)

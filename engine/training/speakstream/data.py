@@ -21,8 +21,7 @@ from torch import Tensor, nn
 from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry
-from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.networks import places
 from engine.training.run import Run, read_json, write_json
 from engine.training.utterances import (
@@ -259,7 +258,7 @@ def collated(
 
 
 def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
-    """Some input positions a little wrong, some missing, two or three together, as RichTTS does: in
+    """Make some input positions a little wrong, and drop some, two or three together (RichTTS): in
     use the inputs are the network's own.
     """
     shape = batch.ids.shape

@@ -18,7 +18,6 @@ from engine.training.codec.speech import (
     CorpusUtterance,
     PitchTrack,
     Speech,
-    pitch_track,
     read_speech,
     stacked,
 )
@@ -50,7 +49,6 @@ class VocoderLearner(SoundLearner):
         self.shape = VocoderConfig(BANDS, recipe.width, recipe.blocks)
         self._decoder = fresh_decoder(self.shape)
         super().__init__(recipe, speech, device, vocoder=self._decoder)
-        self._tracks: dict[int, PitchTrack] = {}  # by the utterance's id()
 
     def _losses(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
@@ -75,13 +73,11 @@ class VocoderLearner(SoundLearner):
         samples, tracks = [], []
         for _ in range(self._batch_size):
             utterance = draw.choice(side)
-            if id(utterance) not in self._tracks:
-                self._tracks[id(utterance)] = pitch_track(utterance)
             there = len(utterance.pcm) // FRAME_SAMPLES
             first = draw.randrange(max(1, there - frames + 1))
             start = first * FRAME_SAMPLES
             lead = min(LEAD, start)
             piece = utterance.samples(start - lead, lead + frames * FRAME_SAMPLES)
             samples.append(functional.pad(piece, (LEAD - lead, 0)))
-            tracks.append(self._tracks[id(utterance)].window(first, frames))
+            tracks.append(self._track(utterance).window(first, frames))
         return torch.stack(samples).to(self._device), stacked(tracks, frames).to(self._device)

@@ -60,7 +60,7 @@ def of_ipa(phone: str) -> tuple[str, ...]:
 
 
 def distance(one: str, other: str) -> float:
-    """How different two sounds are: 0 the same, 0.4 often confused, 1 both vowels or both
+    """The distance of two sounds: 0 the same, 0.4 often confused, 1 both vowels or both
     consonants, 2 a vowel and a consonant.
     """
     if one == other:

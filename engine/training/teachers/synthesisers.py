@@ -107,22 +107,17 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         return None
     if process.returncode != 0 or not wave.is_file():
         return None
-    pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
-    return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
-
-
-def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:
-    """A take from a wave file and phones with the seconds at which they end."""
     pcm, sample_rate = soundfile.read(wave, dtype="float32")
     wave.unlink()
-    sounds_, start = [], 0
-    for phone, end_seconds in phones:
+    spelt, start = [], 0
+    pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
+    for phone, end_seconds in pairs:
         if phone not in sounds.ARPABET:
             return None
-        end = min(round(end_seconds * sample_rate), len(pcm))
-        sounds_.append((sounds.ARPABET[phone], start, max(start, end)))
-        start = max(start, end)
-    return _take(pcm, int(sample_rate), sounds_)
+        end = max(start, min(round(float(end_seconds) * sample_rate), len(pcm)))
+        spelt.append((sounds.ARPABET[phone], start, end))
+        start = end
+    return _take(pcm, int(sample_rate), spelt)
 
 
 # ----------------------------------------------------------------------- espeak

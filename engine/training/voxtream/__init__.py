@@ -72,7 +72,7 @@ class Speaker:
 
 @dataclass(frozen=True)
 class Voice:
-    """How VoXtream2's own model learns."""
+    """The training of VoXtream2's own model."""
 
     schedule: Schedule
     window_seconds: float = 24.0

@@ -23,8 +23,7 @@ import torch
 from engine.codec.mimi import FRAME_SAMPLES
 from engine.codec.small import load_small
 from engine.training.corpus.rooms import in_a_room
-from engine.training.corpus.shards import Entry
-from engine.training.corpus.utterance import SAMPLE_RATE
+from engine.training.corpus.utterance import SAMPLE_RATE, Entry
 from engine.training.run import Run
 from engine.training.utterances import (
     Pcm,
@@ -127,8 +126,8 @@ class _Encoder(ShardEncoder):
 
 @dataclass(frozen=True)
 class Lesson:
-    """One training sequence. `text` is what the phone transformer reads, `rows` where each column's
-    two phones stand in it; labels are -1 where nothing is to be learnt.
+    """A training sequence. `text` is the input of the phone transformer, `rows` the places in it of
+    each column's two phones; labels are -1 where nothing is to be learnt.
     """
 
     text: Ints  # [P]
@@ -142,7 +141,7 @@ class Lesson:
 def person_of(
     people: People[VoxtreamUtterance], draw: random.Random
 ) -> tuple[VoxtreamUtterance, ...]:
-    """The utterances of a random speaker, weighted by how much they said."""
+    """The utterances of a random speaker, weighted by the length of their speech."""
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]
 

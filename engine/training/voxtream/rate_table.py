@@ -130,7 +130,7 @@ def inverted(
 
 
 def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
-    """A task: SPS of all texts together, spoken with one row as the whole table."""
+    """A task: SPS of all texts together, spoken with a table of this row alone."""
     model = loaded_voxtream2(pack).with_rates({1.0: target})
     return {"rate": spoken_rate(model, texts, 1.0)}
 
@@ -143,6 +143,6 @@ def sentences() -> tuple[str, ...]:
 
 
 def enough(texts: tuple[str, ...], rate: float, seconds: float) -> tuple[str, ...]:
-    """As many texts as last so long at a rate, at least one."""
+    """Take enough texts to last this long at a rate, at least one."""
     syllables = float(np.mean([syllables_of(text) for text in texts]))
     return spread(texts, max(1, round(rate * seconds / syllables)))

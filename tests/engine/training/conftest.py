@@ -15,7 +15,7 @@ import torch
 import engine.training
 from engine.text.phonemes import Espeak
 from engine.training.__main__ import main
-from engine.training.evaluation.results import Result
+from engine.training.evaluation.parts import Result
 from engine.training.loop import Learner, Losses, StepContext
 from engine.training.run import Run
 from engine.training.systems import SYSTEMS, read_recipe

@@ -8,7 +8,7 @@ from engine.training.codec.speech import (
     CorpusUtterance,
     pitch_track,
 )
-from engine.training.corpus.shards import Entry
+from engine.training.corpus.utterance import Entry
 
 pytest.importorskip("parselmouth")
 

@@ -8,7 +8,8 @@ from engine.training.comparison.compare import SIZE, SMALL, compare, fixed_texts
 from engine.training.comparison.page import CLAIMS, write_page
 from engine.training.comparison.systems import BUILT_IN, MOST_VOICES, SYSTEMS, System
 from engine.training.corpus import grammar
-from engine.training.evaluation.figures import FIGURES, UNMEASURED, Results
+from engine.training.evaluation.figures import FIGURES, UNMEASURED
+from engine.training.evaluation.parts import Results
 from engine.tts import packs
 from engine.tts.delays import Frame, Trace
 from tests.engine.training.conftest import judged

@@ -10,21 +10,17 @@ from engine.training.evaluation.figures import (
     FIGURES,
     UNMEASURED,
     Figure,
-    Results,
     details,
-)
-from engine.training.evaluation.performance import Spoken
-from engine.training.evaluation.results import (
-    Judges,
     errors,
     interval,
-    judge,
-    read_results,
 )
+from engine.training.evaluation.parts import Judges, Result, Results, judge
+from engine.training.evaluation.performance import Spoken
 from engine.training.evaluation.voices import phonemizer_library
 from engine.training.teachers import synthesisers
 from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import Request, Take
+from engine.typed_values import build
 from tests.engine.training.conftest import judged, needs_flite
 
 
@@ -95,7 +91,8 @@ def _onsets(text: str, take: Take) -> tuple[float, ...]:
 @needs_flite
 def test_a_synthesiser_s_words_begin_where_the_aligner_finds_them():
     judges, voice = Judges(whisper=False, onsets=True), Flite()
-    said = read_results(json.loads(json.dumps(judge((voice,), TEXTS, 4.0, judges))))  # type: ignore[arg-type]
+    said = json.loads(json.dumps(judge((voice,), TEXTS, 4.0, judges)))["results"]  # type: ignore[arg-type]
+    said = [build(Result, row) for row in said]
     assert [each.text for each in said] == list(TEXTS)
     assert errors(said) is None  # Whisper was not asked
     assert all(each.onset_gaps and max(each.onset_gaps) < 0.1 for each in said)
