@@ -15,7 +15,8 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +28,6 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import InvalidInput, ModelError
-from engine.nn.optimiser import AdamW
 from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
 from engine.training.run import (
@@ -39,11 +39,17 @@ from engine.training.run import (
     stopped,
     write_json,
 )
+from engine.training.steps import (
+    in_bf16,
+    learning_rate,
+    length_bucket,
+    on_device,
+    optimiser,
+    optimiser_step,
+)
 from engine.translatable import Translatable
 
-BETAS = (0.9, 0.96)
 VALIDATION_BATCHES = 4
-LENGTHS = 4  # lessons drawn for each that is taken, see length_bucket
 LOOK_STEPS = 25  # between two reports of losses on a graphics card, which each wait for it
 CHECKPOINT, BEST = "checkpoint.pt", "best.safetensors"  # in a stage's folder
 Losses = dict[str, Tensor]
@@ -92,6 +98,24 @@ class Learner(ABC):
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         """The part of the averaged weights that is saved."""
         return weights
+
+    def _autocast(self) -> torch.autocast:
+        return in_bf16(self._device, asked=self.schedule.bf16)
+
+    def _move(self, batch: _Batch) -> _Batch:
+        """Copy a dataclass of tensors to the device."""
+        return on_device(batch, self._device)
+
+    def _bucket(
+        self,
+        people: Mapping[int, Iterable[_Lesson]],
+        length: Callable[[_Lesson], float],
+        draw: random.Random,
+        longest: float = math.inf,
+    ) -> list[_Lesson]:
+        """A batch of lessons of similar length, at most `longest`."""
+        every = chain.from_iterable(people.values())
+        return length_bucket(every, length, draw, self._batch_size, longest=longest)
 
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
         """Do one step on a total of the losses, None = their sum; return the losses to report."""
@@ -273,55 +297,6 @@ def train_and_save(run: Run, stage: str, make: Maker, inputs: Mapping[str, str])
     save_file(learner.select(weights), run.weights(stage), about)
 
 
-def optimiser(
-    module: nn.Module,
-    schedule: Schedule,
-    *,
-    betas: tuple[float, float] = BETAS,
-    scale: float = 1.0,
-) -> torch.optim.Optimizer:
-    """Return AdamW; vectors (norms, biases) do not decay. `scale`: factor on the schedule's
-    learning rate.
-    """
-    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": schedule.weight_decay},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    fused = all(parameter.is_cuda for parameter in parameters)
-    adam = AdamW(groups, schedule.learning_rate, betas=betas, fused=fused)
-    for group in adam.param_groups:
-        group["scale"] = scale
-    return adam
-
-
-def in_bf16(device: torch.device | str, *, asked: bool) -> torch.autocast:
-    """Multiply in bfloat16 where a recipe asks for it and the machine has the instructions for it:
-    without them a processor takes 18 times as long for a step.
-    """
-    kind = torch.device(device).type
-    abilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
-    can = kind != "cpu" or any(has for name, has in abilities.items() if name.endswith("bf16"))
-    return torch.autocast(kind, torch.bfloat16, enabled=asked and can)
-
-
-def optimiser_step(loss: Tensor, optimiser: torch.optim.Optimizer, clip: float) -> None:
-    """Do one optimiser step on a loss. Gradients that are not finite change nothing."""
-    parameters: list[nn.Parameter] = [
-        parameter for group in optimiser.param_groups for parameter in group["params"]
-    ]
-    optimiser.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
-    norm = nn.utils.clip_grad_norm_(parameters, clip)
-    if optimiser.defaults["fused"]:
-        # As torch's gradient scaler does it: the device itself decides, and the host does not wait.
-        scaled: Any = optimiser
-        scaled.found_inf = (~torch.isfinite(norm)).float()
-        optimiser.step()
-    elif torch.isfinite(norm):
-        optimiser.step()
-
-
 def mean_losses(
     losses: Callable[[random.Random], Mapping[str, Tensor]], model: nn.Module | None = None
 ) -> dict[str, float]:
@@ -341,46 +316,6 @@ def mean_losses(
             if "_embedding" in module._buffers:
                 module._buffers["_embedding"] = None
     return sums
-
-
-def length_bucket(
-    everything: Iterable[_Lesson],
-    length: Callable[[_Lesson], float],
-    draw: random.Random,
-    count: int,
-    *,
-    longest: float = math.inf,
-) -> list[_Lesson]:
-    """Draw `count` lessons of similar length, some of them perhaps twice, so that little is
-    computed for padding (SMLLE's steps take two thirds of the time). All that are not longer than
-    `longest` are equally likely; the shortest is drawn where all are longer.
-    """
-    every = list(everything)
-    fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]
-    many = sorted(draw.choices(fitting, k=LENGTHS * count), key=length)
-    first = count * draw.randrange(LENGTHS)
-    return many[first : first + count]
-
-
-def on_device(batch: _Batch, device: torch.device) -> _Batch:
-    """Copy a dataclass of tensors to a device."""
-    values: Any = batch
-    tensors = {each.name: getattr(values, each.name) for each in fields(values)}
-    if device.type == "cuda":  # from pinned memory the host does not wait for the copy
-        tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
-    moved = {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
-    together: _Batch = replace(values, **moved)
-    return together
-
-
-def learning_rate(schedule: Schedule, step: int, share: float) -> float:
-    """Warm up over the first steps, hold, then fall to the schedule's end in a half cosine."""
-    warm = min(1.0, (step + 1) / max(1, schedule.warmup))
-    if share < schedule.decay_from:
-        return schedule.learning_rate * warm
-    fallen = (share - schedule.decay_from) / max(1e-9, 1 - schedule.decay_from)
-    left = 0.5 * (1 + math.cos(math.pi * min(1.0, fallen)))
-    return schedule.learning_rate * warm * (schedule.last_rate + (1 - schedule.last_rate) * left)
 
 
 def _shown(losses: Losses, name: str) -> str:

@@ -33,7 +33,7 @@ from engine.training.codec.speech import (
 from engine.training.codec.stage import CODING, alike, config_of, decoder_input, encoded
 from engine.training.corpus.speakers import group_by_speaker
 from engine.training.corpus.utterance import Entry
-from engine.training.loop import Losses, Maker, StepContext, in_bf16
+from engine.training.loop import Losses, Maker, StepContext
 from engine.training.run import Run
 from engine.training.utterances import read, shard_file
 from engine.training.voxtream import VOXTREAM, Decoder
@@ -117,9 +117,9 @@ class DecoderLearner(SoundLearner):
     def _losses(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
     ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        recipe, model = self._recipe, self._model
+        model = self._model
         pcm, latents, track, slots = self._batch(side, draw)
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
+        with self._autocast():
             columns = decoder_input(model, latents)
         output, losses = self._decoded(model.decoder, columns, track, pcm)
         return pcm, output, losses | self._misheard(output, pcm, slots)
@@ -128,7 +128,7 @@ class DecoderLearner(SoundLearner):
         """Distance of samples [B, S] from the real ones in the encoder, which learnt to recognise
         phones, relative to the size of the real latents; and the loss of a phone reader.
         """
-        with in_bf16(pcm.device, asked=self._recipe.schedule.bf16):
+        with self._autocast():
             made = encoded(self._model, output[:, None]).float()
             with torch.no_grad():
                 real = encoded(self._model, pcm[:, None]).float()

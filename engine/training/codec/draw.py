@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from engine.nn import stored_weights
-from engine.training.loop import in_bf16, on_device
 from engine.training.run import Run
+from engine.training.steps import in_bf16, on_device
 from engine.training.voxtream import VOXTREAM
 from engine.training.voxtream.data import VoxtreamUtterance, behind_another, one_utterance
 from engine.training.voxtream.losses import (

@@ -25,17 +25,9 @@ from engine.training.codec.speech import (
     Speech,
     pitch_track,
 )
-from engine.training.loop import (
-    BETAS,
-    Learner,
-    Losses,
-    StepContext,
-    in_bf16,
-    mean_losses,
-    optimiser,
-    optimiser_step,
-)
+from engine.training.loop import Learner, Losses, StepContext, mean_losses
 from engine.training.recipe import Schedule, Sound
+from engine.training.steps import BETAS, optimiser, optimiser_step
 
 ADVERSARIAL_BETAS: Final = (0.8, 0.98)  # forget gradients of an earlier critic soon
 SLOTS: Final = FRAME_SAMPLES // SLOT  # sounds read from one frame
@@ -244,7 +236,7 @@ class SoundLearner(Learner):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """A decoder's samples [B, S] for columns [B, D, T] at the right pitch, and its losses."""
         weights = self._sound
-        with in_bf16(pcm.device, asked=self.schedule.bf16):
+        with self._autocast():
             shape = decoder.shape(columns)
         missed = (shape.pitch - track.log_hz).abs() * track.weight
         # The source and its filters are exact; a graphics card has no FFT in bf16 either.
@@ -257,14 +249,14 @@ class SoundLearner(Learner):
         return output, losses
 
     def _teach(self, pcm: Tensor, output: Tensor) -> Tensor:
-        with in_bf16(pcm.device, asked=self.schedule.bf16):
+        with self._autocast():
             loss = critic_loss(self._critic(pcm), self._critic(output.detach()))
         optimiser_step(loss, self.optimisers["critic"], self.schedule.clip)
         return loss.detach()
 
     def _criticism(self, pcm: Tensor, output: Tensor) -> Tensor:
         self._critic.requires_grad_(requires_grad=False)
-        with in_bf16(pcm.device, asked=self.schedule.bf16):
+        with self._autocast():
             of_made = self._critic(output)
             with torch.no_grad():
                 of_real = self._critic(pcm)

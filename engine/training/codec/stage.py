@@ -23,7 +23,7 @@ from engine.codec.small_parts import (
 )
 from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
 from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
-from engine.training.loop import Learner, Losses, Maker, StepContext, in_bf16
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.run import Run
 from engine.training.voxtream import Codec
 
@@ -105,10 +105,10 @@ class CodecLearner(Learner):
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
         """The losses of samples [B, S] and the sounds in them, by name."""
         recipe, model = self._recipe, self._model
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
+        with self._autocast():
             latents = encoded(model, pcm[:, None])
         first, rest = quantised(model, latents.float())
-        with in_bf16(pcm.device, asked=recipe.schedule.bf16):
+        with self._autocast():
             output = model.decoder(decoder_input(model, first.x + rest.x))[:, 0].float()
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),

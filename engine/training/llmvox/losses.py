@@ -15,15 +15,7 @@ from torch.nn import functional
 from engine.training import packing
 from engine.training.llmvox import Voice
 from engine.training.llmvox.data import SentenceUtterance, spliced
-from engine.training.loop import (
-    Learner,
-    Losses,
-    Maker,
-    StepContext,
-    in_bf16,
-    length_bucket,
-    on_device,
-)
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.networks import (
     AttentionGuide,
     allowed,
@@ -151,13 +143,11 @@ class LlmVoxLearner(Learner):
 
     def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> Batch:
         longest = self._recipe.longest_seconds * TOKEN_RATE
-        side = [each for person in people.values() for each in person]
         if people is self._sides.training:
-            side = [self._perhaps_spliced(each, draw) for each in draw.choices(side, k=MANY)]
-        sentences = length_bucket(
-            side, lambda each: each.steps, draw, self._batch_size, longest=longest
-        )
-        return on_device(collated(sentences, self._model.no_token), self._device)
+            some = draw.choices(self._sides.utterances, k=MANY)
+            people = {0: tuple(self._perhaps_spliced(each, draw) for each in some)}
+        sentences = self._bucket(people, lambda each: each.steps, draw, longest)
+        return self._move(collated(sentences, self._model.no_token))
 
     def _perhaps_spliced(
         self, sentence: SentenceUtterance, draw: random.Random
@@ -176,7 +166,7 @@ class LlmVoxLearner(Learner):
         recipe, learns = self._recipe, self._model.training
         middle = recipe.stack.layers // 2
         watch = AttentionGuide(allowed(batch.guide), middle, every=not learns)
-        with in_bf16(self._device, asked=recipe.schedule.bf16):
+        with self._autocast():
             prediction = predicted(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
         real = batch.labels != UNKNOWN
         labels = batch.labels.flatten()

@@ -18,14 +18,7 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import (
-    Learner,
-    Losses,
-    Maker,
-    StepContext,
-    in_bf16,
-    length_bucket,
-)
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.networks import causal, first_weights, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum as Recipe
@@ -143,8 +136,7 @@ class SpectrumLearner(Learner):
     def _lessons(
         self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
     ) -> list[Lesson]:
-        everybody = [each for person in side.values() for each in person]
-        utterances = length_bucket(everybody, lambda each: each.steps, draw, self._batch_size)
+        utterances = self._bucket(side, lambda each: each.steps, draw)
         if self._draws is not None:
             utterances = [
                 replace(each, tokens=self._draws.tokens(each)) if draw.random() < drawn else each
@@ -205,7 +197,7 @@ class SpectrumLearner(Learner):
             inputs = self._hearing_itself(inputs, prompts.to(self._device))
         count, steps = real.shape
         keep = model.prenet.keep_masks((count, steps), recipe.dropout, None)
-        with in_bf16(self._device, asked=recipe.schedule.bf16):
+        with self._autocast():
             hidden = run_stack(
                 model.stack, model.inputs(inputs, keep), causal(steps, self._device)
             )[real].float()

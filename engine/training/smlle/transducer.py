@@ -6,7 +6,6 @@ of a lesson's nodes equal those that a session computes one by one.
 
 import random
 from collections.abc import Sequence
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -14,15 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.training.loop import (
-    Learner,
-    Losses,
-    Maker,
-    StepContext,
-    in_bf16,
-    length_bucket,
-    on_device,
-)
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.networks import causal, first_weights, run_stack
 from engine.training.run import Run
 from engine.training.smlle import Transducer as Recipe
@@ -76,10 +67,7 @@ class TransducerLearner(Learner):
         self, side: People[TokenUtterance], draw: random.Random
     ) -> Sequence[TokenUtterance]:
         longest = self._recipe.longest_seconds * STEPS_PER_SECOND  # paragraphs are longer
-        every = chain.from_iterable(side.values())
-        return length_bucket(
-            every, lambda each: each.steps, draw, self._batch_size, longest=longest
-        )
+        return self._bucket(side, lambda each: each.steps, draw, longest)
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
         """-log probability per token."""
@@ -90,9 +78,8 @@ class TransducerLearner(Learner):
         places = padded([each.spoken_by for each in lessons])
         units = torch.tensor([len(each.phones) + 2 for each in lessons])
         counts = torch.tensor([each.steps for each in lessons])
-        within = on_device(band(places, units, counts, reach), self._device)
-        bf16 = self._recipe.schedule.bf16
-        with in_bf16(self._device, asked=bf16):
+        within = self._move(band(places, units, counts, reach))
+        with self._autocast():
             logits = self._logits(phones.to(self._device), marks.to(self._device), tokens, within)
         labels = logits.float().log_softmax(-1)  # [B, T + 1, W, V + 1]
         targets = functional.pad(tokens, (0, 1))[:, :, None, None]

@@ -4,7 +4,6 @@ Invariant: a pack is read back before its stage is done.
 """
 
 import random
-from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -12,14 +11,7 @@ from torch.nn import functional
 
 from engine.codec.mel import LEVELS
 from engine.training import packing
-from engine.training.loop import (
-    Learner,
-    Losses,
-    Maker,
-    StepContext,
-    in_bf16,
-    length_bucket,
-)
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
@@ -109,10 +101,7 @@ class SpeakStreamLearner(Learner):
     def _batch(self, people: People[WordsUtterance], draw: random.Random) -> Batch:
         recipe = self._recipe
         longest = recipe.longest_seconds * POSITION_RATE
-        every = chain.from_iterable(people.values())
-        chosen = length_bucket(
-            every, lambda each: each.positions, draw, self._batch_size, longest=longest
-        )
+        chosen = self._bucket(people, lambda each: each.positions, draw, longest)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
 
@@ -127,7 +116,7 @@ class SpeakStreamLearner(Learner):
         """Cross-entropy of the levels and of the ends."""
         recipe, model = self._recipe, self._model
         real = batch.unit != NOTHING  # [B, L]
-        with in_bf16(self._device, asked=recipe.schedule.bf16):
+        with self._autocast():
             rows = hidden(model, batch, recipe.prenet_dropout, recipe.dropout)
             predicted = model.leave(rows[real]), model.end(rows[real])[..., 0]
         levels, end = (each.float() for each in predicted)

@@ -1,9 +1,11 @@
 """The synthesisers that speak the corpus, behind one function: text in, samples and the exact times
-of their sounds out. flite and espeak-ng are stretched; Kokoro keeps rates by itself.
+of their sounds out. flite, festival and espeak-ng are stretched; Kokoro keeps rates by
+itself.
 
 Invariant: a take's sounds follow each other without gap or overlap from sample 0 to its end.
 """
 
+import re
 import shutil
 import subprocess
 import tempfile
@@ -20,9 +22,11 @@ from engine.errors import InvalidInput
 from engine.training.teachers import sounds
 
 SECONDS_PER_CALL: Final = 120.0
+PACKAGES: Final = {"flite": "flite", "festival": "festival festvox-us-slt-hts"}
 EXACT: Final = frozenset({"kokoro"})
 LICENCES: Final = {
     "flite": "CMU Flite voices kal16, awb, rms, slt: Carnegie Mellon University's BSD-like licence",
+    "festival": "festvox-us-slt-hts: CMU ARCTIC slt, HTS working group's BSD-like licence",
     "espeak": "eSpeak NG: GPL-3.0-or-later; speech made with it is not covered by the licence",
     "kokoro": "Kokoro-82M v1.0 by hexgrad: Apache-2.0; its card: permissively licensed and "
     "synthetic speech; ONNX by kokoro-onnx, MIT",
@@ -70,7 +74,12 @@ def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
     """Speak requests with the synthesiser called `name`. InvalidInput when it is not known or not
     installed.
     """
-    functions: dict[str, Speak] = {"flite": _flite, "espeak": _espeak, "kokoro": _kokoro}
+    functions: dict[str, Speak] = {
+        "flite": _flite,
+        "festival": _festival,
+        "espeak": _espeak,
+        "kokoro": _kokoro,
+    }
     if name not in functions:
         raise InvalidInput(
             "There is no synthesiser '{name}'.",
@@ -78,8 +87,9 @@ def speak_all(name: str, requests: Sequence[Request]) -> list[Take | None]:
             name=name,
             names=", ".join(functions),
         )
-    if name == "flite" and not shutil.which("flite"):
-        raise InvalidInput("flite is not installed.", hint="On Debian: apt install flite")
+    if name in PACKAGES and not shutil.which(name):
+        hint = f"On Debian: apt install {PACKAGES[name]}"
+        raise InvalidInput("{name} is not installed.", hint=hint, name=name)
     return functions[name](requests) if requests else []
 
 
@@ -107,14 +117,60 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
         return None
     if process.returncode != 0 or not wave.is_file():
         return None
+    pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
+    return _arpabet_take(wave, [(phone, float(end)) for phone, end in pairs])
+
+
+# --------------------------------------------------------------------- festival
+
+
+def _festival(requests: Sequence[Request]) -> list[Take | None]:
+    """All requests in one process: loading the voice takes longer than a sentence."""
+    with tempfile.TemporaryDirectory(prefix="rubato-festival-") as folder:
+        lines = ["(voice_cmu_us_slt_arctic_hts)"]
+        for number, request in enumerate(requests):
+            text = re.sub(r'["\\]', "", request.text)
+            start = f"{folder}/{number}"
+            lines += [
+                f"(Parameter.set 'Duration_Stretch {request.stretch:.3f})",
+                f'(set! said (utt.synth (Utterance Text "{text}")))',
+                f'(utt.save.wave said "{start}.wav" \'riff)',
+                f'(utt.save.segs said "{start}.segs")',
+            ]
+        script = Path(folder) / "speak.scm"
+        script.write_text("\n".join(lines), encoding="utf-8")
+        starts = [Path(folder) / str(number) for number in range(len(requests))]
+        try:
+            subprocess.run(
+                ["festival", "-b", str(script)],
+                capture_output=True,
+                timeout=SECONDS_PER_CALL * max(1, len(requests)),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            # festival was killed in the last take that has a file: that one is incomplete
+            begun = [start for start in starts if start.with_suffix(".wav").is_file()]
+            starts = [start if start in begun[:-1] else Path(folder) / "none" for start in starts]
+        return [_festival_take(start) for start in starts]
+
+
+def _festival_take(start: Path) -> Take | None:
+    wave, segments = start.with_suffix(".wav"), start.with_suffix(".segs")
+    if not wave.is_file() or not segments.is_file():
+        return None
+    rows = [line.split() for line in segments.read_text().splitlines()]
+    return _arpabet_take(wave, [(row[2], float(row[0])) for row in rows if len(row) == 3])
+
+
+def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:
+    """A take from a wave file and phones with the seconds at which they end."""
     pcm, sample_rate = soundfile.read(wave, dtype="float32")
     wave.unlink()
     spelt, start = [], 0
-    pairs = [part.rsplit(":", 1) for part in process.stdout.split() if ":" in part]
-    for phone, end_seconds in pairs:
+    for phone, end_seconds in phones:
         if phone not in sounds.ARPABET:
             return None
-        end = max(start, min(round(float(end_seconds) * sample_rate), len(pcm)))
+        end = max(start, min(round(end_seconds * sample_rate), len(pcm)))
         spelt.append((sounds.ARPABET[phone], start, end))
         start = end
     return _take(pcm, int(sample_rate), spelt)

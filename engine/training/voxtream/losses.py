@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.loop import Learner, Losses, Maker, StepContext, in_bf16, on_device
+from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.utterances import People, Sides, read_sides
@@ -164,7 +164,7 @@ class VoiceLearner(Learner):
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
         lessons = [self._lesson(person_of(people, draw), draw, window) for _ in range(count)]
-        return on_device(collated(lessons, self._config), self._device)
+        return self._move(collated(lessons, self._config))
 
     def _lesson(
         self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
@@ -180,8 +180,7 @@ class VoiceLearner(Learner):
         loss on some frames.
         """
         model, recipe = self._model, self._recipe
-        bf16 = recipe.schedule.bf16
-        with in_bf16(self._device, asked=bf16):
+        with self._autocast():
             phones = phone_rows(model, batch, look_ahead)
             hidden = temporal_hidden(model, batch, phones, recipe.dropout)
             logits = model.semantic_head(hidden).float().flatten(0, 1)  # [B T, N V]

@@ -15,19 +15,11 @@ from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.nn.optimiser import AdamW
 from engine.nn.transformer import Heads
 from engine.training import loop
-from engine.training.loop import (
-    Learner,
-    Losses,
-    StepContext,
-    in_bf16,
-    learning_rate,
-    length_bucket,
-    optimiser_step,
-    train,
-)
+from engine.training.loop import Learner, Losses, StepContext, train
 from engine.training.networks import AttentionGuide, allowed, places
 from engine.training.recipe import Schedule
 from engine.training.run import Run, read_json
+from engine.training.steps import in_bf16, learning_rate, length_bucket, optimiser_step
 
 CPU = torch.device("cpu")
 TIMED = Schedule(steps=1000, batch=1, learning_rate=0.1, seconds=20.0)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from engine.errors import InvalidInput
 from engine.text.phonemes import Espeak
@@ -219,15 +220,29 @@ def test_prose_is_clean_sentences_of_files(tmp_path):
     ]
 
 
-def test_a_synthesiser_that_hangs_or_is_missing_is_not_waited_for(monkeypatch):
+@pytest.mark.parametrize("name", ["flite", "festival"])
+def test_a_synthesiser_that_hangs_has_spoken_what_was_complete_and_no_more(name, monkeypatch):
+    """Festival writes the takes of a call one after the other."""
+
     def hang(command: list[str], timeout: float, **_: object) -> None:
+        if name == "festival":
+            folder = Path(command[-1]).parent
+            for number in (0, 1):
+                soundfile.write(folder / f"{number}.wav", np.zeros(1_600, np.float32), 16_000)
+                (folder / f"{number}.segs").write_text("0.1 100 ae\n")
         raise subprocess.TimeoutExpired(command, timeout)
 
     monkeypatch.setattr(subprocess, "run", hang)
     monkeypatch.setattr(synthesisers.shutil, "which", lambda name: name)
-    assert synthesisers.speak_all("flite", [Request(TEXT, "slt", 1.0, 170.0)]) == [None]
+    requests = [Request(TEXT, "slt", 1.0, 170.0)] * 3
+    takes = synthesisers.speak_all(name, requests)
+    assert [take is None for take in takes] == [name == "flite", True, True]
+
+
+def test_a_missing_synthesiser_is_named_with_its_package(monkeypatch):
     monkeypatch.setattr(synthesisers.shutil, "which", lambda _: None)
-    with pytest.raises(InvalidInput, match="flite is not installed"):
-        synthesisers.speak_all("flite", ())
-    with pytest.raises(InvalidInput, match="no synthesiser 'festival'"):
+    with pytest.raises(InvalidInput, match="festival is not installed") as refusal:
         synthesisers.speak_all("festival", ())
+    assert "festvox-us-slt-hts" in str(refusal.value.hint)
+    with pytest.raises(InvalidInput, match="no synthesiser 'sam'"):
+        synthesisers.speak_all("sam", ())
