@@ -34,13 +34,7 @@ _LIMITS: Final = """\
 - English only. It learnt from synthesised speech, so it sounds like a synthesiser and not like a
   person. No recording of a person took part.
 - The pronunciations are espeak-ng's: names and foreign words may be wrong.
-"""
-_CLONES: Final = """\
-- From a recording it takes only the pitch and the colour of the voice; a real person's clone is not
-  much like that person.
-"""
-_ALONE: Final = """\
-- It speaks only with its own voices, because a prompt needs its text. Its rate cannot be changed.
+- It speaks only with its own voices.
 """
 _BASE: Final = """
 Its speaker encoder is the built-in voice's.
@@ -163,7 +157,6 @@ def write_card(run: Run, folder: Path) -> None:
     )
     measured = reached or f"Not measured yet: run `python -m engine.training compare{only}`."
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
-    own = _ALONE if recipe.system == "voxtream" else _CLONES
     text = f"""# {recipe.export.name}
 
 {system.card} trained from scratch by the stages of
@@ -183,5 +176,5 @@ def write_card(run: Run, folder: Path) -> None:
 {measured}
 
 ## What it cannot do
-{_LIMITS}{own}{limits}"""
+{_LIMITS}{limits}"""
     (folder / CARD_FILE).write_text(text, encoding="utf-8")

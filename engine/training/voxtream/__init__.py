@@ -165,7 +165,8 @@ SYSTEMS: Final = {
     ),
     VOXTREAM: System(
         "A small VoXtream with the codes of the built-in voice, whose depth transformer is frozen, "
-        "as the paper freezes another model's. Its decoder is its own. It was",
+        "as the paper freezes another model's. Its decoder is its own. Its rate cannot be changed. "
+        "It was",
         VoxtreamRecipe,
         {**CORPUS, **_LAST},
     ),

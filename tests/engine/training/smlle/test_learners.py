@@ -14,10 +14,8 @@ from torch import Tensor
 
 from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable
-from engine.training.codec.speech import read_speech
 from engine.training.evaluation.performance import spoken_rate
 from engine.training.loop import StepContext
-from engine.training.packing import pack_folder
 from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum, Transducer
@@ -26,7 +24,6 @@ from engine.training.smlle.spectrum import Draws, SpectrumLearner, padded
 from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import TransducerLearner
 from engine.training.utterances import Sides, read_sides
-from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from engine.tts.system.spectrum import Columns, from_nothing

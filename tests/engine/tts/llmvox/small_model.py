@@ -91,8 +91,6 @@ def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
     save_weights(random_spectrum().state_dict(), folder / SPECTRUM_FILE, weights)
     save_weights(decoder.state_dict(), folder / VOCODER_FILE, weights, shape_metadata(VOCODER))
-    about = shape_metadata(SPEAKER)
-    save_weights(speaker.state_dict(), folder / SPEAKER_FILE, Weights.FLOAT32, about)
     config = PackConfig(NAME, model.shape, GENERATION)
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
     (folder / PHONES_FILE).write_text(json.dumps({**own_ids(), **MARKS}), encoding="utf-8")
