@@ -201,6 +201,11 @@ def is_other_word(word: str) -> bool:
     return lower in _NO_NOUNS or lower in _VERB_LIKE or lower.endswith("ed")
 
 
+def may_be_noun(word: str) -> bool:
+    """Whether a word after an amount may be a noun: bit, but not thick or yesterday."""
+    return word.isalpha() and word.islower() and not (is_other_word(word) or word in _ADJECTIVES)
+
+
 def is_counted(word: str) -> bool:
     """Whether the word after a number looks like what is counted."""
     lower = word.lower()

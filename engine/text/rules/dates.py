@@ -50,7 +50,9 @@ _DASHED = tuple(
         rf"{_NAMED_MONTH}[-/]{_NAMED_DAY}",
     )
 )
-_TIMED = re.compile(r"[AP]\.?M|\d{1,2}(?::\d\d)?[ap]\.?m|\d{1,2}:\d\d(?::\d\d)?", re.IGNORECASE)
+_TIMED = re.compile(
+    r"noon|midnight|[AP]\.?M|\d{1,2}(?::\d\d)?[ap]\.?m|\d{1,2}:\d\d(?::\d\d)?", re.IGNORECASE
+)
 _DAYS = section("dates", "days")
 FULL_NAMES = frozenset((*MONTHS, *_DAYS.values()))
 _DAY_RANGE = re.compile(r"(\d{1,2})(st|nd|rd|th)?[-–](\d{1,2})(?:st|nd|rd|th)?")
@@ -108,6 +110,7 @@ def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
         before == "on"
         or context.previous in _DAYS
         or (before in _DATED and before != "of" and top > bottom)
+        or match[2][0] == "0"
         or (bottom > 12 and bottom != 16 and before in _DATED)
     )
     said = date(top, bottom, "") if dated else ""
@@ -245,10 +248,14 @@ def dashed(body: str, context: Context) -> Reading | None:
 
 
 def zone(body: str, context: Context) -> Reading | None:
-    """The EST of "3 PM EST.": a zone keeps its letters, and its dot ends the sentence."""
+    """The EST of "3 PM EST.": a zone keeps its letters, and its dot ends the sentence. Behind it, a
+    slash is a pause."""
+    if body == "/" and context.previous in _ZONES:
+        return Reading(())
     if body not in _ZONES or not context.past or context.past[0].mark:
         return None
-    return say(body) if _TIMED.fullmatch(context.past[0].body) else None
+    mark = "," if not context.punctuation and context.after == "/" else None
+    return say(body, mark) if _TIMED.fullmatch(context.past[0].body) else None
 
 
 def full_name(word: str) -> str:

@@ -135,7 +135,7 @@ def listed(match: re.Match[str], context: Context) -> Reading | None:
     """1,2,3; 1,2 or 3"""
     if match[1]:
         follows = int(match[1]) + 1 == int(match[2]) and context.previous != "between"
-        if not follows or context.punctuation or context.after not in ("or", "and"):
+        if not follows or context.punctuation or context.after not in ("or", "and", "&"):
             return None
     return say(", ".join(numbers.number(part) for part in match[0].split(",")))
 

@@ -99,6 +99,12 @@ def word(body: str, context: Context) -> Reading | None:
     return Reading((body,)) if all(_is_of_word(char) for char in body) else None
 
 
+@matching(r"([A-DF])-")
+def grade(match: re.Match[str], context: Context) -> Reading | None:
+    """A-, B-; but A- and B-levels"""
+    return None if context.after in ("and", "or") else say(f"{match[1]} minus")
+
+
 @matching(_MOLECULE)
 def molecule(match: re.Match[str], context: Context) -> Reading:
     """H2O, CO2, Ca2+: element by element"""
@@ -246,5 +252,5 @@ def _number(text: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    named, operator, flag, molecule, word, code_name, called, formula, anything,
+    named, operator, flag, grade, molecule, word, code_name, called, formula, anything,
 )  # fmt: skip

@@ -8,7 +8,7 @@ A slash is "per" only before a span of time, a person or a unit, and behind an a
 import re
 
 from engine.text.rules import figures, numbers
-from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, say
+from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, may_be_noun, say
 from engine.text.rules.numbers import FRACTION, NUMBER
 from engine.text.tables import words
 from engine.text.unit_table import SIGNS
@@ -20,8 +20,9 @@ _MEASURES = {"'": "ft", "′": "ft", '"': "in", "″": "in"}
 _PLURALS = {"foot": "feet", "inch": "inches"}
 
 _ATTACHED_ONLY = frozenset({"M", "B", "bn", "in", "fl", "N"})  # words or letters when alone
-_COUNTED_LAST = frozenset("Wh kWh MWh mAh sqft sqm nmi Nm cc bps".split())  # watt hours
+_COUNTED_LAST = frozenset("Wh kWh MWh mAh sqft sqm nmi Nm N-m cc bps".split())  # watt hours
 _BY = ("x", "×")
+_BEFORE_HEAT = frozenset("at to about around over under below above reaches".split())
 _LENGTHS = frozenset(("mm", "cm", "m", "in", "″", "ft"))
 _PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _UNIT = "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True))
@@ -73,6 +74,13 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
     if part and not hyphen:
         single = context.is_adjective(context.before_previous)
     return say(f"{part or numbers.amount(figure)} {_unit(unit, one=single)}", _mark(context))
+
+
+@matching(r"(\d{2,3})([CF])")
+def heat(match: re.Match[str], context: Context) -> Reading | None:
+    """at 350F, 220C/200C"""
+    led = context.previous.lower() in _BEFORE_HEAT or context.previous[-1:] == match[2]
+    return say(quantity(match[1], "°" + match[2])) if led else None
 
 
 def alone(body: str, context: Context) -> Reading | None:
@@ -129,15 +137,14 @@ def _factor(text: str, *, one: bool) -> str:
     return f"per {words}" if power.startswith("-") else words
 
 
-@matching(r"(\d{1,2})['′](\d{1,2})[\"″]?")
+@matching(r"(\d{1,2})['′]-?(\d{1,2})[\"″]?")
 def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
     """5'11" (the inch sign may have been taken for a quotation mark)"""
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
 def feet(body: str, context: Context) -> Reading | None:
-    """8′, 5′ 11″, 8′ by 10′; "4′ x 8′ sheets" at the head of a sentence; the minutes and seconds of
-    40° 51′ 30″"""
+    """8′, 5′ 11″, 8′ by 10′; the minutes and seconds of 40° 51′ 30″"""
     part = _ARC.fullmatch(body)
     if part and "°" in (context.previous[-1:], context.before_previous[-1:]):
         name = "minute" if part[2] == "′" else "second"
@@ -146,11 +153,7 @@ def feet(body: str, context: Context) -> Reading | None:
     if not match:
         return None
     inches = bool(_INCHES.fullmatch(context.after))
-    heads = not context.past and context.after in _BY
-    heads = heads or (
-        len(context.past) == 2 and context.previous in _BY and not context.punctuation
-    )
-    single = inches or heads or _is_part_of_noun("ft", context, context.article)
+    single = inches or _is_part_of_noun("ft", context, context.article)
     return say(quantity(match[1], "ft", single=single))
 
 
@@ -171,12 +174,18 @@ def size(body: str, context: Context) -> Reading | None:
 
 def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
     """Whether a measure describes what is behind it: a 6′ fence, a 5 kg bag; of lengths also: 6″
-    nails, 10 mm bits. A number before it is part of the measure.
+    nails, a sharp 10 mm bit, 4′ x 8′ sheets at the head of a sentence. A number before it is part
+    of the measure.
     """
     if not article.isdecimal() and context.describes(article):
         return True
     after = context.after if sign in _LENGTHS and not context.punctuation else ""
-    return after.islower() and after.endswith("s") and is_counted(after)
+    if sign == "ft" and after in _BY:
+        return not context.past
+    if sign == "ft" and after and context.previous in _BY and len(context.past) == 2:
+        return True
+    plural = after.islower() and after.endswith("s") and is_counted(after)
+    return plural or (sign == "mm" and may_be_noun(after))
 
 
 def bearing(body: str, context: Context) -> Reading | None:
@@ -281,4 +290,4 @@ def _mark(context: Context) -> str | None:
 
 
 RATES: tuple[Rule, ...] = (product, size, glued, spaced, feet)
-RULES: tuple[Rule, ...] = (feet_and_inches, bearing, attached, alone)
+RULES: tuple[Rule, ...] = (feet_and_inches, bearing, heat, attached, alone)

@@ -42,6 +42,7 @@ _RAISED = re.compile(r"(?P<base>\w*)<sup>(?P<raised>[^<>]*)</sup>", re.IGNORECAS
 _FIGURES = re.compile(r"[-−+]?\d+")
 _NOTED = re.compile(r"[^\W\d_]{3,}|")  # a word with the number of a note
 _TRUNK = re.compile(r"^(\+\d{1,3})\(0\)(?=\d)")  # +49(0)30: not dialled behind the country
+_TRUNK_APART, _COUNTRY = re.compile(r"^\(0\)(?=\d)"), re.compile(r"\+\d{1,3}")
 _MASK = re.compile(
     r"(?<![\w*•●])(?:[*•●]{3,}|[xX]{4,})(?:-(?:[*•●]{2,}|[xX]{3,}))*-?(?=\d{3,5}(?![\d*]))"
 )
@@ -113,6 +114,8 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
     piece = piece.replace(_ALTERED, lambda match: match[1])
     piece = piece.replace(_IMAGE, "").replace(_TARGET, "").replace(_REFERENCE, "")
     piece = piece.replace(_TRUNK, lambda match: f"{match[1]} ")
+    if _COUNTRY.fullmatch(place.previous):
+        piece = piece.replace(_TRUNK_APART, "")
     piece = piece.replace(_ESCAPE, lambda match: match[1])
     piece = piece.replace(_MASKS if _MASKS.fullmatch(piece.text) else _MASK, identifiers.MASK)
     if piece.text not in ("*", "**"):
