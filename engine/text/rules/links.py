@@ -20,25 +20,18 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+|[-_.+%/~]")
 )
 def web(match: re.Match[str], context: Context) -> Reading:
     """https://www.example.com/path -> link to example dot com"""
-    port = f" port {numbers.digits(match[2])}" if match[2] and len(match[2]) < 6 else ""
-    return say(f"link to {_host(match[1])}{port}")
-
-
-@matching(r"(localhost|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,6}):(\d{2,5})(?:/\S*)?")
-def port(match: re.Match[str], context: Context) -> Reading:
-    """localhost:3000"""
-    return say(f"{_host(match[1])} port {numbers.digits(match[2])}")
+    return say(f"link to {_host(match[1], match[2])}")
 
 
 @matching(
-    r"((?:[A-Za-z0-9][A-Za-z0-9-]*\.)+"
+    r"(localhost(?=:)|(?:[A-Za-z0-9][A-Za-z0-9-]*\.)+"
     r"(?:com|org|net|edu|gov|io|ai|dev|app|co|uk|de|fr|ca|au|jp|info|me|tv|us|eu|nl|ch|at))"
-    r"(?:[/?]\S*)?",
+    r"(?::(\d{2,5}))?(?:[/?]\S*)?",
     re.IGNORECASE,
 )
 def domain(match: re.Match[str], context: Context) -> Reading:
-    """example.com"""
-    return say(_host(match[1]))
+    """example.com, localhost:3000"""
+    return say(_host(match[1], match[2]))
 
 
 @matching(r"(?:mailto:)?([\w.%+-]+)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})", re.IGNORECASE)
@@ -82,9 +75,10 @@ def spell(name: str) -> str:
     return " ".join(words)
 
 
-def _host(host: str) -> str:
+def _host(host: str, port: str | None = None) -> str:
     host = re.sub(r"^www\.", "", host, flags=re.IGNORECASE).strip(".")
-    return spell(host) or "a page"
+    behind = f" port {numbers.digits(port)}" if port and len(port) < 6 else ""
+    return (spell(host) or "a page") + behind
 
 
-RULES: tuple[Rule, ...] = (web, email, port, domain, sign, path)
+RULES: tuple[Rule, ...] = (web, email, domain, sign, path)

@@ -22,6 +22,7 @@ _FIGURES = re.compile(rf"-?(?:{NUMBER})")
 _AMOUNT = re.compile(
     rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
 )
+_VALUE = re.compile(r"(?:[A-Z]{0,2}[$€£¥₹])?(\d+(?:\.\d+)?)")
 _NUMERICAL = re.compile(rf"[(\-+]?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
@@ -67,7 +68,7 @@ def operator(body: str, context: Context) -> Reading | None:
         sides = measured and context.after[:1].isdigit()
         return say("by") if sides else None
     begins_range = _FIGURES.fullmatch(context.previous) or _timed(context)
-    if body == "~" and (begins_range or _amount_before(context)):
+    if body == "~" and (begins_range or _AMOUNT.fullmatch(context.previous)):
         return _between_numbers(body, context)
     if body in ("-", "–", "*", "x") or (body == "×" and context.after_number):
         return _between_numbers(body, context)
@@ -167,55 +168,31 @@ def _is_of_word(char: str) -> bool:
 
 
 def _between_numbers(body: str, context: Context) -> Reading | None:
+    before = context.previous
     if _timed(context) and context.after[:1].isdigit():
         return say("to")
-    spread = body not in "*x×" and _spread(context)
-    if spread:
-        return say(spread)
-    if not (context.past and not context.past[0].mark and _NUMERICAL.fullmatch(context.previous)):
+    if before in SIGNS or before in SCALES:
+        before = context.before_previous
+    follows = _NUMERICAL.fullmatch(before) or _AMOUNT.fullmatch(before)
+    if not follows or context.past[0].mark:
         return Reading(())
-    after = context.after
-    if not _NUMERICAL.fullmatch(after) and not re.match(r"[$€£¥]?\d", after):
+    low, high = _value(before), _value(context.after)
+    if not high and not _NUMERICAL.fullmatch(context.after):
         return Reading(())
     if body in "*x×":
         return say("by" if context.before_previous in ("a", "an") else "times")
-    low, high = _leading_value(context.previous), _leading_value(after)
-    terms = re.search("[xyzn^]", context.previous)  # 2x - 3
-    return say("to" if not terms and low is not None and high and low < high else "minus")
+    rises = low and high and not re.search("[xyzn^]", before) and float(low[1]) < float(high[1])
+    return say("to" if rises else "minus")
 
 
-def _spread(context: Context) -> str:
-    """ "to" or "minus" between amounts that are more than figures: $5 - $10, 5 km - 10 km; "" if
-    they are not."""
-    low = _amount_before(context)
-    high = _AMOUNT.match(context.after) if low else None
-    if not (low and high):
-        return ""
-    values = [float(match["figure"].replace(",", "")) for match in (low, high)]
-    return "to" if values[0] < values[1] else "minus"
-
-
-def _amount_before(context: Context) -> re.Match[str] | None:
-    """The amount before: one with a sign or a unit, in one token or two."""
-    before = context.previous
-    if not context.past or context.past[0].mark:
-        return None
-    one = _AMOUNT.fullmatch(before)
-    if one and not _FIGURES.fullmatch(before) and (not one["unit"] or one["unit"] in SIGNS):
-        return one
-    if before in SIGNS or before in SCALES:
-        return _AMOUNT.fullmatch(context.before_previous)
-    return None
+def _value(text: str) -> re.Match[str] | None:
+    """The number that a text begins with, behind the sign of a currency."""
+    return _VALUE.match(text.replace(",", ""))
 
 
 def _timed(context: Context) -> bool:
     """Behind the "AM" of "9:00 AM - 5:00 PM", or behind "9:00"."""
     return bool(re.fullmatch(r"[ap]\.?m|\d{1,2}:\d\d", context.previous, re.IGNORECASE))
-
-
-def _leading_value(text: str) -> float | None:
-    match = re.match(r"\d[\d,]*(?:\.\d+)?", text)
-    return float(match[0].replace(",", "")) if match else None
 
 
 def greek(letter: str) -> str:
