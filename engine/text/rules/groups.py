@@ -63,8 +63,6 @@ _GLUED_AMERICAN = re.compile(r"(1?)([2-9]\d\d)([2-9]\d\d)(\d{4})", re.ASCII)
 _LONG_ID = re.compile(r"(?=(?:[A-Z]*\d){8})[A-Z\d]{9,34}|[a-z]{1,4}\d{8,30}", re.ASCII)
 _BEFORE_QUANTITY = words("groups", "before_quantity")
 _COUNTING_VERBS = words("groups", "counting_verbs")
-_HAVING = frozenset(("have", "has", "had"))
-_NAMED = _CUES | words("groups", "named")
 _AFTER_QUANTITY = words("groups", "after_quantity")
 _TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}|\d{5}-\d{4}", re.ASCII)
 
@@ -251,8 +249,7 @@ def _is_quantity(body: str, context: Context) -> bool:
     if body.endswith("000") and body[0] != "0":
         return True
     one, two = context.previous.lower(), context.before_previous.lower()
-    counts = one in _COUNTING_VERBS or _has_many(one, two, context)
-    if counts and body[0] != "0" and len(body) <= _LONGEST_COUNT:
+    if one in _COUNTING_VERBS and body[0] != "0" and len(body) <= _LONGEST_COUNT:
         return True
     if one in _BEFORE_QUANTITY or (one in ("is", "of") and two in _BEFORE_QUANTITY):
         return True
@@ -260,15 +257,6 @@ def _is_quantity(body: str, context: Context) -> bool:
     if after in _AFTER_QUANTITY or after.partition("/")[0] in SIGNS:
         return True
     return after != "or" and not _GLUED_AMERICAN.fullmatch(body) and is_counted(after)
-
-
-def _has_many(one: str, two: str, context: Context) -> bool:
-    """Whether "we have" or "there are" stands before a number and nothing says that it names
-    something."""
-    counted = one in _HAVING or (one in ("are", "were") and (two == "there" or is_counted(two)))
-    if not counted or not _NAMED.isdisjoint(past.body.lower() for past in context.past):
-        return False
-    return bool(context.punctuation) or (context.after != "as" and context.after not in _NAMED)
 
 
 def _reading(text: str) -> Reading:
