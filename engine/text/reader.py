@@ -145,7 +145,7 @@ class Reader:
         if texts and self._line_words > 1 and groups.continues(texts, entry.text):
             self._run.append(entry)
             return []
-        words = self._read_run(peeled.body)
+        words = self._read_run("(" * ("(" in peeled.opened) + peeled.body)
         if not peeled.body:
             self._attach(peeled)
             return words

@@ -79,7 +79,7 @@ def shortened(body: str, context: Context) -> Reading | None:
         return say("cup" if numbers.is_one(context.previous) else "cups", "")
     if body == "c" and re.fullmatch(r"\d{1,2}(?:st|nd|rd|th)", context.previous):
         return say("century", context.mark_behind_dot(any_name=True))
-    figure = context.after[:1].isdigit() or (body == "No" and context.after == "of")
+    figure = context.after.lstrip("(")[:1].isdigit() or (body == "No" and context.after == "of")
     if lower in _BEFORE_FIGURE and not figure:
         return None
     if lower in _OTHERS_IN_CAPITALS and body.isupper() and not figure:

@@ -155,13 +155,14 @@ def month(body: str, context: Context) -> Reading | None:
 
 
 def weekday(body: str, context: Context) -> Reading | None:
-    """Mon., Thu, Sat. before a date, by Fri., Mon:"""
+    """Mon., Thu, Sat. before a date, by Fri., Mon: and Mon alone in its line or cell"""
     name = _DAYS.get(body)
     if name is None:
         return None
     safe = context.punctuation.startswith(".") and body not in ("Sat", "Sun", "Wed", "Mon", "Fri")
     cued = context.punctuation.startswith(".") and context.previous.lower() in _DATED
-    safe = safe or cued or context.punctuation.startswith(":")
+    alone = not context.past and not context.punctuation and context.after == ""
+    safe = safe or cued or alone or context.punctuation.startswith(":")
     if not (safe or context.after[:1].isdigit() or is_month(context.after)):
         return None
     return say(name, context.mark_behind_dot(any_name=False))

@@ -35,7 +35,7 @@ _CODES = frozenset((*identifiers.RULES, *links.RULES, *groups.RULES, figures.net
 _LEADS = section("symbols", "leads")
 _LED = re.compile(rf"({'|'.join(sorted(_LEADS, key=len, reverse=True))})([-+]?[\d.$€£¥₹½¼¾].*)")
 _MORE = re.compile(r"(.*\d.*)\+")
-_SPREAD = re.compile(r"(-?[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-–~]*)")
+_SPREAD = re.compile(r"(-?(?!#[A-Za-z])[^-–~]+)(?<!\^)(?:[-–~]|\.\.)([-–]?[^-–.~][^-–~]*)")
 _HALF = re.compile(r"\d{0,2}[ap]m[-–](?:noon|midnight)$", re.IGNORECASE)  # 10 am-noon
 _PAIR = re.compile(r"([^/]+)/([^/]+)")
 _PLAIN = re.compile(r"\d+")

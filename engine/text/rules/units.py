@@ -6,6 +6,7 @@ A slash is "per" only before a span of time, a person or a unit, and behind an a
 """
 
 import re
+from dataclasses import replace
 
 from engine.text.rules import figures, numbers
 from engine.text.rules.context import Context, Reading, Rule, is_counted, matching, may_be_noun, say
@@ -26,9 +27,10 @@ _BEFORE_HEAT = frozenset("at to about around over under below above reaches".spl
 _LENGTHS = frozenset(("mm", "cm", "m", "in", "″", "ft"))
 _PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
 _UNIT = "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True))
+_EACH = words("units", "each")
 _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
 _EXPRESSION = re.compile(
-    rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|day|week|month|year)(\^[23])?)?"
+    rf"({_UNIT})(\^[23]|(?<=m)[23])?(?:/({_UNIT}|{'|'.join(_EACH)})(\^[23])?)?"
 )
 _FACTOR = rf"(?:{_UNIT}|K|J|T|C|A|rad)(?:\^-?[23])?"
 _PRODUCT = re.compile(
@@ -42,7 +44,6 @@ _RATE = re.compile(
 _PER_MANY = re.compile(rf"({_UNIT})/(10+)")
 _DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"″])?([NESW])?")
-_EACH = words("units", "each")
 _COUNT = re.compile(rf"({NUMBER})((?:/[a-z]+)+)")
 _COUNTED_RATE = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
 _BEHIND = re.compile(r"(?:/[a-z]+)+")
@@ -177,6 +178,8 @@ def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
     nails, a sharp 10 mm bit, 4′ x 8′ sheets at the head of a sentence. A number before it is part
     of the measure.
     """
+    if context.punctuation == "." and context.after[:1].islower():  # a 5 gal. bucket
+        context = replace(context, punctuation="")
     if not article.isdecimal() and context.describes(article):
         return True
     after = context.after if sign in _LENGTHS and not context.punctuation else ""
@@ -191,7 +194,8 @@ def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
 def bearing(body: str, context: Context) -> Reading | None:
     """40°N, 48°51′N, 40° N; 123 N. Main St.; W. 34th St."""
     side = _DIRECTIONS.get(body)
-    if side and context.previous.endswith(("°", "′", "″")):
+    turned = any("°" in past.body for past in context.past)
+    if side and turned and context.previous.endswith(("°", "′", "″")):
         return say(side)
     if side and context.punctuation == ".":
         named = context.after_number and context.after[:1].isupper()
