@@ -10,7 +10,7 @@ import unicodedata
 from engine.text.rules import numbers
 from engine.text.rules.context import SCALES, Context, Reading, Rule, matching, say
 from engine.text.rules.numbers import NUMBER
-from engine.text.tables import section
+from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS
 
 _NAMES = section("symbols", "names")
@@ -33,6 +33,7 @@ _FORMULA_SIGNS = section("symbols", "formula")
 _FUNCTIONS = section("symbols", "functions")
 _PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
+_SIZED = words("symbols", "sized")
 _KEYS = section("symbols", "keys")
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
 _ELEMENT = (
@@ -180,7 +181,9 @@ def _between_numbers(body: str, context: Context) -> Reading | None:
     if not high and not _NUMERICAL.fullmatch(context.after):
         return Reading(())
     if body in "*x×":
-        return say("by" if context.before_previous in ("a", "an") else "times")
+        sized = not _SIZED.isdisjoint(past.body.lower() for past in context.past)
+        by = context.before_previous in ("a", "an") or (sized and body != "*")
+        return say("by" if by else "times")
     rises = low and high and not re.search("[xyzn^]", before) and float(low[1]) < float(high[1])
     return say("to" if rises else "minus")
 
