@@ -101,7 +101,7 @@ def bare(body: str, context: Context) -> Reading | None:
     expansion = _BARE.get(body)
     if expansion is None:
         return None
-    if context.punctuation.startswith(".") and expansion != "P-H-D":
+    if context.punctuation.startswith(".") and body.lower() in _WORDS:
         return None
     return _with_own_comma(expansion, context) if expansion.endswith(",") else say(expansion)
 
