@@ -31,7 +31,7 @@ class BackgroundJob(QObject):
     the previous process has ended, because that may still hold a port.
 
     Signals:
-        told(dict): a JSON object it wrote to standard error meanwhile, on a line.
+        reported(dict): a JSON object that it wrote to standard error meanwhile, on a line.
         ended(dict | None): the JSON object that the command printed; None if it printed none.
     """
 
@@ -158,8 +158,8 @@ def _document(printed: QByteArray) -> dict[str, Any] | None:
 
 
 def texts_of(document: dict[str, Any] | None) -> list[str]:
-    """Why a command failed, in the person's language: a message and a hint. Empty if it did not, or
-    said nothing.
+    """The reason why a command failed, in the person's language: a message and a hint. Empty if it
+    did not fail or gave no reason.
     """
     texts = (document or {}).get("texts", ())
     return [translated(translatable.from_json(each)) for each in texts]

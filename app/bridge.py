@@ -23,7 +23,7 @@ Emit = Callable[[Event], None]
 
 
 class EngineLike(Protocol):
-    """What the bridge needs from an engine."""
+    """The part of an engine that the bridge uses."""
 
     def start(self) -> None: ...
 
@@ -33,9 +33,9 @@ class EngineLike(Protocol):
 
 
 class Bridge(QObject):
-    """Relays messages; all it changes is the language that the engine's sentences are in. What the
-    engine told of a setting before it knew of the window's newest change of it is left out: a
-    control that the person is moving is not pulled back.
+    """Relays messages and translates the engine's sentences. It drops SettingChanged events that
+    are older than the window's latest change of that setting, so that a control stays where the
+    person moves it.
 
     Signals:
         arrived(Event): from the engine, on the Qt thread.
@@ -63,7 +63,7 @@ class Bridge(QObject):
         be closed before its first frame.
         """
         if not self._is_closed:
-            self._unanswered.clear()  # what was posted before this reaches nobody
+            self._unanswered.clear()  # earlier commands are dropped
             self._calls.submit(self._open)
 
     def post(self, command: Command) -> None:
@@ -90,7 +90,7 @@ class Bridge(QObject):
             self._engine.start()
         except EngineError as error:
             self._arrive(Failed(error.code, error.message, error.hint))
-        except Exception:  # the top of a thread: whatever happened, the window must be told
+        except Exception:  # the top of a thread: the window shows every fault
             logger.exception("engine did not start")
             self._told.emit(
                 Failed(

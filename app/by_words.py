@@ -1,7 +1,7 @@
-"""What a person asked the window for by words, carried out: the way of the keys and the menu, with
-what was said besides ("open the sound settings", "find the conversation about pasta").
+"""Carries out requests to the window in words, as keys and menu do, with their details ("open the
+sound settings", "find the conversation about pasta").
 
-Invariant: every command is an Act, or one of those listed here; an unknown one does nothing.
+Invariant: every command is a Shortcut or is listed here; an unknown one does nothing.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def read_clipboard(window: "Window") -> None:
 
 
 def carry_out(window: "Window", act: Callable[[Act], None], asked: api.UseWindow) -> None:
-    """Do what `asked` names; `act` does what a key does."""
+    """Carry out the command of `asked`; `act` carries out a shortcut."""
     match asked.command, asked.value:
         case "history", "off":
             window.header.history.setChecked(False)

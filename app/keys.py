@@ -16,8 +16,8 @@ from app.look.label import Label
 
 
 class Act(Enum):
-    """What the window does when it is asked to: its keys, its words on the card, in its order, and
-    what is said for it. A skill asks for it by its name (resources/skills/window.yaml).
+    """A command of the window: its keys, its description on the card, in the card's order, and its
+    spoken form. A skill requests it by name (resources/skills/window.yaml).
     """
 
     STOP = "Esc", mark("Stop what rings, or the reply"), "stop"
@@ -121,7 +121,7 @@ class MoreMenu(QMenu):
 
 
 def _quoted(said: str) -> str:
-    """What is said, which is English in every language."""
+    """The spoken form, which is English in every language."""
     return f"“{said}”" if said else ""
 
 

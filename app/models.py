@@ -86,13 +86,13 @@ class ModelRow(CardRow):
         self._show_actions()
 
     def show_settled(self, settled: api.ModelSettled) -> None:
-        """Show that nothing happens with it any more."""
+        """Show that its fetch or check has ended."""
         self._progress = None
         self.say(settled.text, failed=settled.failed)
         self._show_actions()
 
     def say(self, text: str, *, failed: bool = False) -> None:
-        """Show a line about what was done, or why it failed."""
+        """Show the result of an action, or why it failed."""
         self.said.say(text, kind="danger" if failed else "")
 
     def _show_actions(self) -> None:
@@ -116,7 +116,7 @@ class ModelRow(CardRow):
             fetch = tr("Fetch {size}", size=size_of(entry.megabytes))
             return tr("Resume") if entry.state is api.Presence.PARTIAL else fetch
         if entry.origin is api.Origin.MADE and entry.state is not api.Presence.COMPLETE:
-            return ""  # hours of training are no button's matter: the remarks name the command
+            return ""  # a button does not start hours of training: the remarks name the command
         return "" if entry.in_use or entry.kind not in KINDS else tr("Use")
 
     def _on_act(self) -> None:
@@ -148,7 +148,7 @@ def facts_of(entry: api.ModelEntry) -> str:
 
 
 def remarks_on(entry: api.ModelEntry) -> str:
-    """What else one should know before using it; usually empty."""
+    """Further remarks before its use; usually empty."""
     short = "" if entry.fits else tr("That is more memory than this computer has to spare.")
     half = ""
     if entry.state is api.Presence.PARTIAL:

@@ -1,9 +1,9 @@
-"""The program with a window: one for each person, with an engine behind it, from start to end; its
-language, and what guards it: Ctrl+C in the terminal closes it like its close button, and what
-breaks is noted for the person.
+"""The program with a window, from start to end: one for each person, with an engine behind it. It
+chooses the language, closes at Ctrl+C in the terminal as at the close button, and keeps notes of
+crashes for the person.
 
-Invariant: of two simultaneous starts one becomes the program and the other tells it to show itself.
-The engine is created after the first frame, and the program ends only when the engine has stopped.
+Invariant: of two simultaneous starts one becomes the program and the other requests its window. The
+engine is created after the first frame, and the program ends only when the engine has stopped.
 """
 
 import ctypes
@@ -188,7 +188,7 @@ class Watch:
         self._before: Callable[..., Any] | None = None
 
     def begin(self) -> str:
-        """Start; return one sentence about what broke in the last run, or ""."""
+        """Start; return one sentence about a crash in the last run, or ""."""
         if self._notes is None:
             return ""
         broke = self._notes.begin()
@@ -217,7 +217,7 @@ def speak(application: QApplication, chosen: str) -> str:
     language.choose(code)
     system = QLocale.system()
     locale = QLocale(code)
-    # somebody with Austrian German also wants its number format
+    # a person with Austrian German also wants its number format
     QLocale.setDefault(system if system.language() == locale.language() else locale)
     of_qt = QTranslator(application)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

@@ -1,8 +1,8 @@
-"""The timers, a card for each, first those that have rung, then the one that rings next: what it
-is, how much time is left, and what can be done with it.
+"""The timers, a card for each with its title, its time left and its buttons; those that have rung
+come first, then the next one to ring.
 
-Invariant: the engine says which timers there are, and the wall clock how much time is left; a card
-only asks. Without timers the panel is hidden and its clock stands still.
+Invariant: the engine knows the timers, and the wall clock the time left; a card only posts
+requests. Without timers the panel is hidden and its clock stands still.
 """
 
 import time
@@ -170,7 +170,7 @@ def detail_of(timer: api.TimerSet) -> str:
 
 
 class TimersPanel(Scrolled):
-    """Hidden while there is no timer. `clock`: seconds since 1970."""
+    """Hidden without timers. `clock`: seconds since 1970."""
 
     def __init__(
         self, post: Post, theme: Theme, parent: QWidget, *, clock: Callable[[], float] = time.time

@@ -105,7 +105,7 @@ class Window(QWidget):
     # ------------------------------------------------------- events and commands
 
     def on_event(self, event: api.Event) -> None:
-        """Pass the event on; every part handles what concerns it."""
+        """Pass the event on; every part handles the events that it shows."""
         match event:
             case api.SettingChanged(key, value):
                 self._on_setting(key, value)
@@ -124,8 +124,8 @@ class Window(QWidget):
             self._dialog.on_event(event)
 
     def _concerned(self, event: api.Event) -> tuple[Callable[[api.Event], None], ...]:
-        """Whom it may concern. Levels come ten times a second, also while nobody speaks: they go
-        only to what shows them.
+        """The handlers of an event. Levels come ten times a second, also in silence: they go only
+        to the parts that show them.
         """
         meters = (self.composer.on_event, self.stage.on_event, self.shelf.on_event)
         if isinstance(event, api.Levels):
@@ -188,7 +188,7 @@ class Window(QWidget):
         self._show_talking()
 
     def _show_talking(self) -> None:
-        """Whether one is listened to, and how to begin."""
+        """Show whether the assistant listens, and how to begin."""
         self.parts.is_muted = bool(self._values[MUTED_KEY])
         self.parts.is_hands_free = bool(self._values[HANDS_FREE_KEY])
         self.header.microphone.show_muted(self.parts.is_muted)

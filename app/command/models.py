@@ -102,7 +102,7 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
 
 
 def automatic(settings: api.Settings) -> tuple[str, str]:
-    """What the recogniser and the synthesiser 'auto' are here, in a line each."""
+    """The recogniser and the synthesiser that 'auto' means on this machine, in a line each."""
     ears = api.choose_recogniser(settings.recogniser)
     voice = api.choose_synthesiser(settings.speech)
     return (

@@ -145,7 +145,7 @@ def _teach(options: argparse.Namespace) -> int:
     if not options.json:
         api.teach_wake_phrase(phrase, lambda share: redraw(f"{100 * share:3.0f} %"))
         tell("")
-        write(f"“{one_line(phrase)}” was taught; it is listened for so from the next start on.")
+        write(f"“{one_line(phrase)}” was trained. It is used from the next start.")
         return 0
 
     def tell_share(share: float) -> None:

@@ -75,7 +75,9 @@ def answer(options: argparse.Namespace, document: object, *lines: str) -> int:
 
 
 def write_failure(error: EngineError, **more: object) -> int:
-    """Why a command failed, as its one JSON document, with `more` in it. Returns the status: 1."""
+    """Write the reason why a command failed as its one JSON document, with `more` in it. Returns
+    the status: 1.
+    """
     texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
     write_json({**more, "message": error.message, "hint": error.hint, "texts": texts})
     return 1
@@ -105,7 +107,7 @@ def as_json(parser: argparse.ArgumentParser, run: Run) -> None:
 
 
 def own_settings() -> Settings:
-    """The person's settings; what was not taken of the file is told."""
+    """The person's settings; entries of the file that were not used are reported."""
     settings, notes = api.load_settings()
     for note in notes:
         tell(note)

@@ -84,7 +84,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _facts(entry: VoiceEntry) -> str:
-    """What is known of a voice, in one line."""
+    """The known facts about a voice, in one line."""
     facts = [entry.description] if entry.description else []
     if entry.clip_s is not None:
         noise = "" if entry.snr_db is None else f", {entry.snr_db:.0f} dB above its noise"

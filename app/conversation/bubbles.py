@@ -1,4 +1,5 @@
-"""How the conversation looks: the formats of its blocks, and where the bubbles behind them stand.
+"""The look of the conversation: the formats of its blocks, and the places of the bubbles behind
+them.
 
 Invariant: a bubble is measured by the lines that Qt laid out, so it always fits its text; nothing
 here changes the document.
@@ -49,7 +50,7 @@ _HEADINGS = {1: 1.3, 2: 1.2, 3: 1.1}  # times the size of the text
 
 
 class Kind(Enum):
-    """What a block of the conversation is."""
+    """The kind of a block of the conversation."""
 
     SPACER = 0
     SAID = 1
@@ -131,7 +132,7 @@ def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextB
 
 
 def _table_block_format(result: QTextBlockFormat, paragraph: Paragraph) -> QTextBlockFormat:
-    """The same for a cell, or for what follows the table."""
+    """The same for a cell, or for the block after a table."""
     for margin in (result.setTopMargin, result.setLeftMargin, result.setRightMargin):
         margin(0.0)
     if paragraph.cell is None:
@@ -142,8 +143,8 @@ def _table_block_format(result: QTextBlockFormat, paragraph: Paragraph) -> QText
 
 
 def table_format(first: Cell, theme: Theme) -> QTextTableFormat:
-    """How the table of a reply stands that begins with this cell: as narrow as its words allow, or
-    as wide as the text if the table has several parts, whose columns are then as wide.
+    """The format of a table that begins with this cell: as narrow as its words allow, or as wide as
+    the text if it is one of several parts, whose columns then have equal widths.
     """
     result = QTextTableFormat()
     result.setHeaderRowCount(1)
@@ -246,14 +247,14 @@ def line_top(block: QTextBlock, position: int) -> float:
 
 
 def _top_left(block: QTextBlock) -> QPointF:
-    """Where its layout stands in the document; asking has Qt lay it out. Its own position counts
-    from the cell that it is in.
+    """The place of its layout in the document; the request has Qt lay it out. Its own position
+    counts from its table cell.
     """
     return block.document().documentLayout().blockBoundingRect(block).topLeft()
 
 
 def right_of(block: QTextBlock) -> float:
-    """How far a block of a reply reaches to the right, in document coordinates."""
+    """The right end of a block of a reply, in document coordinates."""
     if QTextCursor(block).currentTable() is not None:
         left, line = _top_left(block).x(), block.layout().lineAt(0)
         return left + line.x() + line.width() + _CELL_PAD

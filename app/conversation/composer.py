@@ -151,7 +151,7 @@ class Composer(QFrame):
             self.end_editing()
 
     def edit(self, turn: int, said: str) -> None:
-        """Have the question of a turn edited."""
+        """Let the person edit the question of a turn."""
         self._draft = self.line.text() if self._edited is None else self._draft
         self._edited = turn
         self.editing.show()
@@ -161,7 +161,7 @@ class Composer(QFrame):
         announce(self.line, self._hint.text())
 
     def end_editing(self) -> bool:
-        """Go on with what was typed before; False if no earlier question was edited."""
+        """Return to the text that was typed before; False if no earlier question was edited."""
         was_editing, self._edited = self._edited is not None, None
         if was_editing:
             self.editing.hide()
@@ -185,7 +185,7 @@ class Composer(QFrame):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Beside the conversations, too, the line is wide enough for what it asks."""
+        """Keep the line wide enough for its placeholder, also beside the conversations."""
         self.talk.be_compact(self._is_compact or self.width() < in_lines(self, _ROOMY, 1).width())
 
     def _on_typed(self) -> None:

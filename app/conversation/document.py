@@ -37,7 +37,7 @@ _Line = tuple[Kind, str]  # what a block of a single text shows
 
 @dataclass(eq=False)
 class ExchangeBlocks:
-    """The blocks of an exchange, and what they show; None = no such block."""
+    """The blocks of an exchange with their content; None = no such block."""
 
     exchange: Exchange
     first_block: int = 0

@@ -43,7 +43,7 @@ def paint_bubbles(
 
 
 def _said(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
-    """The bubble of what the person said; the painter is in document coordinates."""
+    """Paint the bubble of a question; the painter is in document coordinates."""
     if block.length() <= 1:
         return
     rect = bubbles.text_rect(block)

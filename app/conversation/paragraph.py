@@ -89,8 +89,9 @@ class Paragraph:
         return Span(bisect_left(self.origin, span.start), bisect_left(self.origin, span.end))
 
     def source(self, index: int) -> int:
-        """Return the place in the reply of a character of `text`; after the last, of what
-        follows."""
+        """Return the place in the reply of a character of `text`; after the last one, the next
+        place.
+        """
         if index < len(self.origin):
             return self.origin[index]
         return self.origin[-1] + 1 if self.origin else self.place

@@ -37,7 +37,7 @@ def word_at(exchange: Exchange, index: int) -> Place | None:
 
 def step(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
     """The next (`by` 1) or previous (-1) word after the marked one, across replies; without a mark
-    the first word of the newest reply. None when there are no words.
+    the first word of the newest reply. None if no reply has words.
     """
     if mark is None or mark.exchange not in transcript.exchanges:
         return step_reply(transcript, None, -1)

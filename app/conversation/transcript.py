@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from app.language import mark, tr
 from engine import api
 
-_THOUGHT_SHOWN = 120  # characters: enough to see that it goes on, and about what
+_THOUGHT_SHOWN = 120  # characters: enough to see the progress and the subject
 
 _CAUSES = {
     api.Ending.INTERRUPTED_BY_SPEECH: mark("you spoke"),
@@ -59,8 +59,8 @@ class Exchange:
 
     @property
     def unheard(self) -> Span | None:
-        """What is left to hear; None when nothing is left, the turn ended normally, or a typed one
-        goes on.
+        """The rest that was not heard; None when nothing is left, the turn ended normally, or a
+        typed turn continues.
         """
         heard = self.ending is api.Ending.COMPLETE or self.heard_end >= len(self.reply)
         done = heard or (self.is_typed and self.ending is None)
@@ -73,8 +73,8 @@ class Exchange:
 
     @property
     def caption(self) -> str:
-        """The line below: why the turn ended, if the person should know, or the model's thoughts
-        until it answers; usually empty.
+        """The line below: the reason for the end of the turn, if the person should know it, or the
+        model's thoughts until it answers; usually empty.
         """
         if self.ending is None and self.thought and not self.reply:
             return tr("thinking · …{thought}", thought=" ".join(self.thought.split()))

@@ -1,4 +1,4 @@
-"""What an empty conversation shows: how to begin, questions that work without a download, and two
+"""The page of an empty conversation: how to begin, questions that work without a download, and two
 offers.
 
 Invariant: it covers the conversation only while the conversation is empty.
@@ -101,7 +101,7 @@ class Welcome(QWidget):
         self.how.setText(self._how())
 
     def _how(self) -> str:
-        """What works now: it asks nobody to speak who would not be heard."""
+        """The ways to begin that work now: speaking is not offered while nothing is heard."""
         key = self._key_label
         if self._parts.is_muted:
             return tr("The microphone is muted. Unmute it with Ctrl+U, or type.")

@@ -81,7 +81,7 @@ class FirstStart(QWidget):
         match event:
             case VoicesChanged():
                 self._voices = event
-            case Ready(part=Part.MICROPHONE) if self.isVisible():  # before, nobody knew of this
+            case Ready(part=Part.MICROPHONE) if self.isVisible():  # now it can be tried
                 self._post(TryMicrophone(True))
         for step in self.steps:
             step.on_event(event)

@@ -45,7 +45,7 @@ _HANDS_FREE = Field(
 
 
 class Step(QWidget):
-    """One page: a question, a line of explanation, and what can be done about it.
+    """One page: a question, a line of explanation, and controls.
 
     Signals:
         changed(key, value): the person changed a setting.

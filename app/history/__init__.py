@@ -1,1 +1,1 @@
-"""Saved conversations: the panel on the left, and what belongs to it."""
+"""Saved conversations: the panel on the left and its list."""

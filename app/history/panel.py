@@ -147,7 +147,7 @@ class HistoryPanel(QWidget):
         self._filler.setVisible(not on)
 
     def _say_nothing(self) -> None:
-        """Why the list is empty, or not all of it."""
+        """Say why the list is empty or incomplete."""
         if self.rows.count():
             text = tr("Older ones are found by a search.") if self._is_more else ""
         elif self.search.text().strip():

@@ -1,10 +1,9 @@
-"""What a person presses, chooses from or reads off: buttons with words and with icons, a switch, a
-combo box, and bars.
+"""Controls: buttons with words and with icons, a switch, a combo box, and bars.
 
-Invariant: whatever is painted here, Qt and screen readers know the control for what it is, with its
-whole text. Only Tab focuses icons and switches, so that the talk key still works after a click. The
-SVG files of our icons say `currentColor`; the colour is inserted before rendering, so one file
-works for dark and light, sharp at every pixel ratio.
+Invariant: however a control is painted, Qt and screen readers know its kind and its complete text.
+Only Tab focuses icons and switches, so that the talk key still works after a click. The SVG files
+of our icons say `currentColor`; the colour is inserted before rendering, so one file works for dark
+and light, sharp at every pixel ratio.
 """
 
 from collections.abc import Callable
@@ -165,8 +164,8 @@ _ROOM = 4  # logical pixels that the label's own margins take
 
 
 class ElidedBox(QComboBox):
-    """A combo box that shortens what it paints where there is no room; Qt's own cuts a letter in
-    half. It may be narrower than its longest text, which is whole in its tool tip.
+    """A combo box that shortens its text in a narrow place, where Qt's own cuts a letter in half.
+    It may be narrower than its longest text, which its tool tip shows in full.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

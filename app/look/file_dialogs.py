@@ -1,9 +1,8 @@
-"""Asking for a file without stopping the program, and whose dialog opens: the system's wherever it
-has one.
+"""File dialogs that do not block the program: the system's own wherever it has one.
 
-Windows and macOS always have, and Qt takes GTK's on a GTK desktop. Elsewhere under Linux (KDE,
-sway) Qt would show its own, though most of those desktops have one behind the portal. Qt asks for
-it when it is told to before it begins: its platform theme "xdgdesktopportal", which leaves colours
+Windows and macOS always have one, and Qt uses GTK's on a GTK desktop. Elsewhere under Linux (KDE,
+sway) Qt would show its own, though most of those desktops have one behind the portal. Qt uses that
+with its platform theme "xdgdesktopportal", which must be chosen before Qt starts and leaves colours
 and fonts to the desktop's own theme.
 
 Invariant: what the person set themselves stays.

@@ -1,10 +1,10 @@
-"""Rows and columns, each described in one call: what stands in it, in the order in which it stands.
-Areas that scroll, with the bar over the content, so that nothing moves when it comes or goes. And
-sizes that several parts share: the measure of the conversation, which is the width of its lines and
-of what is shown above and below them, and what a screen has room for.
+"""Rows and columns, each made by one call with its items in their order. Scroll areas with the bar
+over the content, so that nothing moves when it appears. And sizes that several parts share: the
+reading column, whose width the conversation and the parts above and below it have, and the largest
+window that fits on a screen.
 
-Invariant: around a widget's own layout there is no margin unless one is given; where no spacing is
-given, it is the style's.
+Invariant: a widget's own layout has a margin only if one is given; without a given spacing the
+style's is used.
 """
 
 from dataclasses import dataclass
@@ -35,19 +35,21 @@ TOP, MIDDLE, BOTTOM = Side.AlignTop, Side.AlignVCenter, Side.AlignBottom
 
 COLUMN = 760.0  # the measure of the conversation; longer lines are tiring to read
 GUTTER = 12.0  # least space on each side of the column; the scroll bar is there
-_FRAME = QSize(8, 48)  # about what a desktop draws around a window
+_FRAME = QSize(8, 48)  # about the frame that a desktop draws around a window
 
 
 @dataclass(frozen=True)
 class Spring:
-    """Takes room that is left over, in this proportion to others; with 0, only if nobody does."""
+    """Takes room that is left over, in this proportion to others; with 0, only if no other item
+    does.
+    """
 
     share: int = 1
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A widget or layout that takes a share of the room, or stands at a side of what it gets."""
+    """A widget or layout that takes a share of the room, or stands at one side of its place."""
 
     what: QWidget | QLayout
     share: int = 0

@@ -58,7 +58,7 @@ class Page(QDialog):
 
 class CardRow(QFrame):
     """A card that shows one thing of a page's list: its title, facts about it, and a menu behind
-    three dots with what is seldom done.
+    three dots with rare actions.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:

@@ -8,7 +8,7 @@ overrides, no markup. Positions in Qt's documents count UTF-16 units: a characte
 import html
 import re
 
-# What QTextCursor.insertText would turn into new blocks, objects or broken strings.
+# QTextCursor.insertText would turn these into new blocks, objects or broken strings.
 _LINE_ENDS = re.compile("[\n\x0b\x0c\x85\u2028\u2029]")
 _UNSHOWABLE = re.compile("[\ufdd0\ufdd1\ufffc\ufffe\uffff]")
 LINE_END = "\u2028"

@@ -20,7 +20,7 @@ SMALLEST_POINTS = 10.0  # below this the muted lines are hard to read; the syste
 
 
 class Mode(Enum):
-    """What the person chose; the values are those of the setting window.theme."""
+    """The person's choice; the values are those of the setting window.theme."""
 
     SYSTEM = "system"
     LIGHT = "light"

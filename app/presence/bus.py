@@ -75,7 +75,7 @@ class Bus(QObject):
 
         try:
             connection = open_dbus_connection(auth_timeout=_GREETING_S)
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, there is no bus
+        except Exception as error:  # noqa: BLE001 - any fault means that the bus cannot be used
             logger.info("no session bus error=%r", error)
             return False
         self._connection = connection
@@ -117,13 +117,13 @@ class Bus(QObject):
             self._lose(error)
 
     def watch(self, sender: str, interface: str, member: str, told: Answered) -> None:
-        """Call `told` for every signal of this kind from `sender` (a well-known name)."""
+        """Call `report` for every signal of this kind from `sender` (a well-known name)."""
         self._watches.append(Watch(interface, member, told))
         rule = f"type='signal',sender='{sender}',interface='{interface}',member='{member}'"
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
     def watch_name(self, name: str, told: Callable[[str], None]) -> None:
-        """Call `told` with the owner of a name, now and at every change; empty = nobody."""
+        """Call `report` with the owner of a name, now and at every change; empty = none."""
 
         def on_change(message: "Message") -> None:
             if message.body[0] == name:

@@ -1,4 +1,4 @@
-"""Carries out in the window what the command line, the tray and global keys ask for.
+"""Carries out the requests of the command line, the tray and global keys in the window.
 
 Invariant: everything happens as if a button in the window were pressed, so the window shows the
 real state.
@@ -59,7 +59,7 @@ class CommandHandler:
 
     @property
     def state(self) -> State:
-        """What the window's stage shows, for other programs."""
+        """The state that the window's stage shows, for other programs."""
         if self._window is None:
             return State.STARTING
         phase, parts = self._window.stage.now, self._window.parts

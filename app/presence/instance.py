@@ -1,7 +1,7 @@
 """One Rubato for each person: the first start listens, and every later one sends it a message.
 
-Invariant: a socket left by a crash is removed only under a lock and after nobody answered there.
-Messages are limited in size and checked, even those from the person's own programs.
+Invariant: a socket left by a crash is removed only under a lock and after no program answered
+there. Messages are limited in size and checked, even those from the person's own programs.
 """
 
 import logging
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 Handle = Callable[[Message], str]
 
-_AT_ONCE = 8  # connections; nobody needs more
+_AT_ONCE = 8  # connections; more are never needed
 _PATIENCE_MS = 3000  # until a message must be complete
 _LOCK_S = 5.0  # another start holds it for milliseconds
 _LOOK_MS = 1000
@@ -35,7 +35,7 @@ class Claim(Enum):
 
     OURS = "ours"
     TAKEN = "taken"  # another one listens
-    DEAF = "deaf"  # nobody listens, and we cannot either: see Instance.fault
+    DEAF = "deaf"  # no program listens, and we cannot either: see Instance.fault
 
 
 class Instance(QObject):
@@ -129,7 +129,7 @@ def _prepared(folder: Path) -> bool:
 
 
 def _answers(address: str) -> bool:
-    """Whether somebody accepts a connection there."""
+    """True if a program accepts a connection there."""
     channel = QLocalSocket()
     channel.connectToServer(address)
     found = channel.waitForConnected(_LOOK_MS)

@@ -38,7 +38,7 @@ class Order(Enum):
 
 
 class State(Enum):
-    """What the running Rubato is doing."""
+    """The state of the running Rubato."""
 
     STARTING = "starting"  # a part is still being loaded
     IDLE = "idle"
@@ -99,7 +99,7 @@ def send(message: Message) -> str:
 
 
 def state() -> State | None:
-    """What the running Rubato is doing; None when none runs or it does not answer."""
+    """The state of the running Rubato; None when none runs or it does not answer."""
     try:
         return State(send(Message(Order.STATUS)))
     except (NotRunning, NoAnswer, ValueError):
@@ -119,7 +119,7 @@ def addresses() -> list[str]:
 
 
 def is_private(folder: str) -> bool:
-    """Whether a folder belongs to this person and nobody else can put a socket there."""
+    """True if a folder belongs to this person and no other user can put a socket there."""
     try:
         found = os.lstat(folder)
     except OSError:
@@ -201,7 +201,7 @@ def _exchange(line: bytes) -> bytes:
         try:
             return _over_pipe(address, line) if sys.platform == "win32" else _over(address, line)
         except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
-            continue  # nobody listens, or a crash left the socket
+            continue  # no program listens, or a crash left the socket
     raise NotRunning
 
 

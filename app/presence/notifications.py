@@ -1,6 +1,6 @@
-"""Notifications for what matters while the window is hidden: a timer, a lost microphone, a fetched
-model; never for a reply. And whether the person wants no animations anywhere, which the desktop is
-asked for because Qt cannot tell yet.
+"""Notifications of important events while the window is hidden: a timer, a lost microphone, a
+fetched model; never a reply. And the desktop's setting against animations, which Qt does not report
+yet.
 
 Invariant: a notification is plain text, whatever a timer is called; a click on it shows the window.
 One about a timer has buttons, where the desktop shows them, and goes when the timer is dismissed.
@@ -116,8 +116,8 @@ Told = Callable[[bool], None]
 
 
 class Stillness:
-    """Calls `told` now and at every change. If the system does not say, animations are on; on macOS
-    it is not asked yet.
+    """Calls `report` now and at every change. If the system does not say, animations are on; on
+    macOS it is not asked yet.
     """
 
     def __init__(self, bus: Bus, told: Told) -> None:

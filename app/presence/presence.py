@@ -1,7 +1,7 @@
-"""Puts together what Rubato does outside its window: tray, notifications, global keys.
+"""The parts of Rubato outside its window: tray, notifications, global keys.
 
-Invariant: begin() is called after the first frame, and a conversation needs nothing from here. What
-a desktop does not offer is left out, and reported if the person has asked for it.
+Invariant: begin() is called after the first frame, and a conversation needs nothing from here. A
+feature that the desktop does not offer is left out, and reported if the person has asked for it.
 """
 
 from PySide6.QtCore import QObject
@@ -126,7 +126,7 @@ class Presence(QObject):
             self._wants_tray = bool(value)
             self.tray.want(self._may_have_tray and self._wants_tray)
             if not self._wants_tray and not self._window.isVisible():
-                self._handler.show()  # otherwise nobody could find it again
+                self._handler.show()  # otherwise it could not be reached any more
         elif key == NOTIFICATIONS_KEY:
             self._notifies = bool(value)
         elif key in KEYS:

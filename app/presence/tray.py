@@ -24,7 +24,7 @@ _SIZES = (22, 32, 44, 64)  # device pixels
 
 
 class State(Enum):
-    """What the icon shows; the value is its tool tip."""
+    """The state that the icon shows; the value is its tool tip."""
 
     WAITING = mark("ready")
     BY_HAND = mark("hands-free is off")

@@ -56,7 +56,7 @@ class Editor(QWidget):
 
 
 def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
-    """The editor for what a field may be."""
+    """The editor for the values that a field may have."""
     match field.rule:
         case settings.Choice(labels):
             options = [(word, tr(label)) for word, label in labels.items()]

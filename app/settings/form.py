@@ -1,5 +1,5 @@
-"""The pages of the settings dialog: which sections stand on each. What a row shows is what the
-schema says of its setting (engine/settings/sections.py), so a new one needs nothing here.
+"""The pages of the settings dialog and the sections on each. A row follows from the schema of its
+setting (engine/settings/sections.py), so a new setting needs no entry here.
 
 Invariant: only data, in English; the code that shows it translates it.
 """

@@ -1,7 +1,7 @@
-"""The server for other programs (`rubato serve`) beside the window, as the settings want it.
+"""The server for other programs (`rubato serve`) beside the window, and its row in the settings.
 
-Invariant: a process of its own, so nothing that is said in the window can be asked for there. It
-runs while it is switched on and ends with the program.
+Invariant: it is a separate process, so its clients cannot reach the window's conversation. It runs
+while it is switched on and ends with the program.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ class Server(QObject):
     how much of each is going on.
 
     Signals:
-        changed: it runs, or does not any more, or somebody came or went.
+        changed: it has started or ended, or its clients have changed.
     """
 
     changed = Signal()
@@ -47,7 +47,7 @@ class Server(QObject):
         self._job.ended.connect(self._on_ended)
 
     def begin(self) -> None:
-        """Serve, if that is wanted."""
+        """Start the server if it is switched on."""
         self.end()
         if self._chosen["serve.on"]:
             given = ("port", "places", "names")
@@ -63,7 +63,7 @@ class Server(QObject):
             self.begin()
 
     def end(self) -> None:
-        """Serve nobody any more."""
+        """End the server."""
         self._job.end()
         self.address = self.token = self.fault = ""
         self.clients = {}
@@ -92,9 +92,7 @@ class Server(QObject):
 
 
 class ServerRow(QWidget):
-    """Where a server is, who is connected, and its token, which is never on the screen, only
-    copied.
-    """
+    """The address of a server, its clients, and its token, which is never shown, only copied."""
 
     def __init__(self, server: Server, parent: QWidget) -> None:
         super().__init__(parent)

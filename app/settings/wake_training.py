@@ -26,8 +26,8 @@ class WakeTrainingRow(QWidget):
     """`phrase` is in force; `command` starts Rubato (None: the way this one was started).
 
     Signals:
-        taught(phrase): it is known from now on.
-        noted(event): what came of a lesson while this was not on the screen.
+        taught(phrase): it is recognised from now on.
+        noted(event): the result of a training that ended while this was not on the screen.
     """
 
     taught = Signal(str)
@@ -50,17 +50,17 @@ class WakeTrainingRow(QWidget):
         self._show()
 
     def show_phrase(self, phrase: str) -> None:
-        """This phrase is in force now."""
+        """Show the phrase that is in force now."""
         if phrase != self._phrase:
             self._phrase, self._fault = phrase, ""
         self._show()
 
     def end(self) -> None:
-        """The program ends, and the lesson with it."""
+        """End the training, as the program ends."""
         self._job.end()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look again: it may have been taught in a terminal."""
+        """Check again: it may have been trained in a terminal."""
         super().showEvent(event)
         self._show()
 

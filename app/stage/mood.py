@@ -1,4 +1,4 @@
-"""What the assistant is doing, or why it cannot, in one word: for the orb and the word beside it.
+"""The state of the assistant in one word, for the orb and the word beside it.
 
 Invariant: no Qt here. During a turn the mood is its phase, and at rest it depends on the parts.
 Nothing says that it listens before a microphone is open.
@@ -27,7 +27,7 @@ class Mood(Enum):
 
     @property
     def rests(self) -> bool:
-        """Whether nobody speaks and the assistant does not think."""
+        """True while the floor is free and the assistant does not think."""
         return self not in (Mood.LISTENING, Mood.THINKING, Mood.SPEAKING)
 
 

@@ -31,7 +31,7 @@ from engine.api import Event, Levels
 
 _QUIET_DB = -55.0
 _LOUD_DB = -12.0
-_STILL = 0.02  # energy; below it nobody sees the body move
+_STILL = 0.02  # energy; below it no movement is visible
 _POINTS = 40  # corners of the blob's outline before smoothing
 _REST_MS = 200
 _BREATHES_S = 60.0  # at rest, before it stands still
@@ -111,7 +111,7 @@ class Orb(QWidget):
         self._pace()
 
     def _pace(self) -> None:
-        """Start or stop the animation, or change its frame rate, according to what is visible."""
+        """Start or stop the animation, or change its frame rate, according to its visibility."""
         rested = self._is_resting and self._rested_s >= _BREATHES_S
         if rested or not self.isVisible() or self._theme.motion.is_still:
             self._timer.stop()

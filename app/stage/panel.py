@@ -1,4 +1,4 @@
-"""The stage: the orb, a word for what the assistant is doing, and the rate below.
+"""The stage: the orb, a word for the state of the assistant, and the rate below.
 
 Invariant: the same widgets are in a column in a wide window and in a row in a narrow one.
 """
@@ -66,7 +66,7 @@ class Stage(QFrame):
 
     @property
     def now(self) -> Phase:
-        """Who has the floor."""
+        """The phase: it says who has the floor."""
         return self._phase
 
     def show_mood(self) -> None:
@@ -88,7 +88,7 @@ class Stage(QFrame):
 
     @property
     def least_height(self) -> int:
-        """What it needs as a column, which it is at first; none of its lines wraps."""
+        """Its least height as a column, which it is at first; none of its lines wraps."""
         return self._row.totalMinimumSize().height()
 
     def be_compact(self, on: bool) -> None:

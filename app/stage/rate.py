@@ -1,7 +1,7 @@
 """The panel for the speaking rate: slider, readout of target and measured rate, and their trace.
 
-Invariant: every change by the person is posted at once, and none that the engine reports. Whatever
-the readout says, the slider keeps its place.
+Invariant: every change by the person is posted at once, and none that the engine reports. The
+slider keeps its place, however long the readout is.
 """
 
 from collections import deque

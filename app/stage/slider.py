@@ -47,7 +47,7 @@ class RateSlider(QAbstractSlider):
 
     Signals:
         rate_changed(float | None): the person chose a rate in SPS, or None for own pace.
-        shown_changed: the slider shows a different value, whoever changed it.
+        shown_changed: the slider shows a different value, from the person or the engine.
     """
 
     rate_changed = Signal(object)
@@ -81,7 +81,8 @@ class RateSlider(QAbstractSlider):
         return None if self.value() == OWN_PACE else self.value() / 10
 
     def show_rate(self, rate: float | None) -> None:
-        """Show the rate that the engine reports, unless a change by the person is to be told."""
+        """Show the rate that the engine reports, unless a change by the person is not posted yet.
+        """
         if self._pending.isActive():
             return
         tenths = OWN_PACE if rate is None else min(HIGHEST, max(LOWEST, round(rate * 10)))

@@ -1,5 +1,5 @@
-"""Faults, shown above the conversation until the person dismisses them, and a short line for what
-is none, which disappears by itself.
+"""Faults, shown above the conversation until the person dismisses them, and a short line for
+notices, which disappears by itself.
 
 Invariant: a fault is never lost and never blocks anything. It stays until it is dismissed or its
 cause is gone. A repeated fault is only counted, and several are shown one at a time.
@@ -212,7 +212,7 @@ class NoticeLine(FoldingLabel):
             announce(self, self.text())
 
     def stand(self, text: str) -> None:
-        """Show this text whenever there is no notice; empty = nothing."""
+        """Set the text to show while no notice is shown; empty = none."""
         self._standing = text
         if not self._timer.isActive():
             self.setText(text)

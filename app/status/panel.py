@@ -1,5 +1,5 @@
-"""What is running: microphone, recogniser, language model, voice, loudspeaker, and how fast the
-last turn was.
+"""The status: microphone, recogniser, language model, voice, loudspeaker, and the time of the last
+turn.
 
 Invariant: every Part has exactly one row, and a row always shows the newest state of its part.
 """
@@ -118,7 +118,7 @@ def last_turn_line(metrics: TurnMetrics) -> str:
 
 
 def turn_details(metrics: TurnMetrics, recogniser: str) -> str:
-    """Where the time went, one line for each stage, in the order in which they happen."""
+    """The times of the stages of a turn, one line each, in their order."""
     times = [(name, getattr(metrics, field)) for field, name in _STAGES.items()]
     lines = [f"{tr(name)}: {decimal(ms, 0)} ms" for name, ms in times if ms is not None]
     return "\n".join(([recogniser] if recogniser else []) + lines)

@@ -87,7 +87,7 @@ class Parts:
 
     @property
     def is_deaf(self) -> bool:
-        """Whether no microphone has been opened yet, so that what is said now is lost."""
+        """True until a microphone has been opened; speech is lost before that."""
         return self._of[Part.MICROPHONE].state is State.WAITING
 
     def _in(self, state: State) -> tuple[Part, ...]:

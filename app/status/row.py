@@ -1,5 +1,5 @@
-"""The rows of the status: one for each part, with the name of what is running as people know it
-("Whisper base, on this computer"), and a summary row.
+"""The rows of the status: one for each part, with a name that people know ("Whisper base, on this
+computer"), and a summary row.
 
 Invariant: a row always shows the newest state of its part; pressing it lets one change the part. A
 name that is not in the table is shown unchanged.
@@ -116,7 +116,7 @@ class StatusRow(QAbstractButton):
         painter.drawText(area, right, self.words_in(room))
 
     def words_in(self, room: float) -> str:
-        """What is painted on the right in so many logical pixels."""
+        """The text on the right that fits into `room` logical pixels."""
         metrics = QFontMetricsF(self.font())
         fits = metrics.horizontalAdvance(self._right) <= room
         words = self._right if fits else self._shorter

@@ -29,7 +29,7 @@ class Learning(QObject):
     """`command` starts Rubato (None: the way this one was started).
 
     Signals:
-        changed: the state of a voice is another one.
+        changed: the state of a voice has changed.
     """
 
     changed = Signal()
@@ -56,13 +56,13 @@ class Learning(QObject):
         return self._said.get(name, "")
 
     def forget(self, name: str) -> None:
-        """The person has read how it ended."""
+        """Forget the result, which the person has read."""
         self._said.pop(name, None)
         self.changed.emit()
 
     @property
     def newest(self) -> str:
-        """The voice there is something to say of; empty = none."""
+        """The newest voice with a state to show; empty = none."""
         return self.name or next(reversed(self._said), "") or next(iter(self.waiting), "")
 
     def on_event(self, event: api.Event) -> None:
@@ -71,7 +71,7 @@ class Learning(QObject):
             self.changed.emit()
 
     def cancel(self) -> None:
-        """Learn it no further; its blend stays."""
+        """Stop learning it; its blend stays."""
         if self._lesson is not None:
             self._post(api.LearnVoice(self.name, on=False))
             self._over.add(self._lesson)
@@ -130,8 +130,8 @@ class Learning(QObject):
 
 
 class LearningLine(QWidget):
-    """The state of one voice, and what can be done about it. `name` empty = the newest;
-    `choose` opens the choice, None = it is beside the line.
+    """The state of one voice, with the actions on it. `name` empty = the newest; `choose` opens the
+    choice, None = it is beside the line.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class ChoiceByEar(QWidget):
         self._playing = ""  # a name or a path; empty = nothing
         self._queue: list[str] = []
         self._entry: api.VoiceEntry | None = None
-        self.hear: dict[str, QPushButton] = {}  # by what a preview calls it
+        self.hear: dict[str, QPushButton] = {}  # by the name in a preview
         self.keep: dict[str, QPushButton] = {}
         self.hear_all = button(tr("Hear one after another"), self, self._on_hear_all)
         self._lines = QGridLayout()

@@ -1,6 +1,6 @@
-"""Mixes two voices: which, how much of each, how that sounds, and what it is to be called.
+"""Mixes two voices: the choice of both, their shares, a preview, and a name.
 
-Invariant: nothing is kept before the person says so.
+Invariant: the mixture is saved only when the person asks for it.
 """
 
 from collections.abc import Callable

@@ -95,8 +95,9 @@ class VoicesPage(Page):
         super().open_beside()
 
     def takes(self, event: api.Event) -> bool:
-        """Show an event; True if it is about a recording made here, so that nobody else handles
-        it."""
+        """Handle an event; True if it is about a recording made here, and no other part may handle
+        it.
+        """
         self.papers.on_event(event)
         match event:
             case api.VoicesListed():
@@ -118,7 +119,7 @@ class VoicesPage(Page):
             each.show_entry(each.entry, name)
 
     def say(self, text: str) -> None:
-        """Show a line about what was done, or why it failed."""
+        """Show the result of an action, or why it failed."""
         self.notice.say(text)
 
     def choose_file(self) -> QFileDialog:

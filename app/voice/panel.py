@@ -25,8 +25,8 @@ from app.voice.sheet import ClipSheet
 from engine import api
 
 VOICE_KEY = "speech.voice"
-# What the dialog offers first. Any other file can be chosen too; the engine says whether it can
-# read it.
+# The first filter of the dialog. Any other file can be chosen too; the engine reports
+# whether it can read it.
 _FILTER = mark(
     "Audio (*.wav *.flac *.ogg *.oga *.opus *.mp3 *.m4a *.aac *.aif *.aiff *.au *.caf *.wma"
     " *.webm *.mka *.mp4);;All files (*)"
@@ -92,7 +92,7 @@ class VoiceArea(QWidget):
                 self.sheet.show_failure(message)
 
     def open_page(self) -> "VoicesPage":
-        """Show all voices, and what can be done with them."""
+        """Show the page of all voices."""
         if self.page is None:
             self.page = VoicesPage(self._post, self.learning, self._theme, self.window())
             if self._listed is not None:
@@ -154,7 +154,7 @@ class DropTarget(QWidget):
         theme.changed.connect(self.update)
 
     def tell(self, *, learns: bool) -> None:
-        """Say what a recording must be like, and whether a voice only learns from it."""
+        """Show the requirements of a recording, and whether a voice only learns from it."""
         wanted = tr("ten seconds of clear speech, any format")
         more = "\n" + tr("for a voice that learns from your recording") if learns else ""
         self.facts.setText(wanted + more)

@@ -15,7 +15,7 @@ from app.look.theme import Theme
 from app.voice.clip import Consent, PartChoice
 from engine.api import ClipInspected, ClipRecording, DropClip, Event, Failed, Levels, RecordClip
 
-# Some eleven seconds with every English phone, for what learns from them.
+# Some eleven seconds with every English phone, to learn a voice from.
 TO_READ = (
     "The boy usually sings loudly about a young, curious bird. On bright mornings in June it "
     "watches three geese fly over the harbour. Then, with great pleasure, it chooses the shortest "

@@ -59,7 +59,7 @@ class ClipSheet(QFrame):
         self._show(self.title.text(), tr("could not be used"), message)
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Show length, level, noise and what they mean for a voice."""
+        """Show length, level and noise, and their effect on a voice."""
         self.part.show_clip(clip)
         self.consent.show_clip(clip)
         facts = tr(
@@ -93,7 +93,7 @@ class ClipSheet(QFrame):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        """Tab goes round in it, for what lies below it waits."""
+        """Keep Tab within the sheet, which covers the widgets below."""
         start = self.focusWidget() or self.cancel
         each = _beside(start, next)
         while each is not start and not self._is_stop(each):
@@ -115,7 +115,7 @@ class ClipSheet(QFrame):
         return self.isAncestorOf(widget) and takes_tab and widget.isVisible() and widget.isEnabled()
 
     def _take_focus(self) -> None:
-        """To the name where there is one to give, else to what is there in any case."""
+        """Focus the name field where there is one, else the button that is always there."""
         now = self.window().focusWidget()
         is_inside = now is not None and self.isAncestorOf(now)
         if not is_inside:

@@ -1,6 +1,6 @@
-"""Registers the global keys of the settings in this system's way, and carries out what they do.
+"""Registers the global keys of the settings in this system's way, and carries out their actions.
 
-Invariant: there is no key by default, and then nothing is opened and nothing listens.
+Invariant: no key is set by default, and then nothing is opened and nothing listens.
 """
 
 import os
@@ -32,8 +32,8 @@ _PRESSED = {
 
 class GlobalKeys(QObject):
     """Signals:
-    failed(message, hint): a key does not work, and what to do about it.
-    told(text): which keys the desktop gave.
+    failed(message, hint): a key does not work; the hint names a remedy.
+    bound(text): the keys that the desktop gave.
     talk_pressed: the talk key went down.
     """
 

@@ -76,7 +76,7 @@ class PortalKeys(KeySource):
             self._open()
 
     def _open(self) -> None:
-        # Since 1.21 we must tell the portal who we are; older versions do not have the method.
+        # Since 1.21 we must register our name; older versions do not have the method.
         self._bus.call(REGISTRY, "Register", "sa{sv}", (APP_ID, {}))
         token = ("s", self._token())
         self._ask("CreateSession", "a{sv}", ({"session_handle_token": token},), self._on_session)

@@ -35,7 +35,7 @@ _NAMED = {
     "Menu": ("Menu", 0x5D),
 }
 _MODIFIERS = ("Ctrl", "Alt", "Shift", "Meta")
-_ALONE = re.compile(r"F\d+|Pause|ScrollLock|Menu")  # nobody types these
+_ALONE = re.compile(r"F\d+|Pause|ScrollLock|Menu")  # these are never typed
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _refusal(message: str) -> EngineError:
 
 
 class Action(Enum):
-    """What a key does; the value is its name for the desktop."""
+    """The action of a key; the value is its name for the desktop."""
 
     TALK = "talk"
     STOP = "stop"
