@@ -1,9 +1,9 @@
 """Where the parts of the window are: side by side in a wide one, otherwise on top of each other.
-The shelf is the column with the voice area and the status, which nobody needs while talking.
+The side column holds the voice area and the status, which are not needed during a talk.
 
-Invariant: the parts are the same in both; in a narrow window the shelf, or the panel of
-conversations, takes the place of the conversation, and the composer stays. Where the rate, the line
-to type in and their buttons are depends on the window's size alone, not on what it shows.
+Invariant: the parts are the same in both; in a narrow window the side column, or the panel of
+conversations, takes the place of the conversation, and the composer stays. The positions of the
+rate, the message field and their buttons depend on the window's size alone, not on its content.
 """
 
 from collections.abc import Sequence
@@ -70,6 +70,7 @@ _WHOLE_LINES = 24.5
 _COMFORTABLE_STAGE = 400  # smaller than that, the stage goes first
 _LEAST_SHELF = 120
 _LOW_LINES = 35  # a window of less height shows one line of a fault and one timer
+_SHARED_LINES = 42  # a narrow window of less height shows the stage or the panel, not both
 _GAP = 12
 _TOP_GAP = 4  # below the header
 _MARGIN = 16
@@ -96,8 +97,8 @@ class WindowParts:
 
 
 class Beside(QWidget):
-    """`panel` on the left of `pages`, or in their place when there is no room: one of the two is
-    always in sight. Hidden until open() is called.
+    """`panel` on the left of `pages`, or in their place where the window is too narrow: one of the
+    two is always in sight. Hidden until open() is called.
 
     Signals:
         moved(int): where the pages begin now, in logical pixels from the left.
@@ -146,7 +147,7 @@ class Arrangement:
 
     def __init__(self, parts: WindowParts, window: QWidget) -> None:
         self.is_narrow: bool | None = None
-        self._is_low = self._shows_panel = False
+        self._is_short = self._shows_panel = False
         self._parts = parts
         self._talking = QWidget(window)
         self._pages = QStackedWidget(self._talking)
@@ -172,12 +173,12 @@ class Arrangement:
         """The window has this size."""
         header, stage = self._parts.header, self._parts.stage
         line = header.fontMetrics().height()
-        self._is_low = size.height() < _LOW_LINES * line
         for part in (self._parts.banner, self._parts.timers):
-            part.be_low(self._is_low)
+            part.be_low(size.height() < _LOW_LINES * line)
         room = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
         narrow = size.width() < _SIDE_FROM * self._side_width
         narrow = narrow or room < self._least_stage + _LEAST_SHELF
+        self._is_short = size.height() < (_SHARED_LINES if narrow else _LOW_LINES) * line
         if narrow is not self.is_narrow:
             self.is_narrow = narrow
             self._rearrange(narrow)
@@ -228,8 +229,8 @@ class Arrangement:
         self._show_stage()
 
     def _show_stage(self) -> None:
-        """In a low window the panel takes its room."""
-        self._parts.stage.setVisible(not (self._is_low and self._shows_panel))
+        """In a short window the panel takes its room."""
+        self._parts.stage.setVisible(not (self._is_short and self._shows_panel))
 
     def show_page(self, page: QWidget) -> None:
         self._pages.setCurrentWidget(page)

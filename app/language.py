@@ -7,6 +7,7 @@ that modules without Qt can use it.
 
 import re
 from dataclasses import fields, is_dataclass, replace
+from datetime import date
 from gettext import GNUTranslations, NullTranslations
 from typing import Any, TypeVar
 
@@ -37,8 +38,8 @@ def tr_n(one: str, many: str, count: int, /, **values: object) -> str:
 
 
 def translated(text: str) -> str:
-    """A text of the engine in the current language, and so are its values. What is not
-    Translatable somebody else wrote: it stays as it is.
+    """A text of the engine in the current language, with its values. A text that is not
+    Translatable has another author and stays as it is.
     """
     if not isinstance(text, api.Translatable):
         return text
@@ -92,6 +93,14 @@ def decimal(value: float, places: int) -> str:
     """A number with this many decimals, written as in the current language."""
     written = f"{value:.{places}f}"
     return written.replace(".", ",") if _InForce.comma else written
+
+
+def day(written: str) -> str:
+    """An ISO date as the current language writes it; any other text as it is."""
+    try:
+        return date.fromisoformat(written).strftime(tr("%Y-%m-%d"))
+    except ValueError:
+        return written
 
 
 def choose(code: str) -> None:

@@ -1,5 +1,5 @@
-"""The list of saved conversations by day, each on two lines: its title, and its date or what the
-search found.
+"""The list of saved conversations by day, each on two lines: its title, and its date or the found
+text.
 
 Invariant: titles and excerpts are plain text, whatever they look like. A new list keeps the
 selection.
@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language import tr, tr_n
+from app.language import day, tr, tr_n
 from app.look.layout import OverlayBar
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
@@ -139,22 +139,22 @@ class Rows(QListWidget):
             self.renamed.emit(each.id, item.text())
 
 
-def period(day: date, today: date) -> str:
+def period(then: date, today: date) -> str:
     """The heading of the conversations of a day."""
-    days = (today - day).days
+    days = (today - then).days
     if days <= 1:
         return tr("Yesterday") if days == 1 else tr("Today")
     if days <= 7:
         return tr("Last 7 days")
-    month = QLocale().standaloneMonthName(day.month).capitalize()
-    return month if day.year == today.year else f"{month} {day.year}"
+    month = QLocale().standaloneMonthName(then.month).capitalize()
+    return month if then.year == today.year else f"{month} {then.year}"
 
 
 def details(each: KeptConversation) -> str:
-    """When it was, how long it is."""
+    """Its date and its length."""
     last = datetime.fromtimestamp(each.last).astimezone()
     turns = tr_n("{count} turn", "{count} turns", each.turns)
-    return f"{last:%Y-%m-%d %H:%M} · {turns}"
+    return f"{day(last.date().isoformat())} {last:%H:%M} · {turns}"
 
 
 class _TwoLines(QStyledItemDelegate):

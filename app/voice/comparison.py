@@ -1,7 +1,7 @@
 """The page that compares the systems: one text by each of them, one after the other, measured.
 
-Invariant: a process of its own speaks and measures, so that nothing of it slows the conversation;
-while it is heard, the assistant takes nothing that it hears for something said to it.
+Invariant: a separate process speaks and measures, so the conversation is not slowed. While it is
+audible, the assistant ignores the microphone.
 """
 
 from collections.abc import Callable, Sequence
@@ -108,7 +108,7 @@ class ComparisonPage(Page):
         try:
             told = Compared.of(line.get("row"))
         except ValueError:
-            return  # somebody else's line
+            return  # the line of another command
         self.rows[told.name] = told
         self.table.show_row(told)
 
@@ -140,7 +140,7 @@ class ComparisonPage(Page):
 
 
 class Table(QWidget):
-    """A line for each system, with what is known of it by now."""
+    """A line for each system, with its results so far."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -161,7 +161,7 @@ class Table(QWidget):
         self.lines = {}
 
     def show_row(self, told: Compared) -> None:
-        """Show a system, or what is new about it."""
+        """Show a system, or its new results."""
         if told.name not in self.lines:
             self.lines[told.name] = Line(self, self._grid, 1 + 2 * len(self.lines))
         self.lines[told.name].show_row(told)
@@ -187,8 +187,7 @@ class Line:
         for label, column, text in zip(self.figures, _COLUMNS, figures(told), strict=True):
             label.setText(text)
             label.setAccessibleName(f"{name}, {tr(column)}: {text}" if text else "")
-        state = tr(_STATES.get(told.state, ""))
-        self.note.say(": ".join(filter(None, (state, translated(told.note)))))
+        self.note.say(translated(told.note) or tr(_STATES.get(told.state, "")))
 
     def remove(self) -> None:
         for label in (self.title, *self.figures, self.note):
@@ -198,7 +197,7 @@ class Line:
 
 
 def figures(told: Compared) -> tuple[str, ...]:
-    """What is known, as shown, in the order of the columns; empty = not known yet."""
+    """The results as shown, in the order of the columns; empty = not known yet."""
 
     def known(value: float | None, places: int, form: Form = lambda written: written) -> str:
         return "" if value is None else form(decimal(value, places))

@@ -1,4 +1,4 @@
-"""One voice on the page: what it is, and what can be done with it.
+"""One voice on the page: its facts and its actions.
 
 Invariant: it only asks and shows; nothing changes until the engine says so.
 """
@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QWidget
 
 from app.bridge import Post
-from app.language import decimal, mark, tr
+from app.language import day, decimal, mark, tr
 from app.look.controls import button
 from app.look.file_dialogs import ask_where
 from app.look.layout import TOP, Spring, column, placed, row, wide
@@ -91,7 +91,7 @@ class VoiceRow(CardRow):
         self.actions_of[tr("Learn from its recording")].setEnabled(can_learn)
         had_focus = self.choice.isAncestorOf(self.window().focusWidget())
         self.choice.show_entry(entry)
-        if had_focus and self.choice.isHidden():  # or it would go to what another row does
+        if had_focus and self.choice.isHidden():  # or it would go to an action of another row
             self.hear.setFocus()
         self.pace.setAccessibleName(tr("Pace of {name}", name=shown))
         with QSignalBlocker(self.pace):
@@ -164,7 +164,8 @@ def _facts(entry: api.VoiceEntry) -> str:
     if not entry.own:
         models = dict.fromkeys(each.partition(" ")[0] for each in entry.made_for)
         facts.append(tr("for {models}", models=one_line(", ".join(models))))
-    facts.append(tr("last used {date}", date=entry.used) if entry.used else tr("not used yet"))
+    used = tr("last used {date}", date=day(entry.used)) if entry.used else tr("not used yet")
+    facts.append(used)
     said = " · ".join(facts)
     return f"{said}\n{entry.why_not}" if entry.why_not else said
 

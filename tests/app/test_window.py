@@ -362,6 +362,18 @@ def test_beside_the_conversations_no_step_is_cut(qtbot, theme, size):
     assert window.composer.line.width() > 200
 
 
+@pytest.mark.parametrize(("size", "seen"), [((640, 640), False), ((640, 800), True)])
+def test_in_a_short_window_the_list_of_conversations_takes_the_place_of_the_stage(
+    window, size, seen
+):
+    window.resize(*size)
+    assert window.stage.isVisible()
+    window.header.history.setChecked(True)
+    assert window.stage.isVisible() is seen
+    window.header.history.setChecked(False)
+    assert window.stage.isVisible()
+
+
 def test_a_question_is_edited_in_the_line_and_what_was_typed_before_returns(qtbot, window, posted):
     for event in spoken_turn(1, "what time", "Ten."):
         window.on_event(event)

@@ -7,7 +7,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from app import language as words
-from app.language import decimal, mark, tr, tr_n
+from app.language import day, decimal, mark, tr, tr_n
 from app.program import of_system
 from engine.asr import pick as recogniser_pick
 from engine.errors import ModelError
@@ -21,7 +21,10 @@ def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
     assert tr("Hold {key}", key="F9") == "F9 halten"
     assert tr_n("{count} turn", "{count} turns", 3) == "3 Antworten"
     assert decimal(4.5, 1) == "4,5"
+    assert day("2026-11-05") == "05.11.2026"
+    assert day("<b>never</b>") == "<b>never</b>"
     words.choose("fr")
+    assert day("2026-11-05") == "05/11/2026"
     assert tr_n("{count} turn", "{count} turns", 0) == "0 échange"  # English: turns
     assert tr_n("{count} turn", "{count} turns", 2) == "2 échanges"
 

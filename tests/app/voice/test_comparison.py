@@ -67,7 +67,7 @@ def test_what_is_told_is_shown_line_by_line(opened, qtbot, posted):
     assert espeak.title.text() == "eSpeak NG · Alan"
     assert espeak.figures[0].accessibleName() == "eSpeak NG, first sound: 13 ms"
     assert not espeak.note.isVisible()
-    assert llmvox.note.text() == "not here: There is no pack of LLMVoX on this machine."
+    assert llmvox.note.text() == "There is no pack of LLMVoX on this machine."
     assert posted == [Comparing(True), Comparing(False)]
     assert page.export.isEnabled()
 
