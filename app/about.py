@@ -54,7 +54,7 @@ class AboutPage(Page):
         self.newer = WrappingLabel(tr(_NEWER), self, kind="muted")
         self.copy = button(tr("&Copy diagnostics"), self, self._on_copy)
         needed = tr("What a report of a fault needs, and nothing of yours.")
-        self.told = WrappingLabel(needed, self, kind="muted")
+        self.copied = WrappingLabel(needed, self, kind="muted")
         self.works = QListWidget(self)
         self.works.setProperty("kind", "works")
         self.works.setAccessibleName(tr("What Rubato is made of"))
@@ -64,7 +64,7 @@ class AboutPage(Page):
         self.text.setAccessibleName(tr("Licence in full"))
         self.text.setFixedHeight(_TEXT_HEIGHT)
         line = QWidget(self)
-        row(self.copy, wide(self.told), on=line, spacing=12)
+        row(self.copy, wide(self.copied), on=line, spacing=12)
         fill(self.head, card(self, self.newer), card(self, line))
         heading = Label(tr("What it is made of"), self, strong=True)
         fill(self.body, heading, wide(card(self, self.works)), self.text)
@@ -82,7 +82,7 @@ class AboutPage(Page):
 
     def _on_copy(self) -> None:
         self.copy.setEnabled(False)
-        self.told.setText(tr("Looking at everything; this takes some seconds."))
+        self.copied.setText(tr("Looking at everything; this takes some seconds."))
         self._diagnosis.start("doctor", "--json")
 
     def _on_diagnosed(self, document: dict[str, Any] | None) -> None:
@@ -90,7 +90,7 @@ class AboutPage(Page):
         if document:
             text = json.dumps(document, indent=1, ensure_ascii=False)
             QGuiApplication.clipboard().setText(text)
-        self.told.setText(tr(_COPIED if document else _NOT_COPIED))
+        self.copied.setText(tr(_COPIED if document else _NOT_COPIED))
 
     def _on_collected(self, document: dict[str, Any] | None) -> None:
         works = document["works"] if document else []

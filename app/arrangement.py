@@ -16,7 +16,17 @@ from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QStackedWidget, QWidget
 from app.bridge import Post
 from app.conversation.composer import Composer
 from app.header import Header
-from app.look.layout import NO_MARGINS, Measured, Scrolled, Spring, card, column, page_in, row, wide
+from app.look.layout import (
+    NO_MARGINS,
+    ReadingColumn,
+    Scrolled,
+    Spring,
+    card,
+    column,
+    page_in,
+    row,
+    wide,
+)
 from app.look.theme import Theme
 from app.stage.panel import Stage
 from app.status.banner import Banner
@@ -27,7 +37,7 @@ from app.voice.panel import VoiceArea
 from engine.api import Event
 
 
-class Shelf(Scrolled):
+class SideColumn(Scrolled):
     """Two cards, one under the other, which scroll when the window is low."""
 
     def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
@@ -63,12 +73,12 @@ _SIDE_FROM = 2.4  # a window this many times as wide as the side column has room
 _SIDE_WIDTH = 340  # logical pixels at least
 _SIDE_LINES = 21  # in line heights: the column grows with the text
 _TALLEST_STAGE = 470  # the orb, its word and the rate belong together
-_USUAL_SHELF = 268  # the height of the shelf while all is well; with more to say it scrolls
-_SHELF_LINES = 16.5
-_WHOLE_SHELF = 400  # with the row of every part and the last turn; it gets that where there is room
-_WHOLE_LINES = 24.5
+_USUAL_CARDS = 268  # the height of the side cards while all is well; with more to say it scrolls
+_CARD_LINES = 16.5
+_ALL_CARDS = 400  # with the row of every part and the last turn; it gets that where there is room
+_ALL_LINES = 24.5
 _COMFORTABLE_STAGE = 400  # smaller than that, the stage goes first
-_LEAST_SHELF = 120
+_LEAST_CARDS = 120
 _LOW_LINES = 35  # a window of less height shows one line of a fault and one timer
 _SHARED_LINES = 42  # a narrow window of less height shows the stage or the panel, not both
 _GAP = 12
@@ -93,10 +103,10 @@ class WindowParts:
     notice: QWidget
     composer: Composer
     stage: Stage
-    shelf: Shelf
+    side: SideColumn
 
 
-class Beside(QWidget):
+class SidePanel(QWidget):
     """`panel` on the left of `pages`, or in their place where the window is too narrow: one of the
     two is always in sight. Hidden until open() is called.
 
@@ -121,7 +131,7 @@ class Beside(QWidget):
 
     @property
     def hides_pages(self) -> bool:
-        """Whether the panel takes the place of the conversation."""
+        """True if the panel takes the place of the conversation."""
         return self._is_open and self.width() < _BOTH_FROM * self._panel_width
 
     @property
@@ -151,12 +161,12 @@ class Arrangement:
         self._parts = parts
         self._talking = QWidget(window)
         self._pages = QStackedWidget(self._talking)
-        self._beside = Beside(parts.panel, self._pages, self._talking)
+        self._beside = SidePanel(parts.panel, self._pages, self._talking)
         self._beside.setMinimumHeight(1)  # it gives way first, so that the composer is never cut
         for page in parts.pages:  # once it stands: what moves is styled anew, with all in it
             self._pages.addWidget(page)
         self._lay_out_talking()
-        self._side = column(parts.stage, parts.shelf, Spring(0), spacing=_GAP)
+        self._side = column(parts.stage, parts.side, Spring(0), spacing=_GAP)
         self._body = row(self._talking, self._side, spacing=_GAP)
         column(parts.header, wide(self._body), on=window, spacing=_TOP_GAP)
         lines = parts.header.fontMetrics().height()
@@ -166,7 +176,7 @@ class Arrangement:
 
     @property
     def hides_pages(self) -> bool:
-        """Whether the panel takes the place of the page."""
+        """True if the panel takes the place of the page."""
         return self._beside.hides_pages
 
     def fit(self, size: QSize) -> None:
@@ -177,43 +187,42 @@ class Arrangement:
             part.be_low(size.height() < _LOW_LINES * line)
         room = size.height() - header.sizeHint().height() - _TOP_GAP - _MARGIN - _GAP
         narrow = size.width() < _SIDE_FROM * self._side_width
-        narrow = narrow or room < self._least_stage + _LEAST_SHELF
+        narrow = narrow or room < self._least_stage + _LEAST_CARDS
         self._is_short = size.height() < (_SHARED_LINES if narrow else _LOW_LINES) * line
         if narrow is not self.is_narrow:
             self.is_narrow = narrow
             self._rearrange(narrow)
         if not narrow:
-            usual = room - max(_USUAL_SHELF, int(_SHELF_LINES * line))
-            whole = room - max(_WHOLE_SHELF, int(_WHOLE_LINES * line))
+            usual = room - max(_USUAL_CARDS, int(_CARD_LINES * line))
+            whole = room - max(_ALL_CARDS, int(_ALL_LINES * line))
             height = max(self._least_stage, min(usual, max(_COMFORTABLE_STAGE, whole)))
             stage.setFixedHeight(min(_TALLEST_STAGE, height))
         self._show_stage()
 
     def _rearrange(self, narrow: bool) -> None:
-        side = self._side_width
+        width = self._side_width
         directions = QBoxLayout.Direction
         self._body.setDirection(directions.BottomToTop if narrow else directions.LeftToRight)
         margin = _NARROW_MARGIN if narrow else _MARGIN
         self._body.setContentsMargins(margin, 0, margin, margin)
-        stage, shelf = self._parts.stage, self._parts.shelf
-        for widget in (stage, shelf):
-            widget.setMinimumWidth(0 if narrow else side)
-            widget.setMaximumWidth(_NO_LIMIT if narrow else side)
+        stage, side = self._parts.stage, self._parts.side
+        for widget in (stage, side):
+            widget.setMinimumWidth(0 if narrow else width)
+            widget.setMaximumWidth(_NO_LIMIT if narrow else width)
         stage.setMinimumHeight(0)
         stage.setMaximumHeight(_NO_LIMIT)
         policy = QSizePolicy.Policy
-        shelf_height = policy.Expanding if narrow else policy.Maximum
-        shelf.setSizePolicy(policy.Preferred, shelf_height)
+        side.setSizePolicy(policy.Preferred, policy.Expanding if narrow else policy.Maximum)
         self._side.setStretch(2, 0 if narrow else 1)
         for part in (self._parts.header, self._parts.composer, stage):
             part.be_compact(narrow)
         self.show_details(self._parts.header.details.isChecked())
 
     def show_details(self, on: bool) -> None:
-        """In a narrow window the shelf takes the place of the conversation."""
+        """In a narrow window the side column takes the place of the conversation."""
         narrow = bool(self.is_narrow)
         instead = on and narrow
-        self._parts.shelf.setVisible(on or not narrow)
+        self._parts.side.setVisible(on or not narrow)
         self._beside.setVisible(not instead)
         policy = QSizePolicy.Policy
         self._talking.setSizePolicy(
@@ -237,8 +246,8 @@ class Arrangement:
 
     def _lay_out_talking(self) -> None:
         parts = self._parts
-        above = Measured(parts.banner, parent=self._talking)
-        below = Measured(parts.timers, parts.notice, parts.composer, parent=self._talking)
+        above = ReadingColumn(parts.banner, parent=self._talking)
+        below = ReadingColumn(parts.timers, parts.notice, parts.composer, parent=self._talking)
         for measured in (above, below):
             measured.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
             self._beside.moved.connect(measured.leave)

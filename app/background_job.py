@@ -36,7 +36,7 @@ class BackgroundJob(QObject):
     """
 
     ended = Signal(object)
-    told = Signal(object)
+    reported = Signal(object)
 
     def __init__(self, parent: QObject, command: Sequence[str] | None = None) -> None:
         """`command` None: the program that is running."""
@@ -47,7 +47,7 @@ class BackgroundJob(QObject):
         # Not our child: it may outlive us for a moment, to end quietly.
         self._process = QProcess(QCoreApplication.instance())
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.SeparateChannels)
-        self._process.readyReadStandardError.connect(self._on_told)
+        self._process.readyReadStandardError.connect(self._on_report)
         self._process.started.connect(self._on_started)
         self._process.finished.connect(self._on_end)
         self._process.errorOccurred.connect(self._on_error)
@@ -84,13 +84,13 @@ class BackgroundJob(QObject):
             behind = getattr(psutil, "BELOW_NORMAL_PRIORITY_CLASS", _NICE)  # Windows has classes
             psutil.Process(self._process.processId()).nice(behind)
 
-    def _on_told(self) -> None:
+    def _on_report(self) -> None:
         channel = self._process.readChannel()
         self._process.setReadChannel(QProcess.ProcessChannel.StandardError)
         while self._process.canReadLine():
             said = _document(self._process.readLine())
             if said and not self._is_ending:
-                self.told.emit(said)
+                self.reported.emit(said)
         self._process.setReadChannel(channel)
 
     def _on_error(self, error: QProcess.ProcessError) -> None:

@@ -44,7 +44,7 @@ class Bridge(QObject):
 
     arrived = Signal(object)
     closed = Signal()
-    _told = Signal(object)  # an event; emitted on engine threads
+    _emitted = Signal(object)  # an event; emitted on engine threads
 
     def __init__(
         self, make_engine: Callable[[Emit], EngineLike], parent: QObject | None = None
@@ -56,7 +56,7 @@ class Bridge(QObject):
         self._is_closed = False
         self._changes = 0  # of settings by the window, until now
         self._unanswered: dict[str, int] = {}  # the newest of each setting, by its key
-        self._told.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._emitted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def open(self) -> None:
         """Make and start the engine behind the window. After close() nothing is made: a window can
@@ -92,7 +92,7 @@ class Bridge(QObject):
             self._arrive(Failed(error.code, error.message, error.hint))
         except Exception:  # the top of a thread: the window shows every fault
             logger.exception("engine did not start")
-            self._told.emit(
+            self._emitted.emit(
                 Failed(
                     "engine",
                     tr("The assistant could not be started."),
@@ -101,7 +101,7 @@ class Bridge(QObject):
             )
 
     def _arrive(self, event: Event) -> None:
-        self._told.emit(translate_event(event))
+        self._emitted.emit(translate_event(event))
 
     def _deliver(self, event: Event) -> None:
         if isinstance(event, SettingChanged) and (newest := self._unanswered.get(event.key)):

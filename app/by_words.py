@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from app.keys import Act
+from app.keys import Shortcut
 from app.language import tr
 from engine import api
 
@@ -31,7 +31,7 @@ def read_clipboard(window: "Window") -> None:
         window.notice.on_event(api.Notice(tr("There is no text in the clipboard.")))
 
 
-def carry_out(window: "Window", act: Callable[[Act], None], asked: api.UseWindow) -> None:
+def carry_out(window: "Window", act: Callable[[Shortcut], None], asked: api.UseWindow) -> None:
     """Carry out the command of `asked`; `act` carries out a shortcut."""
     match asked.command, asked.value:
         case "history", "off":
@@ -49,5 +49,5 @@ def carry_out(window: "Window", act: Callable[[Act], None], asked: api.UseWindow
             window.header.details.setChecked(True)
         case "hide", _:
             window.close()
-        case name, _ if name.upper() in Act.__members__:
-            act(Act[name.upper()])
+        case name, _ if name.upper() in Shortcut.__members__:
+            act(Shortcut[name.upper()])

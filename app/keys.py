@@ -15,7 +15,7 @@ from app.language import mark, tr
 from app.look.label import Label
 
 
-class Act(Enum):
+class Shortcut(Enum):
     """A command of the window: its keys, its description on the card, in the card's order, and its
     spoken form. A skill requests it by name (resources/skills/window.yaml).
     """
@@ -54,28 +54,28 @@ class Act(Enum):
 
 # The menu behind the three dots: what is needed now and then.
 _MENU = {
-    Act.VOICES: mark("Voices…"),
-    Act.MODELS: mark("Models…"),
-    Act.EXPORT: mark("Export the conversation…"),
-    Act.DELETE: mark("Delete the conversation…"),
-    Act.CLIPBOARD: mark("Read the clipboard"),
-    Act.LOUDER: mark("Louder"),
-    Act.QUIETER: mark("Quieter"),
-    Act.THEME: mark("Dark or light"),
-    Act.FIRST_START: mark("First steps…"),
-    Act.HELP: mark("Keyboard shortcuts"),
-    Act.ABOUT: mark("About Rubato"),
+    Shortcut.VOICES: mark("Voices…"),
+    Shortcut.MODELS: mark("Models…"),
+    Shortcut.EXPORT: mark("Export the conversation…"),
+    Shortcut.DELETE: mark("Delete the conversation…"),
+    Shortcut.CLIPBOARD: mark("Read the clipboard"),
+    Shortcut.LOUDER: mark("Louder"),
+    Shortcut.QUIETER: mark("Quieter"),
+    Shortcut.THEME: mark("Dark or light"),
+    Shortcut.FIRST_START: mark("First steps…"),
+    Shortcut.HELP: mark("Keyboard shortcuts"),
+    Shortcut.ABOUT: mark("About Rubato"),
 }
 
 
-class Precedence(QObject):
+class ShortcutFilter(QObject):
     """Watches a window (its QWindow), so that its text fields do not take our shortcuts. On Linux
     Ctrl+E would go to the end of the line and Ctrl+D would delete.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._shortcuts = [QKeySequence(each.keys) for each in Act]
+        self._shortcuts = [QKeySequence(each.keys) for each in Shortcut]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A field claims a key by accepting ShortcutOverride, so we do not offer it ours."""
@@ -96,7 +96,7 @@ class KeysCard(QDialog):
         grid.setHorizontalSpacing(26)
         grid.setVerticalSpacing(9)
         lines = [("", "", tr("Or say")), (tr("Hold {key}", key=talk_label), tr("Talk"), "")]
-        lines += [(native(each.keys), tr(each.words), _quoted(each.said)) for each in Act]
+        lines += [(native(each.keys), tr(each.words), _quoted(each.said)) for each in Shortcut]
         mark_word = tr("Mark a word of a reply, hear it again from there")
         lines += [(tr("Ctrl + arrow keys, Enter"), mark_word, "")]
         for number, (keys, words, said) in enumerate(lines):
@@ -108,7 +108,7 @@ class KeysCard(QDialog):
 class MoreMenu(QMenu):
     """`act` is called with the chosen entry."""
 
-    def __init__(self, act: Callable[[Act], None], parent: QWidget) -> None:
+    def __init__(self, act: Callable[[Shortcut], None], parent: QWidget) -> None:
         super().__init__(parent)
         self.entries = {
             each: self.addAction(f"{tr(words)}\t{native(each.keys)}")
@@ -116,7 +116,7 @@ class MoreMenu(QMenu):
         }
         for each, entry in self.entries.items():
             entry.triggered.connect(lambda _=False, each=each: act(each))
-        for begin in (Act.LOUDER, Act.FIRST_START):
+        for begin in (Shortcut.LOUDER, Shortcut.FIRST_START):
             self.insertSeparator(self.entries[begin])
 
 

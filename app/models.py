@@ -18,7 +18,7 @@ from app.look.controls import Progress, button
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
 from app.look.layout import TOP, Spring, column, fill, placed, row, wide
-from app.look.page import CardRow, Page, Returning, take_away
+from app.look.page import CardRow, Page, WindowReactivated, take_away
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from engine import api
@@ -62,7 +62,7 @@ class ModelRow(CardRow):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something happens with it or is queued."""
+        """True while a fetch or check of it runs or is queued."""
         return self._progress is not None
 
     def show_entry(self, entry: api.ModelEntry) -> None:
@@ -270,7 +270,7 @@ class ModelsPage(Page):
         self.body.addStretch(1)
         self.setAcceptDrops(True)
         # `rubato models`, or another program that uses these files, may have changed them meanwhile
-        Returning(self).returned.connect(lambda: post(api.ListModels()))
+        WindowReactivated(self).returned.connect(lambda: post(api.ListModels()))
 
     def open_beside(self) -> None:
         self._post(api.ListModels(servers=True))

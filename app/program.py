@@ -85,7 +85,7 @@ def run(
     only the window, which no other program can reach. `crash_notes` None: nothing is noted.
     """
     application = make_application()
-    speak(application, settings.window.language)
+    install_language(application, settings.window.language)
     handler = CommandHandler()
     instance = Instance(handler.on_message)
     if start is not None and (claim := instance.claim()) is not Claim.OURS:
@@ -95,7 +95,7 @@ def run(
             *notes,
             tr("`rubato talk` and a second start cannot reach this. {fault}", fault=instance.fault),
         )
-    watch = Watch(crash_notes)
+    watch = CrashWatch(crash_notes)
     if broke := watch.begin():
         notes = (*notes, broke)
     theme = Theme(mode_named(settings.window.theme), application)
@@ -110,7 +110,7 @@ def run(
     window.closing.connect(bridge.close)
     for note in notes:
         window.banner.add(translated(note))
-    interrupt = Interrupt(window.quit, window)
+    interrupt = SignalWatch(window.quit, window)
     _begin(window, bridge, presence, start)
     status = application.exec()
     presence.end()
@@ -139,7 +139,7 @@ def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | No
 _QUIET = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
 
 
-class Interrupt(QObject):
+class SignalWatch(QObject):
     """Calls `close` on SIGINT and SIGTERM for as long as it lives; main thread only.
 
     Invariant: the signal handler only makes Python notice the signal; closing happens on the Qt
@@ -174,7 +174,7 @@ class Interrupt(QObject):
         self._close()
 
 
-class Watch:
+class CrashWatch:
     """Crash notes between begin() and end(): the engine's hooks, and Qt's own warnings. `notes`
     None: notes nothing.
 
@@ -209,7 +209,7 @@ class Watch:
             sys.stderr.write(f"{words}\n")
 
 
-def speak(application: QApplication, chosen: str) -> str:
+def install_language(application: QApplication, chosen: str) -> str:
     """Use the language of the setting window.language, in our texts and in Qt's (its own menus, and
     how numbers are typed), from before the first widget on; return the code of the language.
     """

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.about import AboutPage
-from app.arrangement import Arrangement, Shelf, WindowParts
+from app.arrangement import Arrangement, SideColumn, WindowParts
 from app.bridge import Post
 from app.by_words import ask_removal, carry_out, read_clipboard
 from app.conversation.composer import Composer
@@ -32,7 +32,7 @@ from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
 from app.header import HANDS_FREE_KEY, MUTED_KEY, Header
 from app.history.panel import HistoryPanel
-from app.keys import Act, KeysCard, MoreMenu, Precedence
+from app.keys import KeysCard, MoreMenu, Shortcut, ShortcutFilter
 from app.language import mark, tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
@@ -94,10 +94,10 @@ class Window(QWidget):
         self.notice = NoticeLine(self)
         self.composer = Composer(self.post, self.parts, theme, self)
         self.stage = Stage(self.post, self.parts, theme, self)
-        self.shelf = Shelf(self.post, self.parts, theme, self)
+        self.side = SideColumn(self.post, self.parts, theme, self)
         self.models = Models(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
-        self._precedence = Precedence(self)
+        self._precedence = ShortcutFilter(self)
         self._lay_out()
         self._connect()
         self._show_settings(settings)
@@ -127,7 +127,7 @@ class Window(QWidget):
         """The handlers of an event. Levels come ten times a second, also in silence: they go only
         to the parts that show them.
         """
-        meters = (self.composer.on_event, self.stage.on_event, self.shelf.on_event)
+        meters = (self.composer.on_event, self.stage.on_event, self.side.on_event)
         if isinstance(event, api.Levels):
             return (*meters, self.first_start.on_event) if self.first_start.isVisible() else meters
         return (
@@ -203,16 +203,16 @@ class Window(QWidget):
         self.talk_key.pressed.connect(lambda: talk.hold(True))
         self.talk_key.released.connect(lambda: talk.hold(False))
         self.conversation.emptied.connect(self._show_page)
-        self.conversation.model_link.clicked.connect(lambda: self._act(Act.MODELS))
-        self.first_start.models.connect(lambda: self._act(Act.MODELS))
-        self.welcome.model_wanted.connect(lambda: self._act(Act.MODELS))
-        self.welcome.voice_wanted.connect(lambda: self.shelf.voices.open_page().record.click())
-        status = self.shelf.status
+        self.conversation.model_link.clicked.connect(lambda: self._act(Shortcut.MODELS))
+        self.first_start.models.connect(lambda: self._act(Shortcut.MODELS))
+        self.welcome.model_wanted.connect(lambda: self._act(Shortcut.MODELS))
+        self.welcome.voice_wanted.connect(lambda: self.side.voices.open_page().record.click())
+        status = self.side.status
         status.chosen.connect(lambda part: self._on_part_chosen(part, status.rows[part]))
         self.banner.fix_wanted.connect(lambda part: self._on_part_chosen(part, self.banner.fix))
-        self.shelf.status.loading_changed.connect(self.notice.stand)
+        self.side.status.loading_changed.connect(self.notice.set_idle_text)
         header = self.header
-        header.new.clicked.connect(lambda: self._act(Act.NEW))
+        header.new.clicked.connect(lambda: self._act(Shortcut.NEW))
         header.details.toggled.connect(self._arrangement.show_details)
         header.history.toggled.connect(self._show_history)
         self.conversation.word_chosen.connect(
@@ -221,38 +221,38 @@ class Window(QWidget):
         self.conversation.tools.edit_wanted.connect(self.composer.edit)
         header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
         header.more.open_menu(MoreMenu(self._act, self))
-        header.settings.clicked.connect(lambda: self._act(Act.SETTINGS))
-        for act in Act:
+        header.settings.clicked.connect(lambda: self._act(Shortcut.SETTINGS))
+        for act in Shortcut:
             shortcut = QShortcut(QKeySequence(act.keys), self)
             shortcut.activated.connect(lambda act=act: self._act(act))
 
-    def _act(self, act: Act) -> None:
-        actions: dict[Act, Callable[[], object]] = {
-            Act.STOP: self._stop,
-            Act.SNOOZE: self.timers.snooze,
-            Act.DELETE: lambda: ask_removal(self),
-            Act.CLIPBOARD: lambda: read_clipboard(self),
-            Act.NEW: lambda: self.post(api.NewConversation(self.header.private.is_on)),
-            Act.HISTORY: self.header.history.toggle,
-            Act.HANDS_FREE: self.header.hands_free.toggle,
-            Act.MUTE: self.header.microphone.click,
-            Act.TYPE: lambda: self.composer.type(""),
-            Act.EDIT: self.conversation.tools.edit.click,
-            Act.FASTER: lambda: self.stage.rate.slider.step(1),
-            Act.SLOWER: lambda: self.stage.rate.slider.step(-1),
-            Act.LOUDER: lambda: self.header.change_volume(_VOLUME_STEP),
-            Act.QUIETER: lambda: self.header.change_volume(-_VOLUME_STEP),
-            Act.THEME: self.header.theme_button.click,
-            Act.VOICES: lambda: self.shelf.voices.open_page(),
-            Act.CHOOSE_FILE: self.shelf.voices.choose_file,
-            Act.EXPORT: self.export,
-            Act.DETAILS: self.header.details.toggle,
-            Act.MODELS: self.models.open,
-            Act.SETTINGS: lambda: self.open_settings(None),
-            Act.FIRST_START: self._begin_first_start,
-            Act.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
-            Act.ABOUT: lambda: AboutPage(self).open_beside(),
-            Act.QUIT: self.quit,
+    def _act(self, act: Shortcut) -> None:
+        actions: dict[Shortcut, Callable[[], object]] = {
+            Shortcut.STOP: self._stop,
+            Shortcut.SNOOZE: self.timers.snooze,
+            Shortcut.DELETE: lambda: ask_removal(self),
+            Shortcut.CLIPBOARD: lambda: read_clipboard(self),
+            Shortcut.NEW: lambda: self.post(api.NewConversation(self.header.private.is_on)),
+            Shortcut.HISTORY: self.header.history.toggle,
+            Shortcut.HANDS_FREE: self.header.hands_free.toggle,
+            Shortcut.MUTE: self.header.microphone.click,
+            Shortcut.TYPE: lambda: self.composer.type(""),
+            Shortcut.EDIT: self.conversation.tools.edit.click,
+            Shortcut.FASTER: lambda: self.stage.rate.slider.step(1),
+            Shortcut.SLOWER: lambda: self.stage.rate.slider.step(-1),
+            Shortcut.LOUDER: lambda: self.header.change_volume(_VOLUME_STEP),
+            Shortcut.QUIETER: lambda: self.header.change_volume(-_VOLUME_STEP),
+            Shortcut.THEME: self.header.theme_button.click,
+            Shortcut.VOICES: lambda: self.side.voices.open_page(),
+            Shortcut.CHOOSE_FILE: self.side.voices.choose_file,
+            Shortcut.EXPORT: self.export,
+            Shortcut.DETAILS: self.header.details.toggle,
+            Shortcut.MODELS: self.models.open,
+            Shortcut.SETTINGS: lambda: self.open_settings(None),
+            Shortcut.FIRST_START: self._begin_first_start,
+            Shortcut.HELP: lambda: KeysCard(self.talk_key.label, self).show(),
+            Shortcut.ABOUT: lambda: AboutPage(self).open_beside(),
+            Shortcut.QUIT: self.quit,
         }
         actions[act]()
 
@@ -304,7 +304,7 @@ class Window(QWidget):
             notice=self.notice,
             composer=self.composer,
             stage=self.stage,
-            shelf=self.shelf,
+            side=self.side,
         )
         self._arrangement = Arrangement(parts, self)
         self._fit_screen()
@@ -371,13 +371,13 @@ class Window(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """A file may be dropped anywhere in the window."""
-        self.shelf.voices.dragEnterEvent(event)
+        self.side.voices.dragEnterEvent(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.shelf.voices.dragLeaveEvent(event)
+        self.side.voices.dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.shelf.voices.dropEvent(event)
+        self.side.voices.dropEvent(event)
         if self._arrangement.is_narrow and dropped_file(event.mimeData()) is not None:
             self.header.details.setChecked(True)
 

@@ -36,19 +36,19 @@ QUESTION = "convert ten miles to kilometers"
 
 
 @dataclass(frozen=True)
-class Order:
+class ParsedCommand:
     """The parsed command line."""
 
     run: Callable[[], int]
     log_level: int
 
 
-def parse(arguments: Sequence[str]) -> Order:
+def parse(arguments: Sequence[str]) -> ParsedCommand:
     """Read the command line; argparse exits with status 2 and a message where it is wrong."""
     options = _parser().parse_args(list(arguments))
     level = logging.DEBUG if options.verbose else logging.WARNING
     command: Callable[[argparse.Namespace], int] = options.command
-    return Order(lambda: command(options), level)
+    return ParsedCommand(lambda: command(options), level)
 
 
 def _parser() -> argparse.ArgumentParser:

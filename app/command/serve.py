@@ -83,7 +83,7 @@ def _serve(options: argparse.Namespace) -> int:
         if options.replicas:
             api.serve_cluster(settings, address, options.replicas, watcher)
         else:
-            # Beside the window, which has a recogniser of its own, this one waits for a client.
+            # SidePanel the window, which has a recogniser of its own, this one waits for a client.
             api.serve(settings, address, watcher, ahead=not options.json)
     except KeyboardInterrupt:
         tell("")

@@ -13,7 +13,7 @@ _WORD = re.compile(r"\S*[^\s*_`#>~|=+-]\S*")  # marks of Markdown alone are neve
 
 
 @dataclass(frozen=True)
-class Place:
+class ReplyWord:
     """A word of a reply."""
 
     exchange: Exchange
@@ -24,7 +24,7 @@ class Place:
         return self.exchange.reply[self.span.start : self.span.end]
 
 
-def word_at(exchange: Exchange, index: int) -> Place | None:
+def word_at(exchange: Exchange, index: int) -> ReplyWord | None:
     """The word that contains character `index` of the reply; None between two words, and until the
     turn is over.
     """
@@ -32,10 +32,10 @@ def word_at(exchange: Exchange, index: int) -> Place | None:
         return None
     found = (each for each in _WORD.finditer(exchange.reply) if each.start() <= index < each.end())
     word = next(found, None)
-    return None if word is None else Place(exchange, Span(*word.span()))
+    return None if word is None else ReplyWord(exchange, Span(*word.span()))
 
 
-def step(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
+def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
     """The next (`by` 1) or previous (-1) word after the marked one, across replies; without a mark
     the first word of the newest reply. None if no reply has words.
     """
@@ -51,7 +51,7 @@ def step(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
     return other if by > 0 else _words(other.exchange)[-1]
 
 
-def step_reply(transcript: Transcript, mark: Place | None, by: int) -> Place | None:
+def step_reply(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
     """The first word of the next (`by` 1) or previous (-1) reply; without a mark, of the newest."""
     replies = [
         each for each in transcript.exchanges if each.ending is not None and each.reply.strip()
@@ -63,5 +63,5 @@ def step_reply(transcript: Transcript, mark: Place | None, by: int) -> Place | N
     return _words(replies[at])[0]
 
 
-def _words(exchange: Exchange) -> list[Place]:
-    return [Place(exchange, Span(*each.span())) for each in _WORD.finditer(exchange.reply)]
+def _words(exchange: Exchange) -> list[ReplyWord]:
+    return [ReplyWord(exchange, Span(*each.span())) for each in _WORD.finditer(exchange.reply)]

@@ -68,7 +68,7 @@ class Exchange:
 
     @property
     def has_model_link(self) -> bool:
-        """Whether a button to a language model stands below the reply."""
+        """True if a button to a language model stands below the reply."""
         return self.wants_model and bool(self.reply)
 
     @property

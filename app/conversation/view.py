@@ -12,7 +12,7 @@ from app.conversation import bubbles
 from app.conversation.document import ConversationDocument
 from app.conversation.painting import paint_bubbles
 from app.conversation.reading import ReadOnlyText
-from app.conversation.replay import Place, step, step_reply, word_at
+from app.conversation.replay import ReplyWord, step, step_reply, word_at
 from app.conversation.tools import ModelLink, ReplyTools
 from app.conversation.transcript import Exchange, Transcript
 from app.language import tr
@@ -55,11 +55,11 @@ class Conversation(ReadOnlyText):
         self._changed: dict[int, Exchange] = {}  # by turn; not shown as they are now
         self._pause = QTimer(self, singleShot=True)
         self._pause.timeout.connect(self._write_changed)
-        self._mark: Place | None = None  # a word marked with the keys, to hear it again
+        self._mark: ReplyWord | None = None  # a word marked with the keys, to hear it again
         self._keeps_replay_in_sight = True
         self._click = QTimer(self, singleShot=True, interval=_CLICK_MS)
         self._click.timeout.connect(self._hear_clicked)
-        self._clicked: Place | None = None  # unless it becomes a double click, which selects
+        self._clicked: ReplyWord | None = None  # unless it becomes a double click, which selects
         self.setDocument(self._document)
         self.setProperty("kind", "conversation")
         self.setAccessibleName(tr("Conversation"))
@@ -156,7 +156,7 @@ class Conversation(ReadOnlyText):
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing to show."""
+        """True if no exchange is shown."""
         return self._document.is_blank
 
     def rebuild(self) -> None:
@@ -179,9 +179,9 @@ class Conversation(ReadOnlyText):
         exchange = self.transcript.replayed or self._newest()
         if exchange is None or exchange.word is None:
             return []
-        return self._rects(Place(exchange, exchange.word))
+        return self._rects(ReplyWord(exchange, exchange.word))
 
-    def _rects(self, place: Place) -> list[QRectF]:
+    def _rects(self, place: ReplyWord) -> list[QRectF]:
         found = self._document.reply_words(place.exchange, place.span)
         return [rect for block, words in found for rect in bubbles.words_rects(block, words)]
 
@@ -286,7 +286,7 @@ class Conversation(ReadOnlyText):
         shape = Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.IBeamCursor
         self.viewport().setCursor(shape)
 
-    def _word_under(self, at: QPointF) -> Place | None:
+    def _word_under(self, at: QPointF) -> ReplyWord | None:
         """The word at this point in a finished reply; the space beside a line belongs to no
         word."""
         found = self._document.reply_at(self.cursorForPosition(at.toPoint()).position())
@@ -303,7 +303,7 @@ class Conversation(ReadOnlyText):
         if self._clicked is not None:
             self._hear_again(self._clicked)
 
-    def _hear_again(self, place: Place) -> None:
+    def _hear_again(self, place: ReplyWord) -> None:
         self._keeps_replay_in_sight = True
         self.word_chosen.emit(place.exchange.turn, place.span.start)
 

@@ -23,7 +23,7 @@ from app.look.controls import IconButton, Switch, button
 from app.look.file_dialogs import ask_where
 from app.look.label import Label, WrappingLabel
 from app.look.layout import Spring, card, column, row, wide
-from app.look.page import Returning
+from app.look.page import WindowReactivated
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from engine import api
@@ -72,7 +72,7 @@ class HistoryPanel(QWidget):
         column(*above, *below, on=self, margins=(14, 12, 14, 10), spacing=8)
         self.show_keeping(keep)
         # `rubato history`, or a Rubato of another desktop, may have changed them meanwhile
-        Returning(parent.window()).returned.connect(self._list_again)
+        WindowReactivated(parent.window()).returned.connect(self._list_again)
 
     def on_event(self, event: api.Event) -> None:
         match event:

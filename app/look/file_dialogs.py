@@ -70,7 +70,7 @@ def prefer_the_systems(environment: MutableMapping[str, str]) -> None:
 
 
 def _has_portal(environment: MutableMapping[str, str]) -> bool:
-    """Whether a desktop's file chooser is installed, and there is a bus to ask it on."""
+    """True if a desktop's file chooser is installed and a bus to reach it is running."""
     has_bus = environment.get("DBUS_SESSION_BUS_ADDRESS") or environment.get("XDG_RUNTIME_DIR")
     folders = (environment.get("XDG_DATA_DIRS") or _DATA_DIRS).split(":")
     return bool(has_bus) and any(

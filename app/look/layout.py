@@ -142,7 +142,7 @@ def gutter(width: float) -> float:
     return max(GUTTER, (width - COLUMN) / 2)
 
 
-class Measured(QWidget):
+class ReadingColumn(QWidget):
     """Some widgets in a column, in the measure: they begin and end where the bubbles do."""
 
     def __init__(self, *widgets: QWidget, parent: QWidget) -> None:

@@ -79,7 +79,7 @@ class CardRow(QFrame):
         return entries
 
 
-class Returning(QObject):
+class WindowReactivated(QObject):
     """Notices when a person comes back to a window, so that changes made elsewhere are read again.
     Opening a window does not count as coming back; it must have been left before.
 

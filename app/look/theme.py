@@ -46,7 +46,7 @@ def palettes() -> Mapping[str, Colours]:
 
 
 class Motion(QObject):
-    """Whether the window may show animations. Every animation asks `is_still` and listens to
+    """The setting for animations in the window. Every animation asks `is_still` and listens to
     `changed`: if the person wants none, here or in the whole system, they stop at once.
 
     Signals:

@@ -41,7 +41,7 @@ class Watch:
 
     interface: str
     member: str
-    told: Answered
+    report: Answered
 
 
 class Bus(QObject):
@@ -116,21 +116,21 @@ class Bus(QObject):
         except OSError as error:
             self._lose(error)
 
-    def watch(self, sender: str, interface: str, member: str, told: Answered) -> None:
+    def watch(self, sender: str, interface: str, member: str, report: Answered) -> None:
         """Call `report` for every signal of this kind from `sender` (a well-known name)."""
-        self._watches.append(Watch(interface, member, told))
+        self._watches.append(Watch(interface, member, report))
         rule = f"type='signal',sender='{sender}',interface='{interface}',member='{member}'"
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
-    def watch_name(self, name: str, told: Callable[[str], None]) -> None:
+    def watch_name(self, name: str, report: Callable[[str], None]) -> None:
         """Call `report` with the owner of a name, now and at every change; empty = none."""
 
         def on_change(message: "Message") -> None:
             if message.body[0] == name:
-                told(message.body[2])
+                report(message.body[2])
 
         def on_answer(message: "Message") -> None:
-            told("" if is_error(message) else message.body[0])
+            report("" if is_error(message) else message.body[0])
 
         self.watch(THE_BUS.service, THE_BUS.interface, "NameOwnerChanged", on_change)
         self.call(THE_BUS, "GetNameOwner", "s", (name,), on_answer)
@@ -160,7 +160,7 @@ class Bus(QObject):
         about = (fields.get(HeaderFields.interface), fields.get(HeaderFields.member))
         for each in list(self._watches):
             if about == (each.interface, each.member):
-                each.told(message)
+                each.report(message)
 
     def _lose(self, error: Exception) -> None:
         logger.info("the session bus is gone error=%r", error)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from app.language import tr
 from app.look.page import bring_to_front
-from app.presence.ipc_client import Message, Order, State
+from app.presence.ipc_client import Message, Order, ProgramState
 from app.window import Window
 from engine.api import Command, Phase, Speak, StopReply
 
@@ -26,7 +26,7 @@ class CommandHandler:
         self._window = window
 
     def on_message(self, message: Message) -> str:
-        """Do it; return "", or a sentence that says why not. The answer to STATUS is a State."""
+        """Do it; return "", or a sentence that says why not. STATUS gives a ProgramState."""
         if message.order is Order.STATUS:
             return self.state.value
         if self._window is None:
@@ -58,20 +58,20 @@ class CommandHandler:
             actions[order]()
 
     @property
-    def state(self) -> State:
+    def state(self) -> ProgramState:
         """The state that the window's stage shows, for other programs."""
         if self._window is None:
-            return State.STARTING
+            return ProgramState.STARTING
         phase, parts = self._window.stage.now, self._window.parts
         if phase is Phase.IDLE and parts.is_starting:
-            return State.STARTING
+            return ProgramState.STARTING
         if phase is Phase.LISTENING and parts.is_deaf:
-            return State.STARTING
-        return State(phase.value)
+            return ProgramState.STARTING
+        return ProgramState(phase.value)
 
     @property
     def is_talking(self) -> bool:
-        """Whether the talk key is held."""
+        """True while the talk key is held."""
         return self._window is not None and self._window.composer.talk.is_held
 
     def post(self, command: Command) -> None:

@@ -35,7 +35,7 @@ class Claim(Enum):
 
     OURS = "ours"
     TAKEN = "taken"  # another one listens
-    DEAF = "deaf"  # no program listens, and we cannot either: see Instance.fault
+    CANNOT_LISTEN = "cannot listen"  # no program listens, and we cannot either: see Instance.fault
 
 
 class Instance(QObject):
@@ -49,7 +49,7 @@ class Instance(QObject):
         self._server.setMaxPendingConnections(_AT_ONCE)
         self._server.newConnection.connect(self._on_connections)
         self._open: set[QLocalSocket] = set()
-        self.fault = ""  # why it is DEAF
+        self.fault = ""  # why it cannot listen
 
     def claim(self) -> Claim:
         """Listen where ipc_client.send() connects, unless another process already does."""
@@ -65,7 +65,7 @@ class Instance(QObject):
                     return self._claim(address)
             except (OSError, Timeout) as error:
                 self.fault = str(error)
-        return Claim.DEAF
+        return Claim.CANNOT_LISTEN
 
     def close(self) -> None:
         """Stop listening and remove the socket."""
@@ -80,7 +80,7 @@ class Instance(QObject):
         if self._server.listen(address):
             return Claim.OURS
         self.fault = self._server.errorString()
-        return Claim.DEAF
+        return Claim.CANNOT_LISTEN
 
     def _on_connections(self) -> None:
         while self._server.hasPendingConnections():
@@ -119,7 +119,7 @@ class Instance(QObject):
 
 
 def _prepared(folder: Path) -> bool:
-    """Whether a socket may be in this folder; one of our own is created."""
+    """True if a socket may be in this folder; a folder of our own is created."""
     if folder.name.startswith("rubato-"):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -33,11 +33,11 @@ class Order(Enum):
     SLOWER = "slower"
     SAY = "say --in-window"
     SHOW = "show"  # sent by a second start to the first
-    STATUS = "status"  # the answer is a State
-    GREET = "greet"  # only asks whether one is running
+    STATUS = "status"  # the answer is a ProgramState
+    PING = "greet"  # only asks whether one is running
 
 
-class State(Enum):
+class ProgramState(Enum):
     """The state of the running Rubato."""
 
     STARTING = "starting"  # a part is still being loaded
@@ -85,7 +85,7 @@ def decode(line: bytes) -> Message:
 
 def send(message: Message) -> str:
     """Send it to the running program. Returns "" when it was done, else a sentence that says why
-    not; for STATUS a State. NotRunning when there is none, NoAnswer when it is stuck.
+    not; for STATUS a ProgramState. NotRunning when there is none, NoAnswer when it is stuck.
     """
     if len(message.text) > LONGEST_TEXT:
         return _TOO_LONG
@@ -98,10 +98,10 @@ def send(message: Message) -> str:
     return answer.decode("utf-8", "replace").strip()
 
 
-def state() -> State | None:
+def state() -> ProgramState | None:
     """The state of the running Rubato; None when none runs or it does not answer."""
     try:
-        return State(send(Message(Order.STATUS)))
+        return ProgramState(send(Message(Order.STATUS)))
     except (NotRunning, NoAnswer, ValueError):
         return None
 
@@ -130,7 +130,7 @@ def is_private(folder: str) -> bool:
 
 def tell(message: Message) -> int:
     """send() for a terminal: faults go to standard error; returns the exit status."""
-    status = _told(message)
+    status = _send_or_report(message)
     if status is None:
         return _reported(
             "Rubato is not running.\n  Start it with `rubato`, or `rubato --start-hidden`."
@@ -143,7 +143,7 @@ def raise_running(*, hidden: bool = False) -> int | None:
     or None when none runs.
     """
     shown = Message(Order.SHOW, token=activation_token())
-    return _told(Message(Order.GREET) if hidden else shown)
+    return _send_or_report(Message(Order.PING) if hidden else shown)
 
 
 def activation_token() -> str:
@@ -158,14 +158,14 @@ def message_of(arguments: Sequence[str]) -> Message | None:
         words.remove("--in-window")
         plain = not words[1].startswith("-")  # - is standard input, --voice an option
         return Message(Order.SAY, text=words[1]) if plain else None
-    orders = {order.value: order for order in Order if order not in (Order.SAY, Order.GREET)}
+    orders = {order.value: order for order in Order if order not in (Order.SAY, Order.PING)}
     order = orders.get(" ".join(words))
     if order is None or len(words) != len(order.value.split()):
         return None
     return Message(order, token=activation_token() if order is Order.SHOW else "")
 
 
-def _told(message: Message) -> int | None:
+def _send_or_report(message: Message) -> int | None:
     try:
         answer = send(message)
     except NotRunning:
@@ -174,7 +174,7 @@ def _told(message: Message) -> int | None:
         return _reported(
             "Rubato runs but does not answer.\n  If it stays so, end it and start again."
         )
-    if message.order is Order.STATUS and answer in {each.value for each in State}:
+    if message.order is Order.STATUS and answer in {each.value for each in ProgramState}:
         sys.stdout.write(f"{answer}\n")
         return 0
     return _reported(answer)

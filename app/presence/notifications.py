@@ -62,7 +62,7 @@ class Notifications(QObject):
         bus.watch(SERVICE.service, SERVICE.interface, "ActionInvoked", self._on_action)
         bus.watch(SERVICE.service, SERVICE.interface, "NotificationClosed", self._on_end)
 
-    def tell(self, title: str, text: str, buttons: Buttons | None = None) -> None:
+    def show(self, title: str, text: str, buttons: Buttons | None = None) -> None:
         """Show it; never waits."""
         shown = buttons or Buttons()
         title, text = one_line(title)[:_LONGEST], one_line(text)[:_LONGEST]
@@ -112,19 +112,19 @@ _KEYS: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 _CLIENT_AREA_ANIMATION = 0x1042  # SPI_GETCLIENTAREAANIMATION
 
-Told = Callable[[bool], None]
+Report = Callable[[bool], None]
 
 
-class Stillness:
+class ReducedMotion:
     """Calls `report` now and at every change. If the system does not say, animations are on; on
     macOS it is not asked yet.
     """
 
-    def __init__(self, bus: Bus, told: Told) -> None:
-        self._told = told
+    def __init__(self, bus: Bus, report: Report) -> None:
+        self._report = report
         self._asked_for: dict[tuple[str, str], bool] = {}
         if sys.platform == "win32":
-            told(not _windows_animates())
+            report(not _windows_animates())
             return
         bus.watch(SETTINGS.service, SETTINGS.interface, "SettingChanged", self._on_change)
         names = (sorted({group for group, _ in _KEYS}),)
@@ -145,7 +145,7 @@ class Stillness:
         wanted = _KEYS.get((group, key))
         if wanted is not None:
             self._asked_for[group, key] = value in wanted
-            self._told(any(self._asked_for.values()))
+            self._report(any(self._asked_for.values()))
 
 
 def _windows_animates() -> bool:

@@ -13,7 +13,7 @@ from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
-from app.presence.notifications import Buttons, Notifications, Stillness
+from app.presence.notifications import Buttons, Notifications, ReducedMotion
 from app.presence.tray import Tray
 from app.settings.server import Server
 from app.window import Window
@@ -50,9 +50,9 @@ class Presence(QObject):
         self.tray = Tray(handler, hands_free=audio.hands_free, muted=audio.muted, parent=self)
         self._chosen = settings.presence
         self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
-        self.keys.failed.connect(lambda *told: window.on_event(api.Failed("global key", *told)))
-        self.keys.told.connect(lambda text: window.on_event(api.Notice(text)))
-        self.keys.told.connect(window.first_start.keys_given)
+        self.keys.failed.connect(lambda *texts: window.on_event(api.Failed("global key", *texts)))
+        self.keys.bound.connect(lambda text: window.on_event(api.Notice(text)))
+        self.keys.bound.connect(window.first_start.keys_given)
         self.keys.talk_pressed.connect(window.first_start.key_felt_everywhere)
         self.server = Server(settings, window)
         self.tray.quit_chosen.connect(window.quit)
@@ -66,7 +66,7 @@ class Presence(QObject):
         self._notifications = Notifications(self.bus, self._show_balloon, self)
         self._notifications.clicked.connect(self._handler.show)
         self.server.begin()
-        self._stillness = Stillness(self.bus, self._window.motion.follow_system)
+        self._stillness = ReducedMotion(self.bus, self._window.motion.follow_system)
         self.tray.want(self._may_have_tray and self._wants_tray)
         self.keys.choose(
             {action: getattr(self._chosen, f"{action.value}_key") for action in Action}
@@ -97,20 +97,20 @@ class Presence(QObject):
             case api.Failed(message=message, part=api.Part.MICROPHONE) if (
                 not self._window.isVisible()
             ):
-                self.tell(tr("The microphone does not work"), message)
+                self.notify(tr("The microphone does not work"), message)
             case api.ModelProgress(name, api.Activity.FETCHING):
                 self._fetching.add(name)
             case api.ModelSettled(name, text) if name in self._fetching:
                 self._fetching.discard(name)
                 if not self._window.isActiveWindow():
-                    self.tell(tr("Fetching {name}", name=name), text)
+                    self.notify(tr("Fetching {name}", name=name), text)
             case api.SettingChanged(key, value):
                 self._on_setting(key, value)
 
-    def tell(self, title: str, text: str, buttons: Buttons | None = None) -> None:
+    def notify(self, title: str, text: str, buttons: Buttons | None = None) -> None:
         """Show a notification, unless the person wants none."""
         if self._notifies and self._notifications is not None:
-            self._notifications.tell(title, text, buttons)
+            self._notifications.show(title, text, buttons)
 
     def _tell_timer(self, rang: api.TimerRang) -> None:
         post, number = self._handler.post, (rang.number,)
@@ -118,7 +118,7 @@ class Presence(QObject):
             tr("Snooze"): lambda: post(api.ExtendTimers(number, api.SNOOZE_S)),
             tr("Dismiss"): lambda: post(api.CancelTimers(number)),
         }
-        self.tell(tr(_KINDS[rang.kind]), rang.text, Buttons(rang.number, acts))
+        self.notify(tr(_KINDS[rang.kind]), rang.text, Buttons(rang.number, acts))
 
     def _on_setting(self, key: str, value: api.Value) -> None:
         self.server.choose(key, value)
@@ -135,7 +135,7 @@ class Presence(QObject):
     def _on_put_away(self) -> None:
         if not self._was_put_away:
             self._was_put_away = True
-            self.tell(tr("Rubato is still here"), tr(_GOES_ON))
+            self.notify(tr("Rubato is still here"), tr(_GOES_ON))
 
     def _hide_minimised(self) -> None:
         if self._window.isMinimized():

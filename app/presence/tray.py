@@ -23,7 +23,7 @@ _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
 
 
-class State(Enum):
+class TrayState(Enum):
     """The state that the icon shows; the value is its tool tip."""
 
     WAITING = mark("ready")
@@ -37,18 +37,18 @@ class State(Enum):
 
 # Each is on a disc of its own colour, because panels are dark or light independently of the theme.
 _FACES = {
-    State.WAITING: ("waveform", QColor("#4A5061"), QColor("#FFFFFF")),
-    State.BY_HAND: ("microphone", QColor("#4A5061"), QColor("#C9CEDA")),
-    State.ASLEEP: ("theme-dark", QColor("#4A5061"), QColor("#C9CEDA")),
-    State.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#FFFFFF")),
-    State.LISTENING: ("microphone", QColor("#55C9B5"), QColor("#06231E")),
-    State.THINKING: ("waveform", QColor("#A99EF4"), QColor("#1A1440")),
-    State.SPEAKING: ("loudspeaker", QColor("#F2A66B"), QColor("#2A1606")),
+    TrayState.WAITING: ("waveform", QColor("#4A5061"), QColor("#FFFFFF")),
+    TrayState.BY_HAND: ("microphone", QColor("#4A5061"), QColor("#C9CEDA")),
+    TrayState.ASLEEP: ("theme-dark", QColor("#4A5061"), QColor("#C9CEDA")),
+    TrayState.MUTED: ("microphone-off", QColor("#4A5061"), QColor("#FFFFFF")),
+    TrayState.LISTENING: ("microphone", QColor("#55C9B5"), QColor("#06231E")),
+    TrayState.THINKING: ("waveform", QColor("#A99EF4"), QColor("#1A1440")),
+    TrayState.SPEAKING: ("loudspeaker", QColor("#F2A66B"), QColor("#2A1606")),
 }
 _PHASES = {
-    Phase.LISTENING: State.LISTENING,
-    Phase.THINKING: State.THINKING,
-    Phase.SPEAKING: State.SPEAKING,
+    Phase.LISTENING: TrayState.LISTENING,
+    Phase.THINKING: TrayState.THINKING,
+    Phase.SPEAKING: TrayState.SPEAKING,
 }
 
 
@@ -89,18 +89,18 @@ class Tray(QObject):
         self._looking.timeout.connect(self.look)
 
     @property
-    def state(self) -> State:
+    def state(self) -> TrayState:
         if self._phase in _PHASES:
             return _PHASES[self._phase]
         if self._is_muted:
-            return State.MUTED
+            return TrayState.MUTED
         if self._is_asleep:
-            return State.ASLEEP
-        return State.WAITING if self._hands_free else State.BY_HAND
+            return TrayState.ASLEEP
+        return TrayState.WAITING if self._hands_free else TrayState.BY_HAND
 
     @property
     def is_there(self) -> bool:
-        """Whether the person can see the icon; a tray may also disappear."""
+        """True if the person can see the icon; a tray may also disappear."""
         return self.icon is not None and self._is_available()
 
     def want(self, on: bool) -> None:
@@ -180,7 +180,7 @@ class Tray(QObject):
         self.show_hands_free(on)
 
 
-def face(state: State) -> QIcon:
+def face(state: TrayState) -> QIcon:
     """The icon of a state, sharp in every panel."""
     name, ground, ink = _FACES[state]
     icon = QIcon()

@@ -29,7 +29,7 @@ _HIDDEN = "--start-hidden"
 
 
 def is_on() -> bool:
-    """Whether the system will start Rubato at the next login."""
+    """True if the system will start Rubato at the next login."""
     if sys.platform == "win32":
         return _windows_command() is not None
     try:

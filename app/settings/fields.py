@@ -167,15 +167,15 @@ class NumberEditor(Editor):
 class TextEditor(Editor):
     """Reports a text when it is complete and another than the one that is in force."""
 
-    _told = ""
+    _text = ""
 
     def show_value(self, value: Value) -> None:
-        self._told = "" if value is None else str(value)
+        self._text = "" if value is None else str(value)
 
     def finish(self, text: str) -> None:
         text = text.strip()
-        if text != self._told:
-            self._told = text
+        if text != self._text:
+            self._text = text
             self.edited.emit(text)
 
 
@@ -188,7 +188,7 @@ class LineEditor(TextEditor):
     def show_value(self, value: Value) -> None:
         super().show_value(value)
         if not self.line.isModified():
-            self.line.setText(self._told)
+            self.line.setText(self._text)
 
     def put(self, text: str) -> None:
         """Change the text as if it had been typed."""
@@ -230,7 +230,7 @@ class ParagraphEditor(TextEditor):
     def show_value(self, value: Value) -> None:
         super().show_value(value)
         if not self._box.document().isModified():
-            self._box.setPlainText(self._told)
+            self._box.setPlainText(self._text)
 
     def _on_left(self) -> None:
         if self._box.document().isModified():

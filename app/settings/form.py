@@ -20,7 +20,7 @@ class Field:
     shown: settings.Shown
 
     def is_wanted(self, values: Mapping[str, Value]) -> bool:
-        """Whether the engine in force uses it."""
+        """True if the engine in force uses it."""
         section = self.key.partition(".")[0]
         only = self.shown.only_with
         engines = (only,) if isinstance(only, str) else only

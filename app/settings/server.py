@@ -43,7 +43,7 @@ class Server(QObject):
         self.address = self.token = self.fault = ""
         self.clients: Mapping[str, int] = {}
         self._job = BackgroundJob(self, command)
-        self._job.told.connect(self._on_told)
+        self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
 
     def begin(self) -> None:
@@ -79,7 +79,7 @@ class Server(QObject):
         connected = tr("Connected: {names}.", names=who) if who else tr("Nobody is connected.")
         return f"{text} {connected}"
 
-    def _on_told(self, line: dict[str, Any]) -> None:
+    def _on_report(self, line: dict[str, Any]) -> None:
         self.address = str(line.get("address", self.address))
         self.token = str(line.get("token", self.token))
         self.clients = line.get("clients", self.clients)

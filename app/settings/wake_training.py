@@ -41,7 +41,7 @@ class WakeTrainingRow(QWidget):
         self._learning = ""  # what is being taught; empty = nothing
         self._fault = ""  # of the last lesson
         self._job = BackgroundJob(self, command)
-        self._job.told.connect(self._on_told)
+        self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
         self.act = button("", self, self._on_act)
         self.bar = Progress(theme, self)
@@ -74,7 +74,7 @@ class WakeTrainingRow(QWidget):
             self._job.start("wake", "--json", "--", self._phrase)
         self._show()
 
-    def _on_told(self, line: dict[str, Any]) -> None:
+    def _on_report(self, line: dict[str, Any]) -> None:
         if isinstance(part := line.get("part"), float):
             self.bar.show_share(part)
 

@@ -81,7 +81,7 @@ class RateSlider(QAbstractSlider):
         return None if self.value() == OWN_PACE else self.value() / 10
 
     def show_rate(self, rate: float | None) -> None:
-        """Show the rate that the engine reports, unless a change by the person is not posted yet."""
+        """Show the rate that the engine reports, unless the person's change is not posted yet."""
         if self._pending.isActive():
             return
         tenths = OWN_PACE if rate is None else min(HIGHEST, max(LOWEST, round(rate * 10)))

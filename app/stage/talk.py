@@ -60,7 +60,7 @@ class TalkButton(QAbstractButton):
 
     @property
     def is_held(self) -> bool:
-        """Whether it is between PressTalk and ReleaseTalk."""
+        """True between PressTalk and ReleaseTalk."""
         return self._is_held
 
     def hold(self, down: bool) -> None:

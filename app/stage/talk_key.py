@@ -52,7 +52,7 @@ class TalkKey(QObject):
 
     @property
     def is_down(self) -> bool:
-        """Whether it is between pressed and released."""
+        """True between `pressed` and `released`."""
         return self._is_down
 
     @property
@@ -98,7 +98,7 @@ class TalkKey(QObject):
             self.released.emit()
 
     def _belongs_to(self, focused: QWidget | None, event: QKeyEvent) -> bool:
-        """Whether the key types into or activates the focused widget."""
+        """True if the key types into or activates the focused widget."""
         chord = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         if event.modifiers() & chord:
             return True

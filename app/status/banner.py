@@ -211,7 +211,7 @@ class NoticeLine(FoldingLabel):
             self._timer.start()
             announce(self, self.text())
 
-    def stand(self, text: str) -> None:
+    def set_idle_text(self, text: str) -> None:
         """Set the text to show while no notice is shown; empty = none."""
         self._standing = text
         if not self._timer.isActive():

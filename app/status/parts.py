@@ -77,12 +77,12 @@ class Parts:
 
     @property
     def is_starting(self) -> bool:
-        """Whether a part has not reported yet."""
+        """True until every part is ready or has failed."""
         return bool(self._in(State.WAITING) or self._in(State.LOADING))
 
     @property
     def cannot_hear(self) -> bool:
-        """Whether speech is lost because a part of hearing does not work."""
+        """True if speech is lost because a part of hearing does not work."""
         return bool({Part.MICROPHONE, Part.RECOGNISER} & set(self.failed))
 
     @property
@@ -95,6 +95,7 @@ class Parts:
 
 
 def shown_to_work(part: Part | None, failed: int | None, turn: int) -> bool:
-    """Whether `turn`, spoken to its end, has shown that a part that failed in the turn `failed`
-    works again."""
+    """True if `turn`, spoken to its end, has shown that a part that failed in the turn `failed`
+    works again.
+    """
     return failed is not None and failed < turn and part in _IN_A_REPLY

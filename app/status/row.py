@@ -146,8 +146,8 @@ class PartRow(StatusRow):
         self._ready = (name, detail, why)
         known = f"{name}, {detail}" if detail else name
         shorter = one_line(local_model(name, detail))
-        words, told = for_people(self._part, name, detail), f"{known}\n{why}".strip()
-        self._show("success", words, told, shorter)
+        words, tip = for_people(self._part, name, detail), f"{known}\n{why}".strip()
+        self._show("success", words, tip, shorter)
 
     def show_works(self) -> None:
         """Show that it works again as it did before it failed."""

@@ -45,7 +45,7 @@ class ComparisonPage(Page):
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
         self._post = post
         self._job = BackgroundJob(self, command)
-        self._job.told.connect(self._on_told)
+        self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
         self.rows: dict[str, Compared] = {}
         self.text = QLineEdit(api.SENTENCE, self)
@@ -104,13 +104,13 @@ class ComparisonPage(Page):
             self._job.end()
             self._over()
 
-    def _on_told(self, line: dict[str, Any]) -> None:
+    def _on_report(self, line: dict[str, Any]) -> None:
         try:
-            told = Compared.of(line.get("row"))
+            result = Compared.of(line.get("row"))
         except ValueError:
             return  # the line of another command
-        self.rows[told.name] = told
-        self.table.show_row(told)
+        self.rows[result.name] = result
+        self.table.show_row(result)
 
     def _on_ended(self, document: dict[str, Any] | None) -> None:
         self._over()
@@ -160,11 +160,11 @@ class Table(QWidget):
             line.remove()
         self.lines = {}
 
-    def show_row(self, told: Compared) -> None:
+    def show_row(self, result: Compared) -> None:
         """Show a system, or its new results."""
-        if told.name not in self.lines:
-            self.lines[told.name] = Line(self, self._grid, 1 + 2 * len(self.lines))
-        self.lines[told.name].show_row(told)
+        if result.name not in self.lines:
+            self.lines[result.name] = Line(self, self._grid, 1 + 2 * len(self.lines))
+        self.lines[result.name].show_row(result)
 
 
 class Line:
@@ -181,13 +181,13 @@ class Line:
         grid.addWidget(self.note, place + 1, 0, 1, 1 + len(_COLUMNS))
         self._grid = grid
 
-    def show_row(self, told: Compared) -> None:
-        name = one_line(told.title)
-        self.title.setText(f"{name} · {one_line(told.voice)}" if told.voice else name)
-        for label, column, text in zip(self.figures, _COLUMNS, figures(told), strict=True):
+    def show_row(self, result: Compared) -> None:
+        name = one_line(result.title)
+        self.title.setText(f"{name} · {one_line(result.voice)}" if result.voice else name)
+        for label, column, text in zip(self.figures, _COLUMNS, figures(result), strict=True):
             label.setText(text)
             label.setAccessibleName(f"{name}, {tr(column)}: {text}" if text else "")
-        self.note.say(translated(told.note) or tr(_STATES.get(told.state, "")))
+        self.note.say(translated(result.note) or tr(_STATES.get(result.state, "")))
 
     def remove(self) -> None:
         for label in (self.title, *self.figures, self.note):
@@ -196,16 +196,16 @@ class Line:
             label.deleteLater()
 
 
-def figures(told: Compared) -> tuple[str, ...]:
+def figures(result: Compared) -> tuple[str, ...]:
     """The results as shown, in the order of the columns; empty = not known yet."""
 
     def known(value: float | None, places: int, form: Form = lambda written: written) -> str:
         return "" if value is None else form(decimal(value, places))
 
-    share = None if told.share is None else 100 * told.share
+    share = None if result.share is None else 100 * result.share
     return (
-        known(told.first_sound_ms, 0, lambda written: tr("{value} ms", value=written)),
-        known(told.words_before, 0),
+        known(result.first_sound_ms, 0, lambda written: tr("{value} ms", value=written)),
+        known(result.words_before, 0),
         known(share, 0, lambda written: tr("{value} %", value=written)),
-        known(told.rate, 1),
+        known(result.rate, 1),
     )

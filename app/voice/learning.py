@@ -45,7 +45,7 @@ class Learning(QObject):
         self._said: dict[str, str] = {}  # by name, how it ended
         self.waiting: list[str] = []  # names of voices that wait for a choice
         self._job = BackgroundJob(self, command)
-        self._job.told.connect(self._on_told)
+        self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
 
     def state_of(self, name: str) -> str:
@@ -103,7 +103,7 @@ class Learning(QObject):
         self._job.end()
         self.changed.emit()
 
-    def _on_told(self, line: dict[str, Any]) -> None:
+    def _on_report(self, line: dict[str, Any]) -> None:
         if isinstance(part := line.get("part"), float | int):
             self._percent = round(100 * part)
             self.changed.emit()

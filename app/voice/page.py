@@ -16,7 +16,7 @@ from app.look.controls import ElidedBox, button
 from app.look.file_dialogs import ask_for
 from app.look.label import WrappingLabel
 from app.look.layout import Spring, card, column, fill, row, wide
-from app.look.page import Page, Returning, take_away
+from app.look.page import Page, WindowReactivated, take_away
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.models import ModelRow
@@ -88,13 +88,13 @@ class VoicesPage(Page):
         )
         fill(self.foot, self.record, self.take_in, self.mix, Spring())
         # `rubato voices` may have changed them meanwhile
-        Returning(self).returned.connect(self._ask_for_lists)
+        WindowReactivated(self).returned.connect(self._ask_for_lists)
 
     def open_beside(self) -> None:
         self._ask_for_lists()
         super().open_beside()
 
-    def takes(self, event: api.Event) -> bool:
+    def handle(self, event: api.Event) -> bool:
         """Handle an event; True if it is about a recording made here, and no other part may handle
         it.
         """
@@ -110,7 +110,7 @@ class VoicesPage(Page):
                 self.say(f"{message} {hint}")
             case api.Notice(text) if self.isVisible():
                 self.say(text)
-        return self.recorder.takes(event)
+        return self.recorder.handle(event)
 
     def show_chosen(self, name: str) -> None:
         """Show which voice speaks."""

@@ -80,12 +80,12 @@ class VoiceArea(QWidget):
         self.learning.on_event(event)
         if isinstance(event, api.VoicesListed):
             self._listed = event
-        if self.page is not None and self.page.takes(event):
+        if self.page is not None and self.page.handle(event):
             return
         match event:
             case api.VoicesChanged(names, selected, can_clone, resembles=resembles):
                 self._show_names(names, selected)
-                self.target.tell(learns=resembles or not can_clone)
+                self.target.show_requirements(learns=resembles or not can_clone)
             case api.ClipInspected():
                 self.sheet.show_clip(event)
             case api.Failed(code="unreadable-clip", message=message):
@@ -96,7 +96,7 @@ class VoiceArea(QWidget):
         if self.page is None:
             self.page = VoicesPage(self._post, self.learning, self._theme, self.window())
             if self._listed is not None:
-                self.page.takes(self._listed)
+                self.page.handle(self._listed)
         self.page.show_chosen(self._selected)
         self.page.open_beside()
         return self.page
@@ -147,13 +147,13 @@ class DropTarget(QWidget):
         wanted = tr("Drop a recording of a voice here")
         title = WrappingLabel(wanted, self, size=0.95, strong=True)
         self.facts = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
-        self.tell(learns=False)
+        self.show_requirements(learns=False)
         for label in (title, self.facts):
             label.take_any_width(whole=True)
         column(title, self.facts, on=self, margins=(14, 12, 14, 12), spacing=4)
         theme.changed.connect(self.update)
 
-    def tell(self, *, learns: bool) -> None:
+    def show_requirements(self, *, learns: bool) -> None:
         """Show the requirements of a recording, and whether a voice only learns from it."""
         wanted = tr("ten seconds of clear speech, any format")
         more = "\n" + tr("for a voice that learns from your recording") if learns else ""

@@ -49,7 +49,7 @@ class VoiceRecorder(QWidget):
         column(*words, self.part, self.consent, buttons, on=self, spacing=8)
         self.hide()
 
-    def takes(self, event: Event) -> bool:
+    def handle(self, event: Event) -> bool:
         """Handle an event that answers its own request; False for all others."""
         match event:
             case Levels(microphone_db=level_db) if self.isVisible():
@@ -88,7 +88,7 @@ class VoiceRecorder(QWidget):
 
     @property
     def has_take(self) -> bool:
-        """Whether there is a recording of which no voice was made yet."""
+        """True if a recording has not become a voice yet."""
         return self._recording or self._awaited or self._clip is not None
 
     def _name_leave(self) -> None:

@@ -83,7 +83,7 @@ def test_ending_waits_for_nothing_and_a_new_start_waits_for_the_process_before(
 ):
     monkeypatch.setattr(background_job, "_END_MS", 300)
     running, told = job(qapp, sys.executable, "-c", STUBBORN)
-    with qtbot.waitSignal(running.told, timeout=20_000) as said:
+    with qtbot.waitSignal(running.reported, timeout=20_000) as said:
         running.start("stubborn")
     (pid,) = (line["pid"] for line in said.args)
     running.end()
@@ -101,7 +101,7 @@ def test_ending_waits_for_nothing_and_a_new_start_waits_for_the_process_before(
 def test_a_process_whose_page_is_gone_ends(qtbot, qapp, monkeypatch):
     monkeypatch.setattr(background_job, "_END_MS", 300)
     running, told = job(qapp, sys.executable, "-c", STUBBORN)
-    with qtbot.waitSignal(running.told, timeout=20_000) as said:
+    with qtbot.waitSignal(running.reported, timeout=20_000) as said:
         running.start("stubborn")
     running.deleteLater()
     qtbot.waitUntil(lambda: not is_alive(said.args[0]["pid"]), timeout=20_000)
@@ -111,7 +111,7 @@ def test_a_process_whose_page_is_gone_ends(qtbot, qapp, monkeypatch):
 def test_the_end_of_the_program_leaves_no_process(qtbot, qapp, monkeypatch):
     monkeypatch.setattr(background_job, "_END_MS", 300)
     running, _ = job(qapp, sys.executable, "-c", STUBBORN)
-    with qtbot.waitSignal(running.told, timeout=20_000) as said:
+    with qtbot.waitSignal(running.reported, timeout=20_000) as said:
         running.start("stubborn")
     background_job.finish_all()
     assert not is_alive(said.args[0]["pid"])
@@ -156,7 +156,7 @@ def test_it_shows_what_the_program_is_made_of_and_copies_diagnostics_when_asked_
     assert not about.copy.isEnabled()
     qtbot.waitUntil(about.copy.isEnabled, timeout=20_000)
     assert QGuiApplication.clipboard().text() == '{\n "findings": []\n}'
-    assert about.told.text().startswith("Copied.")
+    assert about.copied.text().startswith("Copied.")
 
 
 def test_what_cannot_be_collected_is_said(qtbot, window, page):
@@ -168,7 +168,7 @@ def test_what_cannot_be_collected_is_said(qtbot, window, page):
     QGuiApplication.clipboard().setText("before")
     about.copy.click()
     qtbot.waitUntil(about.copy.isEnabled, timeout=20_000)
-    assert "rubato doctor" in about.told.text()
+    assert "rubato doctor" in about.copied.text()
     assert QGuiApplication.clipboard().text() == "before"
 
 

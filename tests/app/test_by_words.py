@@ -5,13 +5,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.about import AboutPage
-from app.keys import _MENU, Act, KeysCard, MoreMenu
+from app.keys import _MENU, KeysCard, MoreMenu, Shortcut
 from app.models import ModelsPage
 from engine import api
 from engine.llm.skills.matching.repertoire import repertoire
 from tests.engine.llm.skills.test_first_hour import conversation
 
-OTHERS = {"find", "hide"}  # commands that are no Act
+OTHERS = {"find", "hide"}  # commands that are no Shortcut
 
 
 def ask(window, command: str, value: str = "") -> None:
@@ -19,14 +19,14 @@ def ask(window, command: str, value: str = "") -> None:
     QApplication.processEvents()
 
 
-@pytest.mark.parametrize("act", [act for act in Act if act.said])
+@pytest.mark.parametrize("act", [act for act in Shortcut if act.said])
 def test_what_the_card_says_is_understood(act):
     """Faster, slower, stop and the microphone are the engine's own."""
     _, _, deltas = conversation(act.said)
     asked = [each.command for each in deltas if isinstance(each, api.UseWindow)]
-    own = {Act.STOP, Act.FASTER, Act.SLOWER, Act.HANDS_FREE, Act.MUTE}
-    own |= {Act.LOUDER, Act.QUIETER, Act.THEME}
-    if act is Act.DELETE:
+    own = {Shortcut.STOP, Shortcut.FASTER, Shortcut.SLOWER, Shortcut.HANDS_FREE, Shortcut.MUTE}
+    own |= {Shortcut.LOUDER, Shortcut.QUIETER, Shortcut.THEME}
+    if act is Shortcut.DELETE:
         deltas = conversation(f"{act.said} || yes")[2]
         assert api.UseWindow("delete") in deltas
     else:
@@ -34,7 +34,7 @@ def test_what_the_card_says_is_understood(act):
 
 
 def test_every_command_of_the_skills_is_one_of_the_windows():
-    known = {act.name.lower() for act in Act} | OTHERS
+    known = {act.name.lower() for act in Shortcut} | OTHERS
     text = api.resource("skills", "window.yaml").read_text(encoding="utf-8")
     named = {word.split(",")[0].split("}")[0] for word in text.split("command: ")[1:]}
     assert named <= known | {"is a name of the window's table (app/keys.py)"}
@@ -44,7 +44,7 @@ def test_every_command_of_the_skills_is_one_of_the_windows():
 def test_card_and_menu_show_the_table(window):
     card = KeysCard("Space", window)
     shown = {label.text() for label in card.findChildren(QLabel)}
-    assert {f"“{act.said}”" for act in Act if act.said} <= shown
+    assert {f"“{act.said}”" for act in Shortcut if act.said} <= shown
     assert set(MoreMenu(window._act, window).entries) == set(_MENU)
 
 
@@ -91,7 +91,7 @@ def test_the_clipboard_is_read_aloud_and_stays_here(window, posted):
 
 
 def test_deleting_by_the_menu_asks_first(window, posted):
-    window._act(Act.DELETE)
+    window._act(Shortcut.DELETE)
     assert window.history.confirmation.isVisible()
     assert api.RemoveConversations(()) not in posted
     window.history.delete.click()

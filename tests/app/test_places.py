@@ -130,7 +130,7 @@ def test_on_a_small_screen_the_window_is_small_enough(window, name):
 
 
 def test_a_small_screen_sees_all_of_a_settings_page(small_screen):
-    page = small_screen.shelf.voices.open_page()
+    page = small_screen.side.voices.open_page()
     settle()
     room = small_screen.screen().availableSize()
     assert page.height() < room.height()

@@ -12,7 +12,7 @@ from PySide6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 
 from app import installed
 from app.__main__ import mend_streams
-from app.program import Watch
+from app.program import CrashWatch
 from app.window import Window
 from engine import api
 from engine.api import CrashNotes, EngineError, SayOptions, Settings
@@ -25,7 +25,7 @@ def test_a_complaint_of_qt_is_noted_without_its_words_and_passed_on(tmp_path):
     notes = CrashNotes(tmp_path)
     before = qInstallMessageHandler(lambda kind, context, words: heard.append((kind, words)))
     try:
-        watch = Watch(notes)
+        watch = CrashWatch(notes)
         assert watch.begin() == ""
         qWarning("cannot open /srv/petunia")
         watch.end()

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app import language
-from app.keys import Act
+from app.keys import Shortcut
 from app.look.controls import Progress
 from app.models import ModelsPage
 from app.settings.dialog import SettingsDialog
@@ -142,7 +142,7 @@ def test_an_empty_window_offers_what_people_come_for(window):
     window.welcome.smarter.click()
     assert window.findChild(ModelsPage).isVisible()
     window.welcome.own_voice.click()
-    page = window.shelf.voices.page
+    page = window.side.voices.page
     assert page.isVisible()
     assert page.recorder.isVisible()
     tell(window, api.Ready(api.Part.LANGUAGE_MODEL, "llama", "some.gguf"))
@@ -152,7 +152,7 @@ def test_an_empty_window_offers_what_people_come_for(window):
 
 def test_loading_is_shown_until_the_part_is_ready_and_a_notice_goes_away(window):
     tell(window, api.Loading(api.Part.RECOGNISER, "Loading whisper", 0.25))
-    row = window.shelf.status.rows[api.Part.RECOGNISER]
+    row = window.side.status.rows[api.Part.RECOGNISER]
     assert row.findChild(Progress).isVisibleTo(row)
     assert window.notice.text() == "Getting ready: Recogniser"
     tell(window, api.Ready(api.Part.RECOGNISER, "whisper", "small"))
@@ -174,7 +174,7 @@ def test_a_notice_that_is_too_long_shows_its_beginning(window):
 
 
 def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
-    status = window.shelf.status
+    status = window.side.status
     tell(window, *READY)
     assert status.summary.accessibleName() == "All is well"
     assert not any(row.isVisible() for row in status.rows.values())
@@ -194,9 +194,9 @@ def test_while_all_is_well_one_line_says_so_until_more_is_wanted(window):
 
 def test_the_last_turn_shows_how_long_the_answer_took_and_counts_gaps(window):
     tell(window, *spoken_turn(1, "a", "b"))
-    assert window.shelf.status.last_turn.text() == "Last turn: answered after 0.31 s"
-    assert "first token: 190 ms" in window.shelf.status.last_turn.toolTip()
-    assert "sphinx, 87% sure" in window.shelf.status.last_turn.toolTip()
+    assert window.side.status.last_turn.text() == "Last turn: answered after 0.31 s"
+    assert "first token: 190 ms" in window.side.status.last_turn.toolTip()
+    assert "sphinx, 87% sure" in window.side.status.last_turn.toolTip()
     for underruns, gaps in ((1, "the sound broke once"), (2, "the sound broke 2 times")):
         line = last_turn_line(api.TurnMetrics(heard_ms=310, underruns=underruns))
         assert line.endswith(f"0.31 s\n{gaps}")
@@ -205,7 +205,7 @@ def test_the_last_turn_shows_how_long_the_answer_took_and_counts_gaps(window):
 @pytest.mark.parametrize("where", ["window", "voice area"])
 def test_a_file_dropped_anywhere_becomes_a_voice_to_inspect(window, posted, where):
     assert not window.composer.line.acceptDrops()  # so that Qt gives it to the window
-    drop(window if where == "window" else window.shelf.voices, Path("/tmp/a clip.flac"))
+    drop(window if where == "window" else window.side.voices, Path("/tmp/a clip.flac"))
     assert posted == [api.AddVoice(Path("/tmp/a clip.flac"))]
 
 
@@ -279,15 +279,15 @@ def test_a_narrow_window_puts_the_shelf_away_behind_a_button(window):
     window.resize(480, 640)
     QApplication.processEvents()
     assert (window.width(), window.height()) == (480, 640)
-    assert not window.shelf.isVisible()
+    assert not window.side.isVisible()
     assert window.stage.rate.slider.isVisible()
     assert window.conversation.isVisible()
     window.header.details.click()
-    assert window.shelf.isVisible()
+    assert window.side.isVisible()
     assert not window.conversation.isVisible()
     window.resize(1100, 760)
     QApplication.processEvents()
-    assert window.shelf.isVisible()
+    assert window.side.isVisible()
     assert window.conversation.isVisible()
 
 
@@ -307,10 +307,10 @@ def test_every_shortcut_of_the_card_does_something_also_while_typing(window, mon
     greedy = Greedy(window)
     window.composer.line.installEventFilter(greedy)
     window.composer.type("a")
-    for act in Act:
+    for act in Shortcut:
         pressed = QKeySequence(act.keys)[0]
         key(window, pressed.key(), pressed.keyboardModifiers())
-    assert done == list(Act)
+    assert done == list(Shortcut)
 
 
 def test_a_chosen_file_is_exported_and_a_name_without_a_suffix_gets_that_of_the_kind(
@@ -339,11 +339,11 @@ def test_in_a_narrow_window_too_one_can_send_and_change_volume_and_theme(window,
     window.composer.send.click()
     assert isinstance(posted[-1], api.SendText)
     menu = window.header.more.menu()
-    menu.entries[Act.QUIETER].trigger()
+    menu.entries[Shortcut.QUIETER].trigger()
     assert posted[-1] == api.ChangeSetting("audio.volume", 0.9)
-    menu.entries[Act.LOUDER].trigger()
+    menu.entries[Shortcut.LOUDER].trigger()
     assert posted[-1] == api.ChangeSetting("audio.volume", 1.0)
-    menu.entries[Act.THEME].trigger()
+    menu.entries[Shortcut.THEME].trigger()
     assert posted[-1] == api.ChangeSetting("window.theme", "light")
 
 

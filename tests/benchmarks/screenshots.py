@@ -244,7 +244,7 @@ def other_states(theme: Theme) -> None:
         dialog = window.open_settings(part)
         settle(200)
         save(dialog, f"{theme.mode.value}-settings-{part.value.split()[0]}")
-    page = window.shelf.voices.open_page()
+    page = window.side.voices.open_page()
     window.on_event(VOICES)
     settle(200)
     save(page, f"{theme.mode.value}-voices")
@@ -254,7 +254,7 @@ def other_states(theme: Theme) -> None:
 def comparison(theme: Theme) -> None:
     """All systems, while they speak; on a small screen too."""
     window = fresh(theme, "wide", READY)
-    page = window.shelf.voices.open_page().papers.comparison
+    page = window.side.voices.open_page().papers.comparison
     page.open_beside()
     for row in COMPARED:
         page.table.show_row(row)
@@ -306,7 +306,7 @@ def beginnings(theme: Theme, size: str) -> None:
     save(window, f"{theme.mode.value}-{size}-history")
     window.header.history.setChecked(False)
     window.composer.type("A message that goes on and on, as one does that was pasted. " * 4)
-    window.shelf.voices.add_file(CLIP[0].clip)
+    window.side.voices.add_file(CLIP[0].clip)
     window.on_event(replace(CLIP[0], advice="A good recording."))
     window.header.details.setChecked(size == "narrow")
     settle(100)

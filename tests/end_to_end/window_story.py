@@ -153,12 +153,12 @@ class Story:
         window, copy = self.window, Qt.DropAction.CopyAction
         keys = (Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
         enter = QDragEnterEvent(QPoint(200, 200), copy, data, *keys)
-        QApplication.sendEvent(window.shelf.voices, enter)
+        QApplication.sendEvent(window.side.voices, enter)
         self.facts["drop_accepted"] = enter.isAccepted()
         drop = QDropEvent(QPoint(200, 200), copy, data, *keys)
-        QApplication.sendEvent(window.shelf.voices, drop)
+        QApplication.sendEvent(window.side.voices, drop)
         yield "the recording to be inspected", lambda: self.of(api.ClipInspected)
-        sheet = window.shelf.voices.sheet
+        sheet = window.side.voices.sheet
         yield "what was found to be shown", lambda: "level" in sheet.facts.text()
         self.facts["clip"] = self._plain(self.of(api.ClipInspected)[0])
         self.facts["clip_shown"] = [sheet.title.text(), sheet.facts.text(), sheet.advice.text()]

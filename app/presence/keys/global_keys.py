@@ -38,7 +38,7 @@ class GlobalKeys(QObject):
     """
 
     failed = Signal(str, str)
-    told = Signal(str)
+    bound = Signal(str)
     talk_pressed = Signal()
 
     def __init__(
@@ -78,7 +78,7 @@ class GlobalKeys(QObject):
         source.released.connect(self._on_released)
         fault = tr("A global key does not work.")
         source.lost.connect(lambda reason: self.failed.emit(fault, reason))
-        source.bound.connect(self.told)
+        source.bound.connect(self.bound)
         return source
 
     def _on_pressed(self, action: Action) -> None:

@@ -145,10 +145,10 @@ class KeySource(QObject):
         """Other programs have the keys of these actions."""
         if actions:
             names = ", ".join(f"“{action.words}”" for action in actions)
-            told = tr(
+            reason = tr(
                 "Another program has the key for {names} already: choose another.", names=names
             )
-            self.lost.emit(told)
+            self.lost.emit(reason)
 
 
 class NoKeys(KeySource):

@@ -74,15 +74,15 @@ class WindowsKeys(KeySource):
 
 
 class _HotKeyFilter(QAbstractNativeEventFilter):
-    def __init__(self, told: Any) -> None:  # Any: a function of one int
+    def __init__(self, report: Any) -> None:  # Any: a function of one int
         super().__init__()
-        self._told = told
+        self._report = report
 
     def nativeEventFilter(self, kind: Any, message: Any) -> Any:
         if bytes(QByteArray(kind).data()) == b"windows_generic_MSG":
             what = ctypes.wintypes.MSG.from_address(int(message))
             if what.message == _WM_HOTKEY:
-                self._told(what.wParam)
+                self._report(what.wParam)
         return False, 0
 
 

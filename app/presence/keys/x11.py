@@ -122,7 +122,7 @@ class X11Keys(KeySource):
                     self.release(action)
 
     def _is_down(self, code: int) -> bool:
-        """Whether the key is held, even while it repeats as release and press."""
+        """True while the key is held, even while it repeats as release and press."""
         assert self._display is not None
         keys = self._display.query_keymap()
         return bool(keys[code // 8] & 1 << code % 8)

@@ -160,21 +160,21 @@ def test_no_widget_obeys_text_from_outside(window, hostile, ready):
         assert window.conversation.toPlainText().count("<img") > len(api.Ending)
         assert "<img" in window.banner.message.text()
         assert "<img" in window.notice.text()
-        assert "<img" in window.shelf.voices.names.itemText(0)
+        assert "<img" in window.side.voices.names.itemText(0)
 
 
 def test_the_name_of_a_dropped_file_is_shown_as_it_is(window, hostile):
-    window.shelf.voices.add_file(values(Path, hostile)[0])
-    assert "<img" in window.shelf.voices.sheet.title.text()
+    window.side.voices.add_file(values(Path, hostile)[0])
+    assert "<img" in window.side.voices.sheet.title.text()
     assert all_faults(window) == []
 
 
 def test_a_voice_is_chosen_by_its_own_name_however_it_is_shown(window, posted, hostile):
     window.on_event(api.VoicesChanged(("Ada", hostile), "Ada"))
-    window.shelf.voices.names.activated.emit(1)
+    window.side.voices.names.activated.emit(1)
     assert posted == [api.ChangeSetting("speech.voice", hostile)]
     window.on_event(api.VoicesChanged(("Ada", hostile), hostile))
-    assert window.shelf.voices.names.currentIndex() == 1
+    assert window.side.voices.names.currentIndex() == 1
 
 
 def test_the_canary_is_seen_where_markup_is_obeyed(qtbot, qapp, hostile):

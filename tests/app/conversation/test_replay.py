@@ -6,7 +6,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import bubbles
-from app.conversation.replay import Place, step, step_reply
+from app.conversation.replay import ReplyWord, step, step_reply
 from app.conversation.transcript import Span, Transcript
 from app.window import Window
 from engine import api
@@ -33,7 +33,7 @@ def place_of(window: Window, word: str, reply: str = REPLY) -> QPoint:
     """Where a word of the first reply stands in the view."""
     exchange = window.conversation.transcript.exchanges[0]
     start = reply.index(word)
-    (rect,) = window.conversation._rects(Place(exchange, Span(start, start + len(word))))
+    (rect,) = window.conversation._rects(ReplyWord(exchange, Span(start, start + len(word))))
     return rect.center().toPoint() - QPoint(0, window.conversation.verticalScrollBar().value())
 
 

@@ -122,7 +122,7 @@ def _welcome(window: Window) -> QWidget:
 def _clip(window: Window) -> QWidget:
     _talk(window)
     told(window, CLIP)
-    window.shelf.voices.sheet.consent.agreed.setChecked(True)
+    window.side.voices.sheet.consent.agreed.setChecked(True)
     if window.header.details.isVisible():
         window.header.details.setChecked(True)
     return window
@@ -171,7 +171,7 @@ def _settings(number: int) -> Open:
 
 def _voices(window: Window) -> QWidget:
     told(window, *READY)
-    page = window.shelf.voices.open_page()
+    page = window.side.voices.open_page()
     told(window, VOICES)
     page.record.click()
     return page
@@ -188,7 +188,7 @@ def _voices_mixed(window: Window) -> QWidget:
 def _comparison(window: Window) -> QWidget:
     """With a table as it grows; what it would start is not there."""
     told(window, *READY)
-    page = window.shelf.voices.open_page().papers.comparison
+    page = window.side.voices.open_page().papers.comparison
     page.open_beside()
     for row in COMPARED:
         page.table.show_row(row)

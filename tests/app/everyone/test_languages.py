@@ -19,7 +19,7 @@ from PySide6.QtGui import QFont
 
 from app import language as words
 from app.first_start.steps import SENTENCE
-from app.keys import Act
+from app.keys import Shortcut
 from app.language import LANGUAGES
 from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
@@ -67,7 +67,7 @@ def texts_in(value: object) -> Iterator[str]:
 def from_outside() -> list[str]:
     own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", SENTENCE, TO_READ)
     said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
-    by_words = [each.said for each in Act]
+    by_words = [each.said for each in Shortcut]
     found = {
         each
         for each in texts_in((*DATA, *own, *said, *by_words, *LANGUAGES.values()))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from app import language
 from app.first_start.card import STEP_KEY, STEPS
 from app.first_start.steps import GLOBAL_KEYS, SENTENCE, MicrophoneStep, Step, TalkStep, VoiceStep
-from app.keys import Act
+from app.keys import Shortcut
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
@@ -96,7 +96,7 @@ def test_a_voice_that_speaks_from_a_file_is_none_of_those_to_choose(window):
 )
 def test_the_first_steps_once_more_leave_the_conversation_as_it_is(window, posted):
     window.on_event(api.Heard(1, "my secret", 1.0, "keyboard"))
-    window._act(Act.FIRST_START)
+    window._act(Shortcut.FIRST_START)
     assert window.first_start.isVisible()
     assert not any(isinstance(each, api.NewConversation) for each in posted)
     window.first_start.leave.click()

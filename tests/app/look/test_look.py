@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 
 from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, pixmap
 from app.look.file_dialogs import prefer_the_systems
-from app.look.page import Returning
+from app.look.page import WindowReactivated
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
 from app.look.theme import FAMILY, Mode, load_fonts, palettes
 from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
@@ -144,7 +144,7 @@ def send(window: QWidget, *kinds: QEvent.Type) -> None:
 def test_only_who_was_away_returns(qtbot):
     window, returns = QWidget(), []
     qtbot.addWidget(window)
-    Returning(window).returned.connect(lambda: returns.append(1))
+    WindowReactivated(window).returned.connect(lambda: returns.append(1))
     send(window, COMES, COMES)
     assert returns == []
     send(window, LEAVES, LEAVES, COMES, COMES)
@@ -158,7 +158,7 @@ def test_a_list_in_sight_is_asked_for_again(window, posted, room):
         case "models":
             place, wanted = window.models.open(), [ListModels()]
         case "voices":
-            place, wanted = window.shelf.voices.open_page(), [ListVoices(), ListModels()]
+            place, wanted = window.side.voices.open_page(), [ListVoices(), ListModels()]
         case _:
             window.header.history.click()
             place, wanted = window, [ListConversations("")]

@@ -10,7 +10,7 @@ import pytest
 from app.desktop_entry import APP_ID
 from app.presence import bus as bus_file
 from app.presence.bus import Address, Bus
-from app.presence.notifications import SERVICE, SETTINGS, Buttons, Notifications, Stillness
+from app.presence.notifications import SERVICE, SETTINGS, Buttons, Notifications, ReducedMotion
 from tests.private_bus import Message, Service, member_of, private_bus
 
 NAME = "org.rubato.Test"
@@ -84,7 +84,7 @@ def desktop(bus_address: str) -> Iterator[Service]:
 
 
 def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications):
-    notifications.tell("Timer", "<b>Tea</b> & cake\nare ready.")
+    notifications.show("Timer", "<b>Tea</b> & cake\nare ready.")
     qtbot.waitUntil(desktop.has_calls)
     call = desktop.next_call()
     assert member_of(call) == "Notify"
@@ -98,7 +98,7 @@ def test_it_is_shown_by_the_desktop_as_plain_text(qtbot, desktop, notifications)
 def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notifications):
     clicks: list[bool] = []
     notifications.clicked.connect(lambda: clicks.append(True))
-    notifications.tell("Timer", "Tea.")
+    notifications.show("Timer", "Tea.")
     qtbot.waitUntil(lambda: set(notifications._shown) == {NUMBER})
     invoked = SERVICE.path, SERVICE.interface, "ActionInvoked", "us"
     desktop.emit(*invoked, (NUMBER + 1, "default"))
@@ -111,7 +111,7 @@ def test_a_click_on_it_is_told_and_none_on_anothers(qtbot, desktop, notification
 def test_one_about_a_timer_has_buttons_and_goes_with_the_timer(qtbot, desktop, notifications):
     pressed: list[str] = []
     acts = {each: lambda each=each: pressed.append(each) for each in ("Snooze", "Dismiss")}
-    notifications.tell("Timer", "Tea.", Buttons(3, acts))
+    notifications.show("Timer", "Tea.", Buttons(3, acts))
     qtbot.waitUntil(lambda: set(notifications._shown) == {NUMBER})
     *_, actions, hints, _ = desktop.next_call().body
     assert actions == ["default", "Show", "Snooze", "Snooze", "Dismiss", "Dismiss"]
@@ -128,9 +128,9 @@ def test_one_about_a_timer_has_buttons_and_goes_with_the_timer(qtbot, desktop, n
 def test_where_the_desktop_has_no_service_or_no_bus_the_tray_tells(
     qtbot, notifications, fallen_back
 ):
-    notifications.tell("Timer", "Tea.")
+    notifications.show("Timer", "Tea.")
     qtbot.waitUntil(lambda: fallen_back == [("Timer", "Tea.")])
-    Notifications(Bus(), lambda *told: fallen_back.append(told)).tell("Timer", "a" * 1000)
+    Notifications(Bus(), lambda *told: fallen_back.append(told)).show("Timer", "a" * 1000)
     assert fallen_back[1:] == [("Timer", "a" * 300)]
 
 
@@ -165,7 +165,7 @@ def change(portal: Service, key: tuple[str, str], value: tuple[str, object]) -> 
 )
 def test_stillness_is_followed_and_so_is_its_end(qtbot, portal, bus, key, values):
     told: list[bool] = []
-    Stillness(bus, told.append)
+    ReducedMotion(bus, told.append)
     qtbot.waitUntil(lambda: told == [False])
     change(portal, ("org.other", "x"), ("i", 4))
     for value in values:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from app.__main__ import main
 from app.presence import ipc_client
 from app.presence.instance import Claim, Instance
-from app.presence.ipc_client import LONGEST_TEXT, Message, Order, State
+from app.presence.ipc_client import LONGEST_TEXT, Message, Order, ProgramState
 from tests.fresh_python import ROOT, prints
 
 # A program that claims, says what became of it, and stays until its standard input ends.
@@ -47,7 +47,7 @@ def test_of_two_starts_at_once_one_is_the_program_and_says_what_it_does(runtime,
         ]
         claims = sorted(each.stdout.readline().strip() for each in started)
         assert claims == ["ours", "taken", "taken", "taken"]
-        assert ipc_client.state() is State.SPEAKING
+        assert ipc_client.state() is ProgramState.SPEAKING
         assert ipc_client.tell(Message(Order.STATUS)) == 0
     assert capsys.readouterr().out == "speaking\n"
 
@@ -154,7 +154,7 @@ def test_a_folder_where_others_may_write_is_not_listened_in(qapp, runtime, monke
     runtime.parent.chmod(0o500)  # nor can the folder for temporary files be made
     monkeypatch.setattr(ipc_client, "addresses", lambda: [str(runtime / "rubato.sock")])
     made = Instance(lambda message: "")
-    assert made.claim() is Claim.DEAF
+    assert made.claim() is Claim.CANNOT_LISTEN
     assert made.fault
     runtime.parent.chmod(0o700)
 

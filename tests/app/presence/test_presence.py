@@ -8,7 +8,7 @@ import pytest
 
 from app.presence import tray as tray_file
 from app.presence.command_handler import CommandHandler
-from app.presence.ipc_client import Message, Order, State
+from app.presence.ipc_client import Message, Order, ProgramState
 from app.presence.presence import Presence
 from app.presence.tray import Tray
 from engine import api
@@ -39,7 +39,7 @@ def presence(
 
 def test_the_first_steps_show_which_keys_the_desktop_gave(presence, window, qtbot):
     with qtbot.waitSignal(window.first_start.keys_given) as given:
-        presence.keys.told.emit("The desktop's keys: F6")
+        presence.keys.bound.emit("The desktop's keys: F6")
     assert given.args == ["The desktop's keys: F6"]
 
 
@@ -116,7 +116,7 @@ def tell(handler: CommandHandler, *orders: Order) -> None:
         ),
         ([Message(Order.STOP)], [api.StopReply()]),
         ([Message(Order.SAY, "The washing is done.")], [api.Speak("The washing is done.")]),
-        ([Message(Order.GREET)], []),
+        ([Message(Order.PING)], []),
     ],
 )
 def test_an_order_is_a_command_and_shows_no_window(handler, posted, window, messages, commands):
@@ -144,25 +144,25 @@ def test_a_hidden_or_minimised_window_is_shown(handler, window, monkeypatch, qtb
     qtbot.waitUntil(lambda: not window.isMinimized())
 
 
-def state(handler: CommandHandler) -> State:
-    return State(handler.on_message(Message(Order.STATUS)))
+def state(handler: CommandHandler) -> ProgramState:
+    return ProgramState(handler.on_message(Message(Order.STATUS)))
 
 
 def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_turn(
     window, handler
 ):
-    assert state(CommandHandler()) is State.STARTING
+    assert state(CommandHandler()) is ProgramState.STARTING
     assert "starting" in CommandHandler().on_message(Message(Order.STOP))
     for part in api.Part:
-        assert state(handler) is State.STARTING
+        assert state(handler) is ProgramState.STARTING
         window.on_event(api.Ready(part, "any"))
-    assert state(handler) is State.IDLE
+    assert state(handler) is ProgramState.IDLE
     for phase in api.Phase:
         window.on_event(api.PhaseChanged(1, phase))
         assert state(handler).value == phase.value
     window.on_event(api.PhaseChanged(1, api.Phase.IDLE))
     window.on_event(api.Loading(api.Part.RECOGNISER, "another one", None))
-    assert state(handler) is State.STARTING
+    assert state(handler) is ProgramState.STARTING
 
 
 @pytest.fixture
@@ -179,17 +179,17 @@ def choose(tray: Tray, words: str) -> None:
 
 def test_it_shows_what_the_assistant_does(tray):
     steps = (
-        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.State.LISTENING),
-        (api.PhaseChanged(1, api.Phase.THINKING), tray_file.State.THINKING),
-        (api.PhaseChanged(1, api.Phase.SPEAKING), tray_file.State.SPEAKING),
-        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.State.WAITING),
-        (api.SleepChanged(True, "hey rubato"), tray_file.State.ASLEEP),
-        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.State.LISTENING),
-        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.State.ASLEEP),
-        (api.SettingChanged("audio.muted", True), tray_file.State.MUTED),
-        (api.SettingChanged("audio.muted", False), tray_file.State.ASLEEP),
-        (api.SleepChanged(False, "hey rubato"), tray_file.State.WAITING),
-        (api.SettingChanged("audio.hands_free", False), tray_file.State.BY_HAND),
+        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.TrayState.LISTENING),
+        (api.PhaseChanged(1, api.Phase.THINKING), tray_file.TrayState.THINKING),
+        (api.PhaseChanged(1, api.Phase.SPEAKING), tray_file.TrayState.SPEAKING),
+        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.TrayState.WAITING),
+        (api.SleepChanged(True, "hey rubato"), tray_file.TrayState.ASLEEP),
+        (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.TrayState.LISTENING),
+        (api.PhaseChanged(1, api.Phase.IDLE), tray_file.TrayState.ASLEEP),
+        (api.SettingChanged("audio.muted", True), tray_file.TrayState.MUTED),
+        (api.SettingChanged("audio.muted", False), tray_file.TrayState.ASLEEP),
+        (api.SleepChanged(False, "hey rubato"), tray_file.TrayState.WAITING),
+        (api.SettingChanged("audio.hands_free", False), tray_file.TrayState.BY_HAND),
     )
     for event, state in steps:
         tray.on_event(event)

@@ -94,10 +94,10 @@ def test_a_row_leaves_out_that_it_is_here_before_it_cuts_a_name_but_no_host(qtbo
 def test_every_part_and_the_last_turn_fit_beside_the_conversation(window):
     window.resize(1280, 900)
     tell(window, *READY, *spoken_turn(1, "a", "Ten."))
-    window.shelf.status.summary.setChecked(True)
+    window.side.status.summary.setChecked(True)
     tell(window)
     tell(window)
-    assert window.shelf.verticalScrollBar().maximum() == 0
+    assert window.side.verticalScrollBar().maximum() == 0
 
 
 @pytest.mark.parametrize("code", ["en", "de", "fr"])
@@ -108,8 +108,8 @@ def test_a_last_turn_with_gaps_is_not_wider_than_its_column(window, settings, co
     tell(window, *READY, replace(ended, metrics=api.TurnMetrics(heard_ms=11140, underruns=12)))
     tell(window)
     tell(window)
-    assert window.shelf.status.last_turn.isVisible()
-    assert window.shelf.widget().width() <= window.shelf.viewport().width()
+    assert window.side.status.last_turn.isVisible()
+    assert window.side.widget().width() <= window.side.viewport().width()
 
 
 @pytest.fixture

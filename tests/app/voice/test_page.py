@@ -54,12 +54,12 @@ def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(page, posted, q
     row = page.rows["Grandma"]
     page.text.setText("Good morning")
     qtbot.mouseClick(row.hear, LEFT)
-    page.takes(api.PreviewChanged("Grandma", api.PreviewState.WAITING))
+    page.handle(api.PreviewChanged("Grandma", api.PreviewState.WAITING))
     assert row.hear.text() == "Waits"
-    page.takes(api.PreviewChanged("Grandma", api.PreviewState.SPEAKING))
+    page.handle(api.PreviewChanged("Grandma", api.PreviewState.SPEAKING))
     assert (row.hear.text(), page.rows["Anton"].hear.text()) == ("Stop", "Hear")
     qtbot.mouseClick(row.hear, LEFT)
-    page.takes(api.PreviewChanged("Grandma", api.PreviewState.OVER))
+    page.handle(api.PreviewChanged("Grandma", api.PreviewState.OVER))
     assert row.hear.text() == "Hear"
     assert posted == [api.PreviewVoice("Grandma", "Good morning"), api.StopPreview()]
 
@@ -104,9 +104,9 @@ def test_files_are_chosen_in_dialogs_that_stop_nothing(page, posted, tmp_path):
 
 
 def test_what_is_said_and_a_name_from_a_file_are_plain_text(page):
-    page.takes(api.Failed("model", "<b>The disk is full.</b>", "Make room."))
+    page.handle(api.Failed("model", "<b>The disk is full.</b>", "Make room."))
     assert page.notice.text() == "<b>The disk is full.</b> Make room."
-    page.takes(api.VoicesListed((api.VoiceEntry("<b>x</b>\u202eevil\nline"),)))
+    page.handle(api.VoicesListed((api.VoiceEntry("<b>x</b>\u202eevil\nline"),)))
     shown = next(iter(page.rows.values())).title
     assert not {"\u202e", "\n"} & set(shown.text())
     assert shown.textFormat() is Qt.TextFormat.PlainText
@@ -115,8 +115,8 @@ def test_what_is_said_and_a_name_from_a_file_are_plain_text(page):
 def record(page: VoicesPage, qtbot: QtBot) -> None:
     qtbot.mouseClick(page.record, LEFT)
     qtbot.mouseClick(page.recorder.record, LEFT)
-    page.takes(api.ClipRecording(True))
-    page.takes(api.ClipRecording(True, 6.0))
+    page.handle(api.ClipRecording(True))
+    page.handle(api.ClipRecording(True, 6.0))
 
 
 def test_a_voice_is_recorded_judged_and_adopted(page, area, posted, qtbot):
@@ -154,7 +154,7 @@ def test_a_dropped_recording_is_offered_in_parts_too(area, posted, qtbot):
 
 def test_closing_the_page_ends_what_it_began(page, posted, qtbot):
     record(page, qtbot)
-    page.takes(api.PreviewChanged("Anton", api.PreviewState.SPEAKING))
+    page.handle(api.PreviewChanged("Anton", api.PreviewState.SPEAKING))
     posted.clear()
     page.close()
     assert posted == [api.StopPreview(), api.RecordClip(on=False)]
@@ -165,9 +165,9 @@ def test_escape_ends_a_recording_and_keeps_it(page, posted, qtbot):
     posted.clear()
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     assert (posted, page.isVisible()) == ([api.RecordClip(on=False)], True)
-    page.takes(api.ClipRecording(False, 8.0))
+    page.handle(api.ClipRecording(False, 8.0))
     qtbot.keyClick(page, Qt.Key.Key_Escape)  # it is being checked
-    page.takes(inspected())
+    page.handle(inspected())
     assert (page.isVisible(), page.recorder.consent.isVisible()) == (True, True)
     posted.clear()
     qtbot.keyClick(page, Qt.Key.Key_Escape)
@@ -189,8 +189,8 @@ def test_a_take_that_is_checked_while_the_page_is_closed_waits_there(area, page,
 def test_only_its_own_button_discards_a_take(page, posted, qtbot):
     record(page, qtbot)
     qtbot.keyClick(page, Qt.Key.Key_Escape)
-    page.takes(api.ClipRecording(False, 8.0))
-    page.takes(inspected())
+    page.handle(api.ClipRecording(False, 8.0))
+    page.handle(inspected())
     posted.clear()
     assert page.recorder.leave.text() == "&Discard"
     qtbot.mouseClick(page.recorder.leave, LEFT)
@@ -201,13 +201,13 @@ def test_only_its_own_button_discards_a_take(page, posted, qtbot):
 
 def test_what_was_read_aloud_goes_along_where_the_voice_learns(page, posted, qtbot):
     record(page, qtbot)
-    page.takes(api.ClipRecording(False, 12.0))
-    page.takes(inspected(seconds=12.0, resembles=True))
+    page.handle(api.ClipRecording(False, 12.0))
+    page.handle(inspected(seconds=12.0, resembles=True))
     consent = page.recorder.consent
     assert consent.words.text() == TO_READ
-    page.takes(inspected(seconds=8.0, resembles=True, part=(1.0, 8.0)))
+    page.handle(inspected(seconds=8.0, resembles=True, part=(1.0, 8.0)))
     assert consent.words.text() == ""  # a part of it
-    page.takes(inspected(seconds=12.0, resembles=True))
+    page.handle(inspected(seconds=12.0, resembles=True))
     consent.agreed.setChecked(True)
     posted.clear()
     consent.adopt.click()
@@ -219,8 +219,8 @@ def test_what_was_read_aloud_goes_along_where_the_voice_learns(page, posted, qtb
 
 def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot):
     record(page, qtbot)
-    page.takes(api.ClipRecording(False, 20.0))
-    page.takes(inspected(seconds=20.0, usable=False, advice="No speech.", better=(4.0, 8.0)))
+    page.handle(api.ClipRecording(False, 20.0))
+    page.handle(inspected(seconds=20.0, usable=False, advice="No speech.", better=(4.0, 8.0)))
     part, consent = page.recorder.part, page.recorder.consent
     assert "No speech." in page.recorder.facts.text()
     assert (part.isVisible(), consent.isVisible()) == (True, False)
@@ -233,7 +233,7 @@ def test_a_refused_recording_says_why_and_offers_what_helps(page, posted, qtbot)
         api.AddVoice(TAKE, start_s=4.0, seconds=8.0),
         api.AddVoice(TAKE, start_s=10.0, seconds=5.0),
     ]
-    page.takes(inspected(seconds=8.0, part=(4.0, 8.0)))
+    page.handle(inspected(seconds=8.0, part=(4.0, 8.0)))
     assert consent.isVisible()
     assert part.start.maximum() == 19.0  # of the whole, not of the part
     consent.agreed.setChecked(True)
@@ -253,14 +253,14 @@ def listed(in_use: str) -> api.ModelsListed:
 
 def test_the_systems_of_the_papers_are_listed_and_chosen(page, posted):
     assert not page.papers.rows
-    page.takes(listed(in_use="starter"))
+    page.handle(listed(in_use="starter"))
     assert tuple(page.papers.rows) == NAMES
     row = page.papers.rows["smlle"]
     posted.clear()
     row.act.click()
     assert posted == [api.UseModel("smlle")]
-    page.takes(api.ModelSettled("smlle", "SMLLE speaks from now on."))
-    page.takes(listed(in_use="smlle"))
+    page.handle(api.ModelSettled("smlle", "SMLLE speaks from now on."))
+    page.handle(listed(in_use="smlle"))
     assert row.said.text() == "SMLLE speaks from now on."
     assert "in use" in row.title.text()
     QApplication.processEvents()  # it is laid out
@@ -279,7 +279,7 @@ def mixing(qtbot: QtBot, theme: Theme, posted: list[api.Command]) -> VoicesPage:
     page = VoicesPage(posted.append, Learning(posted.append, theme), theme, None)  # type: ignore[arg-type]
     qtbot.addWidget(page)
     page.open_beside()
-    page.takes(mixable(*MIXABLE))
+    page.handle(mixable(*MIXABLE))
     qtbot.mouseClick(page.mix, LEFT)
     posted[:] = [each for each in posted if each not in (api.ListVoices(), api.ListModels())]
     return page
@@ -295,17 +295,17 @@ def test_a_mixture_is_heard_then_kept(mixing, posted, qtbot):
     assert mixer.shares.text() == "70 % Heart, 30 % George"
     page.text.setText("Good morning")
     qtbot.mouseClick(mixer.hear, LEFT)
-    page.takes(api.PreviewChanged("", api.PreviewState.MAKING))
+    page.handle(api.PreviewChanged("", api.PreviewState.MAKING))
     assert (mixer.hear.text(), page.rows["Heart"].hear.text()) == ("Stop", "Hear")
-    page.takes(api.PreviewChanged("", api.PreviewState.OVER))
+    page.handle(api.PreviewChanged("", api.PreviewState.OVER))
     qtbot.keyClicks(mixer.name, " Luna ")
     qtbot.mouseClick(mixer.keep, LEFT)
     mix = api.Mix("Heart", "George", 0.7)
     assert posted == [api.PreviewVoice("", "Good morning", mix), api.MixVoices("Luna", mix)]
-    page.takes(mixable(*MIXABLE, "Luna"))
+    page.handle(mixable(*MIXABLE, "Luna"))
     assert not mixer.isVisible()
     assert "Luna" in page.rows
-    page.takes(api.VoicesListed((api.VoiceEntry("Alan", own=True),)))
+    page.handle(api.VoicesListed((api.VoiceEntry("Alan", own=True),)))
     assert not page.mix.isVisible()  # another synthesiser cannot mix
 
 
@@ -313,9 +313,9 @@ def test_a_name_that_is_taken_leaves_all_as_it_was(mixing, qtbot):
     page = mixing
     qtbot.keyClicks(page.mixer.name, "Heart")
     qtbot.mouseClick(page.mixer.keep, LEFT)
-    page.takes(mixable(*MIXABLE))
-    page.takes(api.Failed("input", "There is one already.", "Choose another name."))
-    page.takes(mixable(*MIXABLE, "Other"))
+    page.handle(mixable(*MIXABLE))
+    page.handle(api.Failed("input", "There is one already.", "Choose another name."))
+    page.handle(mixable(*MIXABLE, "Other"))
     assert page.mixer.isVisible()
     assert page.mixer.name.text() == "Heart"
     assert "already" in page.notice.text()

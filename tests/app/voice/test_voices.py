@@ -97,14 +97,14 @@ def test_the_sheet_moves_nothing_and_stays_in_the_window(window, size):
     window.header.details.setChecked(True)
     for _ in range(8):  # until nothing asks for another layout
         QApplication.processEvents()
-    status = window.shelf.status
+    status = window.side.status
     before = status.mapTo(window, QPoint(0, 0)), status.size()
-    window.shelf.voices.add_file(Path("/a/my_aunt.wav"))
+    window.side.voices.add_file(Path("/a/my_aunt.wav"))
     poor = replace(inspected(), advice="It is too noisy. " * 5, better=(1.0, 8.0))
     window.on_event(poor)
     QApplication.processEvents()
     assert (status.mapTo(window, QPoint(0, 0)), status.size()) == before
-    sheet = window.shelf.voices.sheet
+    sheet = window.side.voices.sheet
     assert window.rect().contains(sheet.geometry())
     assert sheet.rect().contains(sheet.cancel.geometry())
 
@@ -114,7 +114,7 @@ def test_tab_goes_round_in_the_sheet_and_escape_cancels_it_alone(window, posted,
     window.composer.line.setFocus()
     QApplication.processEvents()
     window.on_event(inspected())
-    sheet = window.shelf.voices.sheet
+    sheet = window.side.voices.sheet
     qtbot.waitUntil(sheet.isVisible)
     assert window.focusWidget() is sheet.consent.name
     seen = set()
