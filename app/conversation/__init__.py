@@ -1,1 +1,1 @@
-"""The conversation: showing it, typing, recording and exporting it."""
+"""The conversation: its view, the message field, and the tools of a reply."""

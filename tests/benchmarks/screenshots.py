@@ -1,8 +1,8 @@
 """Pictures of the window in use, from scripted events: light and dark, wide and narrow, sharp.
 
-Run: QT_QPA_PLATFORM=offscreen python tests/benchmarks/screenshots.py FOLDER [RATIO]
+Run: QT_QPA_PLATFORM=offscreen python tests/benchmarks/screenshots.py FOLDER [RATIO [LANGUAGE]]
 (RATIO is the device pixel ratio, default 1; it has to be set before Qt starts, hence one a run.
-Look at 1 and 2.)
+Look at 1 and 2, and at de and fr. Sentences of the engine stay English here.)
 """
 
 import os
@@ -19,7 +19,7 @@ from PySide6.QtCore import QElapsedTimer
 from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 
 from app.look.theme import Mode, Theme
-from app.program import make_application
+from app.program import install_language, make_application
 from app.window import Window
 from engine.api import (
     ClipInspected,
@@ -50,8 +50,8 @@ from tests.fakes_engine import (
     spoken_turn,
 )
 
-SIZES = {"wide": (1100, 780), "narrow": (480, 640), "large": (1600, 1200)}
-PAGES = {"wide": (620, 640), "narrow": (460, 620), "large": (900, 1000)}
+SIZES = {"wide": (1000, 700), "square": (640, 640), "narrow": (480, 640), "large": (1600, 1200)}
+PAGES = {"wide": (620, 640), "square": (620, 620), "narrow": (460, 620), "large": (900, 1000)}
 TALK = (
     *spoken_turn(1, "What time is it?", "It is twenty-five past ten in the morning."),
     *spoken_turn(
@@ -326,6 +326,7 @@ def settings(theme: Theme) -> None:
 
 def main() -> None:
     application = make_application()
+    install_language(application, sys.argv[3] if len(sys.argv) > 3 else "en")
     theme = Theme(Mode.DARK, application)
     for mode in (Mode.DARK, Mode.LIGHT):
         theme.choose(mode)
