@@ -31,9 +31,9 @@ from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
 from app.first_start.card import STEP_KEY, FirstStart
 from app.header import HANDS_FREE_KEY, MUTED_KEY, Header
-from app.history.panel import HistoryPanel
+from app.history.panel import FORMATS, HistoryPanel
 from app.keys import KeysCard, MoreMenu, Shortcut, ShortcutFilter
-from app.language import mark, tr
+from app.language import tr
 from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.theme import Theme, mode_named
@@ -49,11 +49,6 @@ from app.voice.panel import dropped_file
 from engine import api
 
 THEME_KEY = "window.theme"
-_FORMATS = {
-    mark("Text (*.txt)"): "txt",
-    mark("Markdown (*.md)"): "md",
-    mark("JSON with word times (*.json)"): "json",
-}
 _VOLUME_STEP = 10  # per cent
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
@@ -259,7 +254,7 @@ class Window(QWidget):
     def export(self) -> QFileDialog:
         """Ask where to write the conversation, and in which format."""
         post, title = self.post, tr("Export the conversation")
-        return ask_where(self, title, "conversation", _FORMATS, lambda path: post(api.Export(path)))
+        return ask_where(self, title, "conversation", FORMATS, lambda path: post(api.Export(path)))
 
     def _stop(self) -> None:
         """Esc ends the editing of a question; else it stops the reply, and leaves the line."""

@@ -30,7 +30,7 @@ from engine import api
 
 KEEP_KEY = "history.keep"
 KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
-_FORMATS = {
+FORMATS = {
     mark("Markdown (*.md)"): "md",
     mark("Text (*.txt)"): "txt",
     mark("JSON with word times (*.json)"): "json",
@@ -101,7 +101,7 @@ class HistoryPanel(QWidget):
             self,
             tr("Export all conversations"),
             "conversations",
-            _FORMATS,
+            FORMATS,
             lambda path: post(api.ExportConversations(path)),
         )
 
