@@ -20,7 +20,7 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
 
-from app.conversation.replay import Place
+from app.conversation.replay import ReplyWord
 from app.conversation.transcript import Span
 from app.program import make_application, run
 from engine import api
@@ -125,7 +125,7 @@ class Find(HistoryStory):
         exchange = view.transcript.exchanges[1]
         start = exchange.reply.index(WORD)
         view.verticalScrollBar().setValue(0)
-        place = Place(exchange, Span(start, start + len(WORD)))
+        place = ReplyWord(exchange, Span(start, start + len(WORD)))
         at = view._rects(place)[0].center().toPoint()
         QTest.mouseClick(
             view.viewport(),
