@@ -42,7 +42,7 @@ class SideColumn(Scrolled):
 
     def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         content = page_in()
-        super().__init__(content, parent)  # while it is empty: what moves is styled anew
+        super().__init__(content, parent)  # while it is empty: Qt restyles a reparented widget
         self._content = content
         self.voices = VoiceArea(post, theme, content)
         self.status = Status(parts, theme, content)
@@ -163,7 +163,7 @@ class Arrangement:
         self._pages = QStackedWidget(self._talking)
         self._beside = SidePanel(parts.panel, self._pages, self._talking)
         self._beside.setMinimumHeight(1)  # it gives way first, so that the composer is never cut
-        for page in parts.pages:  # once it stands: what moves is styled anew, with all in it
+        for page in parts.pages:  # now that it has its place: Qt restyles a reparented widget
             self._pages.addWidget(page)
         self._lay_out_talking()
         self._side = column(parts.stage, parts.side, Spring(0), spacing=_GAP)

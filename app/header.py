@@ -88,11 +88,11 @@ class Header(QWidget):
         self._show_muted()
 
     def change_volume(self, percent: int) -> None:
-        """Louder, or quieter."""
+        """Change the volume by this many per cent."""
         self.volume.setValue(self.volume.value() + percent)
 
     def be_compact(self, on: bool) -> None:
-        """In a narrow window, hide what is also in the menu and show the panel's button."""
+        """In a narrow window, hide the controls of the menu and show the panel's button."""
         for widget in (self.mute, self.volume, self.theme_button):
             widget.setVisible(not on)
         self.details.setVisible(on)

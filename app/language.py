@@ -47,8 +47,8 @@ def translated(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    """Return a value of an engine's text, a number with the decimal mark of the language, and for a
-    command what does the same in the window.
+    """Return a value of an engine's text: a number with the decimal mark of the language, and for a
+    command the page and button of the same effect.
     """
     if _InForce.comma and _NUMBER.fullmatch(text):
         return text.replace(".", ",")

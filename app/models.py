@@ -36,7 +36,7 @@ _MOST_DROPPED = 20
 
 
 class ModelRow(CardRow):
-    """Shows an entry and, while something happens with it, the progress."""
+    """Shows an entry and the progress of its fetch or check."""
 
     def __init__(self, entry: api.ModelEntry, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)

@@ -55,7 +55,7 @@ class Start:
 
 
 def make_application() -> QApplication:
-    """The QApplication with our name, icon, style and font; the existing one, if there is one."""
+    """Return the QApplication, new or existing, with our name, icon, style and font."""
     if sys.platform == "win32":  # otherwise the taskbar shows Python and its icon
         ctypes.windll.shell32.SetCurrentProcessExplicitAppUserModelID(APP_ID)
     file_dialogs.prefer_the_systems(os.environ)
@@ -210,8 +210,8 @@ class CrashWatch:
 
 
 def install_language(application: QApplication, chosen: str) -> str:
-    """Use the language of the setting window.language, in our texts and in Qt's (its own menus, and
-    how numbers are typed), from before the first widget on; return the code of the language.
+    """Install the language of the setting window.language, for our texts and Qt's (menus, typed
+    numbers). Call it before the first widget is made. Return the code of the language.
     """
     code = of_system(QLocale.system().uiLanguages()) if chosen == "system" else chosen
     language.choose(code)

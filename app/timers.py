@@ -226,7 +226,7 @@ class TimersPanel(Scrolled):
             self._post(api.ExtendTimers(rang, api.SNOOZE_S))
 
     def be_low(self, on: bool) -> None:
-        """In a low window one timer is shown; the others are scrolled to."""
+        """Show one timer in a low window; the others are reached by scrolling."""
         self._shown = 1 if on else SHOWN
         self._fit()
 

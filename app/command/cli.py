@@ -244,7 +244,7 @@ def _show_faults(event: Event) -> None:
 
 
 def _show_turns(event: Event) -> None:
-    """Show turns when they end: without a loudspeaker this is all one gets of a reply."""
+    """Show turns when they end: without a loudspeaker the reply appears nowhere else."""
     _show_faults(event)
     if isinstance(event, api.TurnEnded) and not event.rejoined:
         write(f"you:    {_indented(event.said) or '(nothing understood)'}")

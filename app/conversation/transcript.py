@@ -34,7 +34,7 @@ class Span:
 
 @dataclass
 class Exchange:
-    """One turn: what the person said and how far the reply was heard."""
+    """One turn: the question, and the reply with its heard part."""
 
     turn: int
     said: str = ""

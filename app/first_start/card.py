@@ -125,7 +125,7 @@ class FirstStart(QWidget):
             self.on_event(self._voices)
 
     def _lay_out(self) -> None:
-        """From the outside in: what changes its parent is styled anew, with all that is in it."""
+        """Build parents first: Qt restyles a widget when it is reparented."""
         for step in self.steps:
             content = page_in()
             self._pages.addWidget(Scrolled(content, self._pages))

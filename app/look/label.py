@@ -43,7 +43,7 @@ class Label(QLabel):
 
 
 class WrappingLabel(Label):
-    """Several lines where one is too narrow."""
+    """A label that wraps its text where one line is too narrow."""
 
     def __init__(self, text: str, parent: QWidget, **look: Any) -> None:
         """`look` as in Label."""

@@ -143,7 +143,9 @@ def gutter(width: float) -> float:
 
 
 class ReadingColumn(QWidget):
-    """Some widgets in a column, in the measure: they begin and end where the bubbles do."""
+    """Some widgets in a column as wide as the conversation, so that their edges are those of the
+    bubbles.
+    """
 
     def __init__(self, *widgets: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -168,7 +170,7 @@ _WIDTH = 10  # logical pixels
 
 
 class OverlayBar(QScrollBar):
-    """Shown at the right edge of `area` while there is something to scroll. The area's own bar is
+    """A scroll bar at the right edge of `area`, shown while it can scroll. The area's own bar is
     hidden but keeps the state, which this one mirrors and controls.
     """
 

@@ -69,7 +69,7 @@ class CardRow(QFrame):
         self._theme = theme
 
     def offer(self, actions: Mapping[str, Callable[[], object]]) -> dict[str, QAction]:
-        """Make the menu, with these words; returns the entries by them."""
+        """Make the menu with these actions; return its entries by their words."""
         self.more = IconButton("more", tr("More"), self._theme, self)
         menu = QMenu(self)
         self.more.open_menu(menu)
@@ -120,9 +120,7 @@ def take_away(widget: QWidget, *layouts: QVBoxLayout) -> None:
 
 
 def in_lines(widget: QWidget, width: int, height: int) -> QSize:
-    """A size given in logical pixels for text of the ordinary size; it grows with the text, up to
-    the screen's size.
-    """
+    """Scale a size in logical pixels by the size of the text, up to the size of the screen."""
     factor = max(1.0, widget.fontMetrics().height() / _USUAL_LINE)
     size = QSize(int(width * factor), int(height * factor))
     return size.boundedTo(room_for_window(widget))

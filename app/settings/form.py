@@ -64,7 +64,7 @@ PAGES = (
 
 
 class Form:
-    """The settings as the window shows them: maybe not yet what is in force. `kind`: their type."""
+    """The settings that the window shows, perhaps newer than those in force. `kind`: their type."""
 
     def __init__(self, shown: Settings) -> None:
         self.kind = type(shown)
@@ -78,7 +78,7 @@ def field_of(key: str) -> Field:
 
 
 def _rule(setting: settings.Setting) -> settings.Rule:
-    """With the step of its arrows, where the schema leaves that open."""
+    """Return the rule with the step of its arrows, if the schema gives none."""
     rule = setting.rule
     if isinstance(rule, settings.Range) and not rule.step:
         return replace(rule, step=1 if setting.kind is int else 0.1)

@@ -202,7 +202,7 @@ def for_people(part: Part, name: str, detail: str) -> str:
 
 
 def local_model(name: str, detail: str) -> str:
-    """The name of a model on this computer; empty = it is none, or runs elsewhere."""
+    """The name of a model on this computer; empty for another part or a server."""
     match name:
         case "whisper":
             model = detail.split(":")[0] if ":" in detail else name

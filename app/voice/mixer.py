@@ -49,8 +49,8 @@ class VoiceMixer(QWidget):
         self._lay_out()
 
     def show_voices(self, names: tuple[str, ...]) -> None:
-        """Offer these voices; those that were chosen stay so. Once the mixture is among them, or
-        there are none, it is left.
+        """Offer these voices and keep the chosen ones. Close the mixer once the list contains the
+        mixture, or is empty.
         """
         before, self._names = self._names, names
         if not names or (self._kept in names and self._kept not in before):

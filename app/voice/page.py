@@ -41,7 +41,7 @@ _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this
 
 
 class VoicesPage(Page):
-    """Not modal; keeps working while the person talks."""
+    """Not modal: the conversation can go on beside it."""
 
     def __init__(self, post: Post, learning: Learning, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Voices"), tr(_ABOUT), parent)
@@ -132,8 +132,8 @@ class VoicesPage(Page):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """A letter typed outside a field goes to the next voice whose name begins with it; Esc
-        ends a recording before it closes the page.
+        """Go to the next voice whose name begins with a letter typed outside a field. Esc ends a
+        recording before it closes the page.
         """
         if event.key() == Qt.Key.Key_Escape and self.recorder.end():
             return  # the take is kept

@@ -65,7 +65,7 @@ class PortalKeys(KeySource):
         self._wanted = {}
 
     def _on_owner(self, owner: str) -> None:
-        """The portal came, went, or restarted."""
+        """Begin a new session: the portal started, ended or restarted."""
         was, self._owner = self._owner, owner
         if owner == was or (was == "" and self._waiting):
             return  # the latter: our own call has started it
@@ -96,18 +96,18 @@ class PortalKeys(KeySource):
     def _on_bound(self, results: dict[str, Any]) -> None:
         bound = results.get("shortcuts", ("", []))[1]
         if bound:
-            self._tell(bound)
+            self._report_bound(bound)
         else:
             self.lost.emit(tr(_REFUSED))
 
     def _on_changed(self, message: "Message") -> None:
         if self._is_ours(message):
             self.release_all()  # the key that is released may no longer be one of ours
-            self._tell(message.body[1])
+            self._report_bound(message.body[1])
 
-    def _tell(self, shortcuts: list[tuple[str, dict[str, Any]]]) -> None:
-        if given := _told(shortcuts):
-            self.bound.emit(given)
+    def _report_bound(self, shortcuts: list[tuple[str, dict[str, Any]]]) -> None:
+        if keys := _bound_keys(shortcuts):
+            self.bound.emit(keys)
 
     def _on_key(self, act: Callable[[Action], None], message: "Message") -> None:
         if self._is_ours(message):
@@ -158,12 +158,12 @@ class PortalKeys(KeySource):
         return f"rubato{self._requests}"
 
 
-def _told(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
-    """Which keys the desktop gave, as a line for the person."""
+def _bound_keys(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
+    """The keys that the desktop gave, as a line for the person."""
     words = {action.value: action.words for action in Action}
-    given = [
+    bound = [
         f"{trigger} ({words[name]})"
         for name, about in shortcuts
         if name in words and (trigger := str(about.get("trigger_description", ("s", ""))[1]))
     ]
-    return one_line(tr("The desktop's keys: ") + ", ".join(given)) if given else ""
+    return one_line(tr("The desktop's keys: ") + ", ".join(bound)) if bound else ""

@@ -137,7 +137,7 @@ class KeySource(QObject):
             self.released.emit(action)
 
     def release_all(self) -> None:
-        """Treat all keys as released, whatever the keyboard says."""
+        """Treat all keys as released, without asking the keyboard."""
         for action in list(self._down):
             self.release(action)
 

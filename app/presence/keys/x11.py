@@ -128,7 +128,7 @@ class X11Keys(KeySource):
         return bool(keys[code // 8] & 1 << code % 8)
 
     def _on_mapping(self, event: "display.event.Event") -> None:
-        """The layout changed: the same keys have other codes."""
+        """Grab the keys again: after a change of the layout they have other codes."""
         assert self._display is not None
         self._display.refresh_keyboard_mapping(event)
         if event.request == X.MappingKeyboard and self._wanted:
