@@ -5,7 +5,9 @@ so each can be shown to fail on a few lines of bad code.
 """
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -202,3 +204,14 @@ def _full_name(node: ast.expr, imports: dict[str, str]) -> str:
 
 def _is_constant(node: ast.expr, *, value: bool) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
+
+
+def prose(source: str) -> Iterator[str]:
+    """Yield the docstrings and comments of a module."""
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented) and (text := ast.get_docstring(node)):
+            yield text
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string.lstrip("#: ")

@@ -237,6 +237,29 @@ def test_what_a_page_points_at_is_there(page):
     assert page != "README.md" or proof in text
 
 
+# Ways to say a thing in a roundabout way. A rare one in a natural sentence is fine.
+ROUNDABOUT = re.compile(
+    r"\b(?:of|for|with|from|by|than|to|and|or|but|about|behind|before|after|in|on|as|that|until)"
+    r" (?:what|whom|whoever|whatever|who)\b"
+    r"|(?:^|[.;:!?]\s+|\n\s*\n)(?:What|Whatever|Who|Whoever|Whose)\b(?![^.]*\?)"
+    r"|\b(?:told|tells?|telling|nobody|somebody|anybody|all else|so many|so much)\b"
+    r"|\bthat there (?:is|are)\b|\b(?:is|are|was|were|be) no (?!longer|more|one\b)\w+"
+)
+
+
+def roundabout(texts: list[str]) -> float:
+    """Roundabout phrases in 1,000 words."""
+    words = sum(len(text.split()) for text in texts)
+    return 1000 * sum(len(ROUNDABOUT.findall(text)) for text in texts) / words
+
+
+@pytest.mark.parametrize("part", ["app", "engine", "installer"])
+def test_docstrings_and_comments_are_plain_english(part):
+    texts = [text for name in modules(part) for text in rules.prose(source(name))]
+    assert roundabout(["What is read is told to whoever listens."]) > 300
+    assert roundabout(texts) < 2.0
+
+
 # In pieces, so that this file keeps the rule too.
 FORBIDDEN_TEXT = {
     "an unfinished thought": re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b"),
