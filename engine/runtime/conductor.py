@@ -273,7 +273,7 @@ class Conductor:
                     self._effects.prepare(fact)
             case facts.ActionAsked():
                 if fact.turn == turn:
-                    self._actions.apply(fact.action, turn)
+                    self._effects.act(fact)
             case _ if isinstance(fact, rules.Deciding):
                 self._decide(fact)
             case _:

@@ -12,13 +12,13 @@ from engine.history.subject import subject
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.memory import collect_all
-from engine.messages.events import KEYBOARD, Heard, PhaseChanged
+from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
 from engine.messages.words import Ending, Phase
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.threads import Workers
 from engine.runtime.turn import orders
-from engine.runtime.turn.facts import InterimTranscript
+from engine.runtime.turn.facts import ActionAsked, InterimTranscript
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.history_writer import STAYS_OFF
@@ -111,6 +111,12 @@ class Effects:
                 self._log.drop(turn)
             case orders.DropUtterance():
                 self.replies.drop()
+
+    def act(self, asked: ActionAsked) -> None:
+        """Apply an action of the running turn. A request to quit is not saved."""
+        self._actions.apply(asked.action, asked.turn)
+        if asked.action == UseWindow("quit"):
+            self._log.omit(asked.turn)
 
     def use_quiet(self, phase: Phase) -> None:
         """Clean up after a start; while the floor is free, prepare the model for the next turn."""

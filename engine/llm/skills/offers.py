@@ -8,7 +8,7 @@ import re
 
 from engine.llm.base import Action, Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
-from engine.llm.skills.window import QUESTION, REMOVAL, page, run
+from engine.llm.skills.window import ASKS, QUESTION, REMOVAL, page, run
 from engine.messages.models import FetchModels, ModelEntry, Presence, UseModel
 
 LANGUAGE_MODEL = "language model"
@@ -53,7 +53,7 @@ def offer(slots: Slots, occasion: Occasion) -> Answer:
 def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
     """Carry out the last offer or question; None when there was none."""
     asked = last_answer(occasion)
-    if asked in (REMOVAL, QUESTION):
+    if asked == REMOVAL or asked.endswith(QUESTION):
         return Answer(actions=page(occasion, "delete" if asked == REMOVAL else "quit"))
     models = _offered(asked, occasion)
     if not models:
@@ -70,8 +70,10 @@ def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
 def refuse(_slots: Slots, occasion: Occasion) -> Answer | None:
     """Drop the last offer or question; None when there was none."""
     asked = last_answer(occasion)
-    if asked in (REMOVAL, QUESTION):
-        return Answer("All right, it stays." if asked == REMOVAL else "All right.")
+    if asked == REMOVAL:
+        return Answer("All right, it stays.")
+    if asked.endswith(QUESTION) or asked.startswith(ASKS):
+        return Answer("All right.")
     return Answer("All right. I do what I can without.") if _offered(asked, occasion) else None
 
 
@@ -90,7 +92,7 @@ def _offered(asked: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
     fetches = was_offered(occasion) and _FETCHES.search(sentence(occasion))
     if fetches or _ABOUT_MODEL.search(asked):
         return _of_kind(LANGUAGE_MODEL, occasion)
-    if "Shall I" not in asked:
+    if ASKS not in asked:
         return ()
     return tuple(each for each in occasion.situation().offers() if _short(each) in asked)
 

@@ -6,13 +6,16 @@ Invariant: ChooseVoice carries a name from Situation.voices whenever there are n
 import difflib
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 
 from engine.llm.base import ChooseVoice, Situation
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_name, is_person
+from engine.llm.skills.matching.gist import ENGLISH
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.matching.quantities import enumeration
+from engine.llm.skills.matching.repertoire import repertoire
 
 # "Voice commands": about something else than the choice of a voice.
 _NO_VOICES = frozenset(
@@ -20,18 +23,19 @@ _NO_VOICES = frozenset(
 )
 NO_OTHER = "There is no other voice to choose yet."
 MAX_NAMED = 6  # voices read out at once
-CLOSE_ENOUGH = 0.6  # difflib ratio: "ana" finds "Anna", "ana" does not find "Bruno"
+CLOSE_ENOUGH = 0.87  # difflib ratio as heard: "ana" finds "Anna", "dana" and "hanna" do not
+_SAME = str.maketrans("zckqvp", "sggfff")  # letters that recognisers take for each other
 _NO_NAME = ("a ", "an ", "the ", "another ", "any ", "some ")  # how a kind of voice begins
-_LANGUAGE = "English/British"  # a kind that is also a language
+_OF_WINDOW = re.compile(r"\b(?:dark|bright|light)(?:er)?\b", re.IGNORECASE)
 _OF_VOICE = re.compile(
-    r"\b(?:voice|accent|speaker|person|narrator|one|woman|man)s?\b", re.IGNORECASE
+    r"\b(?:voice|accent|speaker|person|narrator|one|woman|man|lady|girl|guy|sound|sounding)s?\b",
+    re.IGNORECASE,
 )
-CLOSER = 0.7  # where the word "voice" may be missing: "switch to manual" does not find "Anna"
 
 
 def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
     wanted = without_courtesy(slots["name"].strip(" .!?,\"'\u201c\u201d")).removesuffix("'s")
-    if not wanted or wanted.lower() in _NO_VOICES:
+    if not wanted or wanted.lower() in _NO_VOICES | _kind_words():
         return None
     voices = occasion.situation().voices
     if not voices:
@@ -39,6 +43,13 @@ def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
     if name := _closest(wanted, voices):
         return _chosen(name)
     return _none_called(wanted, voices)
+
+
+@cache
+def _kind_words() -> frozenset[str]:
+    """ "Set the voice to male" names no voice."""
+    said = " ".join(form for form, _ in repertoire().lists["kind"])
+    return frozenset(re.findall(r"[\w']+", said))
 
 
 def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
@@ -52,7 +63,7 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     voices = occasion.situation().voices
     if not voices and "voice" in sentence(occasion):
         return Answer(NO_OTHER)
-    if name := _closest(wanted, voices, CLOSER):
+    if name := _closest(wanted, voices):
         return _chosen(name)
     return _none_called(wanted, voices) if said != wanted else None
 
@@ -89,8 +100,9 @@ def choose_kind(slots: Slots, occasion: Occasion) -> Answer | None:
     """
     here, kinds = occasion.situation(), _kinds(slots)
     found = _voices_of(kinds, here)
-    if (not found or _LANGUAGE in kinds) and not _OF_VOICE.search(sentence(occasion)):
-        return None  # "speak German"
+    said = sentence(occasion)
+    if (not found or ENGLISH in kinds or _OF_WINDOW.search(said)) and not _OF_VOICE.search(said):
+        return None  # "speak German", "make it darker"
     if len(here.voices) < 2:
         return Answer(NO_OTHER)
     if not any((here.about or {}).values()):
@@ -143,6 +155,12 @@ def _named(kinds: tuple[str, ...]) -> str:
     return " ".join(f"{each}'s" if each in ("woman", "man") else each for each in first)
 
 
+def kind_name(slots: Slots) -> str:
+    """Return the kinds of the slots with an article: "an American woman's"; empty without kinds."""
+    name = _named(_kinds(slots))
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}" if name else ""
+
+
 def _kinds_there(here: Situation) -> str:
     """Return the beginnings of the descriptions: the kinds of voices."""
     people = dict.fromkeys(text.split(",")[0] for text in (here.about or {}).values() if text)
@@ -164,7 +182,8 @@ def _none_called(wanted: str, voices: tuple[str, ...]) -> Answer | None:
     return Answer(f"I have no voice called {wanted}. {_listed(voices)}") if called else None
 
 
-def _closest(wanted: str, voices: tuple[str, ...], cutoff: float = CLOSE_ENOUGH) -> str | None:
+def _closest(wanted: str, voices: tuple[str, ...]) -> str | None:
+    """The voice of that name; of a name that is nearly the same, where only one is."""
     by_folded = {voice.casefold(): voice for voice in voices}
     folded = wanted.casefold()
     if folded in by_folded:
@@ -172,10 +191,20 @@ def _closest(wanted: str, voices: tuple[str, ...], cutoff: float = CLOSE_ENOUGH)
     beginnings = [voice for voice in voices if voice.casefold().startswith(folded)]
     if beginnings:
         return min(beginnings, key=len)
-    if len(wanted.split()) > 1 and cutoff > CLOSE_ENOUGH:  # "let Anna know"
+    if len(wanted.split()) > 1:  # "let Anna know"
         return None
-    close = difflib.get_close_matches(folded, list(by_folded), n=1, cutoff=cutoff)
-    return by_folded[close[0]] if close else None
+    near = [voice for name, voice in by_folded.items() if _is_near(folded, name)]
+    return near[0] if len(near) == 1 else None
+
+
+def _is_near(said: str, name: str) -> bool:
+    alike = difflib.SequenceMatcher(None, _heard(said), _heard(name)).ratio() >= CLOSE_ENOUGH
+    return alike and (said[0] == name[0] or said[0] + name[0] in ("ck", "kc"))
+
+
+def _heard(name: str) -> str:
+    """A name with one letter for those that sound the same."""
+    return re.sub(r"(.)\1+", r"\1", name.translate(_SAME))
 
 
 def _listed(voices: tuple[str, ...]) -> str:

@@ -13,7 +13,8 @@ from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 
 _SWITCHED = {"on": True, "off": False}
-QUESTION = "Shall I quit?"
+ASKS = "Shall I"
+QUESTION = f"{ASKS} quit?"
 REMOVAL = "Delete this conversation for good?"
 NO_WINDOW = "That is done in the window."
 _LONGEST_SUBJECT = 6  # words
@@ -61,13 +62,21 @@ def other_theme(_slots: Slots, occasion: Occasion) -> Answer:
     )
 
 
-def end(_slots: Slots, occasion: Occasion) -> Answer | None:
-    """End the program. Recognisers write "quit" for "quiet": after speech that word alone stops the
+def end(slots: Slots, occasion: Occasion) -> Answer | None:
+    """End the program. Ask while a timer runs, and where the classifier found the intent
+    ("indirect"). Recognisers write "quit" for "quiet": after speech that word alone stops the
     reply, and more words are asked about.
     """
+    here = occasion.situation()
     spoken = occasion.history and occasion.history[-1].confidence < 1
-    if spoken and occasion.situation().has_window:
-        return Answer(QUESTION) if len(sentence(occasion).split()) > 1 else None
+    if not here.has_window or "agreed" in slots:
+        return run({"command": "quit"}, occasion)
+    if spoken and len(sentence(occasion).split()) == 1:
+        return None
+    if any(not timer.rang for timer in here.timers):
+        return Answer(f"Timers do not ring while I am closed. {QUESTION}")
+    if spoken or "indirect" in slots:
+        return Answer(QUESTION)
     return run({"command": "quit"}, occasion)
 
 

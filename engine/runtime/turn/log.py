@@ -318,6 +318,11 @@ class TurnLog:
         record.rejoined = True
         record.said = record.reply = ""
 
+    def omit(self, turn: int) -> None:
+        """Remove the words of this turn, so that none are saved."""
+        record = self.record(turn)
+        record.said = record.reply = ""
+
     def end(self, turn: int, ending: Ending) -> TurnEnded | ReplayEnded:
         """Close the record; the heard part of the reply joins the history."""
         record = self.record(turn)

@@ -52,12 +52,12 @@ def beginning() -> tuple[str, ...]:
     template, which begins with its commonest words.
     """
     certain = chain(_conversions(), _counting(), (pool[0] for pool in _pools(1)))
-    return tuple(dict.fromkeys(filter(None, map(_spoken, certain))))
+    return tuple(dict.fromkeys(filter(None, map(spoken, certain))))
 
 
 def _pools(most: int) -> Iterator[list[str]]:
     """At most so many expansions of every template."""
-    skills, lists = repertoire(), _spoken_lists()
+    skills, lists = repertoire(), spoken_lists()
     for expression in skills.templates(skills.intents).expressions():
         yield list(islice(sample_expression(expression, lists), most))
 
@@ -74,7 +74,7 @@ def _varied(by_template: Sequence[Sequence[str]], before: Iterable[str]) -> Iter
         # With one more, a short sentence is not behind a longer one that begins as it does.
         return -(len(steps - known) + 1) / len(steps), len(steps), sentence
 
-    queues = [[rank(said) for said in set(map(_spoken, each)) if said] for each in by_template]
+    queues = [[rank(said) for said in set(map(spoken, each)) if said] for each in by_template]
     for queue in queues:
         heapify(queue)
     while any(queues):
@@ -94,7 +94,7 @@ def _steps(sentence: str) -> set[tuple[str, ...]]:
     return {words[max(0, at - 2) : at + 1] for at in range(1, len(words))}
 
 
-def _spoken_lists() -> dict[str, SlotList]:
+def spoken_lists() -> dict[str, SlotList]:
     """Every slot as a list of what people say in it."""
     skills = repertoire()
     said = skills.examples | {
@@ -139,7 +139,7 @@ def _counting() -> Iterator[str]:
         yield f"volume {number} percent"
 
 
-def _spoken(sentence: str) -> str:
+def spoken(sentence: str) -> str:
     """The sentence as the recogniser would write it: only words. Empty when letters of a symbol
     would remain."""
     from num2words import num2words  # of 60 languages: only to expand

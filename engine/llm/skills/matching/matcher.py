@@ -17,7 +17,7 @@ from engine.llm.skills.matching.canonical import (
     without_fillers,
 )
 from engine.llm.skills.matching.fillings import has_several_sentences
-from engine.llm.skills.matching.gist import NAME, gists
+from engine.llm.skills.matching.gist import SURE, classifier, meanings
 from engine.llm.skills.matching.intent import (
     Answer,
     FollowUp,
@@ -76,7 +76,8 @@ class Matcher:
         self._following: dict[str, tuple[Templates[FollowUp], Templates[FollowUp]]] = {}
 
     def prepare(self) -> None:
-        """Parse the templates now (0.1 s), not at the first sentence."""
+        """Parse the templates and load the classifier now (0.1 s), not at the first sentence."""
+        classifier()
         for templates in (self._verbatim, self._canonical):
             list(templates.matches("what"))
 
@@ -103,26 +104,34 @@ class Matcher:
         return self._alone(text, occasion, certain_only=True) or followed
 
     def _alone(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
-        said = without_courtesy_before(text.strip())
-        matches = self._verbatim.matches(said)
-        if len(text) <= MAX_PATTERN_CHARS:
-            matches = chain(matches, self._canonical.matches(canonical(text)))
-        for intent, slots in self._meant(text, matches):
-            if (intent.certain or not certain_only) and self._fit(slots, occasion):
+        for intent, slots in self._matches(text, occasion, certain_only):
+            if self._fit(slots, occasion):
                 answer = intent.respond(slots, occasion)
                 if answer is not None:
                     return Understanding(intent, slots, answer)
         return None
 
-    def _meant(
-        self, text: str, matches: Iterator[tuple[Intent, Slots]]
+    def _matches(
+        self, text: str, occasion: Occasion, certain_only: bool
     ) -> Iterator[tuple[Intent, Slots]]:
-        """The matches; the gists of the text where they have their place among them."""
+        """Yield the certain matches of templates, then the meaning that the classifier is sure of,
+        then the uncertain matches.
+        """
+        matches = self._verbatim.matches(without_courtesy_before(text.strip()))
+        if len(text) <= MAX_PATTERN_CHARS:
+            matches = chain(matches, self._canonical.matches(canonical(text)))
+        uncertain = []
         for intent, slots in matches:
-            if intent.name != NAME:
+            if intent.certain:
                 yield intent, slots
             else:
-                yield from ((self._by_name[name], values) for name, values in gists(text))
+                uncertain.append((intent, slots))
+        for meaning in meanings(text, occasion.situation().voices):
+            intent = self._by_name[meaning.intent]
+            if meaning.probability >= SURE and (intent.certain or not certain_only):
+                yield intent, meaning.slots
+        if not certain_only:
+            yield from uncertain
 
     def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
         """The text as a follow-up to earlier sentences, back to the last one that stands on its

@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 from engine.llm import base as llm
+from engine.llm.base import ChooseVoice
+from engine.llm.skills.matching.gist import PERHAPS, meanings
 from engine.llm.skills.matching.matcher import Understanding, matcher
 from engine.llm.skills.model import Skills
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, Origin, Presence, UseModel
+from engine.resources import resource
 from tests.engine.llm.skills.asking import NOW
 
 FOLDER = Path(__file__).with_name("first_hour")
@@ -44,9 +47,27 @@ HERE = llm.Situation(
     about=ABOUT,
     offers=lambda: MODELS,
 )
+MANY = replace(
+    HERE,
+    voices=(*ABOUT, "Heart", "Michael", "Lewis", "Sarah", "Anna", "Clara"),
+    about={
+        **ABOUT,
+        "Heart": "American woman, warm",
+        "Michael": "American man, firm",
+        "Lewis": "British man, old",
+        "Sarah": "American woman, calm",
+        "Anna": "British woman, gentle",
+        "Clara": "British woman, young",
+    },
+)
+# Shares of a table: requests wrong or unanswered; answered wrongly; questions about other talk.
 MOST_MISSED = 0.05
+MOST_WRONG = 0.01
+MOST_ASKED = 0.02
+MOST_ASKED_SIMILAR = 0.1
 MOST_DEAD_ENDS = 3
 DEAD_ENDS = ("I can't", "I cannot")
+DARK = ChangeSetting("window.theme", "dark")
 
 
 def lines(name: str) -> list[str]:
@@ -111,31 +132,101 @@ def done(deltas: list[llm.Delta]) -> str:
 SOME_OR_ALL = pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
 
 
+def asked_about(said: str) -> str:
+    """The intent that the question is about, after which a yes is said."""
+    return next(meanings(said, MANY.voices)).intent
+
+
+@SOME_OR_ALL
+def test_a_request_in_new_words_is_understood(every):
+    rows = list(wanted("unseen.txt"))
+    assert len(rows) >= 130
+    missed, wrong = [], []
+    for said, intents in rows[::every]:
+        meant, _, _ = conversation(said, MANY)
+        if meant is None or (meant.intent.name == PERHAPS and asked_about(said) not in intents):
+            missed.append(said)
+        elif meant.intent.name not in {PERHAPS, *intents}:
+            wrong.append((said, meant.intent.name))
+    assert len(wrong) <= MOST_WRONG * len(rows), wrong
+    assert len(missed) + len(wrong) <= MOST_MISSED * len(rows), (missed, wrong)
+
+
 @SOME_OR_ALL
 @pytest.mark.parametrize(
-    ("table", "least"), [("commands.txt", 300), ("unseen.txt", 200), ("fresh.txt", 300)]
+    ("table", "least", "most_taken", "most_asked"),
+    [("ordinary.txt", 500, 0, MOST_ASKED), ("similar.txt", 71, 3, MOST_ASKED_SIMILAR)],
 )
-def test_a_request_is_understood(table, least, every):
-    rows = list(wanted(table))
-    assert len(rows) >= least
-    missed = []
-    for said, intents in rows[::every]:
-        meant, _, _ = conversation(said)
-        if meant is None or meant.intent.name not in intents:
-            missed.append(said)
-    assert len(missed) <= (0 if table == "commands.txt" else MOST_MISSED * len(rows)), missed
+def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
+    said = lines(table)
+    assert len(set(said)) >= least
+    taken, asked = [], []
+    for sentence in said[::every]:
+        meant, _, _ = conversation(sentence, MANY)
+        if meant is not None and meant.intent.name == PERHAPS:
+            asked.append((sentence, asked_about(sentence)))
+        elif meant is not None and (meant.intent.certain or meant.answer.actions):
+            taken.append((sentence, meant.intent.name))
+    assert len(taken) <= most_taken, taken
+    assert len(asked) <= most_asked * len(said), asked
 
 
 @SOME_OR_ALL
-def test_ordinary_talk_is_no_command(every):
-    said = lines("ordinary.txt")
-    assert len(set(said)) >= 500
-    taken = []
-    for sentence in said[::every]:
-        meant, _, _ = conversation(sentence)
-        if meant is not None and (meant.intent.certain or meant.answer.actions):
-            taken.append((sentence, meant.intent.name))
-    assert taken == []
+def test_what_it_has_learnt_is_understood(every):
+    """The plain phrasings of the classifier's texts, of which some ask."""
+    text = resource("skills", "gist", "phrasings.txt").read_text("utf-8")
+    rows = [line for line in text.splitlines() if line and line[0] not in "[#" and "{" not in line]
+    assert len(rows) >= 2000
+    dead = [said for said in rows[:: 5 * every] if conversation(said, MANY)[0] is None]
+    assert len(dead) <= 0.02 * len(rows[:: 5 * every]), dead
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "does"),
+    [
+        ("my son wants a man to read", "Shall I speak with a man's voice?", ChooseVoice("George")),
+        ("all this white is a bit much", "Shall I make the window dark?", DARK),
+    ],
+)
+def test_what_is_unsure_is_asked_about_and_done_after_a_yes(said, question, does):
+    meant, answers, deltas = conversation(said, MANY)
+    assert answers == [question]
+    assert not any(isinstance(each, llm.Action) for each in deltas)
+    assert not meant.intent.certain  # a language model would answer
+    assert does in conversation(f"{said} || yes please", MANY)[2]
+    assert conversation(f"{said} || no", MANY)[1][1] == "All right."
+    assert does not in conversation(f"{said} || no", MANY)[2]
+    assert does not in conversation(f"{said} || what time is it || yes", MANY)[2]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("use Dana's voice", "I have no voice called Dana."),
+        ("use Hanna's voice", "I have no voice called Hanna."),
+        ("use Klara's voice", "All right, this is Clara."),
+        ("use Isabela's voice", "All right, this is Isabella."),
+        ("set the voice to hart", "All right, this is Heart."),
+    ],
+)
+def test_a_name_that_is_nearly_a_voices_is_it_only_without_doubt(said, answer):
+    assert conversation(said, MANY)[1][0].startswith(answer)
+
+
+def test_only_the_plain_word_ends_the_program_unasked():
+    said = "okay that was all for today close yourself"
+    assert conversation(said)[1] == ["Shall I quit?"]
+    assert UseWindow("quit") in conversation(f"{said} || yes")[2]
+
+
+def test_a_timer_that_runs_is_a_reason_to_ask_before_the_program_ends():
+    here = replace(HERE, timers=(llm.Timer("tea", 60.0),))
+    assert conversation("quit", here)[1] == ["Timers do not ring while I am closed. Shall I quit?"]
+    assert UseWindow("quit") in conversation("quit || yes", here)[2]
+    assert (
+        UseWindow("quit")
+        in conversation("quit", replace(HERE, timers=(llm.Timer("", 0.0, rang=True),)))[2]
+    )
 
 
 @SOME_OR_ALL
@@ -255,7 +346,7 @@ NAMED_IN_WINDOW = re.compile(
 @SOME_OR_ALL
 def test_without_a_window_no_answer_opens_or_names_anything_in_it(every):
     here = replace(HERE, has_window=False)
-    rows = [*wanted("commands.txt"), *wanted("fresh.txt"), *wanted("unseen.txt")]
+    rows = list(wanted("unseen.txt"))
     first = {tuple(intents): said for said, intents in reversed(rows)}
     for said in first.values() if every > 1 else [said for said, _ in rows]:
         _, answers, deltas = conversation(said, here)

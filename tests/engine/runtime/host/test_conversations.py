@@ -69,6 +69,15 @@ def test_a_conversation_outlasts_the_program_and_a_reply_heard_again_makes_no_tu
     assert second.said == "again"
 
 
+def test_a_request_to_quit_is_not_saved(tmp_path):
+    model = FakeLanguageModel(api.UseWindow("quit"))
+    with hosting(FakeParts(model=model, history=tmp_path / NAME), KEEPING) as host:
+        host.post(api.SendText("quit"))
+        host.ended(1)
+    with Store(tmp_path / NAME) as store:
+        assert store.listing() == ()
+
+
 def test_escape_ends_what_is_heard_again_and_another_word_takes_its_place(tmp_path):
     with keeping(tmp_path) as host:
         host.ask("hi")

@@ -1,0 +1,45 @@
+"""Questions about the likely meaning of a sentence: "Shall I make the window dark?".
+
+Only without a language model. A model answers such sentences itself.
+Invariant: nothing is done before a yes to the question.
+"""
+
+from dataclasses import replace
+
+from engine.llm.skills.matching.gist import Meaning, meanings
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+from engine.llm.skills.matching.repertoire import repertoire
+from engine.llm.skills.voices import kind_name
+from engine.llm.skills.window import ASKS, NO_WINDOW
+from engine.resources import table
+
+
+def ask(slots: Slots, occasion: Occasion) -> Answer | None:
+    """Ask whether the likeliest meaning is right, unless its answer asks anyway; with `agreed`,
+    answer what was asked about.
+    """
+    agreed = {name: value for name, value in slots.items() if name == "agreed"}
+    if agreed:  # the sentence is before the question and the yes
+        occasion = replace(occasion, history=occasion.history[:-2])
+    for meaning in meanings(sentence(occasion), occasion.situation().voices):
+        answer = _answer(meaning, agreed, occasion)
+        if answer is not None:
+            unasked = answer.text == NO_WINDOW or (not answer.actions and answer.text.endswith("?"))
+            return answer if agreed or unasked else Answer(_question(meaning))
+    return None
+
+
+def agree(before: Slots, _now: Slots, _occasion: Occasion) -> Slots:
+    return {**before, "agreed": "yes"}
+
+
+def _answer(meaning: Meaning, agreed: Slots, occasion: Occasion) -> Answer | None:
+    respond = next(
+        intent.respond for intent in repertoire().intents if intent.name == meaning.intent
+    )
+    return respond({**meaning.slots, **agreed}, occasion)
+
+
+def _question(meaning: Meaning) -> str:
+    values = {"kinds": kind_name(meaning.slots), **meaning.slots}
+    return f"{ASKS} {table('skills', 'perhaps.toml')[meaning.intent].format_map(values)}?"
