@@ -36,9 +36,6 @@ _LIMITS: Final = """\
 - The pronunciations are espeak-ng's: names and foreign words may be wrong.
 - It speaks only with its own voices.
 """
-_BASE: Final = """
-Its speaker encoder is the built-in voice's.
-"""
 
 
 def pack_folder(run: Run) -> Path:
@@ -157,11 +154,12 @@ def write_card(run: Run, folder: Path) -> None:
     )
     measured = reached or f"Not measured yet: run `python -m engine.training compare{only}`."
     limits = f"\n## What keeps it from its targets\n{limits}" if limits else ""
+    base = f"\nIts {system.base} the built-in voice's.\n" if system.base else ""
     text = f"""# {recipe.export.name}
 
-{system.card} trained from scratch by the stages of
+{system.card} trained by the stages of
 `python -m engine.training` on {hours} hours of speech from free synthesisers. Its recipe says how.
-{_BASE if system.derived else ""}
+{base}
 ## Made from
 {sources}
 - Text: sentences of our own grammar, and {1 - recipe.corpus.grammar_share:.0%} prose from Debian's

@@ -122,14 +122,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class System:
-    """`card` describes a pack, up to the word "trained". `derived`: the run needs the built-in
-    voice, whose speaker encoder it uses.
+    """`card` describes a pack, up to the word "trained". `base` names the parts that are the
+    built-in voice's, with their verb.
     """
 
     card: str
     recipe: type[Recipe]
     stages: Mapping[str, Stage]
-    derived: bool = True
+    base: str = "speaker encoder is"
 
 
 CORPUS: Final = {"corpus": Stage("corpus.stage:make_corpus", sections=("corpus",))}

@@ -8,18 +8,20 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from engine.text.phonemes import Espeak
 from engine.training.corpus import prose
 from engine.training.corpus.shards import delete_others, index_file, read_shards, write_shard
-from engine.training.corpus.texts import has_texts, read_texts, write_texts
 from engine.training.corpus.utterance import Plan, Utterance, draw_plan, finish, seconds
 from engine.training.recipe import Recipe
-from engine.training.run import Run, fingerprint
+from engine.training.run import Run, fingerprint, read_json, write_json
 from engine.training.tasks import Place, Result, Task, do_tasks
 from engine.training.teachers import synthesisers, whole_sentences
 from engine.training.teachers.synthesisers import Take
 from engine.tts.kokoro.voices import NAME as KOKORO
+
+TEXTS_FILE: Final = "texts.json"  # prose, and the fingerprint of its recipe
 
 
 def make_corpus(run: Run) -> dict[str, float]:
@@ -27,10 +29,10 @@ def make_corpus(run: Run) -> dict[str, float]:
     recipe."""
     recipe, folder = run.recipe, run.stage("corpus")
     _prepare(recipe)
-    key = shard_key(recipe)
-    if not has_texts(folder, key):
+    key, file = shard_key(recipe), folder / TEXTS_FILE
+    if not file.is_file() or read_json(file).get("key") != key:
         is_mixed = recipe.corpus.grammar_share < 1
-        write_texts(folder, prose.sentences() if is_mixed else (), key)
+        write_json(file, {"key": key, "prose": prose.sentences() if is_mixed else ()})
     delete_others(folder, key, shard_numbers(recipe))
     tasks = [
         Task(f"shard/{number:04d}", _make_shard, (Place(folder), recipe, number))
@@ -64,7 +66,8 @@ def shard_numbers(recipe: Recipe) -> range:
 
 def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
     """A task: write one shard."""
-    plans = shard_plans(recipe, read_texts(Path(folder)), number)
+    texts = tuple(read_json(Path(folder) / TEXTS_FILE)["prose"])
+    plans = shard_plans(recipe, texts, number)
     utterances = list(spoken(plans, Espeak()))
     write_shard(Path(folder), number, utterances, shard_key(recipe))
     return {"utterances": len(utterances)}

@@ -14,10 +14,10 @@ import soxr
 
 from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
+from engine.training.corpus import grammar
 from engine.training.corpus.matching import match
 from engine.training.corpus.speakers import Speaker, pick
-from engine.training.corpus.texts import draw_text
-from engine.training.recipe import Recipe
+from engine.training.recipe import Corpus, Recipe
 from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import EXACT, Request, Take
 
@@ -108,6 +108,19 @@ def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan
     if draw.random() < corpus.rate_changes and changes:
         rates = (rate, _rate(recipe, draw))
     return Plan(text, script, speaker, rates)
+
+
+def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
+    """A reply, one sentence or two short ones; never of the grammar's templates for tests."""
+    if corpus.replies and draw.random() < corpus.replies:
+        return grammar.reply(draw)
+    if not prose or draw.random() < corpus.grammar_share:
+        text = grammar.sentence(draw)
+    else:
+        text = draw.choice(prose)
+    if len(text) < 60 and draw.random() < 0.3:
+        text += " " + grammar.sentence(draw)
+    return text
 
 
 def seconds(plan: Plan) -> float:

@@ -161,7 +161,7 @@ SYSTEMS: Final = {
             "speaker": Stage("voxtream.speaker:speaker", ("corpus",), ("speaker",)),
             **_LAST,
         },
-        derived=False,
+        base="",
     ),
     VOXTREAM: System(
         "A small VoXtream with the codes of the built-in voice, whose depth transformer is frozen, "
@@ -169,5 +169,6 @@ SYSTEMS: Final = {
         "It was",
         VoxtreamRecipe,
         {**CORPUS, **_LAST},
+        base="codes, speaker encoder and first weights are",
     ),
 }

@@ -56,7 +56,7 @@ def test_voxtream_learns_on_from_the_built_in_voice_and_speaks(run_of):
     assert packs.system_of(folder) == "voxtream"
     card = (folder / "CARD.md").read_text(encoding="utf-8")
     assert "A small VoXtream with" in card
-    assert "speaker encoder is the built-in voice's" in card
+    assert "first weights are the built-in voice's" in card
     model = registry.load_pack("voxtream", folder, "cpu")
     assert [each.name for each in model.voices()] == ["Ada", "Bruno"]
     assert model.info.rate_range is None
