@@ -4,10 +4,12 @@ Only without a language model. A model answers such sentences itself.
 Invariant: nothing is done before a yes to the question.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from engine.llm.base import Message
 from engine.llm.skills.matching.gist import Meaning, meanings
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
 from engine.llm.skills.matching.repertoire import repertoire
 from engine.llm.skills.voices import kind_name
 from engine.llm.skills.window import ASKS, NO_WINDOW
@@ -19,8 +21,8 @@ def ask(slots: Slots, occasion: Occasion) -> Answer | None:
     answer what was asked about.
     """
     agreed = {name: value for name, value in slots.items() if name == "agreed"}
-    if agreed:  # the sentence is before the question and the yes
-        occasion = replace(occasion, history=occasion.history[:-2])
+    if agreed:
+        occasion = replace(occasion, history=_until_asked(occasion))
     for meaning in meanings(sentence(occasion), occasion.situation().voices):
         answer = _answer(meaning, agreed, occasion)
         if answer is not None:
@@ -31,6 +33,14 @@ def ask(slots: Slots, occasion: Occasion) -> Answer | None:
 
 def agree(before: Slots, _now: Slots, _occasion: Occasion) -> Slots:
     return {**before, "agreed": "yes"}
+
+
+def _until_asked(occasion: Occasion) -> Sequence[Message]:
+    """Return the history up to the sentence before the question, which may have been repeated."""
+    asked, history = last_answer(occasion), occasion.history[:-2]
+    while len(history) > 2 and history[-2].text == asked:
+        history = history[:-2]
+    return history
 
 
 def _answer(meaning: Meaning, agreed: Slots, occasion: Occasion) -> Answer | None:

@@ -91,6 +91,8 @@ def meanings(text: str, names: Collection[str]) -> Iterator[Meaning]:
     likely = [each for each in probabilities if each[0] >= LIKELY and each[1] != NOTHING]
     said = " ".join(_WORD.findall(_plain(text)))
     for probability, intent in sorted(likely, reverse=True):
+        if _is_contradicted(intent, said):
+            return
         for meant in (*_FINER.get(intent, ()), intent):
             slots = _SLOTS[meant](said, called) if meant in _SLOTS else {}
             if slots is not None:
@@ -150,6 +152,61 @@ def _plain(text: str) -> str:
     return digits_for_words(line)
 
 
+# A question or remark about how things are or what was said, which changes nothing: "is history
+# on", "did you get louder", "you are not too fast", "slow down, you said?".
+_STATE: Final = re.compile(
+    r"^(?:(?:is|are|am|was|were|did|does|has|had|should i|do you (?:like|love)(?! to)"
+    r"|what happens)\b(?! (?:not|there|(?:it|that) (?:ok|okay|fine|all right)|you know|\w+ there"
+    r"|(?:any|some|every)\w*)\b)(?!.*\b(?:could|can|able|possible|allowed|please|too)\b)"
+    r"|.*\b(?:are|is) not too\b|.*(?<!what |that |hing | all )\b(?:you|he|she|they) said$)"
+)
+_TELLS: Final = re.compile(r"(?:tell|explain|show|list|look)\b")  # questions about a mere answer
+_VOICE: Final = "use|choose|take|switch|change|(?:speak|talk|sound) (?:as|like)"
+_REMOVAL: Final = "delete|erase|remove|bin|forget"
+_SWITCH: Final = "turn|switch|enable|use|activate"
+# The words of an intent that a negation before them rules out: "don't quit", "less dark".
+_OWN_WORDS: Final = {
+    "faster": "fast|faster|quick|quicker",
+    "slower": "slow|slower|slowly|fast enough|quick enough",
+    "louder": "loud|louder",
+    "quieter": "quiet|quieter|softer|loud enough",
+    "mute": "mute",
+    "dark": "dark|darker|black|(?:light|bright) enough",
+    "light": "light|lighter|bright|brighter|white|dark enough",
+    "quit": "quit|close|exit|end|shut",
+    "hide": "hide|minimise|minimize",
+    "export": "export|save",
+    "new conversation": "begin|start|open|clear|new",
+    "delete conversation": _REMOVAL,
+    "delete everything": _REMOVAL,
+    "kind of voice": _VOICE,
+    "voice by name": _VOICE,
+    "hands free on": _SWITCH,
+    "microphone on": _SWITCH,
+    "microphone off": "turn|switch|mute|close|stop",
+    "history on": _SWITCH,
+    "history off": "turn|switch|disable",
+    "switch on": _SWITCH,
+}
+_NEGATION: Final = (
+    r"\b(?<!why do )(?:not|never|less)(?! you (?!dare))(?: (?:want|ask|you|dare|to|it|be|make|get"
+    r"|go|speak|talk|sound|turn|set|so|that|too|any|a|the|ever|window|screen))*? "
+)
+
+
+def _is_contradicted(intent: str, said: str) -> bool:
+    """Return whether the sentence refuses what the intent does, or only speaks of how it is."""
+    own = _OWN_WORDS.get(intent)
+    if own and re.search(rf"{_NEGATION}(?:{own})\b(?! enough\b)", said):
+        return True
+    return bool(_STATE.search(said)) and not _TELLS.match(_questions()[intent])
+
+
+@cache
+def _questions() -> Mapping[str, str]:
+    return table("skills", "perhaps.toml")
+
+
 # The values of an intent's slots; None without a value that the intent needs.
 _Called = Mapping[str, str]
 _TOO = re.compile(
@@ -160,7 +217,7 @@ _NOT = re.compile(
     r"\bnot (?:an? )?\w+|\bno (?:wo)?men\b|\b(?:happier|calmer|softer) (?=with\b|if\b)"
     r"|\binstead of \w+"
 )
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b(?! (?:st|nd|rd|th)\b)")
 _ABOUT = re.compile(
     r"\b(?:about|regarding|concerning|for|on|with|was|find|search)(?: (?:for|the|my|our|your|that|"
     r"some)\b)* (?P<subject>.+?)"

@@ -199,6 +199,31 @@ def test_what_is_unsure_is_asked_about_and_done_after_a_yes(said, question, does
     assert does not in conversation(f"{said} || what time is it || yes", MANY)[2]
 
 
+BRIGHT = "all this white is a bit much"
+
+
+@pytest.mark.parametrize(
+    "said", ["yeah go on", "go on then", "sure why not", "please do", "i guess so", "what || yes"]
+)
+def test_a_casual_yes_agrees_even_after_the_question_was_repeated(said):
+    assert DARK in conversation(f"{BRIGHT} || {said}", MANY)[2]
+
+
+@pytest.mark.parametrize("said", ["no not that", "i don't", "yes but not now"])
+def test_a_casual_no_drops_the_question(said):
+    assert conversation(f"{BRIGHT} || {said}", MANY)[1][1] == "All right."
+    assert conversation(f"{BRIGHT} || {said} || yes", MANY)[2] == [llm.TextDelta("All right.")]
+    asked = "delete this conversation"
+    assert conversation(f"{asked} || {said}")[1][1] == "All right, it stays."
+
+
+@pytest.mark.parametrize("said", ["please do", "yeah go on"])
+def test_a_casual_yes_deletes_what_was_asked_about_only(said):
+    deletes = UseWindow("delete", "")
+    assert deletes in conversation(f"delete this conversation || {said}")[2]
+    assert deletes not in conversation(f"delete this conversation || {BRIGHT} || {said}", MANY)[2]
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [

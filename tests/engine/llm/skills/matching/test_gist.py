@@ -95,6 +95,56 @@ def test_other_talk_has_no_meaning(said):
     assert list(meanings(said, VOICES)) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "don't talk louder",
+        "i don't want it dark",
+        "less dark please",
+        "never use Emma's voice",
+        "don't speak like a woman",
+        "please don't delete this chat",
+        "don't stop listening",
+        "don't quit",
+        "you're not loud enough",
+        "it's not dark enough",
+        "your voice is not too loud",
+        "is history on",
+        "is hands free on",
+        "did you get louder",
+        "is Emma a voice",
+        "do you like Emma's voice",
+        "what happens if i delete this conversation",
+        "slow down, you said?",
+        "the third volume is the best",
+    ],
+)
+def test_a_refusal_or_a_remark_about_how_things_are_is_no_request(said):
+    assert list(meanings(said, VOICES)) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "intent"),
+    [
+        ("don't talk so fast", "slower"),
+        ("not so loud please", "quieter"),
+        ("why don't you speak louder", "louder"),
+        ("i do not hear you over the fan louder", "louder"),
+        ("are you able to talk slower", "slower"),
+        ("is it too much to ask to speak slower", "slower"),
+        ("did you know you are too loud", "quieter"),
+        ("do you think you could be quieter", "quieter"),
+        ("is there a way to make it dark", "dark"),
+        ("don't listen", "microphone off"),
+        ("this does not sound nice use a man's voice", "kind of voice"),
+        ("bin everything we said", "delete everything"),
+        ("does my data stay on this machine", "private here"),
+    ],
+)
+def test_a_negation_or_question_may_be_a_request(said, intent):
+    assert next(meanings(said, VOICES)).intent == intent
+
+
 def test_numbers_and_names_are_one_word_each():
     assert tokens("Swap to Emma's voice, u know, at twenty-five!", {"emma"}) == [
         "swap", "to", "@", "voice", "you", "know", "at", "#"
