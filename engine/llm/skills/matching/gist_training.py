@@ -1,6 +1,6 @@
 """Make the weights of the classifier in gist.py from the texts in resources/skills/gist/.
 
-`python -m engine.llm.skills.matching.gist_training` takes 50 s of CPU time. Tests fail until it was
+`python -m engine.llm.skills.matching.gist_training` takes some minutes. Tests fail until it was
 run after a change of the texts, and until its new hash is in
 tests/engine/llm/skills/matching/test_gist.py.
 Invariant: the same texts make the same sentences in the same order.
