@@ -44,7 +44,7 @@ class ParsedCommand:
 
 
 def parse(arguments: Sequence[str]) -> ParsedCommand:
-    """Read the command line; argparse exits with status 2 and a message where it is wrong."""
+    """Parse the command line. An invalid one ends the process with a message and exit status 2."""
     options = _parser().parse_args(list(arguments))
     level = logging.DEBUG if options.verbose else logging.WARNING
     command: Callable[[argparse.Namespace], int] = options.command
@@ -115,8 +115,8 @@ def _add_converse(commands: Any) -> None:
 
 
 def _add_remote(commands: Any) -> None:
-    """The commands to the running Rubato. A correct one is handled before this parser is made
-    (app/__main__.py); here they are listed in the help, and mistakes are explained.
+    """Add the commands to the running Rubato to the parser, for the help text and for error
+    messages. app/__main__.py sends a valid command without creating this parser.
     """
     talk = commands.add_parser("talk", help="hold or let go the talk key of the running program")
     talk.add_argument("how", choices=("press", "release", "toggle"))
@@ -244,7 +244,7 @@ def _show_faults(event: Event) -> None:
 
 
 def _show_turns(event: Event) -> None:
-    """Show turns when they end: without a loudspeaker the reply appears nowhere else."""
+    """Print each turn when it ends. Without a loudspeaker there is no other output of the reply."""
     _show_faults(event)
     if isinstance(event, api.TurnEnded) and not event.rejoined:
         write(f"you:    {_indented(event.said) or '(nothing understood)'}")
@@ -281,7 +281,7 @@ def _document(turns: Sequence[api.TurnEnded]) -> dict[str, object]:
 
 
 def _indented(text: str) -> str:
-    """Indent a reply, so that none of its lines can look like one of ours."""
+    """Indent a reply, so that no line of it looks like a label of this program."""
     return text.strip().replace("\n", "\n        ")
 
 
@@ -331,7 +331,8 @@ def _licences(options: argparse.Namespace) -> int:
 
 
 class _ShareLine:
-    """Progress of something long, on one line of standard error; nothing for short work."""
+    """Progress of a long operation on one line of standard error; short operations print
+    nothing."""
 
     def __init__(self) -> None:
         self._due = time.monotonic() + _SOON_S

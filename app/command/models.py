@@ -1,7 +1,7 @@
-"""`rubato models`: list, get, verify, remove, use and add models that listen, think or speak.
+"""`rubato models`: list, get, verify, remove, use and add recognisers, language models and voices.
 
-Invariant: Ctrl-C stops a download at the next chunk; the part that was fetched is kept, and the
-download can be resumed.
+Invariant: Ctrl-C stops a download after the current chunk. The partial file stays, and a later
+download resumes it.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def _get(options: argparse.Namespace) -> int:
 
 
 def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
-    """Measure what was fetched and may be 'auto', which it then is if it is fast enough."""
+    """Measure the fetched engines that 'auto' may select; 'auto' then selects the fast ones."""
     settings = api.Settings()
     if EARS in fetched or TINY_EARS in fetched:
         api.pick_recogniser(api.bench_recognisers(settings, ("whisper",), tell=tell))
@@ -102,7 +102,8 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
 
 
 def automatic(settings: api.Settings) -> tuple[str, str]:
-    """The recogniser and the synthesiser that 'auto' means on this machine, in a line each."""
+    """Describe the recogniser and the synthesiser that 'auto' selects on this machine, one line
+    each."""
     ears = api.choose_recogniser(settings.recogniser)
     voice = api.choose_synthesiser(settings.speech)
     return (
@@ -142,7 +143,9 @@ def _library() -> "api.ModelLibrary":
 
 
 def _progress_line() -> Callable[[str, int, int], None]:
-    """A function that draws file, bytes done and in total on one line of standard error."""
+    """Return a function that prints the file, the bytes so far and the total on one line of
+    standard error.
+    """
     drawn = 0.0
 
     def draw(file: str, done: int, total: int) -> None:

@@ -1,9 +1,12 @@
-"""`rubato compare`: one text by all systems, one after the other, measured. `rubato history`: list,
-search, show and remove saved conversations. `rubato wake`: train the wake phrase on this machine.
+"""Add the commands `compare`, `history` and `wake`.
 
-Invariant: with --json progress is lines of JSON on standard error, and standard output is one
-document, after a failure too. Listing conversations does not create their file, and their content
-is printed as plain text. Until training has succeeded, the wake phrase is recognised as before.
+`rubato compare` measures every system with one text. `rubato history` lists, searches, prints and
+removes saved conversations. `rubato wake` trains the wake phrase on this machine.
+
+Invariant: with --json, standard error has the progress as lines of JSON and standard output has
+exactly one document, even after a failure. Listing conversations does not create their file, and
+their content is printed as plain text. The old wake-phrase model stays in use until a training has
+succeeded.
 """
 
 import argparse

@@ -110,8 +110,9 @@ def _for_window() -> "api.Watcher":
 
 
 def is_caller_there() -> bool:
-    """Return False once the program at the other end of standard input has ended, in any way. The
-    parent process is not a sign of that: on Windows it is the launcher, which waits for this one.
+    """Return False once the other end of standard input is closed, because the program there has
+    ended. The parent process cannot be used for that: on Windows it is the launcher, which waits
+    for this process.
     """
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
     if descriptor < 0 or not stat.S_ISFIFO(os.fstat(descriptor).st_mode):

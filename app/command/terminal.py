@@ -22,7 +22,7 @@ Run = Callable[[argparse.Namespace], int]
 
 
 def write(line: str) -> None:
-    """A result."""
+    """Print a line of the result to standard output."""
     with writing():
         sys.stdout.write(plain(line) + "\n")
 
@@ -30,7 +30,7 @@ def write(line: str) -> None:
 @contextmanager
 def writing() -> Iterator[None]:
     """Raise InvalidInput if the block cannot write to standard output, for example on a full disk.
-    BrokenPipeError (the reader has closed it) is raised as it is.
+    BrokenPipeError (the reader has closed the pipe) is not converted.
     """
     try:
         yield
@@ -53,19 +53,20 @@ def drop_output() -> None:
 
 
 def tell(line: str) -> None:
-    """Print something worth knowing that is not a result."""
+    """Print a line to standard error, such as progress or a remark."""
     sys.stderr.write(plain(line) + "\n")
 
 
 def write_json(value: object, *, ascii_only: bool = True) -> None:
-    """A result as the one JSON document; of a dataclass its fields."""
+    """Print the result as one JSON document; a dataclass becomes an object of its fields."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     write(json.dumps(value, indent=2, default=str, ensure_ascii=ascii_only))
 
 
 def answer(options: argparse.Namespace, document: object, *lines: str) -> int:
-    """A command's result: with --json the document, else the lines. Returns the status: 0."""
+    """Print the result of a command: `document` with --json, `lines` otherwise. Return exit status
+    0."""
     if options.json:
         write_json(document)
     else:
@@ -75,8 +76,8 @@ def answer(options: argparse.Namespace, document: object, *lines: str) -> int:
 
 
 def write_failure(error: EngineError, **more: object) -> int:
-    """Write the reason why a command failed as its one JSON document, with `more` in it. Returns
-    the status: 1.
+    """Print the reason why a command failed, and the fields `more`, as the command's JSON document.
+    Return exit status 1.
     """
     texts = [api.translatable.to_json(text) for text in (error.message, error.hint)]
     write_json({**more, "message": error.message, "hint": error.hint, "texts": texts})
@@ -90,7 +91,8 @@ def action(
     text: str,
     *arguments: str,
 ) -> argparse.ArgumentParser:
-    """Add a command with --json to the command line. `arguments`: by their names in its help."""
+    """Add a sub-command with --json. `arguments`: the positional arguments, with their help
+    texts."""
     made: argparse.ArgumentParser = actions.add_parser(name, help=text)
     for each in arguments:
         made.add_argument(each.lower(), metavar=each)
@@ -99,7 +101,7 @@ def action(
 
 
 def as_json(parser: argparse.ArgumentParser, run: Run) -> None:
-    """Let a command, which is carried out by `run`, have --json."""
+    """Add the option --json to a command's parser and set `run` as the function of the command."""
     # SUPPRESS, because a default here would undo a --json before the action
     kept = argparse.SUPPRESS
     parser.add_argument("--json", action="store_true", default=kept, help="print as JSON")
@@ -107,7 +109,7 @@ def as_json(parser: argparse.ArgumentParser, run: Run) -> None:
 
 
 def own_settings() -> Settings:
-    """The person's settings; entries of the file that were not used are reported."""
+    """Load the user's settings and report the entries of the file that were ignored."""
     settings, notes = api.load_settings()
     for note in notes:
         tell(note)
@@ -115,14 +117,14 @@ def own_settings() -> Settings:
 
 
 def redraw(line: str) -> None:
-    """Print the progress of something over the previous progress line; a file gets none."""
+    """Replace the progress line on the terminal. Do nothing if standard error is a file."""
     if sys.stderr.isatty():
         sys.stderr.write("\r" + plain(line))
         sys.stderr.flush()
 
 
 class LogFormatter(logging.Formatter):
-    """Makes log lines safe, because they may quote text from outside."""
+    """Format log records as plain text, because they may quote text from outside."""
 
     def format(self, record: logging.LogRecord) -> str:
         return plain(super().format(record))

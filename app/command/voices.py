@@ -142,7 +142,7 @@ def _learning(
 
 
 def show_share(doing: str, share: float) -> None:
-    """Show how far learning is."""
+    """Show the progress of learning a voice."""
     redraw(f"{doing}: {100 * share:3.0f} % ")
 
 
