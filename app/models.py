@@ -62,7 +62,7 @@ class ModelRow(CardRow):
 
     @property
     def is_busy(self) -> bool:
-        """True while a fetch or check of it runs or is queued."""
+        """True while a fetch or check of the entry runs or is queued."""
         return self._progress is not None
 
     def show_entry(self, entry: api.ModelEntry) -> None:
@@ -86,7 +86,7 @@ class ModelRow(CardRow):
         self._show_actions()
 
     def show_settled(self, settled: api.ModelSettled) -> None:
-        """Show that its fetch or check has ended."""
+        """Show that the entry's fetch or check has ended."""
         self._progress = None
         self.say(settled.text, failed=settled.failed)
         self._show_actions()
@@ -108,7 +108,7 @@ class ModelRow(CardRow):
         self.more.setVisible(self.remove.isVisible() and not self.is_busy)
 
     def _act_words(self) -> str:
-        """The button's text, which says what it would do; empty = nothing."""
+        """Return the button's text, which names its action; empty if there is no action."""
         entry = self.entry
         if self.is_busy:
             return tr("Pause")
@@ -131,7 +131,7 @@ class ModelRow(CardRow):
 
 
 def size_of(megabytes: float) -> str:
-    """148 MB, 2.5 GB."""
+    """Format a size, such as 148 MB or 2.5 GB."""
     if megabytes < _GIGABYTE:
         return tr("{size} MB", size=decimal(megabytes, 0))
     return tr("{size} GB", size=decimal(megabytes / _GIGABYTE, 1))
@@ -246,7 +246,7 @@ class RecommendedCard(QFrame):
 
 
 class ModelsPage(Page):
-    """Not modal; fetches go on when it is closed."""
+    """The window of models, not modal. Fetches continue after it is closed."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Models"), tr(_ABOUT), parent)
@@ -296,7 +296,7 @@ class ModelsPage(Page):
         return ask_for(self, tr("Add a model"), self._add, filters=filters, mode=mode)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files and folders may be dropped anywhere on the page."""
+        """Accept files and folders that are dropped anywhere on the page."""
         if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
@@ -335,14 +335,14 @@ class ModelsPage(Page):
 
 
 class Models:
-    """Makes the page only when it is opened for the first time, so that the window opens sooner."""
+    """Creates the page when it is first opened, so that the main window opens sooner."""
 
     def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
         self._made = (post, theme, window)
         self._page: ModelsPage | None = None  # None = never opened
 
     def open(self) -> ModelsPage:
-        """Show the page, in front."""
+        """Open the page in front of other windows."""
         if self._page is None:
             self._page = ModelsPage(*self._made)
         self._page.open_beside()

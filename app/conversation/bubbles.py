@@ -74,8 +74,8 @@ def kind_of(block: QTextBlock) -> Kind:
 
 
 def block_format(kind: Kind, column: float = 0.0, text_width: float = 0.0) -> QTextBlockFormat:
-    """Margins of a block. The person's bubbles hug their text on the right of a column this wide;
-    `text_width` is the width of the text on one line.
+    """Return the margins of a block in a column of this width. The user's bubbles are aligned to
+    the right edge and are as wide as their text (`text_width`: its width on one line).
     """
     result = QTextBlockFormat()
     result.setProperty(_KIND, kind.value)
@@ -105,7 +105,7 @@ def block_format(kind: Kind, column: float = 0.0, text_width: float = 0.0) -> QT
 
 
 def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextBlockFormat:
-    """The same for a paragraph of a reply, REPLY or MORE; `alone`: no question is above it."""
+    """Return the margins of a reply's paragraph. `alone`: there is no question above the reply."""
     result = block_format(kind)
     if alone and kind is Kind.REPLY:
         result.setTopMargin(TURN_GAP + PAD_Y * 2)
@@ -132,7 +132,7 @@ def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextB
 
 
 def _table_block_format(result: QTextBlockFormat, paragraph: Paragraph) -> QTextBlockFormat:
-    """The same for a cell, or for the block after a table."""
+    """Set the margins of a table cell, or of the block after a table."""
     for margin in (result.setTopMargin, result.setLeftMargin, result.setRightMargin):
         margin(0.0)
     if paragraph.cell is None:
@@ -143,8 +143,9 @@ def _table_block_format(result: QTextBlockFormat, paragraph: Paragraph) -> QText
 
 
 def table_format(first: Cell, theme: Theme) -> QTextTableFormat:
-    """The format of a table that begins with this cell: as narrow as its words allow, or as wide as
-    the text if it is one of several parts, whose columns then have equal widths.
+    """Return the format of the table that begins with cell `first`. The table is as narrow as its
+    words allow. A part of a longer table is as wide as the text, with the same column widths in
+    every part.
     """
     result = QTextTableFormat()
     result.setHeaderRowCount(1)
@@ -167,7 +168,7 @@ def table_format(first: Cell, theme: Theme) -> QTextTableFormat:
 
 
 def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QTextCharFormat:
-    """Font and colour of a paragraph of a reply, where no run says otherwise."""
+    """Return font and colour of a reply's paragraph outside its runs."""
     result = char_format(Kind.REPLY, theme, font)
     match paragraph.shape:
         case Shape.CODE:
@@ -186,7 +187,7 @@ def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QT
 
 
 def run_format(run: Run, base: QTextCharFormat, theme: Theme) -> QTextCharFormat:
-    """The same for a run of the paragraph."""
+    """Return font and colour of a run of a paragraph."""
     result = QTextCharFormat(base)
     font = _code_font(base.font()) if run.style.code else QFont(base.font())
     if run.style.strong:
@@ -207,7 +208,7 @@ def _code_font(font: QFont) -> QFont:
 
 
 def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
-    """Font and colour of a block's text."""
+    """Return font and colour of a block's text."""
     result = QTextCharFormat()
     match kind:
         case Kind.PARTIAL:
@@ -225,14 +226,14 @@ def char_format(kind: Kind, theme: Theme, font: QFont) -> QTextCharFormat:
 
 
 def unheard_format(theme: Theme) -> QTextCharFormat:
-    """For words that are not spoken yet, or never will be."""
+    """Return the format of words that are not spoken yet, or will not be spoken."""
     result = QTextCharFormat()
     result.setForeground(theme.colour("muted"))
     return result
 
 
 def text_rect(block: QTextBlock) -> QRectF:
-    """The rectangle that its lines really fill, in document coordinates."""
+    """Return the bounding rectangle of the block's lines, in document coordinates."""
     at, layout = _top_left(block), block.layout()
     rect = QRectF()
     for number in range(layout.lineCount()):
@@ -247,8 +248,8 @@ def line_top(block: QTextBlock, position: int) -> float:
 
 
 def _top_left(block: QTextBlock) -> QPointF:
-    """The place of its layout in the document; the request has Qt lay it out. Its own position
-    counts from its table cell.
+    """Return the block's origin in the document. Asking the layout makes Qt lay the block out; the
+    block's own position would be relative to its table cell.
     """
     return block.document().documentLayout().blockBoundingRect(block).topLeft()
 
@@ -283,7 +284,7 @@ def bubble_around(first: QTextBlock, last: QTextBlock, right: float) -> QRectF:
 
 
 def _table_before(block: QTextBlock) -> QTextTable | None:
-    """The table that the block ends, beside which Qt puts it; None = it ends none."""
+    """Return the table above the block that Qt puts beside it; None if there is none."""
     ends = block.blockFormat().stringProperty(_SHAPE) == Shape.AFTER.value
     return QTextCursor(block.previous()).currentTable() if ends else None
 

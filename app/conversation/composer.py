@@ -67,7 +67,7 @@ class MessageField(QPlainTextEdit):
         cursor.insertText(text)
 
     def insert(self, text: str) -> None:
-        """At the caret."""
+        """Insert text at the caret."""
         self.insertPlainText(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -128,7 +128,7 @@ class Composer(QFrame):
         column(self.editing, typing, on=self, margins=(16, 5, 5, 5), spacing=0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The line has no frame of its own: the whole row shows its focus."""
+        """Show the line's focus on the entire row, because the line has no frame of its own."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.setProperty("typing", event.type() == QEvent.Type.FocusIn)
             self.style().unpolish(self)
@@ -172,7 +172,7 @@ class Composer(QFrame):
         self._post(StopReply())
 
     def type(self, text: str) -> None:
-        """Start typing from elsewhere in the window."""
+        """Insert text that was typed elsewhere in the window, and take the focus."""
         self.line.setFocus(Qt.FocusReason.OtherFocusReason)
         self.line.insert(text)
 
@@ -185,7 +185,8 @@ class Composer(QFrame):
         self._make_room()
 
     def _make_room(self) -> None:
-        """Keep the line wide enough for its placeholder, also beside the conversations."""
+        """Make the talk button compact when the input line would be too narrow for its
+        placeholder."""
         self.talk.be_compact(self._is_compact or self.width() < in_lines(self, _ROOMY, 1).width())
 
     def _on_typed(self) -> None:

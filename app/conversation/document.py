@@ -60,8 +60,9 @@ class ExchangeBlocks:
         return self.caption_block + (self.caption is not None)
 
     def words(self, span: Span) -> Iterator[tuple[int, Words]]:
-        """Yield the numbers of the blocks that show a part of this span of the reply, and which
-        characters of each."""
+        """Yield the number of each block that shows characters of `span`, with their range in the
+        block.
+        """
         paragraphs = self.paragraphs
         at = max(0, bisect_left(paragraphs, span.start, key=attrgetter("place")) - 1)
         while at < len(paragraphs) and paragraphs[at].place < span.end:
@@ -91,8 +92,7 @@ class ConversationDocument(QTextDocument):
         return not self._all
 
     def start_afresh(self, font: QFont) -> None:
-        """Clear the document; from now on text is shown in this font and the theme's current
-        colours."""
+        """Clear the document. Later text has this font and the theme's current colours."""
         self._font = font
         self._all.clear()
         self.clear()
@@ -102,7 +102,7 @@ class ConversationDocument(QTextDocument):
         self._set_gutter(self._gutter)
 
     def show_exchange(self, exchange: Exchange) -> None:
-        """Bring its blocks up to date; an exchange that ended without content is removed."""
+        """Update the blocks of an exchange; remove one that ended without content."""
         blocks = self._find(exchange)
         if not blocks.first_block:
             blocks.first_block = self._all[-1].end_block if self._all else 1
@@ -127,23 +127,24 @@ class ConversationDocument(QTextDocument):
                 cursor.mergeCharFormat(style)
 
     def said_block(self, exchange: Exchange) -> QTextBlock | None:
-        """The block of its question; None while there is none."""
+        """Return the block of the user's question; None if the exchange has none."""
         blocks = self._find(exchange)
         return self.findBlockByNumber(blocks.first_block) if blocks.said else None
 
     def reply_block(self, exchange: Exchange) -> QTextBlock | None:
-        """The block of its reply; None while there is none."""
+        """Return the first block of the reply; None if the exchange has none."""
         blocks = self._find(exchange)
         return self.findBlockByNumber(blocks.reply_block) if blocks.paragraphs else None
 
     def caption_block(self, exchange: Exchange) -> QTextBlock | None:
-        """The block below its reply; None while there is none."""
+        """Return the caption block below the reply; None if the exchange has none."""
         blocks = self._find(exchange)
         return self.findBlockByNumber(blocks.caption_block) if blocks.caption else None
 
     def reply_at(self, position: int) -> tuple[Exchange, int] | None:
-        """The exchange whose reply is at a position of the document, and the index of the character
-        in it."""
+        """Return the exchange whose reply is at a document position, and the character's index in
+        the reply.
+        """
         block = self.findBlock(position)
         blocks = self._at(block.blockNumber())
         at = block.blockNumber() - blocks.reply_block if blocks is not None else -1
@@ -154,12 +155,12 @@ class ConversationDocument(QTextDocument):
         return blocks.exchange, paragraph.source(index)
 
     def exchange_with(self, block: QTextBlock) -> Exchange | None:
-        """The exchange that a block belongs to; None = none."""
+        """Return the exchange that contains a block; None if no exchange does."""
         blocks = self._at(block.blockNumber())
         return None if blocks is None else blocks.exchange
 
     def bubble_rect(self, exchange: Exchange) -> QRectF:
-        """The bubble of its reply, in document coordinates; a null one without a reply."""
+        """Return the reply's bubble in document coordinates; a null rectangle without a reply."""
         blocks = self._find(exchange)
         if not blocks.paragraphs:
             return QRectF()
@@ -171,23 +172,24 @@ class ConversationDocument(QTextDocument):
         return bubbles.bubble_around(first, last, blocks.rights[-1])
 
     def top_of(self, exchange: Exchange, reached: int) -> float:
-        """The top of the line that shows character `reached` of the reply, or else of the reply."""
+        """Return the y coordinate of the line with character `reached` of the reply. Use the last
+        line of the reply's first block if no block shows that character."""
         for block, words in self.reply_words(exchange, Span(reached, len(exchange.reply))):
             return bubbles.line_top(block, words.start)
         first = self.reply_block(exchange)
         return 0.0 if first is None else bubbles.line_top(first, first.length() - 1)
 
     def reply_words(self, exchange: Exchange, span: Span) -> Iterator[tuple[QTextBlock, Words]]:
-        """Yield the blocks that show a part of this span of the reply, and which characters of
-        each."""
+        """Yield each block that shows characters of `span`, with the range of these characters in
+        the block."""
         for number, words in self._find(exchange).words(span):
             yield self.findBlockByNumber(number), words
 
     def reply_cursors(
         self, exchange: Exchange, span: Span, *, first: int = 0, last: int = _NO_END
     ) -> list[QTextCursor]:
-        """Cursors that select a span of the reply, one for each paragraph; none without a reply.
-        `first`, `last`: numbers of the blocks that matter.
+        """Return cursors that select a span of the reply, one for each paragraph. Without a reply
+        there are none. Blocks outside `first` to `last` are skipped.
         """
         blocks = self._find(exchange)
         if 0 <= (at := first - blocks.reply_block) < len(blocks.paragraphs):
@@ -205,11 +207,11 @@ class ConversationDocument(QTextDocument):
 
     @property
     def text_left(self) -> float:
-        """Where the text of replies begins, also in a table."""
+        """Return the x coordinate at which the text of replies begins, also in a table."""
         return self._gutter + 2 * bubbles.PAD_X
 
     def fit(self, width: float) -> None:
-        """Keep lines short in a wide window: the text stands in a column in the middle."""
+        """Limit the line length in a wide window by a column in its middle."""
         side = gutter(width)
         column = max(width - 2 * side, 160.0)
         self._set_gutter(side)
@@ -228,12 +230,14 @@ class ConversationDocument(QTextDocument):
     # ------------------------------------------------------------------ blocks
 
     def _find(self, exchange: Exchange) -> ExchangeBlocks:
-        """Return its blocks; new ones, outside the document, if it is not shown yet."""
+        """Return the blocks of an exchange. Empty ones, outside the document, if it is not shown
+        yet.
+        """
         found = (each for each in reversed(self._all) if each.exchange is exchange)
         return next(found, None) or ExchangeBlocks(exchange)
 
     def _at(self, number: int) -> ExchangeBlocks | None:
-        """Return the blocks that include this one; None = none do."""
+        """Return the exchange that contains block `number`; None if no exchange does."""
         at = bisect_right(self._all, number, key=attrgetter("first_block")) - 1
         return self._all[at] if at >= 0 and number < self._all[at].end_block else None
 
@@ -261,7 +265,7 @@ class ConversationDocument(QTextDocument):
         blocks.caption = line
 
     def _show_line(self, number: int, old: _Line | None, new: _Line | None) -> None:
-        """Show a question or a caption in its block."""
+        """Write a changed question or caption into its block."""
         if new == old:
             return
         if new is None:
@@ -277,8 +281,9 @@ class ConversationDocument(QTextDocument):
         cursor.insertText(displayable(text), bubbles.char_format(kind, self._theme, self._font))
 
     def _show_reply(self, blocks: ExchangeBlocks) -> None:
-        """Append to the paragraph that grew, and write those after it again, or after the first
-        that changed."""
+        """Update a reply: append to a paragraph that grew, and replace all paragraphs after the
+        first that changed in another way.
+        """
         reply = blocks.exchange.reply
         if reply == blocks.reply:
             return
@@ -299,8 +304,9 @@ class ConversationDocument(QTextDocument):
             at = self._insert_paragraphs(blocks, at)
 
     def _insert_paragraphs(self, blocks: ExchangeBlocks, at: int) -> int:
-        """Insert the block of a paragraph, or all blocks of a table and the one after it; return
-        the number of the next paragraph."""
+        """Insert the block of a paragraph, or all blocks of a table and the one after it. Return
+        the number of the next paragraph.
+        """
         cursor = self._cursor_at_end(blocks.reply_block + at - 1)
         end = at
         while (cell := blocks.paragraphs[end].cell) is not None:
@@ -325,7 +331,7 @@ class ConversationDocument(QTextDocument):
         self._append(cursor, paragraph, 0)
 
     def _append(self, cursor: QTextCursor, paragraph: Paragraph, start: int) -> None:
-        """Write its characters from `start` on, run by run."""
+        """Append the paragraph's characters from `start` on, run by run."""
         base = bubbles.paragraph_char_format(paragraph, self._theme, self._font)
         for run in paragraph.runs:
             if run.start >= start:

@@ -105,7 +105,8 @@ class _Reader:
                 self._cell = Cell(self._row, column, align)
 
     def _share_widths(self) -> None:
-        """Give the parts of a long table the widths that the texts of the first part need."""
+        """Set the column widths of all parts of a long table to those of its first part, so that
+        the columns line up."""
         paragraphs = enumerate(self.paragraphs[self._table :], self._table)
         cells = [(at, each.cell, len(each.text)) for at, each in paragraphs if each.cell]
         widths: dict[int, int] = {}
@@ -149,7 +150,7 @@ class _Reader:
     # Used by the writer of a paragraph.
 
     def find(self, text: str) -> int:
-        """Return the place of a piece of this block; the cursor moves past it."""
+        """Return the place of a piece of this block and move the cursor past the piece."""
         found = self._source.find(text, self.cursor, self._end)
         if found < 0:
             return self.cursor
@@ -213,7 +214,7 @@ class _Writer:
                     self._styles[name] += token.nesting
 
     def put(self, text: str, place: int, style: Style | None = None) -> "_Writer":
-        """Write a text that stands at one place of the source."""
+        """Write a text whose characters all come from one place of the source."""
         if style is not None and style != Style() and text:
             self.runs.append(Run(len(self.text), len(self.text) + len(text), style))
         self.text += text
@@ -221,7 +222,7 @@ class _Writer:
         return self
 
     def find(self, text: str, style: Style) -> None:
-        """Write a text as it stands in the source, character by character."""
+        """Write a text that the source contains unchanged, each character with its own place."""
         start = len(self.text)
         before = self._reader.cursor
         place = self._reader.find(text)

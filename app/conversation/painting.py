@@ -1,6 +1,6 @@
-"""Paints the bubbles behind the conversation.
+"""Paint the bubbles behind the conversation.
 
-Invariant: only what is in sight is looked at, however long a reply is.
+Invariant: only visible blocks are examined, however long a reply is.
 """
 
 from PySide6.QtCore import QRectF, Qt
@@ -23,7 +23,9 @@ def paint_bubbles(
     bottom: float,
     theme: Theme,
 ) -> None:
-    """From a block to a height; the painter is in document coordinates."""
+    """Paint the bubbles from block `first` down to the y coordinate `bottom`. The painter uses
+    document coordinates.
+    """
     layout = document.documentLayout()
     block = first.previous() if first.previous().isValid() else first
     painted, bubble = None, QRectF()
@@ -60,7 +62,7 @@ def _said(painter: QPainter, block: QTextBlock, theme: Theme) -> None:
 
 
 def _ground(painter: QPainter, block: QTextBlock, bubble: QRectF, theme: Theme) -> None:
-    """Behind code in a reply, or the bar beside a quotation."""
+    """Paint the background of code, or the bar beside a quotation."""
     painter.setPen(Qt.PenStyle.NoPen)
     rect = bubbles.text_rect(block)
     if bubbles.is_code(block):

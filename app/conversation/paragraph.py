@@ -42,7 +42,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Run:
-    """Characters [start, end) of a paragraph in another style than its own."""
+    """Characters [start, end) of a paragraph that have their own style."""
 
     start: int
     end: int
@@ -61,8 +61,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """`origin`: the place in the reply of each character of `text`; `place`: of its beginning, also
-    when it is empty. Paragraphs that look the same are equal.
+    """A paragraph of a reply. Paragraphs that look the same are equal.
+
+    `origin`: the index in the reply of each character of `text`. `place`: the index in the reply of
+    the paragraph's beginning, which an empty paragraph has too.
     """
 
     text: str
@@ -97,7 +99,7 @@ class Paragraph:
         return self.origin[-1] + 1 if self.origin else self.place
 
     def grew_from(self, old: "Paragraph") -> bool:
-        """True if it is the old one with more text at its end."""
+        """True if this is `old` with more text at its end."""
         same = replace(self, text=old.text, runs=old.runs) == old
         return same and self.text.startswith(old.text) and self.runs[: len(old.runs)] == old.runs
 

@@ -19,8 +19,8 @@ _SCROLL_KEYS = {
 
 
 class ReadOnlyText(QTextEdit):
-    """Text without a caret: the arrow keys scroll. It shows that it has the focus once Tab has
-    brought it.
+    """Text without a caret: the arrow keys scroll. It shows its focus after Tab has moved the focus
+    there.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:

@@ -1,7 +1,7 @@
-"""Finds the word of an old reply that the mouse points at or the keys mark.
+"""Find the word of an old reply under the mouse pointer, and move the mark from word to word.
 
-Invariant: no Qt here. Only finished replies can be heard again; a word is a run of characters
-between spaces that are not only marks.
+Invariant: no Qt here. Only finished replies can be replayed. A word is a run of characters between
+spaces; a run of Markdown marks alone is not a word.
 """
 
 import re
@@ -25,8 +25,8 @@ class ReplyWord:
 
 
 def word_at(exchange: Exchange, index: int) -> ReplyWord | None:
-    """The word that contains character `index` of the reply; None between two words, and until the
-    turn is over.
+    """Return the word with character `index` of the reply. None between two words and during the
+    turn.
     """
     if exchange.ending is None:
         return None
@@ -36,8 +36,8 @@ def word_at(exchange: Exchange, index: int) -> ReplyWord | None:
 
 
 def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
-    """The next (`by` 1) or previous (-1) word after the marked one, across replies; without a mark
-    the first word of the newest reply. None if no reply has words.
+    """Return the word after `mark` (`by` 1) or before it (-1), also in the neighbouring reply.
+    Without a mark, return the first word of the newest reply. None if no reply has words.
     """
     if mark is None or mark.exchange not in transcript.exchanges:
         return step_reply(transcript, None, -1)
@@ -52,7 +52,9 @@ def step(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord |
 
 
 def step_reply(transcript: Transcript, mark: ReplyWord | None, by: int) -> ReplyWord | None:
-    """The first word of the next (`by` 1) or previous (-1) reply; without a mark, of the newest."""
+    """Return the first word of the next (`by` 1) or previous (-1) reply; without a mark, of the
+    newest.
+    """
     replies = [
         each for each in transcript.exchanges if each.ending is not None and each.reply.strip()
     ]

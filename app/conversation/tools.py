@@ -92,13 +92,13 @@ class ReplyTools(QWidget):
 
     @property
     def question(self) -> Exchange | None:
-        """The exchange whose question can be edited; None until one was asked."""
+        """The exchange whose question can be edited; None before the first question."""
         asked = [each for each in self._transcript.exchanges if each.said and not each.is_partial]
         return next((each for each in asked if each is self._pointed), next(reversed(asked), None))
 
     @property
     def exchange(self) -> Exchange | None:
-        """The exchange whose reply they are for; None until a reply is finished."""
+        """The exchange whose reply has the buttons; None before the first finished reply."""
         over = (
             each
             for each in reversed(self._transcript.exchanges)
@@ -110,7 +110,7 @@ class ReplyTools(QWidget):
         return newest
 
     def point_at(self, exchange: Exchange) -> None:
-        """Belong to this reply from now on."""
+        """Move the buttons to the reply of this exchange."""
         if exchange is not self._pointed:
             self._pointed = exchange
             self.place()
@@ -141,7 +141,7 @@ class ReplyTools(QWidget):
         self.setVisible(0 <= top <= self._view.viewport().height() - size.height())
 
     def _place_edit(self, document: ConversationDocument) -> None:
-        """Move it to the left of the question."""
+        """Move the edit button to the left of the question."""
         block = document.said_block(self.question) if self.question is not None else None
         if block is None:
             self.edit.hide()

@@ -49,18 +49,18 @@ class Exchange:
     wants_model: bool = False  # only a language model could have answered it
 
     def think(self, text: str) -> None:
-        """More of the language model's thoughts."""
+        """Append to the language model's thoughts."""
         self.thought = (self.thought + text)[-_THOUGHT_SHOWN:]
 
     @property
     def is_blank(self) -> bool:
-        """Ended without anything to show."""
+        """True if the exchange ended without content."""
         return self.ending is not None and not self.said and not self.reply
 
     @property
     def unheard(self) -> Span | None:
-        """The rest that was not heard; None when nothing is left, the turn ended normally, or a
-        typed turn continues.
+        """The span that was not heard. None if there is none, if the turn ended normally, or if the
+        user continued a typed turn.
         """
         heard = self.ending is api.Ending.COMPLETE or self.heard_end >= len(self.reply)
         done = heard or (self.is_typed and self.ending is None)
@@ -73,8 +73,8 @@ class Exchange:
 
     @property
     def caption(self) -> str:
-        """The line below: the reason for the end of the turn, if the person should know it, or the
-        model's thoughts until it answers; usually empty.
+        """The line below the reply: why the turn ended, if that matters to the user, or the model's
+        thoughts before its answer. Usually empty.
         """
         if self.ending is None and self.thought and not self.reply:
             return tr("thinking · …{thought}", thought=" ".join(self.thought.split()))
@@ -107,7 +107,7 @@ class Transcript:
 
     @property
     def model_link(self) -> Exchange | None:
-        """The last exchange that has a button to a language model; None = there is none."""
+        """The last exchange with a button to a language model; None if there is none."""
         return next((each for each in reversed(self.exchanges) if each.has_model_link), None)
 
     def load(self, turns: Sequence[api.Turn]) -> None:
@@ -211,7 +211,7 @@ class Transcript:
 
 
 def _past(turn: api.Turn) -> Exchange:
-    """A turn as it was left."""
+    """Convert a saved turn to an exchange."""
     heard = turn.heard if turn.reply.startswith(turn.heard) else ""
     return Exchange(
         turn.number,

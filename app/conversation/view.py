@@ -102,7 +102,7 @@ class Conversation(ReadOnlyText):
             self._show_progress()
 
     def _write_changed(self) -> None:
-        """Show the exchanges that changed, then rest."""
+        """Show the exchanges that changed, then start the pause before the next update."""
         if not self._changed:
             return
         clock, was_blank = QElapsedTimer(), self._document.is_blank
@@ -121,7 +121,7 @@ class Conversation(ReadOnlyText):
         self._pause.start(max(_WRITE_MS, _WRITE_REST * clock.elapsed()))
 
     def _select(self, anchor: int, position: int) -> None:
-        """Select a stretch of the document without scrolling there."""
+        """Select text without scrolling to it."""
         cursor, bar = self.textCursor(), self.verticalScrollBar()
         end = self._document.characterCount() - 1
         cursor.setPosition(min(anchor, end))
@@ -132,7 +132,7 @@ class Conversation(ReadOnlyText):
         self._is_moving = False
 
     def _show_progress(self) -> None:
-        """Show how far the reply is spoken."""
+        """Show which part of the reply has been spoken."""
         self._follow()
         if self.transcript.replayed is not None and self._keeps_replay_in_sight:
             self._show(self.word_rects())
@@ -140,7 +140,7 @@ class Conversation(ReadOnlyText):
         self.viewport().update()
 
     def _open(self, event: ConversationOpened) -> None:
-        """Another conversation is continued: show it."""
+        """Show the saved conversation that the user continues."""
         self.transcript.load(event.turns)
         self._mark = None
         self._is_following = True
@@ -160,7 +160,7 @@ class Conversation(ReadOnlyText):
         return self._document.is_blank
 
     def rebuild(self) -> None:
-        """Lay everything out again, after the colours or the font changed."""
+        """Lay out everything again after a change of colours or font."""
         self._changed.clear()
         self._document.start_afresh(scaled(self.font(), 1.12))
         for exchange in self.transcript.exchanges:
@@ -170,12 +170,13 @@ class Conversation(ReadOnlyText):
         self._follow()
 
     def follow_again(self) -> None:
-        """Go to the newest turn and stay there."""
+        """Scroll to the newest turn and follow it again."""
         self._is_following = True
         self._follow()
 
     def word_rects(self) -> list[QRectF]:
-        """Where the word being heard stands, in document coordinates; empty when none is."""
+        """The rectangles of the word being spoken, in document coordinates; empty if there is
+        none."""
         exchange = self.transcript.replayed or self._newest()
         if exchange is None or exchange.word is None:
             return []
@@ -193,8 +194,7 @@ class Conversation(ReadOnlyText):
         return next(spoken, exchanges[-1] if exchanges else None)
 
     def _faint_unheard(self) -> None:
-        """While a reply is spoken, show what is in sight of the part still to come in a fainter
-        colour."""
+        """Paint the unspoken part of the reply in a fainter colour, as far as it is visible."""
         exchange = self._newest()
         selections = []
         if exchange is not None and exchange.ending is None and exchange.unheard is not None:
@@ -208,8 +208,9 @@ class Conversation(ReadOnlyText):
         self.setExtraSelections(selections)
 
     def _blocks_in_sight(self) -> tuple[int, int]:
-        """The numbers of the first and the last one. A little into the column, since beside a table
-        nothing but its end is found; then a few more, since a row of a table has several.
+        """Return the numbers of the first and the last visible block. The search starts a little
+        inside the column, because beside a table only its end is found. It ends a few blocks late,
+        because a table row has several.
         """
         x = int(self._document.text_left)
         ends = [QPoint(x, y) for y in (0, self.viewport().height())]
@@ -324,7 +325,7 @@ class Conversation(ReadOnlyText):
         return True
 
     def _show(self, rects: list[QRectF]) -> None:
-        """Scroll until these are in sight."""
+        """Scroll until all rectangles are visible."""
         bar = self.verticalScrollBar()
         seen = QRectF(self.viewport().rect()).translated(0, bar.value())
         if rects and not all(seen.contains(rect) for rect in rects):

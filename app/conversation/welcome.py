@@ -101,7 +101,9 @@ class Welcome(QWidget):
         self.how.setText(self._how())
 
     def _how(self) -> str:
-        """The ways to begin that work now: speaking is not offered while nothing is heard."""
+        """Return the ways to begin that work now; speaking is left out while speech cannot be
+        heard.
+        """
         key = self._key_label
         if self._parts.is_muted:
             return tr("The microphone is muted. Unmute it with Ctrl+U, or type.")
