@@ -29,11 +29,13 @@ _LARGEST = (560, 380)  # logical pixels; a comfortable line of text
 
 
 class FirstStart(QWidget):
-    """Signals:
-    models: the person wants to see the models.
-    key_felt: the talk key was pressed while the card is visible.
-    key_felt_everywhere: so was the one that works in every program.
-    keys_given(str): the desktop chose which keys work everywhere.
+    """The card with the four steps.
+
+    Signals:
+        models: the person wants to see the models.
+        key_felt: the talk key was pressed while the card is visible.
+        key_felt_everywhere: the global talk key was pressed while the card is visible.
+        keys_given(str): the desktop chose which keys work everywhere.
     """
 
     models = Signal()

@@ -1,7 +1,7 @@
-"""The four steps of the first start, each a small page of its own.
+"""The four steps of the first start, one page each.
 
-Invariant: a step changes only what the person touches, and nothing is fetched before a button that
-says its size was pressed.
+Invariant: a step changes only the settings that the person changes. Nothing is fetched before the
+person has pressed a button that names the size.
 """
 
 import sys
@@ -70,7 +70,7 @@ class Step(QWidget):
         return line
 
     def ask(self, field: Field) -> None:
-        """Add the editor of a setting, as the settings dialog has it."""
+        """Add the editor of a setting, as in the settings dialog."""
         row = SettingRow(field, self._theme, self._devices, self)
         row.editor.edited.connect(lambda value: self.changed.emit(field.key, value))
         self.editors.append(row.editor)
@@ -87,7 +87,7 @@ class Step(QWidget):
             each.show_value(values[each.field.key])
 
     def on_event(self, event: api.Event) -> None:
-        """Handle the events that a step waits for; new devices are offered."""
+        """Handle an event. New devices are added to the choices of the editors."""
         if isinstance(event, api.DevicesChanged):
             for each in self.editors:
                 each.offer_devices(self._devices)
@@ -183,7 +183,7 @@ class VoiceStep(Step):
         return made
 
     def _mark(self, selected: str) -> None:
-        """Mark the chosen voice by more than a colour."""
+        """Mark the chosen voice with a check mark, because a colour alone is not enough."""
         mark = icon("check", self._theme.colour("accent"))
         for name, each in self.voices.items():
             each.setChecked(name == selected)
@@ -215,12 +215,12 @@ class TalkStep(Step):
             self._show_key()
 
     def feel_key(self, *, everywhere: bool = False) -> None:
-        """A talk key was pressed; nothing is said to the assistant here."""
+        """Confirm that the pressed talk key works. The press does not start a turn here."""
         works = tr("That works: hold it while you speak.")
         self.verdict.say(tr("That key works everywhere.") if everywhere else works)
 
     def show_given(self, keys: str) -> None:
-        """The desktop may have given another key than the one that was proposed."""
+        """Name the keys that the desktop chose, which may differ from the proposed ones."""
         self.verdict.say(f"{keys}. {tr('Press it now, here or in another program.')}")
 
     def on_event(self, event: api.Event) -> None:
@@ -234,7 +234,7 @@ class TalkStep(Step):
         self.changed.emit(GLOBAL_KEY, GLOBAL_KEYS[self._offered])
 
     def _show_key(self, fault: str = "") -> None:
-        """Offer a key for everywhere, or ask the person to try the one that is chosen."""
+        """Offer a global talk key; if one is chosen, ask the person to try it."""
         offered = native(GLOBAL_KEYS[self._offered])
         self.everywhere.setText(tr("Talk from &every program with {key}", key=offered))
         has_key = bool(self._key) and not fault
@@ -244,7 +244,11 @@ class TalkStep(Step):
 
 
 class ModelStep(Step):
-    """Signals: models: the person wants to see the models."""
+    """Offer a language model.
+
+    Signals:
+        models: the person wants to see the models.
+    """
 
     models = Signal()
     title = mark("How clever shall I be?")
