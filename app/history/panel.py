@@ -40,7 +40,7 @@ _TYPING_MS = 150  # from the last key until the search starts
 
 
 class HistoryPanel(QWidget):
-    """`keep` is the setting history.keep at the start."""
+    """The panel of saved conversations. `keep`: the initial value of the setting history.keep."""
 
     def __init__(self, post: Post, keep: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class HistoryPanel(QWidget):
                 self.show_keeping(keep)
 
     def show_keeping(self, keep: str) -> None:
-        """`keep` as in the setting history.keep."""
+        """Show a new value of the setting history.keep."""
         self._keep = keep
         self.question.setVisible(keep == "ask")
         self._show_search()
@@ -106,7 +106,7 @@ class HistoryPanel(QWidget):
         )
 
     def take_focus(self) -> None:
-        """Put the focus on the search, or on the question whether to keep conversations."""
+        """Focus the search field, or the question whether to keep conversations."""
         first = self.search if self.search.isVisible() else self.question.findChild(QPushButton)
         if isinstance(first, QWidget):
             first.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -140,14 +140,16 @@ class HistoryPanel(QWidget):
         self._say_nothing()
 
     def _show_search(self) -> None:
-        """Show the search field, unless nothing can be found and the question is still open."""
+        """Hide the search field and the list while the list is empty and the person has not yet
+        decided whether to keep conversations.
+        """
         on = self._keep != "ask" or self.rows.count() > 0 or bool(self.search.text())
         self.search.setVisible(on)
         self.rows.setVisible(on)
         self._filler.setVisible(not on)
 
     def _say_nothing(self) -> None:
-        """Say why the list is empty or incomplete."""
+        """Show why the list is empty, or that more conversations exist."""
         if self.rows.count():
             text = tr("Older ones are found by a search.") if self._is_more else ""
         elif self.search.text().strip():
@@ -192,7 +194,7 @@ class HistoryPanel(QWidget):
         self.delete.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def ask_removal_of_present(self) -> None:
-        """Ask whether the present conversation is to be deleted."""
+        """Ask the person to confirm the deletion of the current conversation."""
         self._removing = ()
         self._asked.setText(tr("Delete this conversation for good?"))
         self.confirmation.show()
@@ -241,7 +243,9 @@ class HistoryPanel(QWidget):
         return menu
 
     def _make_question(self) -> QFrame:
-        """Keeping is asked for, not assumed."""
+        """Create the question whether to keep conversations; they are kept only with the person's
+        consent.
+        """
         text = WrappingLabel(tr("Keep your conversations on this computer?"), self)
         question = card(self, text, self._answers, margins=None)
         for keep, words in KEEPING.items():

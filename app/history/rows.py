@@ -44,12 +44,12 @@ _PAD = 9
 
 
 class Rows(QListWidget):
-    """Shows what was listed.
+    """The list of the conversations that the engine found.
 
     Signals:
         chosen(int): continue this conversation.
-        renamed(int, str): give it this title.
-        removal_asked: delete the selected ones.
+        renamed(int, str): give this conversation a new title.
+        removal_asked: delete the selected conversations.
     """
 
     chosen = Signal(int)
@@ -81,7 +81,9 @@ class Rows(QListWidget):
     def show_all(
         self, found: Sequence[KeptConversation], current: int | None, *, by_day: bool = False
     ) -> None:
-        """Show these, newest first, with `current` marked; `by_day` with headings."""
+        """Show these conversations, newest first, and mark `current`. `by_day`: add a heading for
+        each period.
+        """
         kept = {each.id for each in self.selected}
         at = self.currentItem()
         focused = at.data(_ROLE).id if at is not None else current
@@ -129,7 +131,7 @@ class Rows(QListWidget):
         return item
 
     def _on_clicked(self, item: QListWidgetItem) -> None:
-        """With Shift or Ctrl a click selects."""
+        """Open the clicked conversation. A click with Shift or Ctrl only changes the selection."""
         if not QApplication.keyboardModifiers() and self.selectedItems() == [item]:
             self.chosen.emit(item.data(_ROLE).id)
 
@@ -140,7 +142,7 @@ class Rows(QListWidget):
 
 
 def period(then: date, today: date) -> str:
-    """The heading of the conversations of a day."""
+    """Return the heading for conversations of the day `then`, such as "Yesterday" or a month."""
     days = (today - then).days
     if days <= 1:
         return tr("Yesterday") if days == 1 else tr("Today")
@@ -151,14 +153,14 @@ def period(then: date, today: date) -> str:
 
 
 def details(each: KeptConversation) -> str:
-    """Its date and its length."""
+    """Return the second line of a row: the date of the last turn, and the number of turns."""
     last = datetime.fromtimestamp(each.last).astimezone()
     turns = tr_n("{count} turn", "{count} turns", each.turns)
     return f"{day(last.date().isoformat())} {last:%H:%M} · {turns}"
 
 
 class _TwoLines(QStyledItemDelegate):
-    """Paints a row."""
+    """Paints a row: a heading, or a conversation on two lines."""
 
     def __init__(self, theme: Theme, rows: Rows) -> None:
         super().__init__(rows)
