@@ -49,9 +49,9 @@ def button(
     name: str = "",
     by_tab: bool = False,
 ) -> QPushButton:
-    """`act` is called for each click. `kind`: the style sheet's. `name`: for screen readers, where
-    the words do not say enough. `by_tab`: only Tab gives it the focus, so that the talk key still
-    works after a click.
+    """Create a button. `act` is called for each click. `kind`: its kind in the style sheet. `name`:
+    for screen readers, if the words are not clear alone. `by_tab`: only Tab gives it the focus, so
+    that the talk key still works after a click.
     """
     made = QPushButton(words, parent)
     if act is not None:
@@ -69,7 +69,7 @@ _PIXEL_SIZES = (20, 30, 40, 60)  # 20 logical pixels at the pixel ratios 1, 1.5,
 
 
 def icon(name: str, colour: QColor, *, disabled: QColor | None = None) -> QIcon:
-    """The icon `name` in one colour, with another one for disabled widgets."""
+    """Return the icon `name` in one colour, and in the colour of disabled widgets."""
     result = QIcon()
     for size in _PIXEL_SIZES:
         result.addPixmap(pixmap(name, colour, size))
@@ -79,7 +79,7 @@ def icon(name: str, colour: QColor, *, disabled: QColor | None = None) -> QIcon:
 
 
 def pixmap(name: str, colour: QColor, size: int) -> QPixmap:
-    """`size` device pixels square; drawn once, and kept while Qt has room for it."""
+    """Return an icon of `size` device pixels square, from Qt's cache if possible."""
     key = f"{name} {colour.name()} {size}"
     image = QPixmap()
     if not QPixmapCache.find(key, image):
@@ -104,13 +104,13 @@ def application_icon() -> QIcon:
 
 
 class IconButton(QToolButton):
-    """A button that shows one icon; its name is for screen readers and the tooltip.
+    """A button with one icon. Screen readers and the tooltip use its name.
 
     Only Tab gives it the focus, so that the talk key still works after a click. `act` is called for
     each click.
 
     Signals:
-        renamed: the icon or the name is different now.
+        renamed: the icon or the name has changed.
     """
 
     renamed = Signal()
@@ -136,7 +136,7 @@ class IconButton(QToolButton):
             self.clicked.connect(act)
 
     def open_menu(self, menu: QMenu) -> None:
-        """Each press opens this menu."""
+        """Open this menu at each press."""
         self.setMenu(menu)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
@@ -210,7 +210,7 @@ class Switch(QCheckBox):
         return self.sizeHint()
 
     def hitButton(self, position: QPoint) -> bool:
-        """The whole widget, label included."""
+        """Accept a click anywhere on the widget, also on its label."""
         return self.rect().contains(position)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -285,8 +285,8 @@ class LevelMeter(QWidget):
 
 
 class Progress(QProgressBar):
-    """How far something is, or only that it runs, as a thin line. Without animations it never moves
-    back and forth; the text beside it says that something is running.
+    """A thin line that shows the progress of an operation, or only that it runs. Without animations
+    the line does not move back and forth; the text beside it says that the operation runs.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:

@@ -33,7 +33,7 @@ def ask_for(
     filters: str = "",
     mode: QFileDialog.FileMode = QFileDialog.FileMode.ExistingFile,
 ) -> QFileDialog:
-    """Let the person choose a file, or with another `mode` a folder; `take` gets it."""
+    """Open a dialog for a file, or with another `mode` for a folder. `take` gets the path."""
     dialog = QFileDialog(parent, title, within, filters)
     dialog.setFileMode(mode)
     return _opened(dialog, take)
@@ -42,8 +42,10 @@ def ask_for(
 def ask_where(
     parent: QWidget, title: str, name: str, formats: Mapping[str, str], take: Take
 ) -> QFileDialog:
-    """Ask where to write a file; `take` gets the path, whose suffix is that of the format.
-    `formats`: marked words -> suffix, the usual one first; one that is empty adds no suffix.
+    """Open a dialog for the file to write. `take` gets the path with the suffix of the chosen
+    format.
+
+    `formats`: marked words -> suffix, the default first. An empty suffix is not appended.
     """
     dialog = QFileDialog(parent, title, name)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -62,8 +64,8 @@ def _opened(dialog: QFileDialog, take: Take) -> QFileDialog:
 
 
 def prefer_the_systems(environment: MutableMapping[str, str]) -> None:
-    """Have Qt ask the portal, where there is one that shows files. To be called before the
-    QApplication is made, with os.environ.
+    """Set Qt's platform theme to the portal if the portal has a file chooser. Call this with
+    os.environ before the QApplication is created.
     """
     if sys.platform == "linux" and not environment.get(_THEME) and _has_portal(environment):
         environment[_THEME] = "xdgdesktopportal"

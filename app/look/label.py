@@ -14,10 +14,10 @@ _LEAST = 40  # logical pixels; the narrowest that a line may get
 
 
 class Label(QLabel):
-    """Shows any text as it is written: markup is not interpreted and nothing is loaded.
+    """Shows a text unchanged: markup is not interpreted and nothing is loaded.
 
-    `kind`: the style sheet's, for the colour. `size`: times that of the parent's text. `figures`:
-    all digits are equally wide.
+    `kind`: the kind in the style sheet, for the colour. `size`: a factor on the parent's text size.
+    `figures`: all digits are equally wide.
     """
 
     def __init__(
@@ -51,14 +51,17 @@ class WrappingLabel(Label):
         self.setWordWrap(True)
 
     def take_any_width(self, *, whole: bool = False) -> None:
-        """Let a long word widen nothing. `whole`: for layouts without height-for-width, where
-        labels that wrap are cut off otherwise; it asks for more height than most texts need.
+        """Allow any width, so that a long word does not widen the window. `whole`: reserve the full
+        height, for layouts without height-for-width that would cut off a label that wraps. It is
+        more height than most texts need.
         """
         policy = QSizePolicy.Policy
         self.setSizePolicy(policy.Ignored, policy.MinimumExpanding if whole else policy.Preferred)
 
     def say(self, text: str, *, kind: str | None = None) -> None:
-        """Show a text, from now on of this `kind` if one is given; without a text it is hidden."""
+        """Show a text, and change to `kind` if one is given. The label is hidden while it has no
+        text.
+        """
         if kind is not None:
             self.setProperty("kind", kind)
             self.style().polish(self)
@@ -96,8 +99,8 @@ class FoldingLabel(Label):
 
 
 class SteadyLabel(FoldingLabel):
-    """One line with room for the longest of `texts`, so that nothing beside it moves whichever it
-    says. A longer text is shortened.
+    """One line with the fixed width of the longest of `texts`, so that its neighbours do not move
+    when the text changes. A longer text is shortened.
     """
 
     def __init__(self, texts: Sequence[str], parent: QWidget, **look: Any) -> None:
@@ -115,5 +118,5 @@ class SteadyLabel(FoldingLabel):
 
 
 def announce(widget: QWidget, text: str) -> None:
-    """Let a screen reader say this now."""
+    """Make a screen reader read this text now."""
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))

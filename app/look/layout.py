@@ -1,10 +1,11 @@
-"""Rows and columns, each made by one call with its items in their order. Scroll areas with the bar
-over the content, so that nothing moves when it appears. And sizes that several parts share: the
-reading column, whose width the conversation and the parts above and below it have, and the largest
-window that fits on a screen.
+"""Rows and columns, each created by one call with its items in order; scroll areas; shared sizes.
 
-Invariant: a widget's own layout has a margin only if one is given; without a given spacing the
-style's is used.
+The scroll bar lies over the content, so that nothing moves when it appears. The shared sizes are
+the width of the reading column, which the conversation and its neighbours have, and the size of the
+largest window that fits on a screen.
+
+Invariant: a widget's own layout has a margin only if one is given. Without a given spacing it has
+the style's.
 """
 
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Spring:
 
 @dataclass(frozen=True)
 class Placed:
-    """A widget or layout that takes a share of the room, or stands at one side of its place."""
+    """A widget or layout with its share of the free space, or the side at which it is aligned."""
 
     what: QWidget | QLayout
     share: int = 0
@@ -60,12 +61,12 @@ Item = QWidget | QLayout | Placed | Spring | int  # a number is a gap of this si
 
 
 def wide(what: QWidget | QLayout, share: int = 1) -> Placed:
-    """It takes the room that is left over."""
+    """Let an item take a share of the free space."""
     return Placed(what, share)
 
 
 def placed(side: Side, what: QWidget) -> Placed:
-    """It keeps its own size and stands at this side."""
+    """Align an item, in its own size, at this side."""
     return Placed(what, side=side)
 
 
@@ -75,8 +76,8 @@ def row(
     margins: Margins | None = NO_MARGINS,
     spacing: int | None = None,
 ) -> QHBoxLayout:
-    """From left to right. `on`: the widget it lays out; None = it becomes a part of another layout.
-    `margins` None: the style's.
+    """Create a row, filled from left to right. `on`: the widget that gets the layout; None = the
+    row becomes a part of another layout. `margins` None: the style's margins.
     """
     layout = QHBoxLayout() if on is None else QHBoxLayout(on)
     fill(layout, *items, margins=margins, spacing=spacing)
@@ -89,7 +90,7 @@ def column(
     margins: Margins | None = NO_MARGINS,
     spacing: int | None = None,
 ) -> QVBoxLayout:
-    """The same from top to bottom."""
+    """Create a column, filled from top to bottom. The arguments are those of row()."""
     layout = QVBoxLayout() if on is None else QVBoxLayout(on)
     fill(layout, *items, margins=margins, spacing=spacing)
     return layout
@@ -98,7 +99,7 @@ def column(
 def fill(
     layout: QBoxLayout, *items: Item, margins: Margins | None = None, spacing: int | None = None
 ) -> None:
-    """Append to a layout; None leaves its margins and its spacing as they are."""
+    """Append items to a layout. With None, its margins or its spacing do not change."""
     if margins is not None:
         layout.setContentsMargins(*margins)
     if spacing is not None:
@@ -125,7 +126,7 @@ def _add(layout: QBoxLayout, placed: Placed) -> None:
 def card(
     parent: QWidget, *items: Item, kind: str = "card", margins: Margins | None = (14, 10, 10, 10)
 ) -> QFrame:
-    """A frame of its own, of this `kind` in the style sheet, with a column of these in it."""
+    """Create a frame with a column of these items. `kind`: its kind in the style sheet."""
     frame = QFrame(parent)
     frame.setProperty("kind", kind)
     column(*items, on=frame, margins=margins)
@@ -133,12 +134,14 @@ def card(
 
 
 def room_for_window(widget: QWidget) -> QSize:
-    """The largest window that its screen shows whole, in logical pixels, without the frame."""
+    """Return the largest window size that fits on the widget's screen, without the frame, in
+    logical pixels.
+    """
     return widget.screen().availableSize() - _FRAME
 
 
 def gutter(width: float) -> float:
-    """The space on each side of the column for a total width in pixels."""
+    """Return the space on each side of the reading column in an area of this width, in pixels."""
     return max(GUTTER, (width - COLUMN) / 2)
 
 
@@ -153,7 +156,7 @@ class ReadingColumn(QWidget):
         self._column = column(*widgets, on=self, margins=None, spacing=8)
 
     def leave(self, left: int) -> None:
-        """Leave `left` pixels free, because something stands beside the conversation."""
+        """Reserve `left` pixels for the panel beside the conversation."""
         self._left = left
         self._fit()
 

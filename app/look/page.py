@@ -105,7 +105,7 @@ class WindowReactivated(QObject):
 
 
 def bring_to_front(window: QWidget) -> None:
-    """Show it, before all others."""
+    """Show a window in front of all others."""
     window.show()
     window.raise_()
     window.activateWindow()

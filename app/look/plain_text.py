@@ -24,12 +24,12 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same without line ends, for a name."""
+    """Return the text of plain() without line ends, for a name."""
     return " ".join(plain(text).split())
 
 
 def tool_tip(text: str) -> str:
-    """The text escaped for a tool tip, where Qt would interpret HTML."""
+    """Escape the text for a tool tip, because Qt interprets HTML there."""
     return f'<p style="white-space:pre-wrap">{html.escape(plain(text))}</p>'
 
 
@@ -41,7 +41,7 @@ def displayable(text: str) -> str:
 
 
 def characters(text: str, position: int) -> int:
-    """How many characters of the text stand before a position: the opposite of units()."""
+    """Convert a position in UTF-16 units to a number of characters; the inverse of units()."""
     for number, character in enumerate(text):
         if position <= 0:
             return number
@@ -50,5 +50,5 @@ def characters(text: str, position: int) -> int:
 
 
 def units(text: str) -> int:
-    """How many positions a text takes in a QTextDocument."""
+    """Return the length of a text in a QTextDocument, in UTF-16 units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,5 +1,5 @@
-"""Colours, fonts and the style sheet: dark and light, also in high contrast, following the system
-while the program runs; and whether anything may move.
+"""Colours, fonts, the style sheet, and reduced motion. The colours are dark or light, also in high
+contrast, and follow the system while the program runs.
 
 Invariant: the colours are in resources/colours.toml. Painted widgets read `Theme.colours` when they
 paint and repaint on `changed`.
@@ -65,12 +65,12 @@ class Motion(QObject):
         return self._is_reduced or self._is_reduced_everywhere
 
     def choose(self, mode: str) -> None:
-        """`mode` as in the setting window.motion: 'reduced', or 'system' to follow the system."""
+        """Store the setting window.motion: 'reduced', or 'system' to follow the system."""
         self._is_reduced = mode == "reduced"
         self.changed.emit()
 
     def follow_system(self, wants_stillness: bool) -> None:
-        """Note what the system wants now."""
+        """Store whether the system's setting asks for reduced motion."""
         self._is_reduced_everywhere = wants_stillness
         self.changed.emit()
 
@@ -134,12 +134,12 @@ class Theme(QObject):
 
 
 def mode_named(name: str) -> Mode:
-    """The mode that a setting names; for an unknown name, follow the system."""
+    """Return the mode of a setting's value; for an unknown value, follow the system."""
     return next((mode for mode in Mode if mode.value == name), Mode.SYSTEM)
 
 
 def palette(colours: Colours) -> QPalette:
-    """The Qt palette for everything the style sheet does not reach."""
+    """Return the Qt palette, for everything that the style sheet does not cover."""
     result = QPalette()
     for place, name in palettes()["roles"].items():
         result.setColor(getattr(QPalette.ColorRole, place), QColor(colours[name]))
@@ -150,7 +150,7 @@ def palette(colours: Colours) -> QPalette:
 
 
 def style_sheet(colours: Colours) -> str:
-    """The application's style sheet in these colours."""
+    """Return the application's style sheet in these colours."""
     text = resource("qss", "rubato.qss").read_text(encoding="utf-8")
     pictures = {"chevron": "combo-chevron.svg", "tick": "check.svg"}
     paths = {name: resource("icons", file).as_posix() for name, file in pictures.items()}
@@ -168,7 +168,7 @@ def load_fonts() -> QFont:
 
 
 def scaled(font: QFont, factor: float, *, strong: bool = False, figures: bool = False) -> QFont:
-    """The same font at another size; `figures` makes all digits equally wide."""
+    """Return the font at `factor` times its size. `figures`: all digits are equally wide."""
     result = QFont(font)
     result.setPointSizeF(font.pointSizeF() * factor)
     if strong:
