@@ -332,7 +332,8 @@ def _licences(options: argparse.Namespace) -> int:
 
 class _ShareLine:
     """Progress of a long operation on one line of standard error; short operations print
-    nothing."""
+    nothing.
+    """
 
     def __init__(self) -> None:
         self._due = time.monotonic() + _SOON_S

@@ -103,7 +103,8 @@ def _measure(fetched: Container[str], say: Callable[[str], None]) -> None:
 
 def automatic(settings: api.Settings) -> tuple[str, str]:
     """Describe the recogniser and the synthesiser that 'auto' selects on this machine, one line
-    each."""
+    each.
+    """
     ears = api.choose_recogniser(settings.recogniser)
     voice = api.choose_synthesiser(settings.speech)
     return (
