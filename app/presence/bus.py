@@ -1,7 +1,7 @@
-"""The person's D-Bus: one connection, read as part of Qt's own event loop, without a thread.
+"""The person's D-Bus: one connection, read in Qt's event loop, without a thread.
 
-Invariant: after connect() nothing here waits. An answer arrives as a call; if a service went away,
-D-Bus itself sends an error.
+Invariant: after connect_to_session() nothing here waits. An answer arrives as a call; if a service
+ended, D-Bus itself sends an error.
 """
 
 import logging
@@ -25,7 +25,7 @@ Answered = Callable[["Message"], None]
 
 
 class Address(NamedTuple):
-    """An interface of an object of a service; `service` is its well-known name."""
+    """An interface of an object of a service. `service`: its well-known name."""
 
     path: str
     service: str
@@ -37,7 +37,7 @@ THE_BUS = Address("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesk
 
 @dataclass(frozen=True)
 class Watch:
-    """A signal that we wait for."""
+    """A signal with the function that receives it."""
 
     interface: str
     member: str
@@ -45,8 +45,10 @@ class Watch:
 
 
 class Bus(QObject):
-    """Signals:
-    lost: the connection is gone, and so are the answers to all calls.
+    """The connection to the bus.
+
+    Signals:
+        lost: the connection has ended, and calls in progress will get no answer.
     """
 
     lost = Signal()
@@ -64,7 +66,7 @@ class Bus(QObject):
 
     @property
     def name(self) -> str:
-        """Our own unique name, such as ':1.42'; empty when not connected."""
+        """This connection's unique name, such as ':1.42'; empty while it is not connected."""
         return self._connection.unique_name if self._connection is not None else ""
 
     def connect_to_session(self) -> bool:
@@ -123,7 +125,9 @@ class Bus(QObject):
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
     def watch_name(self, name: str, report: Callable[[str], None]) -> None:
-        """Call `report` with the owner of a name, now and at every change; empty = none."""
+        """Call `report` with the owner of a name now and at every change; empty = the name has no
+        owner.
+        """
 
         def on_change(message: "Message") -> None:
             if message.body[0] == name:
@@ -173,13 +177,13 @@ def is_error(message: "Message") -> bool:
 
 
 def error_of(message: "Message") -> str:
-    """The text of an error; empty when it has none."""
+    """Return the text of an error message; empty if it has none."""
     body = message.body
     return str(body[0]) if body and isinstance(body[0], str) else ""
 
 
 def path_of(message: "Message") -> str:
-    """The object that sent a signal."""
+    """Return the path of the object that sent a signal."""
     from jeepney import HeaderFields
 
     return str(message.header.fields.get(HeaderFields.path, ""))

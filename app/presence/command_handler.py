@@ -17,7 +17,7 @@ RATE_STEP = 5  # tenths of a syllable per second: enough to be heard at once
 
 
 class CommandHandler:
-    """Serves one window, once it is there."""
+    """Carries out commands in one window, as soon as that exists."""
 
     def __init__(self) -> None:
         self._window: Window | None = None  # None = it is still being created
@@ -26,7 +26,9 @@ class CommandHandler:
         self._window = window
 
     def on_message(self, message: Message) -> str:
-        """Do it; return "", or a sentence that says why not. STATUS gives a ProgramState."""
+        """Carry out a message. Return "" or a sentence with the reason why not; for STATUS a
+        ProgramState.
+        """
         if message.order is Order.STATUS:
             return self.state.value
         if self._window is None:
@@ -40,7 +42,7 @@ class CommandHandler:
         return ""
 
     def do(self, order: Order) -> None:
-        """Carry out an order that has no arguments."""
+        """Carry out a command without arguments."""
         window = self._window
         if window is None:
             return
@@ -80,7 +82,7 @@ class CommandHandler:
             self._window.post(command)
 
     def show_or_hide(self) -> None:
-        """The action of a click on the tray icon."""
+        """Hide a visible window, otherwise show it: the action of a click on the tray icon."""
         window = self._window
         if window is not None and window.isVisible() and not window.isMinimized():
             window.hide()

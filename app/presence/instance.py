@@ -31,7 +31,7 @@ _LOOK_MS = 1000
 
 
 class Claim(Enum):
-    """The result of trying to become the one Rubato."""
+    """The result of an attempt to become the person's only Rubato."""
 
     OURS = "ours"
     TAKEN = "taken"  # another one listens
@@ -39,7 +39,9 @@ class Claim(Enum):
 
 
 class Instance(QObject):
-    """`handle` carries out a message and returns "", or a sentence that says why not."""
+    """Receives messages as the person's only Rubato. `handle` carries out a message and returns "",
+    or a sentence with the reason why not.
+    """
 
     def __init__(self, handle: Handle, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +121,7 @@ class Instance(QObject):
 
 
 def _prepared(folder: Path) -> bool:
-    """True if a socket may be in this folder; a folder of our own is created."""
+    """Return True if the folder is fit for a socket; create it if it is ours."""
     if folder.name.startswith("rubato-"):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -129,7 +131,7 @@ def _prepared(folder: Path) -> bool:
 
 
 def _answers(address: str) -> bool:
-    """True if a program accepts a connection there."""
+    """Return True if a program accepts a connection at the address."""
     channel = QLocalSocket()
     channel.connectToServer(address)
     found = channel.waitForConnected(_LOOK_MS)

@@ -1,7 +1,7 @@
-"""Sends commands to the running Rubato, from a key bound in the desktop or from a terminal.
+"""Sends commands to the running Rubato, from a key that the desktop binds, or from a terminal.
 
 Invariant: imports only small parts of the standard library, no Qt and no engine, because a key
-bound to it must act at once. One message per connection, one line of JSON each way.
+press must act at once. One message per connection, one line of JSON each way.
 """
 
 import json
@@ -48,7 +48,9 @@ class ProgramState(Enum):
 
 
 class Message(NamedTuple):
-    """`text` is for SAY; `token` is the desktop's permission to take the focus (XDG activation)."""
+    """A command with its arguments. `text` is for SAY; `token` is the desktop's permission to take
+    the focus (XDG activation).
+    """
 
     order: Order
     text: str = ""
@@ -56,11 +58,11 @@ class Message(NamedTuple):
 
 
 class NotRunning(Exception):
-    """This person has no running Rubato."""
+    """No Rubato of this person is running."""
 
 
 class NoAnswer(Exception):
-    """It runs, but did not answer in time or disconnected."""
+    """The running Rubato did not answer in time, or disconnected."""
 
 
 def encode(message: Message) -> bytes:
@@ -69,8 +71,7 @@ def encode(message: Message) -> bytes:
 
 
 def decode(line: bytes) -> Message:
-    """Parse a line. ValueError, with a sentence that says what is wrong, for everything that
-    encode() would not write."""
+    """Parse a line that encode() wrote. ValueError with the reason for any other line."""
     try:
         given = json.loads(line)
         order, text, token = Order(given["order"]), given["text"], given["token"]
@@ -84,8 +85,8 @@ def decode(line: bytes) -> Message:
 
 
 def send(message: Message) -> str:
-    """Send it to the running program. Returns "" when it was done, else a sentence that says why
-    not; for STATUS a ProgramState. NotRunning when there is none, NoAnswer when it is stuck.
+    """Send a message to the running Rubato. Return "" after success, otherwise a sentence with the
+    reason; for STATUS a ProgramState. NotRunning if there is none, NoAnswer if it does not answer.
     """
     if len(message.text) > LONGEST_TEXT:
         return _TOO_LONG
@@ -99,7 +100,7 @@ def send(message: Message) -> str:
 
 
 def state() -> ProgramState | None:
-    """The state of the running Rubato; None when none runs or it does not answer."""
+    """Return the state of the running Rubato; None if there is none or it does not answer."""
     try:
         return ProgramState(send(Message(Order.STATUS)))
     except (NotRunning, NoAnswer, ValueError):
@@ -107,8 +108,8 @@ def state() -> ProgramState | None:
 
 
 def addresses() -> list[str]:
-    """Where it may listen, best first: paths of sockets, or on Windows the name of a pipe. A
-    different data folder means a different Rubato.
+    """Return the possible addresses of the running Rubato, best first: paths of sockets, or on
+    Windows the name of a pipe. Each data folder has a Rubato of its own.
     """
     data = os.environ.get("RUBATO_DATA", "")
     mark = f"-{zlib.crc32(os.path.abspath(os.path.expanduser(data)).encode()):08x}" if data else ""
@@ -129,7 +130,7 @@ def is_private(folder: str) -> bool:
 
 
 def tell(message: Message) -> int:
-    """send() for a terminal: faults go to standard error; returns the exit status."""
+    """Send a message and report a failure on standard error. Return the exit status."""
     status = _send_or_report(message)
     if status is None:
         return _reported(
@@ -147,12 +148,12 @@ def raise_running(*, hidden: bool = False) -> int | None:
 
 
 def activation_token() -> str:
-    """The desktop's permission to take the focus; empty if it gave none."""
+    """Return the desktop's permission to take the focus; empty if it gave none."""
     return os.environ.get("XDG_ACTIVATION_TOKEN", "")[:_LONGEST_TOKEN]
 
 
 def message_of(arguments: Sequence[str]) -> Message | None:
-    """The message for a command line; None when it is something else or has mistakes."""
+    """Return the message for a command line; None for other commands and for invalid arguments."""
     words = list(arguments)
     if words[:1] == ["say"] and words.count("--in-window") == 1 and len(words) == 3:
         words.remove("--in-window")
@@ -187,8 +188,8 @@ def _reported(refusal: str) -> int:
 
 
 def _folders() -> list[str]:
-    """The person's runtime folder, else one of our own for temporary files; also one in /tmp,
-    because a path may be too long for a socket.
+    """Return the person's runtime folder, or else a temporary folder of our own. A folder in /tmp
+    follows, because a path may be too long for a socket.
     """
     own = f"rubato-{os.getuid()}"
     temporary = (os.environ.get("TMPDIR") or "/tmp", "/tmp")

@@ -1,9 +1,10 @@
-"""Notifications of important events while the window is hidden: a timer, a lost microphone, a
-fetched model; never a reply. And the desktop's setting against animations, which Qt does not report
-yet.
+"""Notifications of important events while the window is hidden, and the desktop's setting against
+animations, which Qt does not report yet.
 
-Invariant: a notification is plain text, whatever a timer is called; a click on it shows the window.
-One about a timer has buttons, where the desktop shows them, and goes when the timer is dismissed.
+The events are a timer, a lost microphone and a fetched model, never a reply. Invariant: a
+notification is plain text, whatever a timer is called, and a click on it shows the window. The
+notification of a timer has buttons, where the desktop supports them, and closes when the timer is
+dismissed.
 """
 
 import ctypes
@@ -39,7 +40,8 @@ Show = Callable[[str, str], None]
 
 @dataclass(frozen=True)
 class Buttons:
-    """Buttons of a notification, what each does by its label, and the timer they are for."""
+    """The buttons of a notification. `acts`: label -> action. `timer`: the timer that they act
+    on."""
 
     timer: int | None = None
     acts: Mapping[str, Callable[[], None]] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class Notifications(QObject):
         bus.watch(SERVICE.service, SERVICE.interface, "NotificationClosed", self._on_end)
 
     def show(self, title: str, text: str, buttons: Buttons | None = None) -> None:
-        """Show it; never waits."""
+        """Show a notification, without waiting for the desktop."""
         shown = buttons or Buttons()
         title, text = one_line(title)[:_LONGEST], one_line(text)[:_LONGEST]
         if not self._bus.is_connected:
@@ -86,7 +88,7 @@ class Notifications(QObject):
         self._bus.call(SERVICE, "Notify", "susssasa{sv}i", (*body, *rest), answered)
 
     def keep_timers(self, numbers: frozenset[int]) -> None:
-        """Close those of all other timers."""
+        """Close the notifications of all timers but these."""
         for shown, buttons in self._shown.items():
             if buttons.timer is not None and buttons.timer not in numbers:
                 self._bus.call(SERVICE, "CloseNotification", "u", (shown,), lambda message: None)
@@ -116,8 +118,8 @@ Report = Callable[[bool], None]
 
 
 class ReducedMotion:
-    """Calls `report` now and at every change. If the system does not say, animations are on; on
-    macOS it is not asked yet.
+    """Reports the system's setting against animations, now and at every change. Without such a
+    setting, animations are on; on macOS it is not read yet.
     """
 
     def __init__(self, bus: Bus, report: Report) -> None:

@@ -30,8 +30,9 @@ _GOES_ON = mark("Rubato keeps running in the tray. Quit there, or with Ctrl+Q in
 
 
 class Presence(QObject):
-    """`tray` False: no icon, whatever the settings say. `hidden`: the window has not been shown
-    yet."""
+    """`tray` False: no icon, whatever the settings are. `hidden`: the window has not been shown
+    yet.
+    """
 
     def __init__(
         self, window: Window, handler: CommandHandler, settings: api.Settings, *, tray: bool
@@ -61,7 +62,7 @@ class Presence(QObject):
         window.put_away.connect(self._on_put_away)
 
     def begin(self) -> None:
-        """Connect to the desktop."""
+        """Connect to the desktop, listen for commands, and set up the tray and the global keys."""
         self.bus.connect_to_session()
         self._notifications = Notifications(self.bus, self._show_balloon, self)
         self._notifications.clicked.connect(self._handler.show)
@@ -73,7 +74,7 @@ class Presence(QObject):
         )
 
     def end(self) -> None:
-        """Disconnect from the desktop, and end Rubato's processes that still run."""
+        """Disconnect from the desktop, and end the processes that Rubato still runs."""
         self.tray.want(False)
         self.keys.close()
         self.server.end()
@@ -146,7 +147,7 @@ class Presence(QObject):
         self._window.open_settings(None)
 
     def _show_balloon(self, title: str, text: str) -> None:
-        """For desktops without a notification service; without a tray nothing is shown."""
+        """Show a balloon at the tray icon, for desktops without a notification service."""
         if self.tray.icon is not None:
             information = QSystemTrayIcon.MessageIcon.Information
             self.tray.icon.showMessage(title, text, information)

@@ -1,9 +1,9 @@
-"""The icon in the desktop's tray: shows what the assistant does, and offers what is needed while
-the window is hidden.
+"""The icon in the desktop's tray: shows the state of the assistant, and offers the actions that are
+needed while the window is hidden.
 
-Invariant: everything is in its menu, because not every desktop reports clicks. The icon is created
-only when there is a tray, which may start long after the program; one created earlier would stay
-invisible.
+Invariant: the menu has all actions, because not every desktop reports clicks. The icon is created
+only when there is a tray, which may start long after the program. An icon that is created earlier
+would stay invisible.
 """
 
 from collections.abc import Callable
@@ -53,7 +53,7 @@ _PHASES = {
 
 
 class Tray(QObject):
-    """Keeps an icon in the tray if there is one. `is_available` says whether there is one now.
+    """The icon in the tray. `is_available`: there is a tray now.
 
     Signals:
         came: the icon has appeared.
@@ -104,7 +104,7 @@ class Tray(QObject):
         return self.icon is not None and self._is_available()
 
     def want(self, on: bool) -> None:
-        """Show an icon, now or when there is a tray; or none."""
+        """Show an icon as soon as there is a tray, or remove it."""
         if on and self.icon is None:
             self._looking.start()
             self.look()
@@ -181,7 +181,7 @@ class Tray(QObject):
 
 
 def face(state: TrayState) -> QIcon:
-    """The icon of a state, sharp in every panel."""
+    """Return the icon of a state, in the sizes that panels need."""
     name, ground, ink = _FACES[state]
     icon = QIcon()
     for size in _SIZES:

@@ -1,6 +1,6 @@
-"""Registers the global keys of the settings in this system's way, and carries out their actions.
+"""Registers the global keys of the settings and carries out their actions.
 
-Invariant: no key is set by default, and then nothing is opened and nothing listens.
+Invariant: no key is set by default, and then no connection is opened and nothing listens.
 """
 
 import os
@@ -31,10 +31,12 @@ _PRESSED = {
 
 
 class GlobalKeys(QObject):
-    """Signals:
-    failed(message, hint): a key does not work; the hint names a remedy.
-    bound(text): the keys that the desktop gave.
-    talk_pressed: the talk key went down.
+    """The global keys that the person chose.
+
+    Signals:
+        failed(message, hint): a key does not work; the hint names a remedy.
+        bound(text): the keys that the desktop chose.
+        talk_pressed: the talk key went down.
     """
 
     failed = Signal(str, str)

@@ -34,7 +34,7 @@ _REFUSED = mark(
 
 
 class PortalKeys(KeySource):
-    """Serves one set of keys at a time."""
+    """The source of keys under Wayland, for one set of keys at a time."""
 
     def __init__(self, bus: Bus, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class PortalKeys(KeySource):
         self._wanted = {}
 
     def _on_owner(self, owner: str) -> None:
-        """Begin a new session: the portal started, ended or restarted."""
+        """Begin a new session, because the portal started, ended or restarted."""
         was, self._owner = self._owner, owner
         if owner == was or (was == "" and self._waiting):
             return  # the latter: our own call has started it
@@ -119,7 +119,8 @@ class PortalKeys(KeySource):
         return bool(self._session) and message.body[0] == self._session
 
     def _ask(self, method: str, signature: str, body: tuple[Any, ...], then: Any) -> None:
-        """Make a request; `then` gets the results of its response."""
+        """Call a method of the portal. `then` is called with the results in the portal's
+        response."""
         token = self._token()
         *others, options = body
         whole = (*others, {**options, "handle_token": ("s", token)})
@@ -159,7 +160,7 @@ class PortalKeys(KeySource):
 
 
 def _bound_keys(shortcuts: list[tuple[str, dict[str, Any]]]) -> str:
-    """The keys that the desktop gave, as a line for the person."""
+    """Return the keys that the desktop chose, as a line for the person."""
     words = {action.value: action.words for action in Action}
     bound = [
         f"{trigger} ({words[name]})"

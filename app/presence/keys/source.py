@@ -40,7 +40,9 @@ _ALONE = re.compile(r"F\d+|Pause|ScrollLock|Menu")  # these are never typed
 
 @dataclass(frozen=True)
 class Chord:
-    """`keysym` is X11's name of the key, `virtual_key` the number Windows gives it."""
+    """A key with its modifiers. `keysym`: X11's name of the key. `virtual_key`: its number on
+    Windows.
+    """
 
     modifiers: frozenset[str]
     keysym: str
@@ -53,7 +55,9 @@ class Chord:
 
 
 def parse(text: str) -> Chord:
-    """'Ctrl+Alt+Space', as Qt writes keys. InvalidInput when that cannot be a global key."""
+    """Parse a key in Qt's notation, such as 'Ctrl+Alt+Space'. InvalidInput if it cannot be a global
+    key.
+    """
     *modifiers, key = [part.strip() for part in text.split("+")]
     named = _named(key)
     unknown = set(modifiers) - set(_MODIFIERS)
@@ -118,7 +122,7 @@ class KeySource(QObject):
         self._down: set[Action] = set()
 
     def grab(self, chords: Mapping[Action, Chord]) -> None:
-        """Register these keys and no others."""
+        """Register these keys and unregister all others."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -126,7 +130,7 @@ class KeySource(QObject):
         raise NotImplementedError
 
     def press(self, action: Action) -> None:
-        """A key went down; a repeat is not reported."""
+        """Report that a key went down, unless it is already down."""
         if action not in self._down:
             self._down.add(action)
             self.pressed.emit(action)
@@ -142,7 +146,7 @@ class KeySource(QObject):
             self.release(action)
 
     def report_taken(self, actions: Sequence[Action]) -> None:
-        """Other programs have the keys of these actions."""
+        """Report that other programs have registered the keys of these actions."""
         if actions:
             names = ", ".join(f"“{action.words}”" for action in actions)
             reason = tr(
@@ -152,7 +156,7 @@ class KeySource(QObject):
 
 
 class NoKeys(KeySource):
-    """For a system without global keys: says so when one is chosen."""
+    """The source of keys for a system without global keys: reports that, once a key is chosen."""
 
     def __init__(self, reason: str, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -122,13 +122,14 @@ class X11Keys(KeySource):
                     self.release(action)
 
     def _is_down(self, code: int) -> bool:
-        """True while the key is held, even while it repeats as release and press."""
+        """Return True while the key is held, although auto-repeat reports it as release and
+        press."""
         assert self._display is not None
         keys = self._display.query_keymap()
         return bool(keys[code // 8] & 1 << code % 8)
 
     def _on_mapping(self, event: "display.event.Event") -> None:
-        """Grab the keys again: after a change of the layout they have other codes."""
+        """Register the keys again, because a new keyboard layout has other key codes."""
         assert self._display is not None
         self._display.refresh_keyboard_mapping(event)
         if event.request == X.MappingKeyboard and self._wanted:
