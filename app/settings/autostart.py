@@ -46,7 +46,7 @@ def is_on() -> bool:
 
 
 def turn(on: bool, command: Sequence[str] | None = None) -> None:
-    """Start Rubato at login, or no longer. OSError if the system does not allow it."""
+    """Switch the start at login on or off. OSError if the system does not allow it."""
     words = [*(command or own_command()), _HIDDEN]
     if sys.platform == "win32":
         _write_windows(words if on else None)
@@ -60,7 +60,7 @@ def turn(on: bool, command: Sequence[str] | None = None) -> None:
 
 
 def path() -> Path:
-    """The file that makes a Linux desktop or macOS start it."""
+    """Return the file that makes a Linux desktop or macOS start Rubato at login."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "LaunchAgents" / f"{APP_ID}.plist"
     chosen = os.environ.get("XDG_CONFIG_HOME", "")
@@ -102,8 +102,8 @@ _FIELD = Field(
 
 
 class LoginRow(SettingRow):
-    """A switch like those of the settings, read each time it becomes visible: the person may have
-    changed it elsewhere. `fault` says why it could not be changed.
+    """The switch for the start at login. It reads the system's state whenever it becomes visible,
+    because the person may have changed that elsewhere. `fault`: the reason why a change failed.
     """
 
     def __init__(self, theme: Theme, devices: Devices, parent: QWidget) -> None:

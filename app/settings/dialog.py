@@ -28,7 +28,7 @@ class SettingsDialog(QDialog):
     """Shows the current settings.
 
     Signals:
-        edited(key, value): the person changed a setting, or one is to be looked at again.
+        edited(key, value): the person changed a setting, or the unchanged wake phrase was trained.
     """
 
     edited = Signal(str, object)
@@ -81,7 +81,8 @@ class SettingsDialog(QDialog):
                     each.offer_devices(self._devices)
 
     def show_part(self, part: Part | None, section: str = "") -> None:
-        """Show the page of a part, or of a section of the settings ("audio")."""
+        """Show the page with a part of the assistant, or with a section of the settings
+        ("audio")."""
         for index, page in enumerate(PAGES):
             if (part is not None and page.part is part) or section in page.sections:
                 self.tabs.setCurrentIndex(index)
@@ -128,7 +129,7 @@ class SettingsDialog(QDialog):
         return Scrolled(content, self)
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:
-        """Settings that few people need, behind a button."""
+        """Create the button "Advanced" and the rows that it shows."""
         around = QWidget(parent)
         fold = button(tr("Advanced"), around, kind="fold")
         rows = QWidget(around)

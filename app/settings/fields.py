@@ -30,10 +30,10 @@ _TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
 class Editor(QWidget):
-    """A setting on screen.
+    """The editor of a setting.
 
     Signals:
-        edited(value): the person changed it.
+        edited(value): the person changed the value.
     """
 
     edited = Signal(object)
@@ -52,11 +52,11 @@ class Editor(QWidget):
         raise NotImplementedError
 
     def offer_devices(self, devices: Devices) -> None:
-        """The devices changed; editors that do not show devices ignore this."""
+        """Update the choices after a change of devices. Editors of other settings ignore this."""
 
 
 def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Editor:
-    """The editor for the values that a field may have."""
+    """Return an editor for the values that the field allows."""
     match field.rule:
         case settings.Choice(labels):
             options = [(word, tr(label)) for word, label in labels.items()]
@@ -93,7 +93,7 @@ class ChoiceEditor(Editor):
         self._box.activated.connect(lambda index: self.edited.emit(self._box.itemData(index)))
 
     def offer(self, options: list[tuple[str, str]]) -> None:
-        """Replace the (value, label) pairs; the choice stays if it still exists."""
+        """Replace the (value, label) pairs; the selection stays if its value still exists."""
         chosen = self._box.currentData()
         self._box.clear()
         for value, label in options:
@@ -110,7 +110,7 @@ class ChoiceEditor(Editor):
 
 
 class DeviceEditor(ChoiceEditor):
-    """A microphone or loudspeaker that exists now."""
+    """The choice of a connected microphone or loudspeaker."""
 
     def __init__(self, field: Field, devices: Devices, parent: QWidget) -> None:
         super().__init__(field, [], parent)
@@ -123,7 +123,7 @@ class DeviceEditor(ChoiceEditor):
 
 
 class NumberEditor(Editor):
-    """Shows no other value while a number is being typed."""
+    """A number. While the person types, changes from elsewhere are not shown."""
 
     def __init__(self, field: Field, rule: settings.Range, parent: QWidget) -> None:
         self._box = QDoubleSpinBox()
@@ -165,7 +165,7 @@ class NumberEditor(Editor):
 
 
 class TextEditor(Editor):
-    """Reports a text when it is complete and another than the one that is in force."""
+    """Reports a complete text if it differs from the current value."""
 
     _text = ""
 
@@ -191,7 +191,7 @@ class LineEditor(TextEditor):
             self.line.setText(self._text)
 
     def put(self, text: str) -> None:
-        """Change the text as if it had been typed."""
+        """Set the text, with the same effect as typing it."""
         self.line.setText(text)
         self._on_finished()
 
@@ -239,7 +239,7 @@ class ParagraphEditor(TextEditor):
 
 
 class _Paragraph(QPlainTextEdit):
-    """Several lines; Tab moves to the next field, as everywhere in the dialog."""
+    """A text of several lines. Tab moves to the next field, as everywhere in the dialog."""
 
     left = Signal()
 
@@ -280,7 +280,9 @@ class KeyEditor(Editor):
 
 
 class _KeyLine(QLineEdit):
-    """Chooses the key that is pressed, except the keys that move the focus."""
+    """A field for one key: the pressed key becomes the value. Keys that move the focus are
+    excepted.
+    """
 
     pressed = Signal(str)
 
@@ -299,7 +301,7 @@ class _KeyLine(QLineEdit):
 
 
 class _ChordLine(_KeyLine):
-    """The same with modifiers; Backspace removes the key."""
+    """A field for a key with modifiers. Backspace removes the key."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -337,5 +339,5 @@ class SettingRow(QWidget):
         self.column = column(label, self.editor, self.line, on=self, spacing=5)
 
     def say_why(self, why: str) -> None:
-        """Add to the help why what is automatic is what it is; empty = nothing is."""
+        """Append to the help text why 'auto' has its current meaning; empty = append nothing."""
         self.line.setText(f"{self._help}\n{why}".strip())

@@ -1,7 +1,7 @@
-"""The pages of the settings dialog and the sections on each. A row follows from the schema of its
-setting (engine/settings/sections.py), so a new setting needs no entry here.
+"""The pages of the settings dialog and the sections on each. The schema
+(engine/settings/sections.py) defines the rows, so a new setting needs no entry here.
 
-Invariant: only data, in English; the code that shows it translates it.
+Invariant: only data, in English. The code that shows it translates it.
 """
 
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from engine.api import Part, Settings, Value, settings
 
 @dataclass(frozen=True)
 class Field:
-    """A setting in one of its rows."""
+    """A row of the form that edits a setting."""
 
     key: str
     rule: settings.Rule
     shown: settings.Shown
 
     def is_wanted(self, values: Mapping[str, Value]) -> bool:
-        """True if the engine in force uses it."""
+        """True if the chosen engine uses the setting."""
         section = self.key.partition(".")[0]
         only = self.shown.only_with
         engines = (only,) if isinstance(only, str) else only
@@ -40,7 +40,7 @@ class Page:
     teaches: bool = False
 
     def fields(self, kind: type[Settings] = Settings) -> list[Field]:
-        """Its rows from top to bottom."""
+        """Return the page's rows from top to bottom."""
         of_sections = [
             each
             for section in self.sections
@@ -64,7 +64,7 @@ PAGES = (
 
 
 class Form:
-    """The settings that the window shows, perhaps newer than those in force. `kind`: their type."""
+    """The settings that the window shows, perhaps newer than the engine's. `kind`: their type."""
 
     def __init__(self, shown: Settings) -> None:
         self.kind = type(shown)
@@ -72,13 +72,13 @@ class Form:
 
 
 def field_of(key: str) -> Field:
-    """The first row of a setting."""
+    """Return the first row of a setting."""
     setting = settings.schema()[key]
     return Field(key, _rule(setting), setting.rows[0])
 
 
 def _rule(setting: settings.Setting) -> settings.Rule:
-    """Return the rule with the step of its arrows, if the schema gives none."""
+    """Return the setting's rule. A number without a step gets 1, or a tenth for fractions."""
     rule = setting.rule
     if isinstance(rule, settings.Range) and not rule.step:
         return replace(rule, step=1 if setting.kind is int else 0.1)

@@ -20,11 +20,11 @@ from engine.api import Settings, Value
 
 
 class Server(QObject):
-    """`command` starts Rubato (None: the way this one was started). `clients` are addresses, with
-    how much of each is going on.
+    """The server process. `command` starts Rubato; None = as this process was started. `clients`:
+    the addresses of the clients, each with its number of connections.
 
     Signals:
-        changed: it has started or ended, or its clients have changed.
+        changed: the server has started or ended, or its clients have changed.
     """
 
     changed = Signal()
@@ -57,7 +57,7 @@ class Server(QObject):
         self.changed.emit()
 
     def choose(self, key: str, value: Value) -> None:
-        """The person changed a setting."""
+        """Apply a setting that the person changed."""
         if key in self._chosen and self._chosen[key] != value:
             self._chosen[key] = value
             self.begin()
@@ -70,7 +70,8 @@ class Server(QObject):
 
     @property
     def state(self) -> str:
-        """In a sentence or two for the person; empty when it is switched off."""
+        """Return one or two sentences on the server's state; empty if the server is switched
+        off."""
         if self.fault or not self.address:
             waits = tr("The server starts\u2026") if self._job.is_under_way else ""
             return self.fault or waits

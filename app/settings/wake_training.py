@@ -1,8 +1,8 @@
-"""Training the wake phrase on this computer, from the settings.
+"""Training of the wake phrase on this computer, from the settings.
 
-Invariant: it shows the state, not the request: the engine says which phrase is in force. Training
-is a separate process, which continues when the page is closed; until it has succeeded, the phrase
-is recognised as before.
+Invariant: the row shows the phrase that the engine reports, not a requested one. The training is a
+separate process, which continues after the page is closed. The old model stays in use until the
+training has succeeded.
 """
 
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ from engine.api import Event, Failed, Notice, is_wake_phrase_taught
 
 
 class WakeTrainingRow(QWidget):
-    """`phrase` is in force; `command` starts Rubato (None: the way this one was started).
+    """The row that trains `phrase`. `command` starts Rubato; None = as this process was started.
 
     Signals:
-        taught(phrase): it is recognised from now on.
-        noted(event): the result of a training that ended while this was not on the screen.
+        taught(phrase): the training has succeeded; the phrase is recognised from now on.
+        noted(event): the result of a training that ended while the row was not visible.
     """
 
     taught = Signal(str)
@@ -50,17 +50,17 @@ class WakeTrainingRow(QWidget):
         self._show()
 
     def show_phrase(self, phrase: str) -> None:
-        """Show the phrase that is in force now."""
+        """Show the current wake phrase."""
         if phrase != self._phrase:
             self._phrase, self._fault = phrase, ""
         self._show()
 
     def end(self) -> None:
-        """End the training, as the program ends."""
+        """End a running training, because the program ends."""
         self._job.end()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Check again: it may have been trained in a terminal."""
+        """Read the state again, because `rubato wake` may have trained the phrase in a terminal."""
         super().showEvent(event)
         self._show()
 
