@@ -1,7 +1,7 @@
-"""The state of the assistant in one word, for the orb and the word beside it.
+"""The mood: the state of the assistant in one word, for the orb and the label beside it.
 
-Invariant: no Qt here. During a turn the mood is its phase, and at rest it depends on the parts.
-Nothing says that it listens before a microphone is open.
+Invariant: no Qt here. During a turn the mood is its phase; at rest it depends on the parts. The
+mood is never "listening" before a microphone is open.
 """
 
 from enum import Enum
@@ -12,7 +12,7 @@ from engine.api import Part, Phase
 
 
 class Mood(Enum):
-    """The values are shown to the person."""
+    """The moods; the values are the words on the screen."""
 
     STARTING = mark("Getting ready")
     READY = mark("Ready")
@@ -27,7 +27,7 @@ class Mood(Enum):
 
     @property
     def rests(self) -> bool:
-        """True while the floor is free and the assistant does not think."""
+        """True while nobody speaks and the assistant does not think."""
         return self not in (Mood.LISTENING, Mood.THINKING, Mood.SPEAKING)
 
 
@@ -39,7 +39,7 @@ _OF_A_TURN = {
 
 
 def mood(phase: Phase, parts: Parts, *, interrupted: bool = False) -> Mood:
-    """`interrupted`: the last reply has just been interrupted."""
+    """Return the mood. `interrupted`: the last reply has just been interrupted."""
     if phase is Phase.LISTENING and parts.is_deaf:
         return Mood.STARTING  # the talk key was pressed too soon
     if phase is not Phase.IDLE:

@@ -1,9 +1,9 @@
-"""The orb: shows at a glance whether the assistant rests, listens, thinks or speaks, and how
-loudly, or that it cannot.
+"""The orb: shows whether the assistant rests, listens, thinks, speaks or cannot work, and how loud
+the speech is.
 
-Invariant: it costs nothing while hidden or after a minute at rest, when it stands still, and
-little before: five frames a second then, up to sixty while there is speech, fewer when painting is
-slow on this machine. With reduced motion it only changes colour.
+Invariant: the frame rate follows the need. It is zero while the orb is hidden and after a minute at
+rest, five frames a second before that, and up to sixty during speech, or fewer if this machine
+paints slowly. With reduced motion only the colour changes.
 """
 
 import math
@@ -69,7 +69,7 @@ _LAYERS = (
 
 
 class Orb(QWidget):
-    """Painted; shows a mood, and follows Levels."""
+    """The painted orb. It shows a mood and the levels of the sound."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -217,14 +217,16 @@ class Orb(QWidget):
         painter.drawEllipse(centre, core, core)
 
     def _colour(self) -> QColor:
-        """The mood's colour; those of the light palette, made for text, are too strong for a
-        glow."""
+        """Return the mood's colour for the glow. The light palette's colours are too strong for
+        that, because they are for text.
+        """
         colour = self._theme.colour(_COLOUR.get(self._mood, "accent"))
         return colour if self._theme.is_dark else colour.lighter(135)
 
     def _make_glow(self, radius: float) -> QPixmap:
-        """Rendered once for each size, mood and theme, because a large gradient is the most
-        expensive thing here."""
+        """Render the glow once for each size, mood and theme, because a large gradient is slow to
+        paint.
+        """
         glow = self._make_picture(radius)
         colour = self._colour()
         gradient = QRadialGradient(QPointF(radius, radius), radius)
@@ -247,7 +249,7 @@ def _loudness(level_db: float) -> float:
 
 
 def _blob(centre: QPointF, radius: float, swing: float, waves: int, turn: float) -> QPainterPath:
-    """A closed smooth outline: a circle with two travelling waves on it."""
+    """Return a closed smooth outline: a circle with two travelling waves on its edge."""
     points = []
     for number in range(_POINTS):
         angle = 2 * math.pi * number / _POINTS

@@ -24,7 +24,7 @@ _INTERRUPTED_MS = 2000  # how long "interrupted" is shown when nothing follows
 
 
 class Stage(QFrame):
-    """A card."""
+    """The card with the orb, the word for the mood, and the rate."""
 
     def __init__(self, post: Post, parts: Parts, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class Stage(QFrame):
 
     @property
     def now(self) -> Phase:
-        """The phase: it says who has the floor."""
+        """The current phase of the turn; idle between turns."""
         return self._phase
 
     def show_mood(self) -> None:
@@ -88,7 +88,9 @@ class Stage(QFrame):
 
     @property
     def least_height(self) -> int:
-        """Its least height as a column, which it is at first; none of its lines wraps."""
+        """Return the smallest height of the stage as a column, its first shape. None of its lines
+        wraps.
+        """
         return self._row.totalMinimumSize().height()
 
     def be_compact(self, on: bool) -> None:

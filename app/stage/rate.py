@@ -26,7 +26,7 @@ RATE_KEY = "speech.rate"
 
 
 class RatePanel(QWidget):
-    """Everything about the rate in one place."""
+    """The slider, the readout and the trace of the speaking rate."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -105,9 +105,9 @@ class _Sample:
 
 
 class RateTrace(QWidget):
-    """The target rate and the measured rate of the last twenty seconds of speech, empty until there
-    was some: it stands still between replies, and repaints only when a measurement arrives. `clock`
-    gives seconds and exists for tests.
+    """Target rate and measured rate over the last twenty seconds of speech. It is empty before the
+    first speech, does not move between replies, and repaints only at a new measurement. `clock`
+    returns seconds; tests replace it.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class RateTrace(QWidget):
         return [(each.at_s, each.target, each.measured) for each in self._samples]
 
     def add(self, target: float | None, measured: float) -> None:
-        """Append a measurement that was made now."""
+        """Append a measurement of this moment."""
         now = self.clock()
         if self._last_s is not None and now - self._last_s > _PAUSE_S:
             self._offset_s += now - self._last_s - _PAUSE_S

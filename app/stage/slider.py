@@ -96,7 +96,7 @@ class RateSlider(QAbstractSlider):
         self.update()
 
     def step(self, tenths: int) -> None:
-        """Change the rate by this much; from own pace it starts at the rate last measured."""
+        """Change the rate by `tenths`. At own pace, start from the last measured rate."""
         self.setValue(self._stepped(tenths))
 
     def _stepped(self, tenths: int) -> int:
@@ -106,7 +106,7 @@ class RateSlider(QAbstractSlider):
         return min(HIGHEST, max(LOWEST, start + tenths))
 
     def _on_action(self, action: int) -> None:
-        """Every way Qt knows to move a slider, screen readers included, comes through here."""
+        """Handle all of Qt's ways to move a slider, including screen readers."""
         if action in _STEPS:
             self.setSliderPosition(self._stepped(_STEPS[action]))
 
@@ -131,7 +131,7 @@ class RateSlider(QAbstractSlider):
     # -------------------------------------------------------------------- input
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Up and Right are faster, whatever the direction of writing."""
+        """Up and Right raise the rate, even where text runs from right to left."""
         steps = {
             Qt.Key.Key_Right: _Action.SliderSingleStepAdd,
             Qt.Key.Key_Up: _Action.SliderSingleStepAdd,

@@ -64,7 +64,7 @@ class TalkButton(QAbstractButton):
         return self._is_held
 
     def hold(self, down: bool) -> None:
-        """Button or key went down or up."""
+        """Post PressTalk or ReleaseTalk after the button or the key went down or up."""
         if down is self._is_held:
             return
         self._is_held = down
@@ -72,12 +72,12 @@ class TalkButton(QAbstractButton):
         self._describe()
 
     def explain(self, key_label: str) -> None:
-        """Say what works now, and which key does the same."""
+        """Set the name of the talk key and update the button's words."""
         self._key_label = key_label
         self._describe()
 
     def be_compact(self, on: bool) -> None:
-        """In a narrow window: microphone and key only."""
+        """Show only microphone and key, for a narrow window."""
         self._is_compact = on
         self.updateGeometry()
         self.update()
@@ -107,7 +107,7 @@ class TalkButton(QAbstractButton):
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Auto-repeat would press and release again and again."""
+        """Ignore auto-repeat, which would press and release the button again and again."""
         if not event.isAutoRepeat():
             super().keyPressEvent(event)
 
@@ -179,7 +179,9 @@ class TalkButton(QAbstractButton):
 
 
 def _widest(widths: QFontMetricsF) -> float:
-    """The width of the longest text, so that nothing beside it moves."""
+    """Return the width of the longest text, so that the neighbours do not move when the text
+    changes.
+    """
     said = [tr("Release to send"), tr("Listening"), tr("Just speak"), tr("Hold to talk")]
     said += [tr("Say my name"), tr("Muted"), tr("Getting ready"), tr("Cannot hear")]
     return max(map(widths.horizontalAdvance, said))

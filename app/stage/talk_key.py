@@ -73,7 +73,7 @@ class TalkKey(QObject):
         return super().eventFilter(watched, event)
 
     def _on_key(self, event: QKeyEvent) -> bool:
-        """Handle a key event; True if it was the talk key."""
+        """Handle a key event; return True if the event belongs to the talk key."""
         if event.type() == QEvent.Type.KeyRelease and self._is_down:
             if not event.isAutoRepeat():
                 self._lifted.start()
@@ -98,7 +98,7 @@ class TalkKey(QObject):
             self.released.emit()
 
     def _belongs_to(self, focused: QWidget | None, event: QKeyEvent) -> bool:
-        """True if the key types into or activates the focused widget."""
+        """Return True if the key types into the focused widget or activates it."""
         chord = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         if event.modifiers() & chord:
             return True
@@ -112,7 +112,7 @@ class TalkKey(QObject):
 
 
 def _key_named(name: str) -> Qt.Key | None:
-    """The key a setting names; None when there is none of that name."""
+    """Return the key with a setting's name; None for an unknown name."""
     sequence = QKeySequence(name)
     if sequence.count() == 0:
         return None
