@@ -98,7 +98,7 @@ class Banner(QFrame):
         self._add(_Fault(message, hint))
 
     def be_low(self, on: bool) -> None:
-        """In a low window a fault has one line."""
+        """Limit faults to one line, for a low window."""
         if on is not self._is_low:
             self._is_low = on
             self._show()
@@ -117,7 +117,8 @@ class Banner(QFrame):
         announce(self, plain(f"{new.message} {new.hint}"))
 
     def _withdraw(self, is_over: Callable[[_Fault], bool]) -> None:
-        """Remove the faults whose cause is gone; the one being read stays if possible."""
+        """Remove the faults whose cause is gone. The visible fault stays if it is not one of
+        them."""
         read = self._faults[self._index] if self._faults else None
         self._faults = [fault for fault in self._faults if not is_over(fault)]
         places = [at for at, fault in enumerate(self._faults) if fault is read]
@@ -160,7 +161,9 @@ class Banner(QFrame):
 
     @property
     def _is_one_line(self) -> bool:
-        """Several faults take as little room as one, and a fault not much more than a reply."""
+        """True if the current fault gets one line: in a low window, beside other faults, or if it
+        is too long.
+        """
         lines = self.message.fontMetrics().horizontalAdvance(self.message.text() + self.hint.text())
         return self._is_low or len(self._faults) > 1 or lines > _MOST_LINES * self.width()
 
@@ -188,9 +191,9 @@ _SHOWN_MS = 8000  # long enough to read a line twice
 
 
 class NoticeLine(FoldingLabel):
-    """Shows the newest Notice or, while models load, what is being loaded: one line, shortened at
-    its end where the window is too narrow. An empty line has the same height, so it never takes
-    space from the conversation; it never takes the focus.
+    """One line with the newest Notice or, while models load, their names. It is shortened at its
+    end if the window is too narrow. An empty line has the same height, so the conversation does not
+    move. The line never takes the focus.
     """
 
     def __init__(self, parent: QWidget) -> None:

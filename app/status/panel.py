@@ -77,7 +77,8 @@ class Status(QWidget):
         self.loading_changed.emit(text)
 
     def _show_rows(self) -> None:
-        """Show all rows if the person wants that, else those of parts that do not work yet."""
+        """Show all rows if the person wants that, otherwise the rows of parts that do not work
+        yet."""
         unusual = (State.LOADING, State.FAILED)
         for part, row in self.rows.items():
             row.setVisible(self.summary.isChecked() or self._parts.state(part) in unusual)
@@ -105,7 +106,9 @@ def _summary(parts: Parts) -> tuple[str, str]:
 
 
 def last_turn_line(metrics: TurnMetrics) -> str:
-    """The most important number: how long the person waited for the first sound."""
+    """Return the line with the time that the person waited for the first sound, the most important
+    figure.
+    """
     if metrics.heard_ms is None:
         return tr("Last turn: nothing was spoken")
     answered = tr(

@@ -1,8 +1,8 @@
-"""The state of every part, and of the ears as a whole: the only source for the orb, the rows and
-their summary, the talk button and the greeting.
+"""The state of every part, and of hearing as a whole. The orb, the status rows and their summary,
+the talk button and the greeting have no other source.
 
-Invariant: no Qt here. A part that failed counts as failed until it reports that it is ready, or
-until a later reply that was spoken to its end has shown that it works.
+Invariant: no Qt here. A failed part counts as failed until it reports that it is ready, or until a
+later reply that was spoken to its end has shown that the part works.
 """
 
 from dataclasses import dataclass
@@ -32,8 +32,9 @@ class PartState:
 
 
 class Parts:
-    """Collects the engine's events about parts for everything that shows their state. The window
-    sets `is_muted` and `is_hands_free`, which it knows before the engine answers.
+    """Collects the engine's events about parts for everything that shows their state.
+
+    The window sets `is_muted` and `is_hands_free`, because it knows them before the engine answers.
     """
 
     def __init__(self) -> None:
@@ -62,7 +63,9 @@ class Parts:
         return self._of[part].state
 
     def why(self, part: Part) -> str:
-        """Why the part that works was chosen; empty where the person chose it by name."""
+        """Return why 'auto' chose the current engine of a part; empty if the person chose it by
+        name.
+        """
         return self._of[part].why
 
     @property
@@ -95,7 +98,7 @@ class Parts:
 
 
 def shown_to_work(part: Part | None, failed: int | None, turn: int) -> bool:
-    """True if `turn`, spoken to its end, has shown that a part that failed in the turn `failed`
-    works again.
+    """Return True if a part that failed in turn `failed` works again, because turn `turn` used the
+    part and was spoken to its end.
     """
     return failed is not None and failed < turn and part in _IN_A_REPLY

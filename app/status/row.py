@@ -74,8 +74,8 @@ class StatusRow(QAbstractButton):
         return self._right
 
     def show_words(self, left: str, right: str, state: str, *, shorter: str = "") -> None:
-        """`state` is a colour of the palette; `shorter` stands on the right where `right` does not
-        fit.
+        """Show texts and a dot. `state`: the dot's colour in the palette. `shorter`: the text on
+        the right if `right` does not fit.
         """
         self._left, self._right, self._state = left, right, state
         self._shorter = shorter or right
@@ -116,7 +116,7 @@ class StatusRow(QAbstractButton):
         painter.drawText(area, right, self.words_in(room))
 
     def words_in(self, room: float) -> str:
-        """The text on the right that fits into `room` logical pixels."""
+        """Return the text on the right that fits into `room` logical pixels."""
         metrics = QFontMetricsF(self.font())
         fits = metrics.horizontalAdvance(self._right) <= room
         words = self._right if fits else self._shorter
@@ -135,13 +135,15 @@ class PartRow(StatusRow):
         self._show("control", tr("not started"), "")
 
     def show_loading(self, text: str, fraction: float | None) -> None:
-        """`fraction` is 0..1; None shows a bar of unknown progress."""
+        """Show that the part loads. `fraction` is 0..1; None shows a bar of unknown progress."""
         self._bar.show_share(fraction)
         self._bar.show()
         self._show("accent", tr("getting ready…"), text)
 
     def show_ready(self, name: str, detail: str, why: str = "") -> None:
-        """As Ready has it; `why` is in the person's language."""
+        """Show that the part is ready. `name` and `detail` come from Ready; `why` is in the
+        person's language.
+        """
         self._bar.hide()
         self._ready = (name, detail, why)
         known = f"{name}, {detail}" if detail else name
@@ -150,7 +152,7 @@ class PartRow(StatusRow):
         self._show("success", words, tip, shorter)
 
     def show_works(self) -> None:
-        """Show that it works again as it did before it failed."""
+        """Show that the part works again, with the texts from before its failure."""
         self.show_ready(*self._ready)
 
     def show_failed(self, message: str) -> None:
@@ -179,7 +181,7 @@ class SummaryRow(StatusRow):
         self.toggled.connect(self._on_toggled)
 
     def show_summary(self, words: str, state: str) -> None:
-        """`state` is a colour of the palette."""
+        """Show a summary and a dot. `state`: the dot's colour in the palette."""
         self.show_words(words, "", state)
         self.setAccessibleName(words)
         self.setToolTip(tr("Show or hide what listens, thinks and speaks"))
@@ -190,7 +192,9 @@ class SummaryRow(StatusRow):
 
 
 def for_people(part: Part, name: str, detail: str) -> str:
-    """`name` and `detail` come from Ready; devices keep the system's names."""
+    """Return a part's name for people. `name` and `detail` come from Ready; devices keep the
+    system's name.
+    """
     if part in (Part.MICROPHONE, Part.LOUDSPEAKER):
         return name
     if model := local_model(name, detail):
@@ -202,7 +206,7 @@ def for_people(part: Part, name: str, detail: str) -> str:
 
 
 def local_model(name: str, detail: str) -> str:
-    """The name of a model on this computer; empty for another part or a server."""
+    """Return the name of a model on this computer; empty for other parts and for a server."""
     match name:
         case "whisper":
             model = detail.split(":")[0] if ":" in detail else name
@@ -217,6 +221,6 @@ def local_model(name: str, detail: str) -> str:
 
 
 def _served(detail: str) -> tuple[str, str]:
-    """Model and host of a server's "model at address"."""
+    """Split a server's detail, "model at address", into model and host."""
     model, address = detail.rsplit(" at ", 1)
     return model, urlsplit(address).hostname or address
