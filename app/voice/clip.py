@@ -26,8 +26,8 @@ _SHORTEST_S = 1.0
 
 
 class PartChoice(QWidget):
-    """Helps when a recording is refused or poor: offers a better part of it, or a part of the
-    person's choice.
+    """Offers a better part of a recording that is refused or poor, and lets the person choose a
+    part.
     """
 
     def __init__(self, post: Post, parent: QWidget) -> None:
@@ -52,7 +52,7 @@ class PartChoice(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Offer other parts of a recording that is not good, or that is already a part."""
+        """Offer other parts if the recording is not good or is itself a part."""
         same = self._clip is not None and self._clip.clip == clip.clip
         if clip.part is None or not same:
             self._length_s = clip.seconds
@@ -94,7 +94,7 @@ def _clock(seconds: float) -> str:
 
 
 class Consent(QWidget):
-    """Name, check box, button; shown for a recording that could become a voice."""
+    """Name, consent and button for a recording that could become a voice."""
 
     def __init__(self, post: Post, parent: QWidget) -> None:
         super().__init__(parent)
@@ -116,7 +116,8 @@ class Consent(QWidget):
         self.hide()
 
     def show_clip(self, clip: ClipInspected, words: str = "") -> None:
-        """Offer to use it if the recording is suitable. `words` are said in it, if known."""
+        """Offer to create a voice if the recording is suitable. `words`: its transcript, if
+        known."""
         self._clip = clip
         self.words.setText(words)
         self.words.setVisible(clip.resembles)
@@ -154,7 +155,7 @@ def _adopting(clip: ClipInspected) -> str:
 
 
 def name_field(parent: QWidget) -> QLineEdit:
-    """For the name of a new voice."""
+    """Create the field for the name of a new voice."""
     field = QLineEdit(parent)
     field.setMaxLength(LONGEST_NAME)
     field.setPlaceholderText(tr("What to call this voice"))

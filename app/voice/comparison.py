@@ -1,4 +1,5 @@
-"""The page that compares the systems: one text by each of them, one after the other, measured.
+"""The page that compares the systems: each of them speaks the same text and is measured, one after
+the other.
 
 Invariant: a separate process speaks and measures, so the conversation is not slowed. While it is
 audible, the assistant ignores the microphone.
@@ -39,7 +40,9 @@ _DELAY_MS, _LONGEST_MS, _STEP_MS = 200, 2000, 50
 
 
 class ComparisonPage(Page):
-    """Not modal. `command` starts Rubato (None: the way this one was started)."""
+    """The page of the comparison, not modal. `command` starts Rubato; None = as this process was
+    started.
+    """
 
     def __init__(self, post: Post, parent: QWidget, command: Sequence[str] | None = None) -> None:
         super().__init__(tr("Compare voices"), tr(_ABOUT), parent)
@@ -73,14 +76,14 @@ class ComparisonPage(Page):
         self._show()
 
     def choose_file(self) -> QFileDialog:
-        """Ask where the table goes, in a dialog that does not block the program."""
+        """Ask for the table's file, in a dialog that does not block the program."""
         return ask_where(
             self, tr("Export the table"), "comparison.csv", {mark("Table (*.csv)"): "csv"},
             self._write,
         )  # fmt: skip
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Closing the page ends it."""
+        """Stop the comparison when the page is closed."""
         super().hideEvent(event)
         if not event.spontaneous():
             self._stop()
@@ -155,13 +158,13 @@ class Table(QWidget):
             self._grid.addWidget(heading, 0, place)
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all rows."""
         for line in self.lines.values():
             line.remove()
         self.lines = {}
 
     def show_row(self, result: Compared) -> None:
-        """Show a system, or its new results."""
+        """Show the results of a system, in a new row or in its old one."""
         if result.name not in self.lines:
             self.lines[result.name] = Line(self, self._grid, 1 + 2 * len(self.lines))
         self.lines[result.name].show_row(result)
@@ -197,7 +200,7 @@ class Line:
 
 
 def figures(result: Compared) -> tuple[str, ...]:
-    """The results as shown, in the order of the columns; empty = not known yet."""
+    """Format the results in the order of the columns; empty = not known yet."""
 
     def known(value: float | None, places: int, form: Form = lambda written: written) -> str:
         return "" if value is None else form(decimal(value, places))

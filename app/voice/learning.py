@@ -1,9 +1,8 @@
-"""Voices that learn from a recording: the process that does it, a line that shows it, and the
-choice by ear at its end.
+"""Learning a voice from a recording: the process, a line with its state, and a final choice by ear.
 
-Invariant: the engine's list says which voices are to be learnt, so learning goes on after the next
-start of the program; one is learnt at a time; the voice that speaks changes only by the person's
-choice.
+Invariant: the engine's list says which voices are to be learnt, so learning continues after the
+next start of the program. One voice is learnt at a time. Only the person's choice changes the voice
+that speaks.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ _Lesson = tuple[str, str | None]  # recording and words: another one is another 
 
 
 class Learning(QObject):
-    """`command` starts Rubato (None: the way this one was started).
+    """The process that learns. `command` starts Rubato; None = as this process was started.
 
     Signals:
         changed: the state of a voice has changed.
@@ -49,20 +48,20 @@ class Learning(QObject):
         self._job.ended.connect(self._on_ended)
 
     def state_of(self, name: str) -> str:
-        """A sentence on a voice; empty = nothing to say."""
+        """Return a sentence on the learning of a voice; empty if there is none."""
         shown = one_line(name)
         if name and name == self.name:
             return tr("{name} is being learnt: {percent} %", name=shown, percent=self._percent)
         return self._said.get(name, "")
 
     def forget(self, name: str) -> None:
-        """Forget the result, which the person has read."""
+        """Forget the result of a voice, because the person has read it."""
         self._said.pop(name, None)
         self.changed.emit()
 
     @property
     def newest(self) -> str:
-        """The newest voice with a state to show; empty = none."""
+        """The newest voice with a learning state; empty if there is none."""
         return self.name or next(reversed(self._said), "") or next(iter(self.waiting), "")
 
     def on_event(self, event: api.Event) -> None:
@@ -71,7 +70,7 @@ class Learning(QObject):
             self.changed.emit()
 
     def cancel(self) -> None:
-        """Stop learning it; its blend stays."""
+        """Stop learning a voice; its blend stays."""
         if self._lesson is not None:
             self._post(api.LearnVoice(self.name, on=False))
             self._over.add(self._lesson)
@@ -130,8 +129,8 @@ class Learning(QObject):
 
 
 class LearningLine(QWidget):
-    """The state of one voice, with the actions on it. `name` empty = the newest; `choose` opens the
-    choice, None = it is beside the line.
+    """The state of one voice, with a button for its next action. `name` empty = the newest voice.
+    `choose` opens the choice by ear; None = the choice is beside the line.
     """
 
     def __init__(
@@ -179,8 +178,8 @@ class LearningLine(QWidget):
 
 
 class ChoiceByEar(QWidget):
-    """A voice that was learnt beside its blend and the stock voice nearest to that: each can be
-    heard, and one is kept. `text` returns the sentence; empty = the fixed one.
+    """The choice between a learnt voice, its blend and the nearest stock voice. The person hears
+    each and keeps one. `text` returns the sentence to speak; empty = the fixed sentence.
     """
 
     def __init__(self, post: Post, text: Callable[[], str], parent: QWidget) -> None:
@@ -199,7 +198,7 @@ class ChoiceByEar(QWidget):
         self.hide()
 
     def show_entry(self, entry: api.VoiceEntry) -> None:
-        """Offer the choice where the voice has one."""
+        """Offer the choice if the voice has been learnt."""
         self.setVisible(entry.fit is not None)
         stock, names = entry.nearest, (entry.nearest, entry.name, str(entry.fit))
         before, self._entry = self._entry, entry
@@ -218,7 +217,7 @@ class ChoiceByEar(QWidget):
                 self._add(name, words)
 
     def show_preview(self, name: str, state: api.PreviewState) -> None:
-        """Show how far a preview is; the next one follows."""
+        """Show the state of a preview. When it ends, start the next one of the queue."""
         over = state is api.PreviewState.OVER
         if over and name == self._playing:
             self._playing = ""
@@ -230,7 +229,7 @@ class ChoiceByEar(QWidget):
             hear.setText(tr("Stop") if each == self._playing else tr("Hear"))
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing follows the preview that ends now."""
+        """Clear the queue, so that no preview follows the current one."""
         super().hideEvent(event)
         self._queue.clear()
 

@@ -1,4 +1,4 @@
-"""Mixes two voices: the choice of both, their shares, a preview, and a name.
+"""The mixer of two voices: their choice, their shares, a preview, and a name.
 
 Invariant: the mixture is saved only when the person asks for it.
 """
@@ -21,7 +21,7 @@ STEP = 5  # percent of the share: a mixture takes seconds to get ready
 
 
 class VoiceMixer(QWidget):
-    """`text` returns the sentence to be heard; empty = the fixed sentence."""
+    """The mixer. `text` returns the sentence of the preview; empty = the fixed sentence."""
 
     def __init__(self, post: Post, text: Callable[[], str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class VoiceMixer(QWidget):
         self._refresh()
 
     def show_preview(self, state: PreviewState) -> None:
-        """Show the state of its preview."""
+        """Show the state of the mixture's preview."""
         self._previewed = state is not PreviewState.OVER
         waits = state is PreviewState.WAITING
         self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))

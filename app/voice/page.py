@@ -41,7 +41,7 @@ _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this
 
 
 class VoicesPage(Page):
-    """Not modal: the conversation can go on beside it."""
+    """The page of voices, not modal: the conversation can continue beside it."""
 
     def __init__(self, post: Post, learning: Learning, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Voices"), tr(_ABOUT), parent)
@@ -95,8 +95,8 @@ class VoicesPage(Page):
         super().open_beside()
 
     def handle(self, event: api.Event) -> bool:
-        """Handle an event; True if it is about a recording made here, and no other part may handle
-        it.
+        """Handle an event. Return True if it is about a recording made on this page, so that no
+        other part handles it.
         """
         self.papers.on_event(event)
         match event:
@@ -168,7 +168,8 @@ class VoicesPage(Page):
     def _opening(
         self, words: str, content: VoiceRecorder | VoiceMixer, first: QWidget
     ) -> tuple[QPushButton, QWidget]:
-        """A button that opens a card with `content`, where `first` gets the focus."""
+        """Return a button and the card with `content` that it opens. `first` then gets the
+        focus."""
         frame = card(self, content)
         frame.hide()
         content.leave.clicked.connect(frame.hide)
@@ -203,7 +204,7 @@ class VoicesPage(Page):
         self._show_filtered()
 
     def show_voice(self, name: str) -> None:
-        """Scroll to a voice, and to the choice that it may have."""
+        """Scroll to a voice and focus its button, or the choice by ear if it has one."""
         self.sexes.setCurrentIndex(0)
         self.accents.setCurrentIndex(0)
         self._show_filtered()
@@ -250,7 +251,9 @@ class VoicesPage(Page):
 
 
 class Papers(QWidget):
-    """A row for each system, as on the page of models; using a system is using its voices."""
+    """A row for each system of the papers, as on the page of models. Choosing a system chooses its
+    voices.
+    """
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)

@@ -34,14 +34,14 @@ _FILTER = mark(
 
 
 def dropped_file(data: QMimeData) -> Path | None:
-    """The first local file of a drag; None when there is none."""
+    """Return the first local file of a drag; None if there is none."""
     paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
     return next(paths, None)
 
 
 class VoiceArea(QWidget):
-    """The choice of voice, the drop target, and the sheet that a dropped recording opens.
-    `command` starts Rubato (None: the way this one was started).
+    """The choice of voice, the drop target, and the sheet that a dropped recording opens. `command`
+    starts Rubato; None = as this process was started.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class VoiceArea(QWidget):
 
 
 class DropTarget(QWidget):
-    """The dashed field."""
+    """The dashed field on which recordings are dropped."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -160,7 +160,7 @@ class DropTarget(QWidget):
         self.facts.setText(wanted + more)
 
     def invite(self, on: bool) -> None:
-        """A file hovers over the window."""
+        """Highlight the drop target while a file is dragged over the window."""
         self._is_inviting = on
         self.update()
 

@@ -26,7 +26,7 @@ _CLOSE, _DISCARD = mark("&Close"), mark("&Discard")
 
 
 class VoiceRecorder(QWidget):
-    """Shown on request."""
+    """The recorder, hidden until the person opens it."""
 
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class VoiceRecorder(QWidget):
         self.hide()
 
     def handle(self, event: Event) -> bool:
-        """Handle an event that answers its own request; False for all others."""
+        """Handle an event. Return True if it answers a request of this recorder."""
         match event:
             case Levels(microphone_db=level_db) if self.isVisible():
                 self.meter.show_level(level_db)
@@ -81,14 +81,14 @@ class VoiceRecorder(QWidget):
         self.hide()
 
     def end(self) -> bool:
-        """End the take and keep it; False if none was being made or checked."""
+        """End the recording and keep it. False if none was running or being inspected."""
         if self._recording:
             self._post(RecordClip(on=False))
         return self._recording or self._awaited
 
     @property
     def has_take(self) -> bool:
-        """True if a recording has not become a voice yet."""
+        """True while a recording exists, or is being made, that has not become a voice."""
         return self._recording or self._awaited or self._clip is not None
 
     def _name_leave(self) -> None:
@@ -101,7 +101,7 @@ class VoiceRecorder(QWidget):
         self._post(RecordClip(on=not self._recording))
 
     def _on_adopted(self) -> None:
-        """The clip becomes a voice; the recorder no longer has it."""
+        """Release the clip, because it becomes a voice."""
         self._clip = None
         self.part.hide()
         self.facts.setText("")

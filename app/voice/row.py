@@ -1,6 +1,6 @@
 """One voice on the page: its facts and its actions.
 
-Invariant: it only asks and shows; nothing changes until the engine says so.
+Invariant: a row changes only when the engine reports a change.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,8 @@ _AS_THE_SLIDER = api.settings.SLOWEST - STEP  # the value that means no pace of 
 
 
 class VoiceRow(CardRow):
-    """`text` returns the sentence to be heard; empty = the fixed sentence."""
+    """The row of a voice. `text` returns the sentence of the preview; empty = the fixed
+    sentence."""
 
     def __init__(
         self,
@@ -98,7 +99,7 @@ class VoiceRow(CardRow):
             self.pace.setValue(_AS_THE_SLIDER if entry.pace is None else entry.pace)
 
     def show_preview(self, state: api.PreviewState) -> None:
-        """Show the state of its preview."""
+        """Show the state of the voice's preview."""
         self._previewed = state is not api.PreviewState.OVER
         waits = state is api.PreviewState.WAITING
         self.hear.setText((tr("Waits") if waits else tr("Stop")) if self._previewed else tr("Hear"))

@@ -25,7 +25,7 @@ _LINES = 24  # in line heights: it grows with the text
 
 
 class ClipSheet(QFrame):
-    """`beside` is the widget it opens over; the sheet belongs to that widget's window."""
+    """The sheet of a recording. It opens over `beside` and belongs to that widget's window."""
 
     def __init__(self, post: Post, beside: QWidget) -> None:
         super().__init__(beside)
@@ -59,7 +59,7 @@ class ClipSheet(QFrame):
         self._show(self.title.text(), tr("could not be used"), message)
 
     def show_clip(self, clip: ClipInspected) -> None:
-        """Show length, level and noise, and their effect on a voice."""
+        """Show length, level and noise of a recording, and how they would affect a voice."""
         self.part.show_clip(clip)
         self.consent.show_clip(clip)
         facts = tr(
@@ -103,7 +103,7 @@ class ClipSheet(QFrame):
         return True
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """The focus goes back to where it was."""
+        """Return the focus to the widget that had it before."""
         super().hideEvent(event)
         back, self._came_from = self._came_from, None
         if not event.spontaneous() and back is not None and self.window().isVisible():
@@ -115,7 +115,7 @@ class ClipSheet(QFrame):
         return self.isAncestorOf(widget) and takes_tab and widget.isVisible() and widget.isEnabled()
 
     def _take_focus(self) -> None:
-        """Focus the name field where there is one, else the button that is always there."""
+        """Focus the name field if it is visible, otherwise the button that is always visible."""
         now = self.window().focusWidget()
         is_inside = now is not None and self.isAncestorOf(now)
         if not is_inside:
@@ -165,7 +165,7 @@ class ClipSheet(QFrame):
 
 
 def _beside(widget: QWidget, after: bool) -> QWidget:
-    """The one after it in the order of Tab, or before it."""
+    """Return the next widget in the order of Tab, or the previous one."""
     beside = widget.nextInFocusChain() if after else widget.previousInFocusChain()
     return beside or widget
 
@@ -175,7 +175,7 @@ def _is_escape(event: QEvent) -> bool:
 
 
 def _length(seconds: float) -> str:
-    """12.3 s, or 4:05 min for a long one."""
+    """Format a length: 12.3 s, or 4:05 min for a long one."""
     if seconds < 60:
         return f"{decimal(seconds, 1)} s"
     return f"{int(seconds // 60)}:{int(seconds % 60):02d} min"
