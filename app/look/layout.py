@@ -41,9 +41,7 @@ _FRAME = QSize(8, 48)  # about the frame that a desktop draws around a window
 
 @dataclass(frozen=True)
 class Spring:
-    """Takes room that is left over, in this proportion to others; with 0, only if no other item
-    does.
-    """
+    """Free space, in proportion to `share`. With 0 it grows only if no other item does."""
 
     share: int = 1
 
@@ -207,7 +205,8 @@ class OverlayBar(QScrollBar):
 
 
 class Scrolled(QScrollArea):
-    """`content` in an area without a frame, which scrolls up and down; it takes no focus itself."""
+    """A scroll area for `content`, vertical only, without a frame and without a focus of its
+    own."""
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
@@ -222,13 +221,14 @@ class Scrolled(QScrollArea):
         application.focusChanged.connect(self._follow)
 
     def _follow(self, _: QWidget | None, now: QWidget | None) -> None:
-        """Show what the keyboard comes to; nothing moves under a pressed mouse."""
+        """Scroll to the widget that the keyboard focuses, but not while a mouse button is
+        pressed."""
         if now is not None and self.isAncestorOf(now) and not QApplication.mouseButtons():
             self.ensureWidgetVisible(now)
 
 
 def page_in(parent: QWidget | None = None) -> QWidget:
-    """Where the content of an area stands, on the ground of the window."""
+    """Create the widget for the content of a scroll area, with the window's background."""
     content = QWidget(parent)
     content.setProperty("kind", "page")
     return content

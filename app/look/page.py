@@ -52,7 +52,7 @@ class Page(QDialog):
         self._area.ensureWidgetVisible(widget)
 
     def open_beside(self) -> None:
-        """Show it, or bring it to the front if it is shown already."""
+        """Open the page, or bring it to the front if it is already open."""
         bring_to_front(self)
 
 
@@ -69,7 +69,7 @@ class CardRow(QFrame):
         self._theme = theme
 
     def offer(self, actions: Mapping[str, Callable[[], object]]) -> dict[str, QAction]:
-        """Make the menu with these actions; return its entries by their words."""
+        """Create the menu with these actions; return its entries by their labels."""
         self.more = IconButton("more", tr("More"), self._theme, self)
         menu = QMenu(self)
         self.more.open_menu(menu)
@@ -112,7 +112,9 @@ def bring_to_front(window: QWidget) -> None:
 
 
 def take_away(widget: QWidget, *layouts: QVBoxLayout) -> None:
-    """Out of the list, for good. Not by takeAt: an item that survives keeps an outdated size."""
+    """Remove a widget from its list and delete it. takeAt() would leave the remaining items with
+    outdated sizes.
+    """
     for each in layouts:
         each.removeWidget(widget)
     widget.hide()
