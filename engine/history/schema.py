@@ -82,7 +82,7 @@ def tidy_index(database: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """Run one transaction: all of it, or nothing."""
+    """Run the block as one transaction. An exception undoes all its changes."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -195,7 +195,7 @@ def values(turn: Turn) -> tuple[Any, ...]:
 
 
 def turn(row: sqlite3.Row, number: int) -> Turn:
-    """Return the turn of a row, with this number."""
+    """Convert a row to a turn with this number."""
     return Turn(
         number=number,
         ending=_ending(row["ending"]),

@@ -52,7 +52,7 @@ def default_path() -> Path:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a turn was saved."""
+    """The location of a saved turn."""
 
     conversation: int
     row: int
@@ -87,15 +87,17 @@ class Store:
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the file at the path is still this one: another instance may rename it."""
+        """Return whether the path still leads to the open file; another instance may have renamed
+        it.
+        """
         return identity(self.path) == self.file
 
     # ------------------------------------------------------------------ keeping
 
     def keep(self, turn: Turn, began: datetime, at: float, place: Place | None = None) -> Place:
-        """Save a turn. It replaces the one at `place`, or is added to that conversation; if that is
-        None or was deleted, to a new one that `began` then. `at`: when it was said, in seconds
-        since 1970.
+        """Save a turn. It replaces the turn at `place`. If that turn is gone, it is added to the
+        conversation of `place`; without `place`, or if the conversation was deleted, to a new
+        conversation that began at `began`. `at`: the time of the turn, in seconds since 1970.
         """
         with self._transaction() as database:
             conversation = self._conversation(place, began, at)
@@ -114,7 +116,7 @@ class Store:
         return Place(conversation, row)
 
     def drop(self, place: Place) -> None:
-        """Remove a turn that proved empty."""
+        """Delete a turn that ended empty, and its conversation if no other turn is left."""
         with self._transaction() as database:
             database.execute("DELETE FROM turn WHERE id = ?", (place.row,))
             database.execute(_REMOVE_EMPTY)
@@ -153,7 +155,9 @@ class Store:
         return removed
 
     def remove_before(self, at: float, besides: int | None = None) -> int:
-        """Delete what had no addition since `at` (seconds since 1970); return how many."""
+        """Delete the conversations without a new turn since `at` (seconds since 1970), except
+        `besides`. Return their number.
+        """
         with translate_errors(self.path):
             old = self._database.execute(
                 "SELECT id FROM conversation WHERE last < ? AND id IS NOT ?", (at, besides)
@@ -194,7 +198,7 @@ class Store:
         return Conversation(_time(head["began"]), turns, title=_title(head, LONGEST_TITLE))
 
     def rows(self, conversation: int) -> tuple[int, ...]:
-        """Return the rows of the turns of `read`."""
+        """Return the numbers of the rows of read()'s turns."""
         with translate_errors(self.path):
             query = "SELECT id FROM turn WHERE conversation = ? ORDER BY start_s, id"
             found = self._database.execute(query, (conversation,)).fetchall()
@@ -274,7 +278,7 @@ def _make(path: Path) -> None:
 
 
 def _time(text: object) -> datetime:
-    """Parse a time; an invalid one becomes the beginning of 1970."""
+    """Parse a time. An invalid one becomes the beginning of 1970."""
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:
@@ -284,13 +288,13 @@ def _time(text: object) -> datetime:
 
 
 def _moment(seconds: object) -> float:
-    """Return the seconds since 1970; 0 for a damaged value."""
+    """Return the seconds since 1970; 0 for an invalid value."""
     fits = isinstance(seconds, int | float) and 0 <= seconds < _LATEST.timestamp()
     return float(seconds) if fits else 0.0  # type: ignore[arg-type] # a number fits
 
 
 def _check_id(conversation: int) -> int:
-    """Return the number if SQLite accepts it; otherwise raise InvalidInput."""
+    """Return the conversation's number. InvalidInput if SQLite cannot store such a number."""
     if not 0 <= conversation < 2**63:
         raise _unknown(conversation)
     return conversation
@@ -336,7 +340,7 @@ def _as_text(store: Store, ids: tuple[int, ...], suffix: str) -> Iterator[str]:
 
 
 def _as_json(store: Store, ids: tuple[int, ...]) -> Iterator[str]:
-    """Yield each conversation as its own export has it."""
+    """Yield each conversation as JSON, as in an export of its own."""
     yield f'{{"format": "rubato conversations", "version": {documents.VERSION}, "conversations": ['
     for number, each in enumerate(ids):
         yield (",\n" if number else "\n") + documents.as_json(store.read(each)).rstrip()

@@ -60,7 +60,9 @@ def written_title(text: str, talk: Iterable[str]) -> str:
 
 
 def _plain(line: str) -> str:
-    """Return a line without markup and label; "" if it only announces the next line."""
+    """Return a line without markup and label. "" for a line that ends with a colon and only
+    introduces the next one.
+    """
     line = _TAG.sub(" ", _LINK.sub(r"\1", line))
     line = _LABEL.sub("", line.strip(" #*_"))
     if line.rstrip(" *_").endswith(":"):
