@@ -20,8 +20,8 @@ Value = str | int | float | bool | None  # None is allowed for speech.rate only:
 
 @dataclass(frozen=True)
 class Range:
-    """Lowest and highest value allowed, both included. `step` is that of the form's arrows; 0 = 1,
-    or a tenth for fractions. `offered`: the highest value in the form; None = all.
+    """The lowest and the highest allowed value. `step`: the step of the form's arrows; 0 = 1, or a
+    tenth for fractions. `offered`: the highest value in the form; None = `highest`.
     """
 
     lowest: float
@@ -108,7 +108,7 @@ CHORD = Shape(
 
 
 class Entry(Enum):
-    """The form's input field for a text, if a line is not enough."""
+    """The form's input field for a text, if it is not a single line."""
 
     PARAGRAPH = auto()
     FILE = auto()
@@ -121,10 +121,12 @@ class Entry(Enum):
 
 @dataclass(frozen=True)
 class Shown:
-    """A row of the form, named by `label`; a setting may have several. `only_with`: shown only with
-    this engine, or one of these, in the section; empty = always. `advanced`: behind a button.
-    `place`: higher values are further down; otherwise the order of declaration. `help` comes from
-    the Help that follows.
+    """A row of the form, named by `label`. A setting may have several.
+
+    `only_with`: show the row only with this engine, or one of these, in the section; empty =
+    always. `advanced`: show it behind the button "Advanced". `place`: rows with higher values are
+    further down; equal ones are in the order of declaration. `help`: the text of the Help that
+    follows.
     """
 
     label: str
@@ -147,15 +149,15 @@ class Help:
 
 @dataclass(frozen=True)
 class LoadedBy:
-    """The engines that load this value, and reload when it changes. To other engines, and without
-    this annotation, a change applies while they run.
+    """The engines that reload when this setting changes. Other engines apply a change while they
+    run, and so do all engines without this annotation.
     """
 
     engines: tuple[str, ...]
 
 
 class AppliesTo(Enum):
-    """The receiver of a change; see runtime/host/preferences.py."""
+    """The component that applies a change; see runtime/host/preferences.py."""
 
     NOBODY = auto()  # read when it is used
     CONTROLS = auto()  # values that are read while sound is made

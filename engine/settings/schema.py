@@ -135,7 +135,7 @@ def _schema(kind: type[Settings]) -> Mapping[str, Setting]:
 
 
 def _read_section(part: Any, place: str, applies_to: AppliesTo) -> Iterator[Setting]:
-    """Yield the settings of a section; `applies_to` is the default of those that name none."""
+    """Yield the settings of a section. `applies_to`: the receiver of settings that name none."""
     for name, hint in get_type_hints(part, include_extras=True).items():
         kind, notes = _split_hint(hint)
         rule = _first(Range | Choice | Shape | Flag, notes, Flag() if kind is bool else ANY_TEXT)
