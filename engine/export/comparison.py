@@ -16,7 +16,7 @@ COLUMNS: Final = (
 
 
 def cells(row: Compared) -> tuple[str, ...]:
-    """Return a row as printed; an empty cell is unknown."""
+    """Return a row's cells as printed. An empty cell means unknown."""
     return (
         row.title,
         row.voice,

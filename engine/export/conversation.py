@@ -1,4 +1,4 @@
-"""A conversation for export: its turns, and when they were."""
+"""A conversation for export: its turns and their times."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,8 +8,8 @@ from engine.messages.conversations import Turn
 
 @dataclass(frozen=True)
 class Conversation:
-    """The turns since `began` (a time with its zone), oldest first. `title` is the user's; empty =
-    none yet.
+    """A conversation that began at `began` (a time with its zone). `turns`: oldest first. `title`:
+    the user's title; empty = the user gave none.
     """
 
     began: datetime

@@ -24,7 +24,7 @@ VERSION = 2
 
 
 def plain(conversation: Conversation) -> str:
-    """Return a line with speaker and time for each utterance, for any editor."""
+    """Return the conversation as text: a line with speaker and time for each utterance."""
     lines = [" ".join(_title(conversation).split()), ""]
     for turn in conversation.turns:
         if turn.said:
@@ -37,7 +37,7 @@ def plain(conversation: Conversation) -> str:
 
 
 def markdown(conversation: Conversation) -> str:
-    """Return Markdown; replies keep their own marks."""
+    """Return the conversation as Markdown. Markdown in replies stays as it is."""
     lines = [f"# {_escape(' '.join(_title(conversation).split()))}", ""]
     for turn in conversation.turns:
         if turn.said:
@@ -51,7 +51,9 @@ def markdown(conversation: Conversation) -> str:
 
 
 def as_json(conversation: Conversation) -> str:
-    """Return the conversation's fields by name; times in seconds, rounded to milliseconds."""
+    """Return the conversation as JSON with its fields. Times are seconds, rounded to
+    milliseconds.
+    """
     whole = {"format": "rubato conversation", "version": VERSION, **asdict(conversation)}
     return json.dumps(_round(whole), indent=2, ensure_ascii=False, default=_plain_value) + "\n"
 
@@ -106,7 +108,7 @@ WRITERS: Mapping[str, Callable[[Conversation], str]] = MappingProxyType(
 
 
 def check_suffix(path: Path) -> None:
-    """InvalidInput if no format has the suffix of `path`."""
+    """Raise InvalidInput if no format has the suffix of `path`."""
     known = tuple(WRITERS)
     if path.suffix.lower() not in known:
         raise InvalidInput(
@@ -121,7 +123,7 @@ def check_suffix(path: Path) -> None:
 
 
 def check_sound(path: Path) -> None:
-    """InvalidInput if the suffix of `path` is not that of a WAV."""
+    """Raise InvalidInput if the suffix of `path` is not .wav."""
     if path.suffix.lower() != SOUND:
         raise InvalidInput(
             "Sound is written as WAV, not as '{suffix}'.",
@@ -131,8 +133,8 @@ def check_sound(path: Path) -> None:
 
 
 def write(conversation: Conversation, path: Path) -> None:
-    """Write in the format of the suffix. InvalidInput for an unknown suffix, an empty conversation,
-    or a file that cannot be written.
+    """Write the conversation in the format of the path's suffix. InvalidInput for an unknown
+    suffix, an empty conversation, or a file that cannot be written.
     """
     check_suffix(path)
     if not conversation.turns:
