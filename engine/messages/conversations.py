@@ -10,8 +10,8 @@ from engine.messages.words import Ending
 
 @dataclass(frozen=True)
 class TurnMetrics:
-    """Milliseconds after the end of the user's speech (or after the text was sent); 0 for steps
-    that were done in advance, None = did not happen.
+    """The times of a turn's steps: milliseconds after the end of the user's speech (or after the
+    text was sent). 0 = the step was done in advance, None = it did not happen.
     """
 
     end_ms: float | None = None  # the end of the speech was detected
@@ -155,7 +155,7 @@ class ConversationsListed:
 
 @dataclass(frozen=True)
 class ConversationsChanged:
-    """The result of ListConversations has changed."""
+    """The list of saved conversations has changed; a host may send ListConversations again."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,9 @@ class ConversationOpened:
 
 @dataclass(frozen=True)
 class ConversationCut:
-    """This turn and all later ones left the conversation: its question was edited."""
+    """This turn and all later ones were removed, because the user edited the question of this
+    turn.
+    """
 
     turn: int
 

@@ -167,7 +167,9 @@ class TurnEnded:
 
     @property
     def rejoined(self) -> bool:
-        """The user continued before the answer: the next turn contains these words."""
+        """True if the user continued speaking before the answer. The next turn contains these
+        words.
+        """
         return self.ending is Ending.SUPERSEDED and not self.said
 
 
@@ -219,7 +221,9 @@ class DevicesChanged:
 
 @dataclass(frozen=True)
 class SettingChanged:
-    """The value in force. `origin`: of the change that this answers; 0 = of none."""
+    """The current value of a setting. `origin`: the number of the change that this answers; 0 =
+    none.
+    """
 
     key: str
     value: str | int | float | bool | None

@@ -104,7 +104,9 @@ class ChooseLearnt:
 
 @dataclass(frozen=True)
 class SetVoicePace:
-    """The initial pace (SPS, 1 to 7) of a voice when it is chosen; None = the slider's."""
+    """Set the pace (SPS, 1 to 7) with which a voice starts when it is chosen; None = keep the
+    slider's.
+    """
 
     name: str
     pace: float | None
@@ -128,8 +130,8 @@ class ImportVoice:
 
 @dataclass(frozen=True)
 class RecordClip:
-    """Record a clip for a voice with the microphone; the assistant does not answer meanwhile. False
-    ends it; the clip is then inspected like a dropped file.
+    """Start to record a clip for a voice, or with `on` False end it. The assistant does not answer
+    meanwhile. The clip is then inspected like a dropped file.
     """
 
     on: bool
