@@ -25,7 +25,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def nods(text: str) -> bool:
-    """Whether a text consists of words that only show attention, such as "mm-hm"."""
+    """Return whether a text consists of words that only show attention, such as "mm-hm"."""
     return bool(words(text)) and words(text) <= NODDING
 
 
@@ -36,12 +36,12 @@ def _bare(text: str) -> str:
 
 
 def lets_go_on(text: str) -> bool:
-    """Whether the whole text asks to continue the interrupted speech."""
+    """Return whether the whole text asks to continue the interrupted speech."""
     return _bare(text) in GOES_ON
 
 
 def halts(text: str) -> bool:
-    """Whether the whole text asks for silence ("wait a moment"). Their length does not
+    """Return whether the whole text asks for silence ("wait a moment"). Their length does not
     distinguish such texts from nods.
     """
     return _bare(text) in HALTS

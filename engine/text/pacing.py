@@ -130,8 +130,9 @@ class Pacing:
         return min(paces)
 
     def _is_spelled(self, peeled: Peeled) -> bool:
-        """Whether it is a single letter that is not a word: the first A or I of a spelling has a
-        comma."""
+        """Return whether it is a single letter that is not a word: the first A or I of a spelling
+        has a comma.
+        """
         if len(peeled.body) != 1 or not peeled.body.isupper():
             return False
         if peeled.body == "I":

@@ -53,7 +53,7 @@ class PhonedWord:
 
 
 def is_nucleus(phone: str) -> bool:
-    """Whether a phone carries a syllable: a vowel or a syllabic consonant."""
+    """Return whether a phone carries a syllable: a vowel or a syllabic consonant."""
     return any(letter in _VOWELS or letter == _SYLLABIC for letter in phone)
 
 
@@ -151,8 +151,8 @@ class WordPhonemizer:
         return [word + mark for word, mark in islice(self._held, place, None)]
 
     def _waits(self, word: str, mark: str) -> bool:
-        """Whether the words behind the first held one may decide which word it is or, once speech
-        has begun, change its sound.
+        """Return whether the words behind the first held one may decide which word it is or, once
+        speech has begun, change its sound.
         """
         if not word or mark not in ("", ","):
             return False

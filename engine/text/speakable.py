@@ -54,7 +54,7 @@ class Speakable:
 
     @property
     def left_out(self) -> bool:
-        """Whether something so far is in a script that no voice can say, and has no words."""
+        """True if something so far is in a script that no voice can say, and has no words."""
         return self._markdown.left_out
 
     def push(self, delta: str) -> list[Word]:

@@ -167,7 +167,7 @@ def _closed_dollar(inner: str) -> Verdict:
 
 
 def _is_text(inner: str) -> bool:
-    """Whether what follows a dollar cannot be mathematics: an amount, or words in a row."""
+    """Return whether what follows a dollar cannot be mathematics: an amount, or words in a row."""
     if inner[-1] in '"“”' or (_SENTENCE.search(inner) and not inner.endswith("\\ ")):
         return True
     if inner[0].isdigit() and _ENDS_AMOUNT.match(inner):
@@ -176,7 +176,7 @@ def _is_text(inner: str) -> bool:
 
 
 def _ends_word(text: str) -> bool:
-    """Whether text ends in a word that formulas do not have beside another term."""
+    """Return whether text ends in a word that formulas do not have beside another term."""
     tail = text[-_LONGEST_TERM:]
     match = _WORD.search(tail)
     if not match or match[1] in _FUNCTIONS or not _BESIDE.search(tail):

@@ -98,7 +98,9 @@ def source(found: list[Token]) -> str:
 
 
 def _is_measured(found: list[Token], unit: str) -> bool:
-    """Whether letters behind a space are the unit of the number before it; a power has no unit."""
+    """Return whether letters behind a space are the unit of the number before it; a power has no
+    unit.
+    """
     if not found or found[-1].kind is not Kind.NUMBER or found[-2:][0].text == "^":
         return False
     return all(re.split(r"[\^{]", part)[0] in SIGNS for part in unit.split("/"))

@@ -181,7 +181,7 @@ class _Parser:
         return Part(("divides",) if bar == "|" else ("parallel", "to"), Role.RELATION, "|")
 
     def _comes_again(self, bar: str) -> bool:
-        """Whether the same bar stands once more before the bracket around it ends."""
+        """Return whether the same bar stands once more before the bracket around it ends."""
         depth = 0
         for token in self._tokens[self._place :]:
             if token.kind not in (Kind.SIGN, Kind.COMMAND):
@@ -276,7 +276,7 @@ class _Parser:
         )
 
     def _has_run(self, start: int) -> bool:
-        """Whether three letters follow each other since a place."""
+        """Return whether three letters follow each other since a place."""
         kinds = [token.kind for token in self._tokens[start : self._place]]
         run = [Kind.LETTER] * 3
         return any(kinds[i : i + 3] == run for i in range(len(kinds) - 2))

@@ -61,7 +61,7 @@ def raw(parts: Sequence[Part]) -> str:
 
 
 def is_long(parts: Sequence[Part]) -> bool:
-    """Whether parts are more than one term; the sign before a single one does not count."""
+    """Return whether parts are more than one term; the sign before a single one does not count."""
     rest = parts[1:] if parts and parts[0].role is Role.OPERATOR else parts
     return any(part.long or part.role in _SIGNS for part in rest)
 

@@ -58,14 +58,14 @@ def roughly(word: str, *, british: bool = False) -> str:
 
 
 def depends(word: str) -> bool:
-    """Whether the words beside it may decide how a word is said."""
+    """Return whether the words beside it may decide how a word is said."""
     if initialisms.is_either(word) or heteronyms.is_heteronym(word):
         return True
     return lexicon.begins_phrase(word)
 
 
 def waits(before: Sequence[str], word: str, after: str, later: Sequence[str]) -> bool:
-    """Whether words behind those of `later` may decide how a word is said."""
+    """Return whether words behind those of `later` may decide how a word is said."""
     return homographs.waits(word, Place.of(before, after, later))
 
 

@@ -75,12 +75,12 @@ def sounds_like(
 
 
 def is_heteronym(word: str) -> bool:
-    """Whether a word has several sounds, so that it is better known what follows it."""
+    """Return whether a word has several sounds, so that it is better known what follows it."""
     return word.lower() in _WORDS
 
 
 def _is_verb(word: str, place: Place) -> bool:
-    """Whether a word is a verb here."""
+    """Return whether a word is a verb here."""
     if place.after in _NO_VERB_BEFORE.get(word, ()):
         return False
     if word in _VERBS:
@@ -158,7 +158,7 @@ def _irregular_sense(word: str, place: Place) -> str:
 
 
 def _is_tiny(place: Place) -> bool:
-    """Whether "minute" means very small."""
+    """Return whether "minute" means very small."""
     if place.after == "":
         return place.is_behind(_BEING - {"'s"})
     if place.at(1) in _COUNTING or place.after in _MINUTE:

@@ -37,7 +37,7 @@ def sense(word: str, place: Place) -> str:
 
 
 def waits(word: str, place: Place) -> bool:
-    """Whether words that are not known yet may decide the sense."""
+    """Return whether words that are not known yet may decide the sense."""
     for rule in _RULES.get(word.lower(), ()):
         if _holds(rule, word, place):
             return False
@@ -79,7 +79,7 @@ def _condition_holds(key: str, word: str, place: Place) -> bool:
 
 
 def _is_among(word: str | None, wanted: str) -> bool:
-    """Whether a word is one of a list, or none of one that begins with "!"."""
+    """Return whether a word is one of a list, or none of one that begins with "!"."""
     if word is None:
         return False
     found = (word or ".") in _listed(wanted.lstrip("!"))

@@ -31,7 +31,7 @@ _GOVERNORS: Final = frozenset("THE A AN OUR YOUR THEIR".split())
 
 
 def is_either(word: str) -> bool:
-    """Whether the words beside it decide whether it is an abbreviation: IT, US."""
+    """Return whether the words beside it decide whether it is an abbreviation: IT, US."""
     return word in _EITHER
 
 
@@ -82,7 +82,7 @@ def _respelled(part: str) -> str:
 
 
 def is_word(word: str, before: str, after: str) -> bool:
-    """Whether one that is both is a word here."""
+    """Return whether one that is both is a word here."""
     if (word == "AM" and "I" in (before, after)) or (word, after) == ("WHO", "AM"):
         return True
     emphasised = (  # words in capitals, and no abbreviations
@@ -93,7 +93,7 @@ def is_word(word: str, before: str, after: str) -> bool:
 
 
 def _is_said(capitals: str) -> bool:
-    """Whether capitals are said as a word."""
+    """Return whether capitals are said as a word."""
     if capitals in _SAID or capitals in _WORDS:
         return True
     if len(capitals) <= _LONGEST or capitals in _SPELLED_OUT:

@@ -36,7 +36,7 @@ def respelled(word: str, before: str = "", after: str | None = "", *, british: b
 
 
 def begins_phrase(word: str) -> bool:
-    """Whether the next word may decide how a word is said: Des Moines."""
+    """Return whether the next word may decide how a word is said: Des Moines."""
     start = f"{base_letters(_key(word))} "
     return _line(start).startswith(start)
 

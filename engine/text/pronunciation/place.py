@@ -47,7 +47,9 @@ class Place:
         return Place(self.before[:-1], self.after, clause=False)
 
     def is_behind(self, words: frozenset[str]) -> bool:
-        """Whether one of the words, or one that ends like its contraction, stands before it."""
+        """Return whether one of the words, or one that ends like its contraction, stands before
+        it.
+        """
         word = self.at(1)
         return word in words or any(word.endswith(end) for end in words if "'" in end)
 

@@ -29,7 +29,7 @@ _RUN: Final = re.compile(rf"{_LEFT_OUT}(?:[-'’·]*{_LEFT_OUT})*")
 
 @lru_cache(maxsize=4096)
 def is_foreign(char: str) -> bool:
-    """Whether no English voice can say a letter, or a sign that belongs to letters."""
+    """Return whether no English voice can say a letter, or a sign that belongs to letters."""
     if char <= _KNOWN or _SIGNS[0] <= char <= _SIGNS[1]:
         return False
     name = unicodedata.name(char, "") if unicodedata.category(char)[0] in "LM" else ""
@@ -75,8 +75,8 @@ def readable(word: str) -> str:
 
 
 def _goes_on(char: str) -> bool:
-    """Whether a character may melt into the one before: an accent, or a part of a syllable of
-    Korean.
+    """Return whether a character may melt into the one before: an accent, or a part of a syllable
+    of Korean.
     """
     return unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"
 

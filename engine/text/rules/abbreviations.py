@@ -30,7 +30,7 @@ _CHOICES = "ABCDEXYZ"  # of a test, and unknowns
 
 
 def dotted(body: str, context: Context) -> Reading | None:
-    """e.g., i.e., Ph.D., U.S., J.R.R."""
+    """Read tokens such as e.g., i.e., Ph.D., U.S., J.R.R."""
     if not _INITIALISM.fullmatch(body) and body.lower() not in _DOTTED:
         return None
     expansion = _DOTTED.get(body.lower())
@@ -44,7 +44,7 @@ def dotted(body: str, context: Context) -> Reading | None:
 
 
 def titled(body: str, context: Context) -> Reading | None:
-    """Mr. Smith, Mt. Everest"""
+    """Read tokens such as Mr. Smith, Mt. Everest."""
     title = _TITLES.get(body)
     if title is None:
         return None
@@ -71,7 +71,7 @@ def street_or_person(body: str, context: Context) -> Reading | None:
 
 
 def shortened(body: str, context: Context) -> Reading | None:
-    """approx., etc., No. 5"""
+    """Read tokens such as approx., etc., No. 5."""
     lower = body.lower()
     if not context.punctuation.startswith(".") or lower not in _WORDS:
         return None
@@ -97,7 +97,7 @@ def shortened(body: str, context: Context) -> Reading | None:
 
 
 def bare(body: str, context: Context) -> Reading | None:
-    """vs, w/, N/A, LED"""
+    """Read tokens such as vs, w/, N/A, LED."""
     expansion = _BARE.get(body)
     if expansion is None:
         return None
@@ -127,7 +127,9 @@ def initial(body: str, context: Context) -> Reading | None:
 
 
 def _is_of_alphabet(body: str, context: Context) -> bool:
-    """Whether a letter is a grade, an answer or the like: "The answer is C.", "from A to B."."""
+    """Return whether a letter is a grade, an answer or the like: "The answer is C.", "from A to
+    B.".
+    """
     if len(context.after) > 1 and context.previous in _BEFORE_CHOICES and body in _CHOICES:
         return True
     other = context.before_previous
@@ -166,7 +168,7 @@ def _with_own_comma(expansion: str, context: Context) -> Reading:
 
 
 def _names_something(context: Context) -> bool:
-    """Whether a name follows: a capital that does not begin a sentence."""
+    """Return whether a name follows: a capital that does not begin a sentence."""
     after = context.after
     starts_sentence = after.lower() in SENTENCE_STARTERS and after not in ("Who", "Will")
     named = context.previous[:1].isupper() and not context.past[0].mark

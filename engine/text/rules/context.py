@@ -96,12 +96,12 @@ class Context:
 
     @property
     def after_number(self) -> bool:
-        """Whether a number stands directly before, without punctuation in between."""
+        """True if a number stands directly before, without punctuation in between."""
         return bool(self.past and not self.past[0].mark and _NUMERIC.fullmatch(self.past[0].body))
 
     @property
     def after_amount(self) -> bool:
-        """Whether a number or its scale stands before: "5", "5 million"."""
+        """True if a number or its scale stands before: "5", "5 million"."""
         scaled = bool(self.past) and not self.past[0].mark and self.past[0].body.lower() in SCALES
         return scaled or self.after_number
 
@@ -121,15 +121,18 @@ class Context:
         return "." if self.sentence_follows(any_name=any_name) else ""
 
     def is_adjective(self, article: str) -> bool:
-        """Whether an amount behind `article` describes the noun after it: "a 5 dollar bill"."""
+        """Return whether an amount behind `article` describes the noun after it: "a 5 dollar
+        bill".
+        """
         if article.lower() not in ("a", "an") or self.punctuation:
             return False
         named = self.after[:1].isalnum() and self.after.lower() not in _NO_NOUNS
         return named or self.after in ("×", "by")
 
     def describes(self, before: str) -> bool:
-        """Whether an amount behind this word describes the noun after it: "a $5 toy", "the $5 toy",
-        "two $5 bills"."""
+        """Return whether an amount behind this word describes the noun after it: "a $5 toy", "the
+        $5 toy", "two $5 bills".
+        """
         if self.is_adjective(before):
             return True
         if self.punctuation or not (before.lower() in _DETERMINERS or before.isdecimal()):
@@ -153,8 +156,8 @@ class Context:
         return self._earlier(depth + 1) if nearest in _ADJECTIVES else nearest
 
     def sentence_follows(self, *, any_name: bool) -> bool:
-        """Whether the next token begins a sentence: a capital on a word that does not look like a
-        name, or on any word that is not all capitals if `any_name`.
+        """Return whether the next token begins a sentence: a capital on a word that does not look
+        like a name, or on any word that is not all capitals if `any_name`.
         """
         after = self.after
         if not after[:1].isupper():
@@ -196,18 +199,18 @@ def say(words: str, mark: str | None = None) -> Reading:
 
 
 def is_other_word(word: str) -> bool:
-    """Whether a word after an amount cannot be a noun that the amount describes."""
+    """Return whether a word after an amount cannot be a noun that the amount describes."""
     lower = word.lower()
     return lower in _NO_NOUNS or lower in _VERB_LIKE or lower.endswith("ed")
 
 
 def may_be_noun(word: str) -> bool:
-    """Whether a word after an amount may be a noun: bit, but not thick or yesterday."""
+    """Return whether a word after an amount may be a noun: bit, but not thick or yesterday."""
     return word.isalpha() and word.islower() and not (is_other_word(word) or word in _ADJECTIVES)
 
 
 def is_counted(word: str) -> bool:
-    """Whether the word after a number looks like what is counted."""
+    """Return whether the word after a number looks like what is counted."""
     lower = word.lower()
     if lower in _COUNTED:
         return True

@@ -76,7 +76,7 @@ _YEAR_CUES = words("dates", "year_cues") | {month.lower() for month in MONTHS}
     r"(?:T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?(?:Z|[-+]\d\d:?\d\d)?)?"
 )
 def iso(match: re.Match[str], context: Context) -> Reading | None:
-    """2024-03-05, 2024-03-05T14:30:00Z"""
+    """Read tokens such as 2024-03-05, 2024-03-05T14:30:00Z."""
     if match[2] == "." and _is_versioned(match[0], context):
         return None
     words = date(int(match[3]), int(match[4]), match[1])
@@ -86,13 +86,13 @@ def iso(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(0[1-9]|1[0-2])/((?:19|20)\d\d)")
 def month_and_year(match: re.Match[str], context: Context) -> Reading:
-    """03/2024"""
+    """Read tokens such as 03/2024."""
     return say(f"{MONTHS[int(match[1]) - 1]} {numbers.year(int(match[2]))}")
 
 
 @matching(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|(?<!-)\d\d)")
 def numeric(match: re.Match[str], context: Context) -> Reading | None:
-    """3/5/2024, 3/5/24, 5.3.2024"""
+    """Read tokens such as 3/5/2024, 3/5/24, 5.3.2024."""
     short = len(match[4]) == 2 or context.previous.lower() == "version"
     if match[2] == "." and short and _is_versioned(match[0], context):
         return None
@@ -104,7 +104,7 @@ def numeric(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(\d{1,2})/(\d{1,2})")
 def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
-    """on 3/5, by 12/31"""
+    """Read tokens such as on 3/5, by 12/31."""
     before, top, bottom = context.previous.lower(), int(match[1]), int(match[2])
     dated = (
         before == "on"
@@ -118,7 +118,7 @@ def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def day(body: str, context: Context) -> Reading | None:
-    """May 5, May 3-5, 5 May, the 5th of May"""
+    """Read tokens such as May 5, May 3-5, 5 May, the 5th of May."""
     spread = _DAY_RANGE.fullmatch(body)
     if spread and _is_day(spread[1]) and _is_day(spread[3]):
         first, last = (numbers.ordinal(int(group)) for group in spread.groups()[::2])
@@ -143,7 +143,7 @@ def day(body: str, context: Context) -> Reading | None:
 
 
 def month(body: str, context: Context) -> Reading | None:
-    """Jan., Sept 5, 5 Mar"""
+    """Read tokens such as Jan., Sept 5, 5 Mar."""
     name = _SHORT_MONTHS.get(body.title() if body in _OTHER_CASES else body)
     if name is None:
         return None
@@ -194,14 +194,14 @@ def year(body: str, context: Context) -> Reading | None:
 
 @matching(r"(UTC|GMT)([-–+±])(\d{1,2})(?::?(\d\d))?")
 def zone_offset(match: re.Match[str], context: Context) -> Reading:
-    """UTC+5:30, GMT-3"""
+    """Read tokens such as UTC+5:30, GMT-3."""
     name, sign, hours, minutes = match.groups("0")
     words = f"{name} {_SIGNS[sign]} {numbers.cardinal(int(hours))}"
     return say(f"{words} {numbers.cardinal(int(minutes))}" if int(minutes) else words)
 
 
 def time(body: str, context: Context) -> Reading | None:
-    """5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1"""
+    """Read tokens such as 5:30, 5:30 pm, 17:05, 5pm, 9am-5pm, 10:30-11:00, 3:1."""
     point = _POINT.fullmatch(body)
     french = _FRENCH.fullmatch(body)
     if french and (len(french[1]) == 1 or french[3]):  # a duration rather than a time of day
@@ -234,7 +234,7 @@ def half_of_day(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def dashed(body: str, context: Context) -> Reading | None:
-    """15-Jan-2020, Jan-15-2020, 2020-Jan-15, 15Jan2020, Jan-2020, 15-Jan"""
+    """Read tokens such as 15-Jan-2020, Jan-15-2020, 2020-Jan-15, 15Jan2020, Jan-2020, 15-Jan."""
     match = next((match for pattern in _DASHED if (match := pattern.fullmatch(body))), None)
     name = match["month"].title() if match else ""
     name = _SHORT_MONTHS.get(name, name)
@@ -332,7 +332,7 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def _is_versioned(text: str, context: Context) -> bool:
-    """Whether figures with dots are the version of the word before: Python 3.11.12."""
+    """Return whether figures with dots are the version of the word before: Python 3.11.12."""
     before = context.previous
     cue = context.before_previous if before in ("to", "from", "is") else before
     if cue.lower() in VERSIONED:
@@ -347,7 +347,7 @@ def _is_day(text: str) -> bool:
 
 
 def is_month(word: str) -> bool:
-    """Whether a word is the name of a month, or begins with one: "Mar", "March-April"."""
+    """Return whether a word is the name of a month, or begins with one: "Mar", "March-April"."""
     first = re.split("[-–.]", word)[0]
     return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
 

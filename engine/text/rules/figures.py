@@ -43,26 +43,26 @@ def idiom(body: str, context: Context) -> Reading | None:
 
 @matching(rf"([-–+]?(?:{NUMBER}))([%‰]?)")
 def plain(match: re.Match[str], context: Context) -> Reading:
-    """5, -5, 1,234.5, 50%"""
+    """Read tokens such as 5, -5, 1,234.5, 50%."""
     after = {"%": "percent", "‰": "per thousand", "": ""}[match[2]]
     return say(f"{numbers.number(match[1])} {after}")
 
 
 @matching(r"(\d{1,3}(?:,?\d{3})*)(st|nd|rd|th)", re.IGNORECASE)
 def ordinal(match: re.Match[str], context: Context) -> Reading:
-    """3rd, 21st, 1,000th"""
+    """Read tokens such as 3rd, 21st, 1,000th."""
     return say(numbers.ordinal(int(match[1].replace(",", ""))))
 
 
 @matching(r"\d{1,3}(?:st|nd|rd|th)(?:/\d{1,3}(?:st|nd|rd|th))+")
 def ordinals(match: re.Match[str], context: Context) -> Reading:
-    """3rd/4th"""
+    """Read tokens such as 3rd/4th."""
     return say(", ".join(numbers.ordinal(int(each[:-2])) for each in match[0].split("/")))
 
 
 @matching(r"(\d{1,3}\.\d+)/(\d{1,3})")
 def rating(match: re.Match[str], context: Context) -> Reading:
-    """8.5/10"""
+    """Read tokens such as 8.5/10."""
     return say(f"{numbers.number(match[1])} out of {numbers.number(match[2])}")
 
 
@@ -78,7 +78,7 @@ def fraction(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"([-+]?\d{1,3}[-–]([1-9]\d?)/([1-9]\d?))(%?)")
 def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
-    """1-1/2"""
+    """Read tokens such as 1-1/2."""
     is_part = int(match[2]) < int(match[3])
     return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
 
@@ -93,7 +93,7 @@ def mixed_range(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(rf"(\d*)([{_FRACTION_SIGNS}])")
 def mixed(match: re.Match[str], context: Context) -> Reading:
-    """1½, ½"""
+    """Read tokens such as 1½, ½."""
     top, bottom = map(int, numbers.UNICODE_FRACTIONS[match[2]].split("/"))
     continued = "" if match[1] else _continued(top, bottom, context)
     return say(continued or numbers.mixed(match[1], top, bottom))
@@ -125,7 +125,7 @@ def decade(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"('?)0([1-9])")
 def elided_year(match: re.Match[str], context: Context) -> Reading | None:
-    """'05"""
+    """Read tokens such as '05."""
     elided = match[1] or ("'" in context.opened and "'" not in context.punctuation)
     return say(f"oh {numbers.digits(match[2])}") if elided else None
 
@@ -142,13 +142,13 @@ def listed(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(\d+)x/(day|week|month|year|hour)", re.IGNORECASE)
 def times_per(match: re.Match[str], context: Context) -> Reading:
-    """2x/day"""
+    """Read tokens such as 2x/day."""
     return say(f"{numbers.number(match[1])} times per {match[2]}")
 
 
 @matching(rf"({NUMBER})[x×](?:({NUMBER})(?:[x×]({NUMBER}))?)?", re.IGNORECASE)
 def times(match: re.Match[str], context: Context) -> Reading | None:
-    """2x, 3×4, 1920x1080"""
+    """Read tokens such as 2x, 3×4, 1920x1080."""
     sizes = [size for size in match.groups() if size]
     if len(sizes) == 1:
         if context.previous == "=" or (not context.punctuation and context.after[:1] in _OPERATORS):
@@ -162,7 +162,7 @@ def times(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"""(\d{1,2})['"′″]?[x×](\d{1,2})['"′″]?s""")
 def boards(match: re.Match[str], context: Context) -> Reading:
-    """2x4s, 2'x4's"""
+    """Read tokens such as 2x4s, 2'x4's."""
     return say(f"{numbers.number(match[1])} by {numbers.plural(numbers.number(match[2]))}")
 
 
@@ -177,13 +177,13 @@ def scientific(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(\d{1,3})ers")
 def members(match: re.Match[str], context: Context) -> Reading:
-    """76ers, 49ers"""
+    """Read tokens such as 76ers, 49ers."""
     return say(numbers.number(match[1]).removesuffix("e") + "ers")
 
 
 @matching(rf"({NUMBER})[kK]")
 def thousands(match: re.Match[str], context: Context) -> Reading | None:
-    """1.5k, 10k users, 10k-20k"""
+    """Read tokens such as 1.5k, 10k users, 10k-20k."""
     named = "." not in match[0] and len(match[1]) != 3  # a 5K screen, an i7-9700K
     after = context.after if named and not context.punctuation else ""
     beside = any(re.match(rf"(?:{NUMBER})[kK]\b", each) for each in (context.previous, after))
@@ -194,7 +194,7 @@ def thousands(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"1(00+)s")
 def many(match: re.Match[str], context: Context) -> Reading | None:
-    """1000s of"""
+    """Read tokens such as 1000s of."""
     if context.punctuation or context.after != "of":
         return None
     return say(numbers.plural(numbers.cardinal(int("1" + match[1])).removeprefix("one ")))

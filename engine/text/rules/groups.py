@@ -68,7 +68,9 @@ _TYPED_CODE = re.compile(r"\d{3,}|\d{3,4}-\d{3,4}|\d{5}-\d{4}", re.ASCII)
 
 
 def cued(context: Context) -> bool:
-    """Whether the words before announce a number that is dialled or typed: "call", "PIN is"."""
+    """Return whether the words before announce a number that is dialled or typed: "call", "PIN
+    is".
+    """
     past = [past.body.lower() for past in context.past]
     return any(
         word in _CUES and all(link in _LINKS for link in past[:place])
@@ -77,13 +79,14 @@ def cued(context: Context) -> bool:
 
 
 def begins(text: str) -> bool:
-    """Whether more groups of the same number may follow a token."""
+    """Return whether more groups of the same number may follow a token."""
     return bool(_BEGIN.fullmatch(text))
 
 
 def continues(run: Sequence[str], text: str) -> bool:
-    """Whether `text` may be the next group; a single figure may be one only after a longer
-    group."""
+    """Return whether `text` may be the next group; a single figure may be one only after a longer
+    group.
+    """
     if (
         len(run) == LONGEST
         or not begins(run[0])
@@ -175,7 +178,9 @@ def _group(group: str) -> list[str]:
 
 
 def dialled(body: str, context: Context) -> Reading | None:
-    """555-1234, 1-800-555-1234, +44-20-7946-0958, +14155550132, 123-45-6789, CA 90210, PIN 1234"""
+    """Read tokens such as 555-1234, 1-800-555-1234, +44-20-7946-0958, +14155550132, 123-45-6789, CA
+    90210, PIN 1234.
+    """
     match = _AMERICAN.fullmatch(body)
     a_range = match and match[1].endswith("0") and match[2].endswith("00")  # 100-2000
     behind_state = len(context.previous) == 2 and context.previous.isupper()

@@ -47,7 +47,7 @@ def own_name(body: str, context: Context) -> Reading | None:
 
 
 def identifier(body: str, context: Context) -> Reading | None:
-    """550e8400-e29b-41d4-a716-446655440000, 3f2a9bc, sha256:..., an API key"""
+    """Read tokens such as 550e8400-e29b-41d4-a716-446655440000, 3f2a9bc, sha256:..., an API key."""
     bare = body.strip("{}")
     if _UUID.fullmatch(bare):
         return _ending("id", bare, context)
@@ -65,7 +65,7 @@ def identifier(body: str, context: Context) -> Reading | None:
 
 
 def network(body: str, context: Context) -> Reading | None:
-    """00:1A:2B:3C:4D:5E, 2001:db8::1, fe80::1/64"""
+    """Read tokens such as 00:1A:2B:3C:4D:5E, 2001:db8::1, fe80::1/64."""
     if _MAC.fullmatch(body):
         return say(" ".join(spell(pair) for pair in re.split("[:-]", body)))
     if not _IPV6.fullmatch(body):
@@ -80,7 +80,7 @@ def network(body: str, context: Context) -> Reading | None:
 
 @matching(r"(0[xX]|#)([0-9a-fA-F]{2,16})")
 def hexadecimal(match: re.Match[str], context: Context) -> Reading | None:
-    """0xFF, #ff8800"""
+    """Read tokens such as 0xFF, #ff8800."""
     if match[1] == "#":
         is_colour = len(match[2]) in (3, 6, 8) and _MIXED_HEX.match(match[2])
         return say(f"hash {spell(match[2])}") if is_colour else None
@@ -88,7 +88,7 @@ def hexadecimal(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def masked(body: str, context: Context) -> Reading | None:
-    """****8876, **** **** **** 8876"""
+    """Read tokens such as ****8876, **** **** **** 8876."""
     if body == MASK:
         return Reading(())
     match = _MASKED.fullmatch(body)

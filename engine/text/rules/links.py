@@ -30,7 +30,7 @@ def web(match: re.Match[str], context: Context) -> Reading:
     re.IGNORECASE,
 )
 def domain(match: re.Match[str], context: Context) -> Reading:
-    """example.com, localhost:3000"""
+    """Read tokens such as example.com, localhost:3000."""
     return say(_host(match[1], match[2]))
 
 
@@ -42,7 +42,7 @@ def email(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"@(?P<name>\w[\w.-]*)|#(?P<topic>[A-Za-z]\w*)|#(?P<figure>\d[\d,]*)")
 def sign(match: re.Match[str], context: Context) -> Reading:
-    """@name, #MachineLearning2024, #1"""
+    """Read tokens such as @name, #MachineLearning2024, #1."""
     if match["name"]:
         return say(f"at {spell(match['name'])}")
     if match["figure"]:
@@ -57,7 +57,7 @@ def sign(match: re.Match[str], context: Context) -> Reading:
     r"|[\w.@+-]+/[\w-]+\.[A-Za-z]\w{0,4}"
 )
 def path(match: re.Match[str], context: Context) -> Reading | None:
-    """/usr/local/bin, src/main.py"""
+    """Read tokens such as /usr/local/bin, src/main.py."""
     if match[0].lower() in _NO_PATHS:
         return None
     said = match[0].replace("~", "home", 1)

@@ -49,7 +49,7 @@ _GROUPED_BY_DOT = re.compile(r"\d{1,3}\.\d{3}")
 
 
 def amount(body: str, context: Context) -> Reading | None:
-    """$49.95, -$5, $1.5 million, $5M, 20€, US$3, 5¢"""
+    """Read tokens such as $49.95, -$5, $1.5 million, $5M, 20€, US$3, 5¢."""
     if match := _BEFORE.fullmatch(body) or _BEHIND.fullmatch(body):
         return _amount(match.groupdict(), context)
     if pence := _PENCE.fullmatch(body):
@@ -58,7 +58,7 @@ def amount(body: str, context: Context) -> Reading | None:
 
 
 def spread(body: str, context: Context) -> Reading | None:
-    """$5-10, $5-$10, $5-10 million, $5M-$10M, $19.99-$24.99, 5-10€"""
+    """Read tokens such as $5-10, $5-$10, $5-10 million, $5M-$10M, $19.99-$24.99, 5-10€."""
     match = _BEFORE_RANGE.fullmatch(body) or _BEHIND_RANGE.fullmatch(body)
     if match is None:
         return None
@@ -81,7 +81,7 @@ def _price_range(low: str, high: str, currency: Currency) -> str:
 
 
 def per(body: str, context: Context) -> Reading | None:
-    """$5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month"""
+    """Read tokens such as $5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month."""
     hyphened = _PER_HYPHEN.fullmatch(body)
     if hyphened and (price := amount(hyphened[1], context)):
         return Reading((*price.words, hyphened[2], hyphened[3]))
@@ -135,7 +135,7 @@ def before_sign(body: str, context: Context) -> Reading | None:
 
 
 def code(body: str, context: Context) -> Reading | None:
-    """50 USD, USD 50"""
+    """Read tokens such as 50 USD, USD 50."""
     if (said := _repeated(body, context)) is not None:
         return said
     dotted = _SIGNS.get(body + ".") if context.punctuation.startswith(".") else None
@@ -181,12 +181,14 @@ def _scale(written: str) -> str:
 
 
 def _is_scale(word: str) -> bool:
-    """Whether a token of its own is "million" or "mil"."""
+    """Return whether a token of its own is "million" or "mil"."""
     return word.lower() in SCALES or word.lower() in _LETTER_SCALES
 
 
 def _is_label(body: str, context: Context) -> bool:
-    """Whether a letter alone behind an amount names something: A $4 B $5, $5 B: it, $5 T shirt."""
+    """Return whether a letter alone behind an amount names something: A $4 B $5, $5 B: it, $5 T
+    shirt.
+    """
     if len(body) > 1:
         return False
     sentence = list(takewhile(lambda past: past.mark not in tuple(".?!"), context.past[1:]))

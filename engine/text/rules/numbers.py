@@ -133,7 +133,7 @@ def code(text: str) -> str:
 
 
 def is_one(text: str) -> bool:
-    """Whether a number as written takes the singular: 1, and fractions below 1."""
+    """Return whether a number as written takes the singular: 1, and fractions below 1."""
     bare = text.lstrip("+-–~≈<>≤≥=")
     top, slash, bottom = bare.partition("/")
     part = slash and top.isdecimal() and bottom.isdecimal() and int(top) < int(bottom)

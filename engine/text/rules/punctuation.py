@@ -55,7 +55,7 @@ _OPTIONAL_PLURAL = re.compile(r"\((e?s)\)")
 
 
 def ends_sentence(text: str) -> bool:
-    """Whether a sentence ends with the last word of a text."""
+    """Return whether a sentence ends with the last word of a text."""
     return text.rstrip(CLOSERS).endswith(tuple(SENTENCE_END))
 
 
@@ -118,7 +118,9 @@ def mark_of(punctuation: str) -> str:
 
 
 def opens_pause(peeled: Peeled) -> bool:
-    """Whether the word before needs a pause: a bracket or a dash begins here (but no area code)."""
+    """Return whether the word before needs a pause: a bracket or a dash begins here (but no area
+    code).
+    """
     if re.fullmatch(r"\d{3}|0\d+", peeled.body) and peeled.punctuation:
         return False
     return any(char in "(—―" for char in peeled.opened)

@@ -74,7 +74,7 @@ def _first_answer(rules: tuple[Rule, ...], body: str, context: Context) -> Readi
 
 
 def _prefixed(body: str, context: Context) -> Reading | None:
-    """~50, <$5, ≤5; 5+, $5+"""
+    """Read tokens such as ~50, <$5, ≤5; 5+, $5+."""
     match = _LED.fullmatch(body)
     answer = (_narrow(match[2], context) or _range_of(match[2], context)) if match else None
     if match and answer:

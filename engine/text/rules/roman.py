@@ -50,7 +50,7 @@ def numeral(body: str, context: Context) -> Reading | None:
 
 
 def _is_initial(body: str, context: Context) -> bool:
-    """Whether it is the D of "John D. Rockefeller"."""
+    """Return whether it is the D of "John D. Rockefeller"."""
     if len(body) > 1 or context.punctuation != ".":
         return False
     return context.after[:1].isupper() and context.after.lower() not in SENTENCE_STARTERS
@@ -76,7 +76,7 @@ def unowned(body: str, context: Context) -> Reading | None:
 
 
 def counted_lower(body: str, context: Context) -> Reading | None:
-    """chapter IV, Scene ii"""
+    """Read tokens such as chapter IV, Scene ii."""
     is_counted = context.previous.lower() in _COUNTED and body.upper() not in tuple("ICDLM")
     if not is_counted or context.past[0].mark or (body.islower() and not set(body) <= set("ivx")):
         return None

@@ -52,7 +52,7 @@ _PARTS = re.compile(
 
 
 def named(body: str, context: Context) -> Reading | None:
-    """C++, he/she; "C#" keeps its sign"""
+    """Read tokens such as C++, he/she; "C#" keeps its sign."""
     words = _NAMES.get(body) or _NAMES.get(body.lower())
     return say(words) if words else None
 
@@ -132,7 +132,7 @@ def code_name(match: re.Match[str], context: Context) -> Reading:
 
 
 def formula(body: str, context: Context) -> Reading | None:
-    """2+2=4, x=5, 2*3, y=x^2, x<10, n-1"""
+    """Read tokens such as 2+2=4, x=5, 2*3, y=x^2, x<10, n-1."""
     if _LETTERS_PRODUCT.fullmatch(body):
         return say(_words(body, _FORMULA_SIGNS))
     if _GENERIC.fullmatch(body):

@@ -51,7 +51,7 @@ _BEHIND = re.compile(r"(?:/[a-z]+)+")
 
 @matching(rf"([-–+]?(?:{FRACTION}|{NUMBER}))(-?)({_EXPRESSION.pattern})")
 def attached(match: re.Match[str], context: Context) -> Reading | None:
-    """5km, -5°C, 100MB/s; an 8-bit number"""
+    """Read tokens such as 5km, -5°C, 100MB/s; an 8-bit number."""
     figure, hyphen, unit = match[1], match[2], match[3]
     if unit == "in" and hyphen and not context.punctuation.startswith("."):
         return None
@@ -79,7 +79,7 @@ def attached(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(\d{2,3})([CF])")
 def heat(match: re.Match[str], context: Context) -> Reading | None:
-    """at 350F, 220C/200C"""
+    """Read tokens such as at 350F, 220C/200C."""
     led = context.previous.lower() in _BEFORE_HEAT or context.previous[-1:] == match[2]
     return say(quantity(match[1], "°" + match[2])) if led else None
 
@@ -115,7 +115,7 @@ def alone(body: str, context: Context) -> Reading | None:
 
 
 def product(body: str, context: Context) -> Reading | None:
-    """N·m, 5 kg·m/s², W/(m·K)"""
+    """Read tokens such as N·m, 5 kg·m/s², W/(m·K)."""
     match = _PRODUCT.fullmatch(body) if set("·⋅*(") & set(body) else None
     if not match or ("*" in body and not (match["figure"] or context.after_amount)):
         return None
@@ -140,12 +140,12 @@ def _factor(text: str, *, one: bool) -> str:
 
 @matching(r"(\d{1,2})['′]-?(\d{1,2})[\"″]?")
 def feet_and_inches(match: re.Match[str], context: Context) -> Reading:
-    """5'11" (the inch sign may have been taken for a quotation mark)"""
+    """Read tokens such as 5'11" (the inch sign may have been taken for a quotation mark)."""
     return say(f"{numbers.number(match[1])} foot {numbers.number(match[2])}")
 
 
 def feet(body: str, context: Context) -> Reading | None:
-    """8′, 5′ 11″, 8′ by 10′; the minutes and seconds of 40° 51′ 30″"""
+    """Read tokens such as 8′, 5′ 11″, 8′ by 10′; the minutes and seconds of 40° 51′ 30″."""
     part = _ARC.fullmatch(body)
     if part and "°" in (context.previous[-1:], context.before_previous[-1:]):
         name = "minute" if part[2] == "′" else "second"
@@ -159,7 +159,7 @@ def feet(body: str, context: Context) -> Reading | None:
 
 
 def size(body: str, context: Context) -> Reading | None:
-    """8′x10′, 6″x4″, 10cmx15cm; the x of 8′ x 10′"""
+    """Read tokens such as 8′x10′, 6″x4″, 10cmx15cm; the x of 8′ x 10′."""
     if body in _BY:
         last = re.split(r"/|['′](?=\d)", context.previous)[-1]  # behind feet or a slash
         follows = _MEASURED.fullmatch(last) and context.after[:1].isdigit()
@@ -174,9 +174,9 @@ def size(body: str, context: Context) -> Reading | None:
 
 
 def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
-    """Whether a measure describes what is behind it: a 6′ fence, a 5 kg bag; of lengths also: 6″
-    nails, a sharp 10 mm bit, 4′ x 8′ sheets at the head of a sentence. A number before it is part
-    of the measure.
+    """Return whether a measure describes what is behind it: a 6′ fence, a 5 kg bag; of lengths
+    also: 6″ nails, a sharp 10 mm bit, 4′ x 8′ sheets at the head of a sentence. A number before it
+    is part of the measure.
     """
     if context.punctuation == "." and context.after[:1].islower():  # a 5 gal. bucket
         context = replace(context, punctuation="")
@@ -192,7 +192,7 @@ def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
 
 
 def bearing(body: str, context: Context) -> Reading | None:
-    """40°N, 48°51′N, 40° N; 123 N. Main St.; W. 34th St."""
+    """Read tokens such as 40°N, 48°51′N, 40° N; 123 N. Main St.; W. 34th St."""
     side = _DIRECTIONS.get(body)
     turned = any("°" in past.body for past in context.past)
     if side and turned and context.previous.endswith(("°", "′", "″")):
@@ -213,7 +213,7 @@ def bearing(body: str, context: Context) -> Reading | None:
 
 
 def glued(body: str, context: Context) -> Reading | None:
-    """3/week, hours/day, /mo"""
+    """Read tokens such as 3/week, hours/day, /mo."""
     match = _COUNT.fullmatch(body)
     if match and (per := _per(match[2])):
         return say(f"{numbers.number(match[1])} {per}")

@@ -77,8 +77,9 @@ class Markdown:
 
     @property
     def undecided(self) -> bool:
-        """Whether we are inside a link's target, a tag or a direction, or may be: the mark of the
-        word before may follow."""
+        """True if we are inside a link's target, a tag or a direction, or may be: the mark of the
+        word before may follow.
+        """
         return (self._within_line and self._until != "\n") or bool(self._held)
 
     def release(self) -> list[Element]:
@@ -246,7 +247,9 @@ class Markdown:
         return None
 
     def _is_next(self, name: str) -> bool:
-        """Whether an item's name begins a list or follows the last one: a number always does."""
+        """Return whether an item's name begins a list or follows the last one: a number always
+        does.
+        """
         return not name.isalpha() or name in ("A", "I", *self._next_names)
 
     def _item(self, name: str, start: int) -> list[Element]:

@@ -71,15 +71,16 @@ def _index(match: re.Match[str]) -> str:
 
 
 def may_list(previous: str) -> bool:
-    """Whether what stands behind this word in square brackets may be a list; `previous` "": it
-    begins its line."""
+    """Return whether what stands behind this word in square brackets may be a list; `previous` "":
+    it begins its line.
+    """
     if previous.endswith(("],", "];")):
         return False
     return not previous or previous[-1] in "=([{,:+-*/<>" or previous.lower() in _LISTS
 
 
 def may_open(text: str, previous: str) -> bool:
-    """Whether a citation may go on in the next token."""
+    """Return whether a citation may go on in the next token."""
     if (remark := _REMARK_BEGUN.search(text)) and _seconds(remark):
         return True
     match = _BEGUN.search(text)
@@ -108,6 +109,6 @@ def _seconds(remark: re.Match[str]) -> list[str]:
 
 
 def _rises(numbers: str) -> bool:
-    """Whether they are numbers of notes: from 1 on, and each above the one before."""
+    """Return whether they are numbers of notes: from 1 on, and each above the one before."""
     values = [0, *map(int, re.findall(r"\d+", numbers))]
     return values == sorted(set(values))

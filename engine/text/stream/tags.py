@@ -146,8 +146,8 @@ def opened(text: str, *, begins: bool) -> tuple[int, str] | None:
 
 
 def may_open(text: str, previous: str, *, begins: bool) -> bool:
-    """Whether the next token decides if a tag or a direction begins at the end of this one, or if
-    this one is a direction.
+    """Return whether the next token decides if a tag or a direction begins at the end of this one,
+    or if this one is a direction.
     """
     if _STAMP_BEGUN.fullmatch(text) or (previous in _CLOSERS and text.lower() in _ACTS):
         return True
@@ -165,7 +165,7 @@ def may_open(text: str, previous: str, *, begins: bool) -> bool:
 
 
 def may_go_on(text: str, following: str) -> bool:
-    """Whether a text that may open a direction may still do so with the next token."""
+    """Return whether a text that may open a direction may still do so with the next token."""
     return bool(_LONG_BEGUN.fullmatch(f"{text} {following}"))
 
 
@@ -191,7 +191,7 @@ def goes_on(text: str, following: str) -> tuple[int, str] | None:
 
 
 def _goes_on(head: str, following: str) -> bool:
-    """Whether the second token of a bracket makes it a direction."""
+    """Return whether the second token of a bracket makes it a direction."""
     if head == "speaker":
         return bool(_NUMBERED.match(following))
     if head in _PAUSES and (following[:1].isdigit() or following == "for"):
@@ -212,8 +212,8 @@ def _goes_on(head: str, following: str) -> bool:
 
 
 def is_manner(text: str) -> bool:
-    """Whether a token is a direction if nothing stands behind it in its line; in capitals it may be
-    a title: *Silence*.
+    """Return whether a token is a direction if nothing stands behind it in its line; in capitals it
+    may be a title: *Silence*.
     """
     name = _manner(text)
     return name in _MANNERS and (name in text or name.endswith("ing"))
@@ -231,7 +231,7 @@ def _manner(text: str) -> str:
 
 
 def continues(text: str) -> bool:
-    """Whether a tag may go on with this token on the next line."""
+    """Return whether a tag may go on with this token on the next line."""
     return bool(_ATTRIBUTE.match(text))
 
 
@@ -264,7 +264,7 @@ def _tag(match: re.Match[str], *, begins: bool) -> str:
 
 
 def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
-    """Whether pointed brackets hold a type (List<int>) or stand for a name (<your-name>)."""
+    """Return whether pointed brackets hold a type (List<int>) or stand for a name (<your-name>)."""
     if name in _SSML or name in _STAGE:
         return False
     before, behind = match.string[: match.start()], match.string[match.end() :]
@@ -275,7 +275,7 @@ def _is_text(match: re.Match[str], name: str, *, begins: bool) -> bool:
 
 
 def _directs(match: re.Match[str]) -> bool:
-    """Whether a token in brackets is a direction."""
+    """Return whether a token in brackets is a direction."""
     name = match[1].lower()
     return name in _STAGE or (name in _KEYS and bool(match.groupdict().get("value")))
 

@@ -118,7 +118,7 @@ class Phrasing:
         return (at_once or left > 1) and not self._waits(piece)
 
     def _waits(self, piece: Piece) -> bool:
-        """Whether more words may decide the sense of one."""
+        """Return whether more words may decide the sense of one."""
         word, _ = split_mark(piece.text)
         later = self._later(piece)
         after = "" if piece.closes is not Break.NONE or not later else split_mark(later[0])[0]

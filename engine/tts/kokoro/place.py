@@ -19,5 +19,5 @@ def voices_folder() -> Path:
 
 
 def is_fetched() -> bool:
-    """Whether the model and its first voice are here; loading looks closer."""
+    """Return whether the model and its first voice are here; loading looks closer."""
     return model_file().is_file() and (voices_folder() / "af_heart.bin").is_file()

@@ -51,28 +51,32 @@ LONGEST_TASK = 14
 
 
 def has_several_sentences(text: str) -> bool:
-    """Whether something else is said after the first sentence, as it was typed or heard."""
+    """Return whether something else is said after the first sentence, as it was typed or heard."""
     return bool(_SEVERAL_SENTENCES.match(text))
 
 
 def is_clause(said: str) -> bool:
-    """Whether any word makes it a clause."""
+    """Return whether any word makes it a clause."""
     return not _CLAUSE.isdisjoint(_plain(said))
 
 
 def goes_on(said: str) -> bool:
-    """Whether it goes on with the words before it: "repeat after me is a game", "in French"."""
+    """Return whether it goes on with the words before it: "repeat after me is a game", "in
+    French".
+    """
     first = frozenset(_plain(said)[:1])
     return bool(first & (_FINITE | _PREPOSITIONS | _AFTERTHOUGHTS | _JOINTS - _SUBJECTS))
 
 
 def starts_with_verb(said: str) -> bool:
-    """Whether it begins with a finite verb: "is late", "can't be"."""
+    """Return whether it begins with a finite verb: "is late", "can't be"."""
     return not _FINITE.isdisjoint(re.findall(r"[a-z]+(?=n['\u2019]t|\b)", said.lower())[:1])
 
 
 def is_question(said: str) -> bool:
-    """Whether it begins as a question does: "is it late", "what time is it", "how are you"."""
+    """Return whether it begins as a question does: "is it late", "what time is it", "how are
+    you".
+    """
     words = _plain(re.sub(r"(?<=\w)['\u2019]s\b", " is", said))[:3]
     if words[:1] and words[0] in _FINITE:
         return not (_SUBJECTS | _POINTING).isdisjoint(words[1:2])
@@ -81,7 +85,7 @@ def is_question(said: str) -> bool:
 
 
 def is_change_of_subject(said: str) -> bool:
-    """Whether it says nothing that could be a thing or a word: "and thanks", "now what"."""
+    """Return whether it says nothing that could be a thing or a word: "and thanks", "now what"."""
     outside = _CLAUSE | _POINTING | _AFTERTHOUGHTS | _INTERJECTIONS
     return not outside.isdisjoint(_plain(said))
 

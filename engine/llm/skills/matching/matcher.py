@@ -211,7 +211,9 @@ class Matcher:
         return None if slots is None or answer is None else Understanding(intent, slots, answer)
 
     def _fit(self, slots: Slots, occasion: Occasion) -> bool:
-        """Whether every open slot is filled with what it is for, and nothing is said besides."""
+        """Return whether every open slot is filled with what it is for, and nothing is said
+        besides.
+        """
         free = [name for name in slots if name in self._fits]
         several = bool(free) and has_several_sentences(without_fillers(sentence(occasion)))
         return not several and all(self._fits[name](slots[name]) for name in free)
