@@ -13,14 +13,14 @@ from engine.text.word import Word
 
 @dataclass(frozen=True)
 class Growth:
-    """New text to show (it may run ahead of the words), and new words to say."""
+    """New text to show (which may be ahead of the words), and new words to speak."""
 
     text: str
     words: tuple[Word, ...]
 
 
 class PacedText:
-    """One per reply."""
+    """Converts one reply: deltas in, text to show and words with their pace out."""
 
     def __init__(self, *, pacing: bool) -> None:
         """`pacing` False: every word has pace 1."""
@@ -34,11 +34,11 @@ class PacedText:
         return self._speakable.left_out
 
     def push(self, delta: str) -> Growth:
-        """Take more of the text as the language model wrote it; any string is allowed."""
+        """Add text of the language model; any string is allowed."""
         return self._grown(self._characters.push(delta))
 
     def end(self) -> Growth:
-        """The rest that was held back."""
+        """Return the words that were still held back."""
         grown = self._grown(self._characters.end())
         return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
 

@@ -73,13 +73,13 @@ class Pacing:
         self._address = self._figure = self._spelling = self._code = False
 
     def eased(self, own: float) -> float:
-        """The factor on the rate for the next word, whose token has this pace of its own."""
+        """Return the factor on the rate for the next word. `own`: the pace of its token alone."""
         gap = own - self._eased
         self._eased = own if gap <= _CLOSE else self._eased + gap * _RETURN
         return round(self._eased, 3)
 
     def of_token(self, peeled: Peeled, *, is_code: bool) -> float:
-        """The pace of a token by its content and by the quotation or aside around it."""
+        """Return a token's pace, from its content and the quotation or aside around it."""
         self.signs(peeled.opened)
         careful = self._careful(peeled, is_code=is_code)
         own = min(careful, QUOTED) if self._left["quotation"] else careful

@@ -69,7 +69,9 @@ class Espeak:
         self.british = self.english and not language.startswith("en-us")
 
     def groups(self, text: str) -> list[list[str]]:
-        """Phones per group; espeak joins some short words ("of the") into one group."""
+        """Return the phones in espeak's groups; espeak joins some short words ("of the") to one
+        group.
+        """
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
         if self.english:  # an r before a consonant: espeak writes it like the Spanish one
             phones = phones.replace("r", "ɹ")
@@ -77,7 +79,7 @@ class Espeak:
         return [group for group in split if group]
 
     def phones(self, text: str) -> list[str]:
-        """The same without the groups."""
+        """Return the phones without groups."""
         return [phone for group in self.groups(text) for phone in group]
 
     def spelled(self, capitals: str, ending: str = "") -> tuple[str, ...]:
@@ -103,13 +105,12 @@ class WordPhonemizer:
         self._given = 0  # phones
 
     def push(self, text: str) -> list[PhonedWord]:
-        """Take the next word with its punctuation; return the words that are now certain, maybe
-        none."""
+        """Add a word with its punctuation; return the words that are certain now, perhaps none."""
         self._held.append(split_mark(text))
         return self._release(ended=False)
 
     def finish(self) -> list[PhonedWord]:
-        """No more words follow; return the held ones."""
+        """End the text; return the held words."""
         return self._release(ended=True)
 
     def _release(self, *, ended: bool) -> list[PhonedWord]:
@@ -147,7 +148,7 @@ class WordPhonemizer:
         return english.spelling(before, word, after, british=british, later=later)
 
     def _later(self, place: int) -> list[str]:
-        """The held words from a place on, with their marks."""
+        """Return the held words from a place on, with their marks."""
         return [word + mark for word, mark in islice(self._held, place, None)]
 
     def _waits(self, word: str, mark: str) -> bool:
@@ -168,7 +169,7 @@ class WordPhonemizer:
         return len({self._sound(spelling, probe) for probe in _PROBES}) > 1
 
     def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
-        """The word's phones between the words before it and `following` (with its space)."""
+        """Return the word's phones between the words before it and `following` (with its space)."""
         if not spelling.text:
             return ()
         if spelling.alone:
@@ -200,7 +201,7 @@ class WordPhonemizer:
 
 
 def split_mark(text: str) -> tuple[str, str]:
-    """The word without outer punctuation, and one mark for the punctuation after it."""
+    """Return the word without outer punctuation, and one mark for the punctuation after it."""
     text = unicodedata.normalize("NFC", text[:_MAX_WORD]).strip()
     tail = text[len(text.rstrip("".join(_MARK_OF) + "\"'”’)]}»")) :]
     marks = [_MARK_OF[letter] for letter in tail if letter in _MARK_OF]

@@ -34,7 +34,9 @@ class Piece:
     def replace(
         self, pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str]
     ) -> "Piece":
-        """Every match replaced; new characters stand where the characters they replace stood."""
+        """Replace every match. New characters get the places of the characters that they
+        replace.
+        """
         if not pattern.search(self.text):
             return self
         text: list[str] = []
@@ -53,5 +55,5 @@ class Piece:
         return Piece("".join(text), tuple(places))
 
     def split(self) -> "list[Piece]":
-        """The parts between white space."""
+        """Return the parts between white space."""
         return [self.cut(*match.span()) for match in re.finditer(r"\S+", self.text)]

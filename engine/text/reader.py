@@ -51,7 +51,7 @@ class _Held:
 
 
 class Reader:
-    """Elements in, words out; one per reply."""
+    """Converts the elements of one reply to words."""
 
     def __init__(self) -> None:
         self._run: list[_Held] = []  # several only if they are groups of figures
@@ -69,7 +69,7 @@ class Reader:
         self._begins_line = self._is_heading = False
 
     def feed(self, element: Element) -> list[Word]:
-        """Take the next element; return the words that are certain now."""
+        """Add an element; return the words that are certain now."""
         self._line_words += 1
         match element:
             case Pause():
@@ -97,7 +97,7 @@ class Reader:
         return words
 
     def first_word(self) -> list[Word]:
-        """The first word of a reply is released at the space after it, whatever may follow."""
+        """Release the first word of a reply at the space after it, whatever follows."""
         return [] if self._started else self._release("")
 
     def on_line(self, start: int, end: int, block: Block, *, new: bool) -> None:
@@ -108,8 +108,9 @@ class Reader:
         self._line_end = end
 
     def ahead(self, ahead: Ahead, block: Block, *, is_item: bool) -> list[Word]:
-        """The words that the beginning of the next token decides; `block` is the line before it,
-        `is_item`: it may be the next item of a list."""
+        """Return the words that the beginning of the next token decides. `block`: the kind of the
+        line before that token. `is_item`: the token may be the next item of a list.
+        """
         char = ahead.char
         if not ahead.lines:
             # A dash, a bracket, bare punctuation, or an emoji or another script in front of a full
@@ -244,7 +245,7 @@ class Reader:
     def _give(
         self, texts: Sequence[str], source: Piece | Phrase | Equation, pace: float
     ) -> list[Word]:
-        """All words except a last one without a mark, because a mark may still follow it."""
+        """Return all words except a last one without a mark, because a mark may still follow it."""
         out = self._release("")
         start, end, eased = source.start, source.end, self._pacing.eased
         words = [Word(text, start, end, eased(pace)) for text in texts]
@@ -279,7 +280,7 @@ class Reader:
         return [replace(last, text=text)]
 
     def _line_mark(self, ahead: Ahead, block: Block, *, is_item: bool) -> str | None:
-        """The mark of a line's last word; None while it depends on the next line."""
+        """Return the mark of a line's last word; None while the next line decides it."""
         if ahead.lines > 1 or block in (Block.HEADING, Block.ROW):
             return "."
         if not ahead.char:
@@ -296,7 +297,7 @@ class Reader:
 
 
 def _joined(run: list[_Held]) -> _Held:
-    """The groups of one number as one token, with commas between them."""
+    """Join the groups of one number to one token, with commas between them."""
     if len(run) == 1:
         return run[0]
     first, *others = run

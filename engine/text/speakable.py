@@ -42,7 +42,9 @@ def nothing_to_say(*, left_out: bool) -> InvalidInput:
 
 
 class Speakable:
-    """One per reply. Spans of the words count characters over all deltas."""
+    """Converts the deltas of one reply to spoken words. Spans of the words count characters over
+    all deltas.
+    """
 
     def __init__(self) -> None:
         self._tokens = TokenStream()
@@ -58,14 +60,13 @@ class Speakable:
         return self._markdown.left_out
 
     def push(self, delta: str) -> list[Word]:
-        """Take more text, any string; return the words that became certain. Not allowed after
-        end()."""
+        """Add text; return the words that became certain. Not allowed after end()."""
         if self._ended:
             return []
         return self._on_events(self._tokens.push(delta))
 
     def end(self) -> list[Word]:
-        """The words that were still held back."""
+        """Return the words that were still held back."""
         if self._ended:
             return []
         self._ended = True

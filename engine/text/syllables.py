@@ -1,5 +1,5 @@
-"""How many syllables an English word has, so that rates in syllables per second are known before
-there is any sound to measure.
+"""The number of syllables of an English word, so that rates in syllables per second are known
+before there is any sound to measure.
 
 Invariant: at least 1 for anything with a letter, 0 otherwise. Letters joined by hyphens ("A-M") and
 capitals that are spelled out ("PDF", "GPU") count letter by letter.
@@ -35,12 +35,12 @@ _EXCEPTIONS = {word: number for number in range(1, 5) for word in words("syllabl
 
 @lru_cache(maxsize=4096)
 def count(word: str) -> int:
-    """Syllables of a word as Speakable gives it out; its punctuation does not matter."""
+    """Return the number of syllables of a word from Speakable, whatever its punctuation is."""
     return sum(_of_part(match[0]) for match in _PART.finditer(word))
 
 
 def _of_part(part: str) -> int:
-    """Syllables between two hyphens."""
+    """Return the number of syllables of a part between hyphens."""
     if letters := spelled(part.removesuffix("'s").removesuffix("s")) or (part == "W" and part):
         more = part.endswith("s") and letters[-1] in "HSX"
         return sum(3 if letter == "W" else 1 for letter in letters) + more

@@ -1,4 +1,4 @@
-"""The value that travels from the reply's text to the loudspeaker."""
+"""A word on its way from the reply's text to the loudspeaker."""
 
 from dataclasses import dataclass
 

@@ -51,7 +51,7 @@ class Formula:
 
 
 class Boundaries:
-    """One per reply: characters in; plain text and formulas out."""
+    """Separates the formulas of one reply: characters in, plain text and formulas out."""
 
     def __init__(self) -> None:
         self.held = ""  # what may be a formula, from its opening on
@@ -59,7 +59,7 @@ class Boundaries:
         self._code = False  # within `...` of this line
 
     def push(self, delta: str) -> list[str | Formula]:
-        """Take more text; return what is certain."""
+        """Add text; return the plain text and the formulas that are certain now."""
         out: list[str | Formula] = []
         pending = delta
         while pending:
@@ -67,7 +67,7 @@ class Boundaries:
         return out
 
     def end(self) -> list[str | Formula]:
-        """The rest: a formula that has just closed or was cut, or plain text."""
+        """Return the rest: a formula that has just closed or was cut, or plain text."""
         out: list[str | Formula] = []
         while self.held:
             held, self.held = self.held, ""
@@ -79,7 +79,7 @@ class Boundaries:
         return out
 
     def _step(self, pending: str, out: list[str | Formula]) -> str:
-        """Take what comes next; return what is left to take."""
+        """Process the beginning of the pending text; return the unprocessed rest."""
         if not self.held:
             special = _SPECIAL.search(pending)
             plain = special.start() if special else len(pending)
@@ -135,7 +135,9 @@ def _judge(held: str, before: str) -> Verdict:
 
 
 def _limited(held: str, longest: int) -> Verdict | None:
-    """A verdict that holds for all kinds: none with a backtick, nor beyond a length."""
+    """Return the verdict that holds for all kinds: no formula with a backtick, or beyond a
+    length.
+    """
     return Verdict.NONE if held[-1] == "`" or len(held) > longest else None
 
 
@@ -230,7 +232,9 @@ def _environment(held: str) -> Verdict:
 
 
 def _bare(held: str) -> Verdict:
-    r"""\frac{a}{b} in plain text: up to the first space outside of braces."""
+    r"""Judge a formula in plain text, such as \frac{a}{b}. It ends at the first space outside of
+    braces.
+    """
     from engine.text.formulas import commands
 
     name = _COMMAND.match(held)

@@ -62,8 +62,9 @@ _NAMED = frozenset("sin cos tan log ln exp max min lim gcd lcm det mod arg".spli
 
 
 def tokens(text: str, *, upright: bool = False) -> list[Token]:
-    """The tokens of a formula without its delimiters. `upright`: letters stand in roman type or in
-    an index, so that shorter runs are words."""
+    """Return the tokens of a formula without its delimiters. `upright`: the letters are in roman
+    type or in an index, so that shorter runs of letters are words.
+    """
     found: list[Token] = []
     text = _plainer(text)
     position = 0
@@ -88,7 +89,7 @@ def tokens(text: str, *, upright: bool = False) -> list[Token]:
 
 
 def source(found: list[Token]) -> str:
-    """Tokens as text again, for another reading of them."""
+    """Return the tokens as LaTeX again, for another reading of them."""
     said = []
     for token in found:
         prefix = "\\" if token.kind is Kind.COMMAND else ""
@@ -107,7 +108,9 @@ def _is_measured(found: list[Token], unit: str) -> bool:
 
 
 def _environment(text: str, position: int) -> Token | None:
-    r"""The environment that begins at a place, up to its \end or to the end of the text."""
+    r"""Return the environment that begins at `position`, up to its \end or to the end of the
+    text.
+    """
     begin = _BEGIN.match(text, position)
     if not begin:
         return None
@@ -122,7 +125,9 @@ def _environment(text: str, position: int) -> Token | None:
 
 
 def _plainer(text: str) -> str:
-    """Without notations that have another one of the same meaning."""
+    """Replace notations by simpler ones with the same meaning: Unicode fractions, raised digits and
+    more.
+    """
     text = _COMMENT.sub("", text)
     text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub(",", text))
     text = _REPEATING.sub(r".\1\2\\text{repeating}", text)
@@ -156,7 +161,9 @@ def _token(match: re.Match[str], *, upright: bool) -> list[Token]:
 
 
 def _letters(run: str, size: int) -> list[Token]:
-    """A run of letters: one word, a function without its backslash, or a product of letters."""
+    """Read a run of letters as one word, as a function without its backslash, or as a product of
+    letters.
+    """
     if run in _NAMED:
         return [Token(Kind.COMMAND, run)]
     is_word = len(run) >= size and run[1:].islower() and _VOWEL.search(run.lower())

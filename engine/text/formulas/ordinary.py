@@ -24,7 +24,9 @@ def letter(text: str) -> str:
 
 
 def sign(text: str) -> Part | None:
-    """A sign of no table: a factorial, a percent sign; None for one that is not said."""
+    """Read a sign that is in no table, such as a factorial or a percent sign. None for a silent
+    one.
+    """
     if text in commands.SIGNS:
         return operand(commands.SIGNS[text], text)
     said = letter(text) if _WORD.fullmatch(text) else ""
@@ -32,7 +34,7 @@ def sign(text: str) -> Part | None:
 
 
 def known(name: str) -> Part | None:
-    """A command or sign whose words stand in a table."""
+    """Read a command or sign from the tables of words."""
     for table, role in (
         (commands.OPERATORS, Role.OPERATOR),
         (commands.RELATIONS, Role.RELATION),
@@ -47,12 +49,12 @@ def known(name: str) -> Part | None:
 
 
 def unknown(name: str) -> Part:
-    """A command of no table is said by its name."""
+    """Read a command that is in no table by its name."""
     return operand(symbols.speakable_letters(name), f"\\{name}")
 
 
 def unit(source: str, before: Part | None) -> Part | None:
-    """A unit in roman letters behind a number; None if it is none."""
+    """Read roman letters behind a number as a unit; None if they are not a unit."""
     bare = _PRODUCT.sub("", source)
     if before is None or before.role is not Role.NUMBER or not _UNIT.fullmatch(bare):
         return None
@@ -63,7 +65,9 @@ def unit(source: str, before: Part | None) -> Part | None:
 
 
 def part(text: str, before: Part | None) -> Part | None:
-    """Ordinary text within a formula, among it units behind a number; None if it has no words."""
+    """Read ordinary text within a formula, including a unit behind a number; None if it has no
+    words.
+    """
     found = unit(text.strip(), before)
     if found:
         return found

@@ -21,8 +21,9 @@ _BARS = {
 
 
 def read(text: str, *, upright: bool = False, depth: int = 0) -> list[Part]:
-    """The parts of a formula without its delimiters. `upright`: its letters make words; `depth`:
-    how many groups are around it."""
+    """Return the parts of a formula without its delimiters. `upright`: its letters form words.
+    `depth`: the number of groups around it.
+    """
     return _Parser(lexer.tokens(text, upright=upright), depth).sequence()
 
 
@@ -37,7 +38,7 @@ class _Parser:
         self._closed = True  # the last bracket that was read has its end
 
     def sequence(self) -> list[Part]:
-        """The parts up to the end of the group or bracket that is open, without the end."""
+        """Read the parts up to the end of the open group or bracket; the end itself stays."""
         found: list[Part] = []
         while (token := self._peek()) is not None and not self._is_end(token):
             before = found[-1] if found else None
@@ -65,7 +66,7 @@ class _Parser:
         return inner[0] in (commands.CLOSING.get(token.text), _BARS.get(token.text))
 
     def _inside(self, closer: str) -> list[Part]:
-        """The parts up to a closing bracket, which is taken too."""
+        """Read the parts up to a closing bracket, and the bracket itself."""
         self._closers.append(closer)
         self._depth += 1
         found: list[Part] = []
@@ -82,7 +83,7 @@ class _Parser:
         return found
 
     def _group(self) -> list[Part]:
-        """An argument: a group in braces, or one part."""
+        """Read an argument: a group in braces, or one part."""
         while (token := self._peek()) is not None and token.kind is Kind.SPACE:
             self._place += 1
         if token is None or self._is_end(token):
@@ -96,7 +97,7 @@ class _Parser:
         return [part] if part else []
 
     def _digit_or_group(self) -> list[Part]:
-        r"""An argument of \frac12: one figure, if it has no braces."""
+        r"""Read an argument of \frac12: a group in braces, or else a single figure."""
         token = self._peek()
         if token is not None and token.kind is Kind.NUMBER and token.text.isdecimal():
             rest = [Token(Kind.NUMBER, token.text[1:])] if len(token.text) > 1 else []
@@ -105,7 +106,7 @@ class _Parser:
         return self._group()
 
     def _option(self) -> list[Part] | None:
-        """An argument in square brackets; None if there is none."""
+        """Read an argument in square brackets; None if there is none."""
         token = self._peek()
         if token is None or token.text != "[":
             return None
@@ -113,7 +114,7 @@ class _Parser:
         return self._inside(")")
 
     def _atom(self, before: Part | None) -> Part | None:
-        """The next part without its scripts; None if it is not said."""
+        """Read the next part without its scripts; None if it is silent."""
         token = self._tokens[self._place]
         self._place += 1
         match token.kind:
@@ -159,7 +160,7 @@ class _Parser:
         return parts.pause(";" if sign == "\\\\" else ",")
 
     def _is_ratio(self, before: Part) -> bool:
-        """3:1, a:b; but f: A → B."""
+        """Return whether a colon means a ratio, as in 3:1 and a:b. It does not in f: A → B."""
         following = self._peek()
         if following is None or following.kind not in (Kind.NUMBER, Kind.LETTER):
             return False
@@ -169,7 +170,9 @@ class _Parser:
         return before.role is Role.NUMBER or (named and not maps)
 
     def _bar(self, bar: str, before: Part | None) -> Part | None:
-        """An absolute value or a norm; "given" or "such that" after a value in brackets."""
+        """Read a bar: an absolute value, a norm, or "given" or "such that" after a value in
+        brackets.
+        """
         if before is not None and (following := self._peek()) and following.text in ("_", "^"):
             return Part(("evaluated",), Role.RELATION, scripts.EVALUATED)
         if before is None or not before.is_value or self._comes_again(bar):
@@ -237,7 +240,9 @@ class _Parser:
         return ordinary.known(name) or ordinary.unknown(name)
 
     def _similar(self, name: str, before: Part | None) -> Part:
-        """About a number; a variable follows a distribution."""
+        """Read the sign of similarity: "about" before a number, "follows" before a distribution,
+        otherwise "is similar to".
+        """
         ahead = self._tokens[self._place : self._place + 6]
         said: tuple[str, ...] = ("is", "similar", "to")
         if ahead and ahead[0].kind is Kind.NUMBER:
@@ -266,7 +271,7 @@ class _Parser:
         return scripts.attach(base, scripts.Scripts(tuple(index), tuple(power), primes, called))
 
     def _script(self, *, upright: bool) -> list[Part]:
-        """The content of an index or an exponent; letters in an index make words sooner."""
+        """Read an index or an exponent. Shorter runs of letters are words in an index."""
         start = self._place
         group = self._group()
         if not upright or not self._has_run(start):

@@ -37,8 +37,9 @@ _TENTHS = (10, 100, 1000)
 
 @dataclass(frozen=True)
 class Part:
-    """`raw`: as written, without spaces. `long`: it holds an operator, so that its end must be
-    heard. `open`: an operator after it would be taken for part of it, as after a root."""
+    """A part of a formula. `raw`: its source without spaces. `long`: it holds an operator, so its
+    end must be audible. `open`: an operator after it would seem to belong to it, as after a root.
+    """
 
     words: tuple[str, ...]
     role: Role
@@ -52,7 +53,7 @@ class Part:
 
 
 def operand(words: Iterable[str] | str, raw: str = "", *, role: Role = Role.OPERAND) -> Part:
-    """A part that is a value, from its words."""
+    """Return a part that is a value, with these words."""
     return Part(tuple(words.split() if isinstance(words, str) else words), role, raw)
 
 
@@ -67,7 +68,7 @@ def is_long(parts: Sequence[Part]) -> bool:
 
 
 def words(parts: Sequence[Part]) -> tuple[str, ...]:
-    """The words of parts that stand beside each other."""
+    """Return the words of adjacent parts."""
     said: list[str] = []
     before: Part | None = None
     for part in parts:
@@ -85,7 +86,7 @@ def words(parts: Sequence[Part]) -> tuple[str, ...]:
 
 
 def joined(found: list[Part]) -> Part | None:
-    """Parts in a group as one; None for an empty group."""
+    """Join the parts of a group to one part; None for an empty group."""
     if len(found) < 2:
         return found[0] if found else None
     said, source = words(found), raw(found)
@@ -102,14 +103,14 @@ def pause(raw: str = ",") -> Part:
 
 
 def followed(said: tuple[str, ...], *, by_pause: bool) -> tuple[str, ...]:
-    """Words with a pause behind them, if wanted."""
+    """Return words with a pause after them, if one is wanted."""
     if not (by_pause and said):
         return said
     return (*said[:-1], said[-1].rstrip(",;") + ",")
 
 
 def fraction(top: Sequence[Part], bottom: Sequence[Part]) -> Part:
-    """One half; a over b; x plus one, over y."""
+    """Return the words of a fraction: "one half", "a over b", "x plus one, over y"."""
     over, under = raw(top), raw(bottom)
     source = f"{over}/{under}"
     if over.isdecimal() and under.isdecimal() and (named := _named_fraction(int(over), int(under))):
@@ -120,7 +121,7 @@ def fraction(top: Sequence[Part], bottom: Sequence[Part]) -> Part:
 
 
 def ordinal(said: tuple[str, ...]) -> tuple[str, ...]:
-    """ "n plus first", "fifth"."""
+    """Return the ordinal of words: "n plus first", "fifth"."""
     return (*said[:-1], numbers.ordinal_of(said[-1])) if said else said
 
 
@@ -134,7 +135,7 @@ def _named_fraction(top: int, bottom: int) -> str:
 
 
 def _beside(before: Part | None, part: Part) -> Part:
-    """A part as it is said after another: the C of degrees, the one that is a single degree."""
+    """Return a part as it is said after `before`: the C of degrees, or the singular of a degree."""
     if before and before.role is Role.DEGREES and part.raw in _SCALES:
         return replace(part, words=(_SCALES[part.raw],))
     match = _PLAIN_FRACTION.fullmatch(part.raw)
@@ -145,7 +146,9 @@ def _beside(before: Part | None, part: Part) -> Part:
 
 
 def _link(before: Part | None, part: Part) -> list[str]:
-    """The word that is not written: "of" before an argument, "times" before a bracket."""
+    """Return the word between two parts that is not written: "of" before an argument, "times"
+    before a bracket.
+    """
     if before is None or not (part.is_value or part.role is Role.APPLIED):
         return []
     if before.role is Role.APPLIED:

@@ -18,7 +18,7 @@ _CASES = frozenset({"cases", "dcases", "rcases"})
 
 
 def part(token: Token, read: Callable[[str], list[Part]]) -> Part | None:
-    """An environment as one part; `read` reads a cell. None if there is nothing in it."""
+    """Read an environment as one part; `read` reads a cell. None if the environment is empty."""
     name = match[1] if (match := _NAME.match(token.text)) else ""
     inner = _COLUMNS.sub("", token.inner, count=1) if name in _WITH_COLUMNS else token.inner
     lines = [_CELL_END.split(line) for line in _outer_rows(inner) if line.strip(" \n&")]
@@ -37,7 +37,7 @@ def part(token: Token, read: Callable[[str], list[Part]]) -> Part | None:
 
 
 def _outer_rows(text: str) -> list[str]:
-    """The rows, leaving those of environments within alone."""
+    """Split an environment into rows. Rows of inner environments are not split."""
     rows, depth, begin = [], 0, 0
     for match in re.finditer(rf"\\(begin|end)\b|{_ROW_END.pattern}", text):
         if match[1]:
@@ -49,7 +49,9 @@ def _outer_rows(text: str) -> list[str]:
 
 
 def _rows(cells: list[list[tuple[str, ...]]], *, between: str) -> tuple[str, ...]:
-    """Every row's cells with a pause between them if wanted, and a longer one behind each row."""
+    """Return the words of each row, with a pause between cells if wanted and a longer one after the
+    row.
+    """
     said: list[str] = []
     for row in cells:
         for cell in row:

@@ -23,7 +23,9 @@ EVALUATED = "evaluated"
 
 @dataclass(frozen=True)
 class Scripts:
-    """`called`: a bracket follows, so that the base may be the name of a function."""
+    """The scripts of a base. `called`: a bracket follows, so the base may be the name of a
+    function.
+    """
 
     index: tuple[Part, ...] = ()
     power: tuple[Part, ...] = ()
@@ -32,7 +34,7 @@ class Scripts:
 
 
 def attach(base: Part, scripts: Scripts) -> Part:
-    """The base with its scripts."""
+    """Return the base with its scripts."""
     bare = scripts.index[0].raw.removeprefix("\\") if len(scripts.index) == 1 else ""
     if bare in _EXTREMES:
         scripts = replace(scripts, index=(parts.operand(bare),))
@@ -108,7 +110,9 @@ def _power_words(base: Part, scripts: Scripts, source: str) -> tuple[str, ...]:
 
 
 def _bounded(base: Part, name: str, scripts: Scripts) -> Part:
-    """The sum from i equals one to n; the limit as x approaches zero."""
+    """Return a base with bounds: "the sum from i equals one to n", "the limit as x approaches
+    zero".
+    """
     said: tuple[str, ...] = base.words
     if scripts.index and name in commands.LIMITS:
         index = [
@@ -131,13 +135,13 @@ def _bounded(base: Part, name: str, scripts: Scripts) -> Part:
 
 
 def _places(scripts: Scripts) -> tuple[str, ...]:
-    """ "from zero to one", "at x equals zero"."""
+    """Return the words of bounds: "from zero to one", "at x equals zero"."""
     low, high = parts.words(scripts.index), parts.words(scripts.power)
     return ("from", *low, "to", *high) if low and high else ("at", *low, *high)
 
 
 def _applied(base: Part, name: str, scripts: Scripts) -> Part:
-    """Log base two; sine squared; inverse sine."""
+    """Return a function with scripts: "log base two", "sine squared", "inverse sine"."""
     said = base.words
     if scripts.index:
         link = ("base",) if name in ("log", "lg") else ()

@@ -17,7 +17,7 @@ _MARKS = ",;:"
 
 
 def inner(formula: str) -> str:
-    """The text between the delimiters, or all of it if it has none."""
+    """Return the text between the delimiters; the entire text if it has none."""
     for opening, closing in _DELIMITERS:
         if formula.startswith(opening) and formula.endswith(closing):
             return formula[len(opening) : -len(closing)].strip()
@@ -25,14 +25,15 @@ def inner(formula: str) -> str:
 
 
 def as_text(formula: str) -> str:
-    """The number or the degrees that are all of a formula, as ordinary text writes them; "" if
-    there is more."""
+    """Return a formula that is only a number or degrees as ordinary text; "" for any other
+    formula.
+    """
     text = _DEGREES.sub("°", inner(formula).replace("{,}", ","))
     return text.replace("\\", "") if _PLAIN.fullmatch(text) else ""
 
 
 def words(formula: str) -> list[str]:
-    """The spoken words of a formula, maybe none."""
+    """Return the spoken words of a formula; there may be none."""
     said: list[str] = []
     for word in parts.words(parser.read(inner(formula))):
         body = word.rstrip(_MARKS)

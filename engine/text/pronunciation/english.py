@@ -22,8 +22,8 @@ _PHONES: Final = re.compile(r"\[{2,}")
 
 @dataclass(frozen=True)
 class Spelling:
-    """`text` for espeak among the neighbours, "" where no English voice can say it. If `alone` is
-    not empty, the word sounds like the last word of that.
+    """A word as espeak gets it. `text`: the word among its neighbours, "" if no English voice can
+    say it. `alone`: if not empty, the word sounds like the last word of this text.
     """
 
     text: str
@@ -38,8 +38,10 @@ def spelling(
     british: bool = False,
     later: Sequence[str] = (),
 ) -> Spelling:
-    """The spelling of a word without its punctuation. `before`, `later`: the words before and
-    behind it, with theirs; `after` "": a mark or nothing follows, None: what follows is not known.
+    """Return the spelling of a word without its punctuation.
+
+    `before`, `later`: the words before and behind it, with their punctuation. `after` "": a mark or
+    nothing follows; None: the next word is not known.
     """
     last = before[-1] if before else ""
     text = initialisms.respelled(_read(word), last.rstrip(_MARKS), (after or "").rstrip(_MARKS))
@@ -53,7 +55,7 @@ def spelling(
 
 
 def roughly(word: str, *, british: bool = False) -> str:
-    """A word's spelling as a neighbour of another one."""
+    """Return a word's spelling as a neighbour of another word."""
     return _named(initialisms.respelled(_read(word)), british=british)
 
 
@@ -70,12 +72,14 @@ def waits(before: Sequence[str], word: str, after: str, later: Sequence[str]) ->
 
 
 def _read(word: str) -> str:
-    """A word in letters that espeak can read, without marks that it takes for phones."""
+    """Return a word in letters that espeak can read, without marks that espeak takes for phones."""
     return _PHONES.sub("[", readable(word))
 
 
 def _named(word: str, before: str = "", after: str | None = "", *, british: bool) -> str:
-    """A word with the phones of the lexicon, if it or a part between hyphens is there."""
+    """Return a word with the lexicon's phones, if the word or a hyphenated part is in the
+    lexicon.
+    """
     if initialisms.letters(word):
         return word
     if sounds := lexicon.respelled(word, before, after, british=british):

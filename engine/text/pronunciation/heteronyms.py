@@ -99,7 +99,7 @@ def _is_verb(word: str, place: Place) -> bool:
 
 
 def _commands(word: str, place: Place) -> bool:
-    """At the head of a sentence or a clause."""
+    """Return whether the word, at the head of a sentence or a clause, is a command."""
     if place.after in _FINITE:
         return False
     if place.after in _OBJECTS:
@@ -108,7 +108,7 @@ def _commands(word: str, place: Place) -> bool:
 
 
 def _verb_with_s(word: str, place: Place) -> bool:
-    """He records, the records"""
+    """Return whether a word with s is a verb ("he records"), not a noun ("the records")."""
     if place.at(1) in _THIRD:
         return True
     if place.at(1) in _DETERMINERS or place.is_behind(_BEING):
@@ -138,7 +138,9 @@ def _verb_behind_noun(word: str, place: Place) -> bool:
 
 
 def _irregular_sense(word: str, place: Place) -> str:
-    """The sense of words that are more than a verb and a noun; "" where the general rules hold."""
+    """Return the sense of a word that is more than a verb and a noun; "" if the general rules
+    apply.
+    """
     lower = word.lower()
     match lower:
         case "read":
@@ -183,7 +185,7 @@ def _read(place: Place) -> str:
 
 
 def _read_by(place: Place) -> str:
-    """By who reads: "he read" is past, "I read" mostly is."""
+    """Return the sense of "read" by its subject: "he read" is past, "I read" mostly is."""
     subject, inverted = place.at(1), place.at(2)
     if inverted in _HAVING:
         return "p"
@@ -218,7 +220,7 @@ def _read_by_pronoun(place: Place) -> str:
 
 
 def _espeak_input(word: str, sense: str) -> str:
-    """The input for espeak that has the sound of this sense."""
+    """Return the input for which espeak makes the sound of this sense."""
     key = f"{word} {sense}"
     if key in homographs.SOUNDS:
         return f"[[{homographs.SOUNDS[key]}]]"

@@ -27,7 +27,9 @@ _TOWN_BEFORE: Final = frozenset(
 
 
 def sense(word: str, place: Place) -> str:
-    """The sense of the first rule that holds, else "n" if the word has such a sound of its own."""
+    """Return the sense of the first matching rule, otherwise "n" if only the noun has a listed
+    sound.
+    """
     lower = word.lower()
     for rule in _RULES.get(lower, ()):
         if _holds(rule, word, place):
@@ -79,7 +81,9 @@ def _condition_holds(key: str, word: str, place: Place) -> bool:
 
 
 def _is_among(word: str | None, wanted: str) -> bool:
-    """Return whether a word is one of a list, or none of one that begins with "!"."""
+    """Return whether the word is in the list `wanted`. If `wanted` begins with "!", return the
+    opposite.
+    """
     if word is None:
         return False
     found = (word or ".") in _listed(wanted.lstrip("!"))

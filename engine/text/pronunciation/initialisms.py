@@ -31,12 +31,12 @@ _GOVERNORS: Final = frozenset("THE A AN OUR YOUR THEIR".split())
 
 
 def is_either(word: str) -> bool:
-    """Return whether the words beside it decide whether it is an abbreviation: IT, US."""
+    """Return whether the neighbours decide if the word is an abbreviation: IT, US."""
     return word in _EITHER
 
 
 def respelled(word: str, before: str = "", after: str = "") -> str:
-    """A word without its punctuation as espeak has to get it, between its neighbours: AWS becomes
+    """Return espeak's input for a word without its punctuation, between its neighbours: AWS becomes
     eh-W-S (an A would be the article), NASA becomes nasa.
     """
     if word.islower() or len(word) < 2:
@@ -47,7 +47,7 @@ def respelled(word: str, before: str = "", after: str = "") -> str:
 
 
 def spelled(part: str) -> str:
-    """The letters of a part of a word that are said one by one; "" = it is said as a word."""
+    """Return the letters of a part of a word that is spelled; "" if it is said as a word."""
     match = _CAPITALS.fullmatch(part)
     if not match or _is_said(match[2]) or part in _SAID_AS:
         return ""
@@ -55,14 +55,14 @@ def spelled(part: str) -> str:
 
 
 def letters(text: str) -> tuple[str, str] | None:
-    """The letters and the ending of a result of respelled(); None if it has other parts."""
+    """Return the letters and the ending of respelled()'s result; None if it has other parts."""
     match = _SPELLED.fullmatch(text)
     return (match[1].replace("eh", "A").replace("-", ""), match[2] or "") if match else None
 
 
 @lru_cache(maxsize=4096)
 def _respelled(part: str) -> str:
-    """A part between hyphens."""
+    """Return espeak's input for a part between hyphens."""
     if part == "A":
         return "eh"
     if part in _TITLE_CASE:
@@ -82,7 +82,7 @@ def _respelled(part: str) -> str:
 
 
 def is_word(word: str, before: str, after: str) -> bool:
-    """Return whether one that is both is a word here."""
+    """Return whether a form that may be a word or an abbreviation is a word here."""
     if (word == "AM" and "I" in (before, after)) or (word, after) == ("WHO", "AM"):
         return True
     emphasised = (  # words in capitals, and no abbreviations

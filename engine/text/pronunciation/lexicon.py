@@ -42,14 +42,14 @@ def begins_phrase(word: str) -> bool:
 
 
 def with_s(sounds: str) -> str:
-    """Mnemonics with the ending of a plural or a possessive."""
+    """Return mnemonics with the ending of a plural or a possessive."""
     if sounds.endswith(_HISSES):
         return f"{sounds}I#z"
     return sounds + ("s" if sounds.endswith(_VOICELESS) else "z")
 
 
 def base_letters(word: str) -> str:
-    """A word without its accents."""
+    """Return a word without its accents."""
     apart = unicodedata.normalize("NFD", word)
     return "".join(_LETTERS.get(letter, letter) for letter in apart if not _is_accent(letter))
 
@@ -66,7 +66,7 @@ def _key(word: str) -> str:
 
 
 def _in_phrase(word: str, before: str, after: str, british: bool) -> str:
-    """The sounds of a word that belongs to the one before or behind it."""
+    """Return the sounds of a word that belongs to its neighbour, as in "Des Moines"."""
     if before and (sounds := _entry(f"{before} {word}", british)):
         return sounds.split()[-1]
     if after and (sounds := _entry(f"{word} {after}", british)):
@@ -96,7 +96,7 @@ def _line_sounds(line: str, british: bool) -> str:
 
 
 def _line(start: str) -> str:
-    """The first line of the data that does not come before `start`."""
+    """Return the first line of the sorted data that is not less than `start`."""
     text = compressed_text("lexicon", "lexicon.txt.gz")
     low, high = 0, len(text)
     while low < high:

@@ -1,4 +1,4 @@
-"""Where a word stands: the words before it in its sentence, and those behind it."""
+"""The place of a word: its neighbours in the sentence."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -39,11 +39,13 @@ class Place:
         return cls(words, following, clause=clause, later=tuple(_within_sentence(later)))
 
     def at(self, distance: int) -> str:
-        """The word so far before it, 1 = directly; "" where the sentence begins."""
+        """Return the word at this distance before the word (1 = its neighbour); "" before the
+        sentence.
+        """
         return self.before[-distance] if len(self.before) >= distance else ""
 
     def earlier(self) -> "Place":
-        """The same place, as if the word directly before were not there."""
+        """Return the place without the word directly before."""
         return Place(self.before[:-1], self.after, clause=False)
 
     def is_behind(self, words: frozenset[str]) -> bool:

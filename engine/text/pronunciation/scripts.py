@@ -29,7 +29,9 @@ _RUN: Final = re.compile(rf"{_LEFT_OUT}(?:[-'’·]*{_LEFT_OUT})*")
 
 @lru_cache(maxsize=4096)
 def is_foreign(char: str) -> bool:
-    """Return whether no English voice can say a letter, or a sign that belongs to letters."""
+    """Return whether a character is a letter, or a sign of letters, that no English voice can
+    say.
+    """
     if char <= _KNOWN or _SIGNS[0] <= char <= _SIGNS[1]:
         return False
     name = unicodedata.name(char, "") if unicodedata.category(char)[0] in "LM" else ""
@@ -37,7 +39,7 @@ def is_foreign(char: str) -> bool:
 
 
 def without_foreign(piece: Piece) -> Piece:
-    """A piece with a space for every run of other scripts."""
+    """Return a piece with one space in place of every run of other scripts."""
     if piece.text.isascii():
         return piece
     piece = piece.replace(_GREEK_WORD, lambda match: _LEFT_OUT * len(match[0]))
@@ -50,7 +52,9 @@ def without_foreign(piece: Piece) -> Piece:
 
 
 def composed(piece: Piece) -> Piece:
-    """A piece in NFC, as most texts have it; macOS writes letters and their accents apart."""
+    """Return a piece in NFC, as most texts are. macOS stores letters and their accents
+    separately.
+    """
     if piece.text.isascii() or unicodedata.is_normalized("NFC", piece.text):
         return piece
     text, places, begin = "", [], 0

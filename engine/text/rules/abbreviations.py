@@ -57,7 +57,7 @@ def titled(body: str, context: Context) -> Reading | None:
 
 
 def street_or_person(body: str, context: Context) -> Reading | None:
-    """Dr. and St. on either side of a name."""
+    """Read Dr. and St. on either side of a name."""
     if body not in ("Dr", "St"):
         return None
     before, behind = {"Dr": ("Doctor", "Drive"), "St": ("Saint", "Street")}[body]
@@ -107,7 +107,7 @@ def bare(body: str, context: Context) -> Reading | None:
 
 
 def initial(body: str, context: Context) -> Reading | None:
-    """George W. Bush: no pause after the letter."""
+    """Read an initial without a pause after the letter: George W. Bush."""
     single = len(body) == 1 and body.isupper() and body.isascii() and context.punctuation == "."
     if not single or body == "I" or not context.after:
         return None
@@ -149,19 +149,21 @@ def _is_of_alphabet(body: str, context: Context) -> bool:
 
 
 def letter_a(body: str, context: Context) -> Reading | None:
-    """The letter in "N, A, M, E": voices read a bare A as the article, and "ay" as an eye."""
+    """Read the letter A in "N, A, M, E". Voices read a bare A as the article, and "ay" as an
+    eye.
+    """
     return say("eh") if body == "A" and context.punctuation[:1] in tuple(",.;:!?") else None
 
 
 def marks_of_a(body: str, context: Context) -> Reading | None:
-    """The grades of "straight As", which are not the word."""
+    """Read the grades in "straight As", which are not the word "as"."""
     if body != "As" or context.previous.lower() not in _BEFORE_GRADES or context.past[0].mark:
         return None
     return say("A's")
 
 
 def _with_own_comma(expansion: str, context: Context) -> Reading:
-    """A reading that ends with a mark of its own keeps it unless the text has one."""
+    """Return a reading of the expansion. Its own final mark stays unless the text has a mark."""
     words = expansion.rstrip(",:")
     own = expansion[len(words) :]
     return say(words, context.other_mark or own or context.mark_behind_dot(any_name=False))

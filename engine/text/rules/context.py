@@ -80,14 +80,14 @@ class Context:
 
     @property
     def after(self) -> str:
-        """The next token without its punctuation, "" at the end of a block."""
+        """The next token without its punctuation; "" at the end of a block."""
         if self.following is None:
             raise NeedNext
         return self.following
 
     @property
     def previous(self) -> str:
-        """The token before in the same sentence, "" if there is none."""
+        """The token before this one in the same sentence; "" if there is none."""
         return self._earlier(0)
 
     @property
@@ -141,12 +141,12 @@ class Context:
 
     @property
     def article(self) -> str:
-        """The token before, or the one before a plain adjective: "a small 40 cm gap"."""
+        """The token before this one, or before a plain adjective: "a small 40 cm gap"."""
         return self._article(0)
 
     @property
     def article_before_number(self) -> str:
-        """The same for the number before."""
+        """The token before the number, or before a plain adjective in front of the number."""
         return self._article(1)
 
     def _article(self, depth: int) -> str:
@@ -180,7 +180,9 @@ Rule = Callable[[str, Context], Reading | None]
 def matching(
     pattern: str, flags: re.RegexFlag = re.NOFLAG
 ) -> Callable[[Callable[[re.Match[str], Context], Reading | None]], Rule]:
-    """Makes a rule of a function that reads the match of a whole token instead of the token."""
+    """Return a decorator for a rule that reads the match of an entire token instead of the
+    token.
+    """
     whole = re.compile(pattern, flags)
 
     def rule_of(read: Callable[[re.Match[str], Context], Reading | None]) -> Rule:
@@ -194,7 +196,7 @@ def matching(
 
 
 def say(words: str, mark: str | None = None) -> Reading:
-    """A reading from words with spaces between them."""
+    """Return a reading of words that are separated by spaces."""
     return Reading(tuple(words.split()), mark)
 
 

@@ -155,7 +155,9 @@ def month(body: str, context: Context) -> Reading | None:
 
 
 def weekday(body: str, context: Context) -> Reading | None:
-    """Mon., Thu, Sat. before a date, by Fri., Mon: and Mon alone in its line or cell"""
+    """Read Mon., Thu, and Sat. before a date, "by Fri.", "Mon:", and Mon alone in its line or
+    cell.
+    """
     name = _DAYS.get(body)
     if name is None:
         return None
@@ -169,7 +171,7 @@ def weekday(body: str, context: Context) -> Reading | None:
 
 
 def year(body: str, context: Context) -> Reading | None:
-    """in 1995, 1990-1995; but 1995 people"""
+    """Read the years in "in 1995" and "1990-1995". In "1995 people" the number is not a year."""
     spread = _YEAR_RANGE.fullmatch(body)
     year_month = _YEAR_MONTH.fullmatch(body)
     reading = _year_range(spread, context) if spread else None
@@ -223,7 +225,7 @@ def time(body: str, context: Context) -> Reading | None:
 
 @matching(_HALF.pattern)
 def half_of_day(match: re.Match[str], context: Context) -> Reading | None:
-    """p.m., AM; "am" only after a time"""
+    """Read "p.m." and "AM"; "am" only after a time."""
     body, past = match[0], context.past
     timed = past and not past[0].mark and (context.after_number or _TIME.fullmatch(past[0].body))
     if not timed and "." not in body:
@@ -249,8 +251,9 @@ def dashed(body: str, context: Context) -> Reading | None:
 
 
 def zone(body: str, context: Context) -> Reading | None:
-    """The EST of "3 PM EST.": a zone keeps its letters, and its dot ends the sentence. Behind it, a
-    slash is a pause."""
+    """Read a time zone, such as the EST of "3 PM EST.". Its dot ends the sentence, and a slash
+    after it is a pause.
+    """
     if body == "/" and context.previous in _ZONES:
         return Reading(())
     if body not in _ZONES or not context.past or context.past[0].mark:
@@ -260,24 +263,26 @@ def zone(body: str, context: Context) -> Reading | None:
 
 
 def full_name(word: str) -> str:
-    """ "Monday" for "Mon" and "Monday", "March" for "Mar" and "March"; "" for anything else."""
+    """Return the full name of a day or month ("Mon" -> "Monday"); "" for any other word."""
     return (_DAYS | _SHORT_MONTHS).get(word) or (word if word in FULL_NAMES else "")
 
 
 def _half(letter: str) -> str:
-    """Every synthesiser spells out capitals with hyphens; "AM" would become a word."""
+    """Return "A-M" or "P-M". Every synthesiser spells capitals with hyphens, but reads "AM" as a
+    word.
+    """
     return letter.upper() + "-M"
 
 
 def _half_mark(body: str, context: Context) -> str | None:
-    """The dot of "p.m." is not a full stop, unless a sentence begins after it."""
+    """Return the mark behind "p.m.". Its dot is a full stop only if a sentence begins after it."""
     if not (body.lower().endswith(("a.m", "p.m")) and context.punctuation.startswith(".")):
         return None
     return context.mark_behind_dot(any_name=False)
 
 
 def _clock(match: re.Match[str], context: Context) -> str:
-    """The words of a matched time. Only for a full hour does it matter whether "pm" follows."""
+    """Return the words of a matched time. For a full hour it matters whether "pm" follows."""
     groups = match.groups()
     hour, half = int(groups[0]), groups[-1]
     minutes = groups[1] if len(groups) == 4 else "00"
@@ -309,7 +314,7 @@ def _two_figures(text: str) -> str:
 
 
 def date(month: int, day: int, year_text: str) -> str:
-    """The date in words, with its year unless that is "", and "" for a day that does not exist."""
+    """Return a date in words; `year_text` may be empty. "" if the day does not exist."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return ""
     dated = f"{MONTHS[month - 1]} {numbers.ordinal(day)}"

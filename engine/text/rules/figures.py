@@ -30,7 +30,7 @@ VERSIONED = words("figures", "versioned")
 
 
 def idiom(body: str, context: Context) -> Reading | None:
-    """Figures with a reading of their own: 24/7, 911."""
+    """Read figures that have a reading of their own: 24/7, 911."""
     words = _IDIOMS.get(body)
     if words is None:
         return None
@@ -68,7 +68,7 @@ def rating(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"(-?)(\d{1,4})/(\d{1,4})(?:ths?|rds?)?")
 def fraction(match: re.Match[str], context: Context) -> Reading:
-    """1/2, 3/4, 2/3rds; in "5 1/2" it continues the whole number before it."""
+    """Read 1/2, 3/4 and 2/3rds. In "5 1/2" the fraction continues the whole number before it."""
     top, bottom = int(match[2]), int(match[3])
     if top + bottom == 100 and not match[1]:  # the 80/20 rule
         return say(f"{numbers.cardinal(top)} {numbers.cardinal(bottom)}")
@@ -85,7 +85,7 @@ def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})")
 def mixed_range(match: re.Match[str], context: Context) -> Reading | None:
-    """2-1/4–2-1/2; but 1–1/2 is one number"""
+    """Read 2-1/4–2-1/2 as a range. 1–1/2 is one number."""
     if match[1].isdecimal() and "-" not in match[2]:
         return None
     return say(f"{numbers.amount(match[1])} to {numbers.amount(match[2])}")
@@ -100,14 +100,16 @@ def mixed(match: re.Match[str], context: Context) -> Reading:
 
 
 def continued(text: str, context: Context) -> str:
-    """ "and a half" for 1/2 behind a whole number; "" where none stands before it."""
+    """Return "and a half" for 1/2 behind a whole number; "" if there is no whole number before
+    it.
+    """
     text = numbers.UNICODE_FRACTIONS.get(text, text)
     top, _, bottom = text.partition("/")
     return _continued(int(top), int(bottom), context) if top.isdecimal() and bottom else ""
 
 
 def _continued(top: int, bottom: int, context: Context) -> str:
-    """A fraction behind a whole number; "" where none stands before it."""
+    """Return the words of a fraction behind a whole number; "" if there is none before it."""
     if not (context.after_number and context.previous.isdecimal() and top < bottom):
         return ""
     return "and " + re.sub(r"^one ", "a ", numbers.fraction(top, bottom))
@@ -115,7 +117,9 @@ def _continued(top: int, bottom: int, context: Context) -> str:
 
 @matching(_DECADE)
 def decade(match: re.Match[str], context: Context) -> Reading | None:
-    """1990s, '90s; 30s after "the" or "his" (else it is seconds)."""
+    """Read 1990s and '90s as decades, and 30s only after "the" or "his" (otherwise it means
+    seconds).
+    """
     if len(match[1]) < 4 and "'" not in match[0] + context.opened:
         cues = "the early late mid my his her their your our in".split()
         if context.previous.lower() not in cues and not re.fullmatch(_DECADE, context.previous):
@@ -132,7 +136,7 @@ def elided_year(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"\d{1,2}(?:,\d{1,2}){2,}|(\d),(\d)")
 def listed(match: re.Match[str], context: Context) -> Reading | None:
-    """1,2,3; 1,2 or 3"""
+    """Read the numbers of a list: 1,2,3 or "1,2 or 3"."""
     if match[1]:
         follows = int(match[1]) + 1 == int(match[2]) and context.previous != "between"
         if not follows or context.punctuation or context.after not in ("or", "and", "&"):
@@ -168,7 +172,7 @@ def boards(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"(-?\d+(?:\.\d+)?)[eE]([-+]?\d{1,3})")
 def scientific(match: re.Match[str], context: Context) -> Reading | None:
-    """1.5e-3, not the "4E5" of a gate"""
+    """Read 1.5e-3, but not the gate "4E5"."""
     if context.previous.lower() in PLACES:
         return None
     exponent = numbers.number(match[2].lstrip("+"))
@@ -202,7 +206,7 @@ def many(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"\d{3,4}")
 def numbered(match: re.Match[str], context: Context) -> Reading | None:
-    """error 404, port 8080, flight BA 117: the figures of a name"""
+    """Read the figures of a name: error 404, port 8080, flight BA 117."""
     before = context.previous.lower() in _NUMBERED or context.before_previous.lower() == "flight"
     if before or (match[0] in _STATUS and not context.punctuation and context.after == "error"):
         return say(numbers.code(match[0]))
@@ -211,7 +215,7 @@ def numbered(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"(\d{1,3}(?:\.\d{1,3}){3})(?:/(\d\d?))?(?::(\d{1,5}))?")
 def network(match: re.Match[str], context: Context) -> Reading:
-    """10.0.0.0/8, with its dots"""
+    """Read 10.0.0.0/8 with its dots."""
     address, mask, port = match.groups()
     words = " dot ".join(numbers.number(part) for part in address.split("."))
     words += f" slash {numbers.number(mask)}" if mask else ""
@@ -220,7 +224,7 @@ def network(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"([vV]?)(\d{1,4}(?:\.\d{1,5}){1,4})|([vV])(\d{1,3})")
 def version(match: re.Match[str], context: Context) -> Reading | None:
-    """3.11.2, v2.0; "Python 3.11" is three point eleven."""
+    """Read 3.11.2 and v2.0. "Python 3.11" is three point eleven."""
     parts = (match[2] or match[4]).split(".")
     lead = match[1] or match[3]
     if len(parts) == 2 and not (lead or context.previous.lower() in VERSIONED):
@@ -233,7 +237,7 @@ def version(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def _size(size: str) -> str:
-    """A side of a picture or a table: 1920 is nineteen twenty."""
+    """Return a side of a picture or a table in words: 1920 is nineteen twenty."""
     value = int(size) if size.isdecimal() else 0
     hundreds, rest = divmod(value, 100)
     if not (10 <= hundreds <= 99 and rest >= 10):

@@ -100,7 +100,9 @@ def continues(run: Sequence[str], text: str) -> bool:
 
 
 def thousands(run: Sequence[str], context: Context) -> int:
-    """How many tokens at the beginning of a run are one number in groups of three; 0 if none."""
+    """Return the number of tokens at the beginning of a run that form one number in groups of
+    three.
+    """
     named = context.previous != context.previous.lower() and (
         context.previous.lower() not in SENTENCE_STARTERS
     )
@@ -112,8 +114,8 @@ def thousands(run: Sequence[str], context: Context) -> int:
 
 
 def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
-    """How many tokens at the beginning of a run are said figure by figure; 0 if none. `entire`:
-    nothing of the run has been read yet, so that it may be a national number.
+    """Return the number of tokens at the beginning of a run that are said figure by figure.
+    `entire`: no token of the run has been read yet, so it may be a national number.
     """
     for size in range(len(run), 1, -1):
         text = re.sub(r"[^\w)]+$", "", " ".join(run[:size]))
@@ -128,7 +130,7 @@ def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """A code in words, with a pause after every group except the last."""
+    """Return a code in words, with a pause after every group except the last."""
     said: list[str] = []
     bare = re.sub(r"[()]", "", text)
     for match in re.finditer(r"\+?\d+|[A-Za-z]+", bare):
@@ -140,7 +142,7 @@ def words_of(text: str) -> list[str]:
 
 
 def international(text: str) -> str:
-    """A number with its country code, in the groups of that country; "" if it is not valid."""
+    """Return a number with its country code, in that country's groups; "" if it is invalid."""
     import phonenumbers
 
     with suppress(phonenumbers.NumberParseException):
@@ -193,7 +195,9 @@ def dialled(body: str, context: Context) -> Reading | None:
 
 @matching(r"(?:(\+?\d{1,3})\()?(\d{2,5})\)([\d.-]{6,12})", re.ASCII)
 def area_glued(match: re.Match[str], context: Context) -> Reading | None:
-    """(415)555-0132, +1(415)555-0132, (415)5550132; the first bracket may have been taken off."""
+    """Read (415)555-0132 and +1(415)555-0132. The first bracket may be missing, because it was
+    peeled off.
+    """
     if not (match[1] or "(" in context.opened):
         return None
     country, area, rest = match.groups()
@@ -203,7 +207,7 @@ def area_glued(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def label(body: str, context: Context) -> Reading | None:
-    """The scheme of tel:+14155550132"""
+    """Read the scheme of tel:+14155550132."""
     word = _LABELS.get(body.lower()) if body.islower() or body.isupper() else None
     if not word or context.punctuation != ":" or context.after[:1] not in tuple("+(0123456789"):
         return None
@@ -211,7 +215,9 @@ def label(body: str, context: Context) -> Reading | None:
 
 
 def typed(body: str, context: Context) -> Reading | None:
-    """The figures of "PIN 1234", "dial 112"; but "call 100 people"."""
+    """Read the figures of "PIN 1234" and "dial 112" one by one, but not those of "call 100
+    people".
+    """
     if not _TYPED_CODE.fullmatch(body) or not cued(context):
         return None
     is_count = context.previous == "call" and not context.punctuation and is_counted(context.after)
@@ -219,8 +225,9 @@ def typed(body: str, context: Context) -> Reading | None:
 
 
 def long_number(body: str, context: Context) -> Reading | None:
-    """5551234567, 18005551234, XI1234567812334: read as digits, unless the words around it make it
-    an amount or it is round."""
+    """Read 5551234567 and XI1234567812334 digit by digit. A round number, or one that the
+    neighbours mark as an amount, is not read so.
+    """
     if body.isdecimal() and body.isascii() and len(body) >= _LONG:
         return None if _is_quantity(body, context) else _reading(_parted(body))
     if not _LONG_ID.fullmatch(body):
@@ -230,15 +237,16 @@ def long_number(body: str, context: Context) -> Reading | None:
 
 
 def numbered(figures: str) -> Reading:
-    """The figures behind a #, one by one where they are many."""
+    """Return the words of the figures behind a #; many figures are said one by one."""
     if len(figures) < _LONG or not figures.isdecimal():
         return say(f"number {numbers.number(figures)}")
     return Reading(("number", *words_of(_parted(figures))))
 
 
 def _parted(figures: str) -> str:
-    """A long run of figures in groups: of a North American telephone number, or of three and
-    four."""
+    """Split a long run of figures as a North American telephone number, or into groups of three and
+    four.
+    """
     if len(figures) < _LONG:
         return figures
     match = _GLUED_AMERICAN.fullmatch(figures)

@@ -39,7 +39,7 @@ _SHOWN = 4  # characters
 
 
 def own_name(body: str, context: Context) -> Reading | None:
-    """The "id" before an identifier at the head of a sentence: "an id ending in"."""
+    """Read the "id" before an identifier at the head of a sentence as "an id ending in"."""
     if body.lower() not in ("id", "uuid", "guid") or context.punctuation or context.previous:
         return None
     article = "an" if body[0] in "iI" else "a"
@@ -100,7 +100,9 @@ def masked(body: str, context: Context) -> Reading | None:
 
 
 def last_figures(body: str, context: Context) -> Reading | None:
-    """The figures of "a card ending in 8876"; but "a decade ending in 2019"."""
+    """Read the figures of "a card ending in 8876" one by one, but not those of "a decade ending in
+    2019".
+    """
     if not _LAST_FIGURES.fullmatch(body) or not _is_ending(context):
         return None
     named = any(past.body.lower() in _CARDS for past in context.past[2:])
@@ -110,7 +112,7 @@ def last_figures(body: str, context: Context) -> Reading | None:
 
 
 def spell(text: str) -> str:
-    """Letters and figures one by one; letters in a row with hyphens between."""
+    """Spell letters and figures one by one, with hyphens between adjacent letters."""
     return " ".join(
         numbers.digits(run) if run.isdecimal() else "eh" if run in "aA" else "-".join(run.upper())
         for run in re.findall(r"\d+|[A-Za-z]+", text)
@@ -122,7 +124,9 @@ def _spelled(text: str) -> str:
 
 
 def _ending(name: str, text: str, context: Context) -> Reading:
-    """The end of an identifier, with its name unless the words before it have one."""
+    """Return the end of an identifier in words, with the identifier's name unless the words before
+    it contain one.
+    """
     previous = context.previous.lower()
     if previous in _NAMES or previous.endswith("id"):
         lead = ""

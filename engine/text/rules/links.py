@@ -19,7 +19,7 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+|[-_.+%/~]")
     re.IGNORECASE,
 )
 def web(match: re.Match[str], context: Context) -> Reading:
-    """https://www.example.com/path -> link to example dot com"""
+    """Read a web link by its host: https://www.example.com/path is "link to example dot com"."""
     return say(f"link to {_host(match[1], match[2])}")
 
 
@@ -36,7 +36,7 @@ def domain(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"(?:mailto:)?([\w.%+-]+)@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24})", re.IGNORECASE)
 def email(match: re.Match[str], context: Context) -> Reading:
-    """name at example dot com"""
+    """Read an e-mail address: "name at example dot com"."""
     return say(f"{spell(match[1])} at {_host(match[2])}")
 
 
@@ -65,7 +65,9 @@ def path(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def spell(name: str) -> str:
-    """A name with its separators said; runs of letters stay words, figures become numbers."""
+    """Return a name with its separators in words. Runs of letters stay words, figures become
+    numbers.
+    """
     words = []
     for part in _PIECES.findall(name):
         if part.isdecimal():

@@ -74,7 +74,7 @@ def spread(body: str, context: Context) -> Reading | None:
 
 
 def _price_range(low: str, high: str, currency: Currency) -> str:
-    """From one price to another; the currency of whole ones is said once."""
+    """Return the words of a price range. The currency of whole prices is said once."""
     if currency.cent and any(map(_IN_HUNDREDTHS.fullmatch, (low, high))):
         return f"{_price(low, currency)} to {_price(high, currency)}"
     return f"{numbers.number(low)} to {numbers.number(high)} {currency.many}"
@@ -99,7 +99,9 @@ def per(body: str, context: Context) -> Reading | None:
 
 
 def pending_currency(body: str, context: Context) -> Reading | None:
-    """The "million" of "$1.5 million", and the number of "USD 50"."""
+    """Read the "million" of "$1.5 million", and the number of "USD 50", with the pending
+    currency.
+    """
     currency = context.currency
     if currency is None:
         return None
@@ -127,7 +129,7 @@ def pending_currency(body: str, context: Context) -> Reading | None:
 
 
 def before_sign(body: str, context: Context) -> Reading | None:
-    """The number of "2,50 €" or "10.000 €", with the currency."""
+    """Read the number of "2,50 €" or "10.000 €" with the currency."""
     if not _IN_HUNDREDTHS.fullmatch(body) or context.punctuation:
         return None
     currency = _priced(body, context.after.partition("/")[0])
@@ -151,7 +153,7 @@ def code(body: str, context: Context) -> Reading | None:
 
 
 def code_per(body: str, context: Context) -> Reading | None:
-    """The €/month of "10 €/month" """
+    """Read the €/month of "10 €/month"."""
     sign, slash, unit = body.partition("/")
     said = code(sign, context) if slash and context.after_number else None
     return said and replace(said, words=(*said.words, "per", *units.one(unit).split()))
@@ -176,7 +178,7 @@ def _amount(parts: Mapping[str, str], context: Context) -> Reading:
 
 
 def _scale(written: str) -> str:
-    """The word for "k", "bn" or "-million"; "" for none."""
+    """Return the word for "k", "bn" or "-million"; "" for no scale."""
     return _LETTER_SCALES.get(written.lower(), written.removeprefix("-"))
 
 
@@ -220,15 +222,16 @@ def _repeated(body: str, context: Context) -> Reading | None:
 
 
 def _coded(currency: Currency, context: Context) -> Currency:
-    """The currency whose code is the next token, as in "$20 USD"; else the one of the sign."""
+    """Return the currency of a code in the next token, as in "$20 USD"; otherwise that of the
+    sign.
+    """
     code = "" if context.punctuation else context.after
     named = _CODES.get(code)
     return named if named and named.one.endswith(currency.one) else currency
 
 
 def _priced(figure: str, sign: str) -> Currency | None:
-    """The currency that is said with a figure before it; an exchange rate, 0.92 EUR, is not a
-    price."""
+    """Return the currency to say after the figure. An exchange rate, 0.92 EUR, is not a price."""
     currency = _CODES.get(sign) or _SIGNS.get(sign)
     rate = sign in _CODES and figure.startswith("0")
     priced = currency and currency.cent and not rate and _IN_HUNDREDTHS.fullmatch(figure)

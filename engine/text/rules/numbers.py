@@ -98,14 +98,14 @@ def decade(value: int) -> str:
 
 
 def plural(words: str) -> str:
-    """The last number word in the plural: "nineties", "hundreds"."""
+    """Return the words with the last one in the plural: "nineties", "hundreds"."""
     if words.endswith("y"):
         return words[:-1] + "ies"
     return words + ("es" if words.endswith("x") else "s")
 
 
 def digits(text: str) -> str:
-    """Digit by digit; other characters are left out."""
+    """Return the digits in words, one by one, without other characters."""
     return " ".join(_SMALL[int(char)] for char in text if char in "0123456789")
 
 

@@ -72,7 +72,7 @@ class Peeled:
 
 
 def split(piece: Piece) -> list[Piece]:
-    """The parts of a token that are words of their own, each with the marks after it."""
+    """Return the parts of a token that are separate words, each with the marks after it."""
     if _ADDRESS.search(piece.text):
         return [piece]
     piece = piece.replace(_OPTIONAL_PLURAL, lambda match: match[1])
@@ -108,7 +108,7 @@ def peel(text: str) -> Peeled:
 
 
 def mark_of(punctuation: str) -> str:
-    """The one mark for a run of punctuation; ELLIPSIS if it depends on the next token."""
+    """Return one mark for a run of punctuation; ELLIPSIS if the next token decides."""
     for mark in "?!":
         if mark in punctuation:
             return mark

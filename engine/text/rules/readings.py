@@ -1,7 +1,7 @@
-"""How one token is said among its neighbours: the rules in their order, and the tokens that are
-read part by part.
+"""The reading of a token among its neighbours: the rules in their order, and the compound tokens.
 
-Invariant: every token has a reading, and a part of a token is read by the same rules as a whole.
+Invariant: every token has a reading. The parts of a compound token are read by the same rules as
+complete tokens.
 """
 
 import re
@@ -47,7 +47,7 @@ _HYPHEN = re.compile("[-–]")
 
 
 def read(body: str, context: Context) -> Reading:
-    """The reading of a token without its punctuation; no words if there is nothing to say."""
+    """Return the reading of a token without its punctuation; no words if the token is silent."""
     enclosed = set(context.opened) & set("([{") and set(context.punctuation) & set(")]}")
     if not enclosed and not figures.listed(body, context):  # (3,4) is a pair
         body = numbers.american(body)
@@ -85,8 +85,9 @@ def _prefixed(body: str, context: Context) -> Reading | None:
 
 
 def _range_of(body: str, context: Context) -> Reading | None:
-    """10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June; an ending that both sides share is said
-    once."""
+    """Read a range: 10-15, 5-10%, 9am-5pm, 10-15km, Mon-Fri, 30–June. A shared ending is said
+    once.
+    """
     match = _SPREAD.fullmatch(body)
     if not match or not (_has_figure(body) or dates.full_name(match[1]) or _HALF.match(body)):
         return None
@@ -120,7 +121,7 @@ def _side(text: str, context: Context, whole: str) -> Reading | None:
 
 
 def _model(first: str, second: str, context: Context) -> Reading | None:
-    """747-400, Boeing 737-800: figures of a name."""
+    """Read the figures of a name: 747-400, Boeing 737-800."""
     falls = len(first) == 3 and int(first) > int(second) and len(second) in (1, 3)
     named = context.previous[:1].isupper() and len(first) == 3
     if not (falls or named) or not (second.endswith("00") or len(second) == 1):
@@ -129,7 +130,7 @@ def _model(first: str, second: str, context: Context) -> Reading | None:
 
 
 def _pair(body: str, context: Context) -> Reading | None:
-    """180°C/350°F, 100g/3.5oz, 5 pm ET/2 pm PT: two readings of one quantity."""
+    """Read two values of one quantity: 180°C/350°F, 100g/3.5oz, 5 pm ET/2 pm PT."""
     match = _PAIR.fullmatch(body)
     if not match or not _has_figure(match[2]):
         return None
@@ -145,8 +146,9 @@ def _pair(body: str, context: Context) -> Reading | None:
 
 
 def _compound(body: str, context: Context) -> Reading | None:
-    """mid-1990s, 19th-century, 20-year-old, 1-1/2-inch: figures with hyphens and words, read part
-    by part."""
+    """Read figures with hyphens and words part by part: mid-1990s, 19th-century, 20-year-old,
+    1-1/2-inch.
+    """
     if mixed := _MIXED.fullmatch(body):
         amount = figures.continued(mixed[1], context) or numbers.amount(mixed[1])
         return Reading((*amount.split(), *read(mixed[2], Context()).words))

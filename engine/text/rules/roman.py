@@ -22,7 +22,7 @@ _WITH_PRONOUN = words("roman", "with_pronoun")
 
 
 def numeral(body: str, context: Context) -> Reading | None:
-    """XIV after Louis is "the fourteenth", II after War is "two"."""
+    """Read XIV after Louis as "the fourteenth", and II after War as "two"."""
     if not _NUMERAL.fullmatch(body):
         return None
     owner = context.previous
@@ -57,7 +57,9 @@ def _is_initial(body: str, context: Context) -> bool:
 
 
 def _is_namesake(context: Context) -> bool:
-    """Behind a person's whole name: Robert Griffin III, John D. Rockefeller III."""
+    """Return whether a person's full name stands before: Robert Griffin III, John D. Rockefeller
+    III.
+    """
     names = [past.body for past in context.past[:3] if not past.mark]
     if len(names) < 2 or not names[0].istitle():
         return False
@@ -67,7 +69,7 @@ def _is_namesake(context: Context) -> bool:
 
 
 def unowned(body: str, context: Context) -> Reading | None:
-    """the XIX century; MMXXIV, which is not a word"""
+    """Read numerals without a name before them: the XIX century, MMXXIV."""
     if len(body) < 2 or not _NUMERAL.fullmatch(body) or body.endswith("s"):
         return None
     if not context.punctuation and context.after.lower() in ("century", "centuries"):

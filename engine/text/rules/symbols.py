@@ -1,4 +1,4 @@
-"""Signs between words, names with signs in them, and everything that no other rule took.
+"""Signs between words, names with signs, and every token that no other rule reads.
 
 Invariant: `anything` has a reading for every token, and its words contain only letters, hyphens and
 apostrophes.
@@ -58,7 +58,7 @@ def named(body: str, context: Context) -> Reading | None:
 
 
 def operator(body: str, context: Context) -> Reading | None:
-    """A sign on its own between two words; a dash between two numbers."""
+    """Read a sign that stands alone between two words, or a dash between two numbers."""
     if (
         body in ("x", "×")
         and not context.after_number
@@ -89,13 +89,13 @@ def operator(body: str, context: Context) -> Reading | None:
 
 @matching(r"(--?)([A-Za-z][\w-]*)(?:=(.*))?")
 def flag(match: re.Match[str], context: Context) -> Reading:
-    """--help, -m: as one reads a command"""
+    """Read a flag of a command: --help, -m."""
     dashes = "dash " * len(match[1])
     return say(f"{dashes} {_words(match[2].replace('-', ' '))} {_words(match[3] or '')}")
 
 
 def word(body: str, context: Context) -> Reading | None:
-    """A word that is only letters, hyphens and apostrophes: nearly every token of a reply."""
+    """Read a word of letters, hyphens and apostrophes, as nearly every token of a reply is."""
     if _GREEK.search(body) or _HUMPS.fullmatch(body):
         return None
     return Reading((body,)) if all(_is_of_word(char) for char in body) else None
@@ -103,13 +103,13 @@ def word(body: str, context: Context) -> Reading | None:
 
 @matching(r"([A-DF])-")
 def grade(match: re.Match[str], context: Context) -> Reading | None:
-    """A-, B-; but A- and B-levels"""
+    """Read the grades A- and B-, but not the A- of "A- and B-levels"."""
     return None if context.after in ("and", "or") else say(f"{match[1]} minus")
 
 
 @matching(_MOLECULE)
 def molecule(match: re.Match[str], context: Context) -> Reading:
-    """H2O, CO2, Ca2+: element by element"""
+    """Read a formula of chemistry element by element: H2O, CO2, Ca2+."""
     charge = {"+": "plus", "-": "minus"}.get(match[5], "")
     words = "-".join(
         numbers.cardinal(int(part)) if part.isdecimal() else part.upper()
@@ -121,7 +121,9 @@ def molecule(match: re.Match[str], context: Context) -> Reading:
 
 @matching(r"[A-Za-z]{1,5}\d{1,4}[A-Za-z]{0,2}|\d{1,4}[A-Za-z]{1,2}(?:\d{1,2})?")
 def code_name(match: re.Match[str], context: Context) -> Reading:
-    """A4, B12, MP3, 4K, H2O: as one word, so that a single letter is not read as an article."""
+    """Read A4, B12, MP3, 4K and H2O as one word, so that a single letter is not read as an
+    article.
+    """
     parts: list[str] = []
     for part in re.findall(r"[A-Za-z]+|\d+", match[0]):
         if part == "s" and match[0][0].isupper():  # MP3s, not k8s
@@ -147,19 +149,19 @@ def formula(body: str, context: Context) -> Reading | None:
 
 @matching(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
 def called(match: re.Match[str], context: Context) -> Reading:
-    """f(x), sin(x), O(n"""
+    """Read a function with its argument: f(x), sin(x), O(n"""
     name = _FUNCTIONS.get(match[1], match[1])
     return say(f"{name} {_PRIMES[match[2]]}of {_words(match[3], _FORMULA_SIGNS)}")
 
 
 def anything(body: str, context: Context) -> Reading:
-    """The fallback: words and numbers are kept, known signs are said, the rest is dropped."""
+    """Read any token: say words, numbers and known signs, and drop the rest."""
     body = re.sub(r"(?:(?<=\w)|^)\.(?=[^\W\d])", " dot ", body)
     return say(_words(body.lstrip("^")))
 
 
 def speakable_letters(text: str) -> str:
-    """Only what a word may hold."""
+    """Return the letters, hyphens and apostrophes of a text."""
     letters = "".join(char for char in text if _is_of_word(char)).strip("-'")
     return letters if any(char.isalpha() for char in letters) else ""
 
@@ -189,7 +191,7 @@ def _between_numbers(body: str, context: Context) -> Reading | None:
 
 
 def _value(text: str) -> re.Match[str] | None:
-    """The number that a text begins with, behind the sign of a currency."""
+    """Match the number at the beginning of a text, after the sign of a currency."""
     return _VALUE.match(text.replace(",", ""))
 
 
@@ -199,7 +201,7 @@ def _timed(context: Context) -> bool:
 
 
 def greek(letter: str) -> str:
-    """The name of a Greek letter; one among other letters is a symbol, not text."""
+    """Return the name of a Greek letter."""
     return unicodedata.name(letter, "").rpartition(" ")[2].lower().replace("lamda", "lambda")
 
 

@@ -85,7 +85,7 @@ def heat(match: re.Match[str], context: Context) -> Reading | None:
 
 
 def alone(body: str, context: Context) -> Reading | None:
-    """The unit as a token of its own, after its number."""
+    """Read a unit that is a token of its own, after its number."""
     prefix = _PREFIXES.get(body.lower())
     if prefix and context.after_amount:
         return say(prefix, "")
@@ -131,7 +131,7 @@ def product(body: str, context: Context) -> Reading | None:
 
 
 def _factor(text: str, *, one: bool) -> str:
-    """A unit with its power; a negative one is "per"."""
+    """Return a unit with its power in words; a negative power is "per"."""
     sign, _, power = text.partition("^")
     name = _name(sign, one=one or power.startswith("-"))
     words = f"{_POWERS.get('^' + power.lstrip('-'), '')} {name}"
@@ -229,7 +229,7 @@ def glued(body: str, context: Context) -> Reading | None:
 
 
 def spaced(body: str, context: Context) -> Reading | None:
-    """The slash of "$5 / day" and "km / h", and the unit behind it."""
+    """Read the slash of "$5 / day" and "km / h", and the unit behind it."""
     before = context.previous
     if body == "/" and (_follows_amount(context) or before in SIGNS):
         after = context.after
@@ -247,7 +247,9 @@ def _follows_amount(context: Context) -> bool:
 
 
 def _per(text: str) -> str:
-    """ "per user per month" for "/user/month", "" if one of them is not something to count by."""
+    """Return "per user per month" for "/user/month"; "" if one of the words cannot be counted
+    by.
+    """
     names = text.strip("/").split("/")
     if not all(name in _EACH for name in names):
         return ""
@@ -255,14 +257,15 @@ def _per(text: str) -> str:
 
 
 def quantity(figure: str, sign: str, *, single: bool = False) -> str:
-    """A number with its unit; `single`: the unit is said as of one."""
+    """Return a number with its unit. `single`: the unit is in the singular."""
     name = _unit(sign, one=single or numbers.is_one(figure))
     return f"{numbers.amount(figure)} {name.strip()}"
 
 
 def one(sign: str) -> str:
-    """The singular name of a unit, or of one unit per another; `sign` itself if it is not a
-    unit."""
+    """Return the singular name of a unit, or of one unit per another; any other `sign`
+    unchanged.
+    """
     return " ".join(_unit(sign, one=True).split()) if _EXPRESSION.fullmatch(sign) else sign
 
 

@@ -90,7 +90,9 @@ class Place:
 
 
 def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
-    """The text of a token in pieces without white space; none for an emoji or a mark alone."""
+    """Return the text of a token in pieces without white space. An emoji or a mark alone has
+    none.
+    """
     if _EMOTICON.fullmatch(piece.text):
         return []
     if _PLAIN.fullmatch(piece.text):
@@ -126,7 +128,9 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
 
 
 def _raised(match: re.Match[str]) -> str:
-    """A power, the ending of an ordinal, or the number of a note, which is not said."""
+    """Return the text of a raised number: a power or the ending of an ordinal. The number of a note
+    is silent.
+    """
     base, raised = match["base"], match["raised"].strip()
     if raised.startswith("[") or (_FIGURES.fullmatch(raised) and _NOTED.fullmatch(base)):
         return base

@@ -83,7 +83,7 @@ class Markdown:
         return (self._within_line and self._until != "\n") or bool(self._held)
 
     def release(self) -> list[Element]:
-        """The elements of the held token, at the end of its line."""
+        """Return the elements of the held token, at the end of its line."""
         if self._held and tags.is_manner(self._held[0].text):
             self._held = []
         return self._show_held()
@@ -100,7 +100,7 @@ class Markdown:
         return shown
 
     def _note(self, text: str, elements: list[Element]) -> None:
-        """Remember a token, and whether it had elements."""
+        """Store a token, and whether it had elements."""
         self._begins = (self._begins and not elements) or ends_sentence(text)
         self._previous = text
 
@@ -140,7 +140,7 @@ class Markdown:
         return before + elements
 
     def _note_act(self, text: str) -> None:
-        """Find the end of "*Holds out hand*", at the head of a sentence."""
+        """Find the end of an action, such as "*Holds out hand*", at the head of a sentence."""
         self._acts = self._acts or (self._begins and bool(_ACT_BEGINS.match(text)))
         self.acted = self._acts and bool(_ACT_ENDS.search(text))
         self._acts = self._acts and "*" not in text[1:]
@@ -253,7 +253,7 @@ class Markdown:
         return not name.isalpha() or name in ("A", "I", *self._next_names)
 
     def _item(self, name: str, start: int) -> list[Element]:
-        """The name of an item: its number or its letter."""
+        """Return the name of a list item: its number or its letter."""
         letter, roman = self._next_names
         if name == letter or name == "A":
             letter = chr(ord(name) + 1)

@@ -109,6 +109,6 @@ def _seconds(remark: re.Match[str]) -> list[str]:
 
 
 def _rises(numbers: str) -> bool:
-    """Return whether they are numbers of notes: from 1 on, and each above the one before."""
+    """Return whether the numbers can be those of notes: from 1 on, each above the one before."""
     values = [0, *map(int, re.findall(r"\d+", numbers))]
     return values == sorted(set(values))

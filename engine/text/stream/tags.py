@@ -103,25 +103,25 @@ def without_directions(piece: Piece, *, begins: bool) -> Piece:
 
 
 def find_pause(text: str) -> re.Match[str] | None:
-    """The first pause that a token holds completely."""
+    """Return the first pause that a token holds completely."""
     return _PAUSE.search(text)
 
 
 def alias(written: str) -> str:
-    """The spoken alias of a tag's content, or ""."""
+    """Return the spoken alias of a tag's content, or ""."""
     match = _ALIAS.match(written)
     return match[2] if match else ""
 
 
 def interpretation(written: str) -> str:
-    """How the content of a tag is said: "spelled", "ordinal", or as written ("")."""
+    """Return the way to say the content of a tag: "spelled", "ordinal", or as written ("")."""
     match = _SAY_AS.match(written)
     kind = match[1].lower().rpartition(":")[2] if match else ""
     return "spelled" if kind in _SPELLED else kind if kind == "ordinal" else ""
 
 
 def interpreted(text: str, kind: str) -> str:
-    """The content of such a tag in words."""
+    """Return the content of such a tag in words."""
     figures = re.sub(r"\D", "", text)
     return numbers.ordinal(int(figures)) if kind == "ordinal" and figures else spell(text)
 
@@ -236,7 +236,7 @@ def continues(text: str) -> bool:
 
 
 def pause(written: str) -> Break | None:
-    """The pause that a tag or a direction asks for."""
+    """Return the pause of a tag or a direction."""
     lower = written.lower()
     names = re.findall("[a-z]+", lower)
     if not names or not _PAUSES & set(names if lower[0] in "[{" else names[:1]):
@@ -281,5 +281,5 @@ def _directs(match: re.Match[str]) -> bool:
 
 
 def _unless(match: re.Match[str], is_direction: bool) -> str:
-    """A space in place of a direction."""
+    """Return a space in place of a direction, otherwise the matched text."""
     return " " if is_direction else match[0]

@@ -45,7 +45,7 @@ Event = Token | Ahead
 
 
 class TokenStream:
-    """Deltas in, events out; one per reply."""
+    """Converts the deltas of one reply to events."""
 
     def __init__(self) -> None:
         self._boundaries = Boundaries()
