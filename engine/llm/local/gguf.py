@@ -70,7 +70,9 @@ class LoadWatch:
     cancelled: Cancelled | None = None
 
     def reached(self, fraction: float, _: object) -> bool:
-        """llama.cpp's callback; False ends the loading."""
+        """Report the progress to the caller. llama.cpp calls this; the result False stops the
+        loading.
+        """
         try:
             self.progress(self.text, round(fraction, 2))
         except Cancelled as cancelled:

@@ -42,7 +42,9 @@ FAILED = 3  # the child's exit status after an ordinary error, which it has repo
 
 @dataclass(frozen=True)
 class Pass:
-    """A file that passed. Path, size and modification time identify it without reading it."""
+    """A file that passed the trial. Path, size and time of change identify it without reading
+    it.
+    """
 
     path: str
     size: int

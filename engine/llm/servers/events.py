@@ -83,8 +83,8 @@ class _Reader:
             yield found
 
     def _event(self, *, whole: bool) -> Iterator[Event]:
-        """Return the event of the data so far. Unless it is `whole` it may continue in another
-        line.
+        """Yield the event of the data so far. Unless `whole`, more lines of the event may
+        follow.
         """
         if not whole and len(self._data) > 1:  # parsing at each line would take quadratic time
             return

@@ -93,7 +93,7 @@ class Form:
         below: float = float("inf"),
     ) -> Sent:
         """Return as much of the conversation as fits, with fewer than `below` messages before the
-        question; the question alone if not even that fits by the estimate.
+        question. If by the estimate not even the question fits, return the question alone.
         """
         context_tokens = min(self.context, context)
         room = context_tokens - min(REPLY_TOKENS, context_tokens / 2)

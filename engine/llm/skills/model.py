@@ -56,7 +56,9 @@ class Skills:
     def certain_answer(
         self, history: Sequence[Message], situation: Callable[[], Situation]
     ) -> Answer | None:
-        """Return the answer of a skill that is certainly meant; None leaves it to a model."""
+        """Return the answer of a skill that is certainly meant. None = let a language model
+        answer.
+        """
         occasion = self.occasion(history, situation)
         return self._matcher.answer(last_said(history), occasion, certain_only=True)
 

@@ -88,7 +88,7 @@ def was_offered(occasion: Occasion) -> bool:
 
 
 def _offered(asked: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
-    """Return the models that an answer offered, though it may have been cut off."""
+    """Return the models that the answer `asked` offered. The answer may be incomplete."""
     fetches = was_offered(occasion) and _FETCHES.search(sentence(occasion))
     if fetches or _ABOUT_MODEL.search(asked):
         return _of_kind(LANGUAGE_MODEL, occasion)

@@ -17,7 +17,7 @@ NOTHING_SAID = "I haven't said anything yet."
 
 
 def repeat(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Repeat the words of a request that has no other meaning."""
+    """Repeat the words of a request if the request is certain."""
     found = exact_words(sentence(occasion) or slots["request"])
     return Answer(found.text) if found and found.sure else None
 

@@ -115,7 +115,7 @@ def prepare() -> None:
 
 
 def _amounts(words: str) -> list[Amount]:
-    """Return the amounts in canonical words; empty when any part of them is not an amount."""
+    """Parse amounts in canonical words; empty if a part of them is not an amount."""
     amounts: list[Amount] = []
     rest = _FEET_ALONE.sub(r"\1 inches", words.strip())
     while rest:
@@ -157,8 +157,8 @@ def _magnitude(amount: Amount, target: Unit) -> float | None:
 
 
 def _meant(source: Unit, target: Unit) -> Unit:
-    """Return the meaning of an ambiguous unit: "20 degrees to fahrenheit", "8 ounces in
-    millilitres".
+    """Resolve an ambiguous source unit by the target unit: in "20 degrees to fahrenheit" the
+    degrees are Celsius, and in "8 ounces in millilitres" the ounces are fluid ounces.
     """
     if source.pint == "degree" and target.pint in _TEMPERATURES:
         return _by_form()["fahrenheit" if target.pint == CELSIUS else "celsius"]

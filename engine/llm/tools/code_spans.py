@@ -14,7 +14,7 @@ _TICK_OR_END = re.compile(r"[`\n]")
 
 
 class Code:
-    """Whether the end of one reply's text is code."""
+    """Tracks whether the text of a reply ends inside code."""
 
     def __init__(self) -> None:
         self._is_blank = True  # the current line, so far

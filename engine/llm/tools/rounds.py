@@ -88,7 +88,7 @@ def reply(
 
 
 class _Rounds:
-    """One reply; records whether and when it had text."""
+    """The rounds of one reply: whether it has text yet, and since when."""
 
     def __init__(self, stream: Stream, occasion: Occasion) -> None:
         self._stream = stream

@@ -119,7 +119,9 @@ def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
 
 
 def _is_unclear(expression: str) -> bool:
-    """Return whether "and", as &, stands beside a product: "5 and 3 times 2" is 11 or 16."""
+    """Return whether an expression mixes "and" (as &) with a product: "5 and 3 times 2" is 11 or
+    16.
+    """
     before = ""
     while before != expression:
         before, expression = expression, _VALUE.sub("0", expression)

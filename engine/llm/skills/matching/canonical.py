@@ -128,7 +128,7 @@ def without_courtesy(text: str) -> str:
 
 
 def without_courtesy_before(text: str) -> str:
-    """The same at the beginning only, because what follows may be words to repeat."""
+    """Remove courtesy words only at the beginning, because the rest may be words to repeat."""
     before = None
     while before != text:
         before = text

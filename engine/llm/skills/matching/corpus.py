@@ -38,7 +38,7 @@ def sentences() -> tuple[str, ...]:
 
 
 def expand() -> tuple[str, ...]:
-    """What sentences() should return, expanded from the templates."""
+    """Expand the templates to the sentences that sentences() returns."""
     by_template = [
         pool[:: -(-len(pool) // MAX_PER_TEMPLATE) or 1]  # spread evenly
         for pool in _pools(_MAX_EXPANSIONS)
@@ -48,8 +48,8 @@ def expand() -> tuple[str, ...]:
 
 
 def beginning() -> tuple[str, ...]:
-    """What expand() begins with, at once: sentences with every unit and number, and one of each
-    template, which begins with its commonest words.
+    """Return the first sentences of expand(), without expanding all templates: sentences with every
+    unit and number, and for each template one that begins with its commonest words.
     """
     certain = chain(_conversions(), _counting(), (pool[0] for pool in _pools(1)))
     return tuple(dict.fromkeys(filter(None, map(spoken, certain))))
@@ -63,9 +63,9 @@ def _pools(most: int) -> Iterator[list[str]]:
 
 
 def _varied(by_template: Sequence[Sequence[str]], before: Iterable[str]) -> Iterator[str]:
-    """Of each template in turn the sentence with the largest share of new steps from word to word,
-    until nothing is new. Templates count the same, however many sentences each expands to: a limit
-    must not leave out what is last in one of them ("good morning").
+    """Yield from each template in turn the sentence with the largest share of new steps from word
+    to word, until none has a new step. Templates count the same, however many sentences they expand
+    to, so that a limit does not leave out the last alternative of a template ("good morning").
     """
     known = {step for sentence in before for step in _steps(sentence)}
 

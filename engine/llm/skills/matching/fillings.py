@@ -1,7 +1,8 @@
-"""What an open slot may be filled with: a sentence that only begins as a skill's does is not its.
+"""The allowed contents of an open slot. A sentence that only begins like a skill's is rejected
+here.
 
-Invariant: a name has no word of a clause and nothing that points elsewhere; something to do begins
-with a bare verb and has none of them after it. Other fillings are left to a language model.
+Invariant: a name has no word of a clause and no pointing word ("that"). A task begins with a bare
+verb and has no such words after it. Other fillings are left to a language model.
 """
 
 import re
@@ -51,17 +52,17 @@ LONGEST_TASK = 14
 
 
 def has_several_sentences(text: str) -> bool:
-    """Return whether something else is said after the first sentence, as it was typed or heard."""
+    """Return whether the text has words after its first sentence, in its original form."""
     return bool(_SEVERAL_SENTENCES.match(text))
 
 
 def is_clause(said: str) -> bool:
-    """Return whether any word makes it a clause."""
+    """Return whether a word makes the filling a clause."""
     return not _CLAUSE.isdisjoint(_plain(said))
 
 
 def goes_on(said: str) -> bool:
-    """Return whether it goes on with the words before it: "repeat after me is a game", "in
+    """Return whether the filling continues the words before it: "repeat after me is a game", "in
     French".
     """
     first = frozenset(_plain(said)[:1])
@@ -69,12 +70,12 @@ def goes_on(said: str) -> bool:
 
 
 def starts_with_verb(said: str) -> bool:
-    """Return whether it begins with a finite verb: "is late", "can't be"."""
+    """Return whether the filling begins with a finite verb: "is late", "can't be"."""
     return not _FINITE.isdisjoint(re.findall(r"[a-z]+(?=n['\u2019]t|\b)", said.lower())[:1])
 
 
 def is_question(said: str) -> bool:
-    """Return whether it begins as a question does: "is it late", "what time is it", "how are
+    """Return whether the filling begins like a question: "is it late", "what time is it", "how are
     you".
     """
     words = _plain(re.sub(r"(?<=\w)['\u2019]s\b", " is", said))[:3]
@@ -85,13 +86,17 @@ def is_question(said: str) -> bool:
 
 
 def is_change_of_subject(said: str) -> bool:
-    """Return whether it says nothing that could be a thing or a word: "and thanks", "now what"."""
+    """Return whether no word of the filling could be a thing or a word: "and thanks", "now
+    what".
+    """
     outside = _CLAUSE | _POINTING | _AFTERTHOUGHTS | _INTERJECTIONS
     return not outside.isdisjoint(_plain(said))
 
 
 def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
-    """What a thing is called: "tea", "the chicken soup", "mac and cheese"."""
+    """Return whether the filling can be a thing's name: "tea", "the chicken soup", "mac and
+    cheese".
+    """
     words = _plain(said)
     if words and words[0] in _ARTICLES:
         words = words[1:]
@@ -106,7 +111,9 @@ def is_name(said: str, *, most: int = LONGEST_NAME) -> bool:
 
 
 def is_word(said: str) -> bool:
-    """A word, or a name of a few: any word alone; of several, none that joins others."""
+    """Return whether the filling is a word or a name of a few words. Any word can stand alone;
+    among several there is none that joins others.
+    """
     words, plain = said.split(), _plain(said)
     if len(plain) <= 1:
         return bool(plain) and plain[0] not in _AFTERTHOUGHTS | _NO_WORDS
@@ -116,8 +123,8 @@ def is_word(said: str) -> bool:
 
 
 def is_person(said: str, *, has_capitals: bool) -> bool:
-    """What a person is called. Where the sentence has capitals elsewhere, a name has them as well;
-    where it has none, a word is a name that does not say what somebody is like.
+    """Return whether the filling can be a person's name. If the sentence has capitals elsewhere,
+    the name needs them too. Otherwise any word can be a name, except an adjective.
     """
     words, plain = said.split(), _plain(said)
     outside = _CLAUSE | _POINTING | _PREPOSITIONS | _ARTICLES | _AFTERTHOUGHTS | {"and", "or"}
@@ -131,8 +138,9 @@ def is_person(said: str, *, has_capitals: bool) -> bool:
 
 
 def is_task(said: str) -> bool:
-    """Something to do: "call my mother", "be on time"; no second request, nothing that no clock
-    knows."""
+    """Return whether the filling is a task: "call my mother", "be on time". A second request, or a
+    time that no clock shows, is not part of a task.
+    """
     words = _plain(said)
     if not 0 < len(words) <= LONGEST_TASK or _REQUEST.search(said) or _NO_HOUR.search(said):
         return False

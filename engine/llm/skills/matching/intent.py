@@ -44,7 +44,7 @@ class Occasion:
 
 
 def sentence(occasion: Occasion) -> str:
-    """What is being answered, as it was typed or heard; empty where nothing was said."""
+    """Return the user's sentence in its original form; empty if there is none."""
     return occasion.history[-1].text if occasion.history else ""
 
 

@@ -82,7 +82,7 @@ class Matcher:
             list(templates.matches("what"))
 
     def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
-        """The answer of the first skill that understands the text; None when none does."""
+        """Return the answer of the first skill that understands the text; None if no skill does."""
         understood = self.understand(text, occasion, certain_only=certain_only)
         return understood.answer if understood else None
 
@@ -211,7 +211,7 @@ class Matcher:
         return None if slots is None or answer is None else Understanding(intent, slots, answer)
 
     def _fit(self, slots: Slots, occasion: Occasion) -> bool:
-        """Return whether every open slot is filled with what it is for, and nothing is said
+        """Return whether every open slot has an allowed filling, and the sentence has no words
         besides.
         """
         free = [name for name in slots if name in self._fits]

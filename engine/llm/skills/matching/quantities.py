@@ -74,12 +74,12 @@ def joined_hundreds(text: str) -> str:
 
 
 def number(text: str) -> float:
-    """The same where nothing else is meant. NotMeant."""
+    """Return the number that parse_number() finds. NotMeant if it finds none."""
     return _meant(parse_number(text))
 
 
 def duration(text: str) -> float:
-    """parse_duration() where nothing else is meant. NotMeant."""
+    """Return the duration that parse_duration() finds. NotMeant if it finds none."""
     return _meant(parse_duration(text))
 
 

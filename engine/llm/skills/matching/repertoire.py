@@ -44,7 +44,9 @@ class Templates(Generic[Sayable]):
         self._compiled = replace(lists, intents=intents)
 
     def matches(self, text: str) -> Iterator[tuple[Sayable, Slots]]:
-        """Whatever matches the whole text, with its slots, in order; at most MAX_CANDIDATES."""
+        """Yield the intents that match the entire text, with their slots, in order; at most
+        MAX_CANDIDATES.
+        """
         head = text[:MAX_PATTERN_CHARS]
         found = recognize_all(head, self._compiled)
         for match, _ in zip(found, range(MAX_CANDIDATES), strict=False):
@@ -58,9 +60,11 @@ class Templates(Generic[Sayable]):
 
 
 def _slots(entities: dict[str, Any], head: str, text: str) -> dict[str, str]:
-    """Slot values. An open slot gets whole words as they stand in the text, with the punctuation
-    that hassil leaves out of its spans (as at the beginning of "../notes.txt"). hassil saw only the
-    `head`: a text to be read aloud that reaches the end of the head goes on to the end of the text.
+    """Return the slot values. An open slot gets complete words of the text, with the punctuation
+    that hassil leaves out of its spans (as at the beginning of "../notes.txt").
+
+    hassil saw only the `head`. A slot that reaches the end of the head, such as a text to read
+    aloud, is extended to the end of the text.
     """
     slots = {}
     for name, entity in entities.items():
@@ -80,7 +84,7 @@ def _whole_words(text: str, start: int, end: int) -> str:
 
 
 class Repertoire:
-    """What a set of skills understands and offers."""
+    """The sentences and tools of a set of skills."""
 
     def __init__(self, skills: tuple[Skill, ...]) -> None:
         self.skills = skills

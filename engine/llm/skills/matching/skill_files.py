@@ -180,7 +180,7 @@ def _responder(entry: dict[str, Any], function: Callable[[str], Responder]) -> R
 
 
 def _said(answers: tuple[str, ...], slots: Slots, occasion: Occasion) -> Answer:
-    """One of the answers, with the slots filled in; not the one that was given last."""
+    """Return one of the answers with its slots filled in, but not the last one that was given."""
     texts = [answer.format_map(slots) for answer in answers]
     others = [text for text in texts if text != last_answer(occasion)] or texts
     return Answer(others[occasion.draw(1, len(others)) - 1] if len(others) > 1 else others[0])
