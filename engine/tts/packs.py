@@ -66,7 +66,9 @@ def system_of(folder: Path) -> str:
 
 
 def pack_folder(system: systems.System) -> Path:
-    """As find(). ModelError without a pack, with the command that makes one."""
+    """Return the result of find(). ModelError without a pack; it names the command that trains
+    one.
+    """
     if folder := find(system.name):
         return folder
     raise ModelError(

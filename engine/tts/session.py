@@ -87,7 +87,7 @@ class Session(ABC):
         self._rate = rate if rate is None else self._rates.nearest(rate)
 
     def push_word(self, text: str, pace: float = PLAIN) -> None:
-        """See TtsSession."""
+        """Implement TtsSession.push_word()."""
         if self._ended or self._closed:
             raise InvalidInput("No word can follow the end of an utterance.")
         if text.split() != [text]:

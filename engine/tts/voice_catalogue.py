@@ -59,8 +59,9 @@ def of_model(model: TtsModel) -> VoiceCatalogue:
 
 
 def usable(settings: SpeechSettings) -> VoiceCatalogue:
-    """As of_settings(), but espeak replaces 'auto', or the synthesiser that comes with the program,
-    if its files are incomplete. ModelError for another one.
+    """Return the result of of_settings(). espeak replaces 'auto', or the synthesiser that comes
+    with the program, if its files are incomplete. ModelError for another synthesiser with
+    incomplete files.
     """
     try:
         return of_settings(settings)

@@ -120,7 +120,7 @@ class VoiceStore:
         voice_notes.change(self._folder, name, words=words)
 
     def choose_learnt(self, name: str, *, learnt: bool) -> None:
-        """As kokoro.learnt.choose()."""
+        """Keep the learnt voice or its original; see kokoro.learnt.choose()."""
         choose(name, learnt=learnt, within=self._folder)
         self.note_learning(name, None)
 
@@ -305,7 +305,7 @@ def sex_of(description: str) -> str:
 
 
 def accent_of(description: str) -> str:
-    """As sex_of()."""
+    """Return the accent that a description names, as sex_of() does for the sex."""
     return next((each for each in _words(description) if each in _ACCENTS), "")
 
 

@@ -93,7 +93,7 @@ def save(voice: Voice, into: Path, clip: Clip | None = None) -> SavedVoice:
 def save_as(
     voice: Voice, path: Path, clip: Clip | None = None, *, pace: float | None = None
 ) -> SavedVoice:
-    """As save(), to a file of any name; with a default pace (SPS)."""
+    """Save a voice as save() does, but to any path and with a default pace (SPS)."""
     check_name(voice.name)
     metadata = {**voice.metadata, _NAME: voice.name, _MODEL: voice.model}
     tensors = {name: np.ascontiguousarray(t) for name, t in voice.tensors.items()}

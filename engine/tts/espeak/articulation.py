@@ -83,7 +83,7 @@ class Articulation:
         return Sound(body * self._gain, syllables)
 
     def branch(self) -> "Articulation":
-        """A copy that goes on from here independently."""
+        """Return an independent copy that continues from this state."""
         other = copy(self)
         other._joiner, other._pacer = copy(self._joiner), copy(self._pacer)
         return other
@@ -93,7 +93,7 @@ class Articulation:
         return self._joiner.pause(FADE + SAMPLE_RATE * SILENT_MS // 1000) * self._gain
 
     def _cutting(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
-        """Where the piece is in the speech of its context; None when it makes no sound."""
+        """Return the piece's part of the speech of its context; None if the piece is silent."""
         if not piece.text:
             return None
         speech = self._library.speak(

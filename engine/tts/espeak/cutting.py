@@ -1,7 +1,7 @@
-"""Where in a spoken context one piece lies.
+"""Find the samples of one piece in the speech of its context.
 
-Invariant: the end of a piece in one context and the start of the next piece in the next context
-are found by the same rule, so consecutive cuts neither lose nor repeat a sound.
+Invariant: the end of a piece in one context and the start of the next piece in the next context are
+found by the same rule, so consecutive cuts neither lose nor repeat a sound.
 """
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def cut(speech: Speech, context: Context) -> Cut | None:
 
 
 def _last_sound(speech: Speech) -> int:
-    """Where the last phone that is not a pause ends."""
+    """Return the sample at which the last phone that is not a pause ends."""
     end = 0
     for phone, following in pairwise(speech.phones):
         if phone.ipa:

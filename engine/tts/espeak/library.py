@@ -202,7 +202,7 @@ class Espeak:
         self._check(library.espeak_SetParameter(_PARAMETER_VOLUME, _VOLUME, 0), "the volume")
 
     def _collect(self, wave: Any, count: int, events: Any) -> int:  # Any: ctypes pointers
-        """espeak's callback: copy what it hands over; 1 stops a runaway."""
+        """Copy the samples and events of espeak's callback. The result 1 stops a runaway text."""
         if wave and count > 0:
             self._samples.append(np.ctypeslib.as_array(wave, (count,)).copy())
         index = 0
@@ -246,7 +246,7 @@ class Espeak:
 
 
 def _load_library() -> Any:  # Any: ctypes functions have no signatures
-    """libespeak-ng with the result types that are not int."""
+    """Load libespeak-ng and declare the result types that are not int."""
     try:
         import espeakng_loader  # here, not above: 20 MB package whose absence is a ModelError
 

@@ -33,9 +33,11 @@ _MOST_PAUSE_CUT: Final = 4.0
 
 @dataclass(frozen=True)
 class Pace:
-    """How to speak one piece: espeak's pace, how much to lengthen the wave, how many samples of
-    silence to leave per syllable (as one gap after the piece), and how long pauses are against
-    those at the voice's own pace.
+    """The pace of one piece.
+
+    `words_per_minute`: espeak's pace. `stretch`: the factor on the length of the wave. `gap`:
+    samples of silence per syllable, as one gap after the piece. `pause`: the length of pauses as a
+    share of those at the voice's own pace.
     """
 
     words_per_minute: int
@@ -71,8 +73,8 @@ class Pacer:
         self._late_s = 0.0
 
     def pace(self, target: float | None, word_pace: float = PLAIN) -> Pace:
-        """For the next piece. `target` in SPS, None = own pace: it is known, so a word's pace moves
-        it like any other target.
+        """Return the pace of the next piece. `target` in SPS; None = own pace. Own pace is known
+        here, so a word's pace changes it like any other target.
         """
         if target is None:
             self._target = None

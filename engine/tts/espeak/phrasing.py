@@ -86,7 +86,7 @@ class Phrasing:
 
     @property
     def taken(self) -> int:
-        """How many pieces take() has given."""
+        """The number of pieces that take() has returned."""
         return self._taken
 
     def go_back(self, pieces: int) -> None:
@@ -118,7 +118,7 @@ class Phrasing:
         return (at_once or left > 1) and not self._waits(piece)
 
     def _waits(self, piece: Piece) -> bool:
-        """Return whether more words may decide the sense of one."""
+        """Return whether later words may decide the sense of a piece."""
         word, _ = split_mark(piece.text)
         later = self._later(piece)
         after = "" if piece.closes is not Break.NONE or not later else split_mark(later[0])[0]

@@ -44,7 +44,7 @@ class EspeakSession(Session):
         return self._meter.count
 
     def rewind(self, sample: int) -> int | None:
-        """See TtsSession: words of the last 2 s can be taken back."""
+        """Rewind as TtsSession.rewind() does. Words of the last 2 s can be taken back."""
         mark = next((mark for mark in self._marks if mark.sample >= sample), None)
         if mark is None or self._closed:
             return None

@@ -19,7 +19,7 @@ _AMERICAN, _BRITISH = "en-US", "en"  # files below lang/gmw
 
 @dataclass(frozen=True)
 class Formant:
-    """How one resonance differs from espeak's default, in percent."""
+    """The difference of one resonance from espeak's default, in percent."""
 
     number: int
     frequency: int
@@ -29,7 +29,7 @@ class Formant:
 
 @dataclass(frozen=True)
 class FormantVoice:
-    """One person espeak can sound like. Pitches in Hz; `gain_db` levels the voices against each
+    """A voice that espeak can imitate. Pitches are in Hz. `gain_db` levels the voices against each
     other (within 2 dB, measured on one sentence each).
     """
 

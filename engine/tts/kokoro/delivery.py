@@ -40,8 +40,8 @@ class Delivery:
 
     @classmethod
     def of_tensors(cls, tensors: Mapping[str, npt.NDArray[np.generic]]) -> Self:
-        """Read it from a voice's tensors; a missing tensor means no change. ValueError for a tensor
-        that is out of bounds.
+        """Read the delivery from a voice's tensors; a missing tensor changes nothing. ValueError
+        for a value out of bounds.
         """
         found: list[Any] = []
         for name, (shape, least, most) in _BOUNDS.items():

@@ -79,7 +79,7 @@ def learnt_file(name: str) -> Path | None:
 
 
 def file_of(voice: voices.SavedVoice) -> Path | None:
-    """As learnt_file(), for a voice with its recording."""
+    """Return learnt_file() for a voice with its recording."""
     file = target(voice.recording, voice.path.parent)
     return file if file.is_file() and is_current(file) else None
 

@@ -1,4 +1,4 @@
-"""Where the fetched files of Kokoro lie.
+"""The paths of Kokoro's fetched files.
 
 Invariant: imports no ONNX Runtime, so that listing voices stays quick.
 """
@@ -14,10 +14,10 @@ def model_file() -> Path:
 
 
 def voices_folder() -> Path:
-    """Where the voices lie, one .bin each; need not exist."""
+    """Return the folder of the voices, one .bin each. It may be missing."""
     return data_folder() / "models" / "kokoro-voices" / "voices"
 
 
 def is_fetched() -> bool:
-    """Return whether the model and its first voice are here; loading looks closer."""
+    """Return whether the model and its first voice exist. Loading checks them fully."""
     return model_file().is_file() and (voices_folder() / "af_heart.bin").is_file()

@@ -32,7 +32,7 @@ class UnitReader(Protocol):
         ...
 
     def finish(self) -> list[UnitWord]:
-        """No more words: the one that was held, if any."""
+        """End the text; return the held unit, if there is one."""
         ...
 
 
@@ -48,7 +48,7 @@ class PhoneUnits:
         return [self._word(word.phones, word.mark) for word in self._phonemizer.push(text)]
 
     def finish(self) -> list[UnitWord]:
-        """No more words: the one that was held, if any."""
+        """End the text; return the held unit, if there is one."""
         return [self._word(word.phones, word.mark) for word in self._phonemizer.finish()]
 
     def _word(self, phones: tuple[str, ...], mark: str) -> UnitWord:

@@ -74,7 +74,7 @@ class ReDimNet(nn.Module):
         return out
 
     def embed(self, pcm: Tensor) -> Tensor:
-        """One clip [S] at 16 kHz -> [192]."""
+        """Return the speaker vector [192] of a clip [S] at 16 kHz."""
         vector: Tensor = self(pcm[None].float())[0]
         return vector
 

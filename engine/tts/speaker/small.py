@@ -63,7 +63,7 @@ class SmallSpeaker(nn.Module):
         return out
 
     def embed(self, pcm: Tensor) -> Tensor:
-        """One clip [S] at 16 kHz -> [width]."""
+        """Return the speaker vector [width] of a clip [S] at 16 kHz."""
         vector: Tensor = self(pcm[None].float())[0]
         return vector
 

@@ -60,8 +60,8 @@ class FrameTarget:
 
 
 class VoxtreamSession(PassageSession):
-    """A TtsSession. At the model's own pace, unless that is fixed, a word's pace is a factor on the
-    measured rate of this utterance's plain words, so it needs a second of those first.
+    """A TtsSession. At own pace, unless that is fixed, a word's pace is a factor on the measured
+    rate of this utterance's plain words. It has no effect before one second of them was measured.
     """
 
     _script: Script
@@ -136,7 +136,7 @@ class VoxtreamSession(PassageSession):
         return True
 
     def _ahead(self) -> int:
-        """Phones known behind the current one."""
+        """The number of known phones after the current one."""
         return self._script.phone_count - self._cursor.last - 1
 
     def _pass_over_words(self) -> None:

@@ -19,8 +19,8 @@ SLACK = 64  # rows beyond the window that a layer may store
 
 @dataclass(frozen=True)
 class _Layer:
-    """One layer's memory: keys and values [B, G, S, E] of final rows `base`.., and the layer's
-    final inputs [B, look_ahead, D] whose outputs are still open.
+    """The cache of one layer: keys and values [B, G, S, E] of the final rows from `base` on, and
+    the layer's inputs [B, look_ahead, D] that are final but whose outputs are not.
     """
 
     base: int
