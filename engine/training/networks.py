@@ -58,7 +58,7 @@ def scale_residuals(stack: nn.Module) -> None:
 
 
 def causal(length: int, device: torch.device) -> Tensor:
-    """The mask [1, T, T] with which every place sees itself and those before."""
+    """Return the causal mask [1, T, T]: each position sees itself and those before."""
     return torch.ones(1, length, length, dtype=torch.bool, device=device).tril()
 
 
@@ -116,8 +116,8 @@ def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]
 
 
 def allowed(guide: Tensor) -> Tensor:
-    """Where a position is to look [B, T, T]: at its place [B, T] and beside it, as far as that has
-    been read. A place below 0 is none.
+    """Return the allowed targets of attention [B, T, T]: the position's place in `guide` [B, T] and
+    its neighbours, as far as they have been read. A negative place allows none.
     """
     every = torch.arange(guide.shape[1], device=guide.device)
     near = (every - guide[:, :, None]).abs() <= 1

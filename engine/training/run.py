@@ -188,7 +188,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def metadata(file: Path) -> dict[str, str]:
-    """The metadata of a safetensors file that this package wrote."""
+    """Return the metadata of a safetensors file that this package wrote."""
     from safetensors import safe_open
 
     with safe_open(str(file), framework="np") as handle:  # type: ignore[no-untyped-call]
@@ -202,14 +202,14 @@ def fingerprint(*parts: object) -> str:
 
 
 def file_hash(file: Path) -> str:
-    """sha256 of a file."""
+    """Return the sha256 of a file."""
     about = file.stat()
     return _hash_of(file, about.st_size, about.st_mtime_ns)
 
 
 @cache
 def _hash_of(file: Path, _size: int, _changed_ns: int) -> str:
-    """sha256 of a file, computed once for each size and time of change."""
+    """Return the sha256 of a file. It is computed once for each size and time of change."""
     with file.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

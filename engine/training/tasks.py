@@ -53,7 +53,7 @@ class Task:
     depends: tuple[str, ...] = ()
 
     def file(self, folder: Path) -> Path:
-        """The file of its result."""
+        """Return the file of the task's result."""
         key = fingerprint(self.do.__qualname__, self.arguments, self.depends)
         return folder / f"{self.name.replace('/', ' ')} {key[:8]}.json"
 

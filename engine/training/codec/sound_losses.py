@@ -75,12 +75,12 @@ class Critic(nn.Module):
         self.judges = nn.ModuleList(_Judge(size, channels) for size in CRITIC_SIZES)
 
     def forward(self, pcm: Tensor) -> list[list[Tensor]]:
-        """For each judge the outputs of its inner layers, the verdict last."""
+        """Return for each discriminator the outputs of its inner layers, with the verdict last."""
         return [judge(pcm) for judge in self.judges]
 
 
 class _Judge(nn.Module):
-    """Convolutions over time and frequency."""
+    """A discriminator: convolutions over time and frequency."""
 
     def __init__(self, size: int, channels: int) -> None:
         super().__init__()
@@ -164,7 +164,9 @@ class Reading:
         self._real = torch.zeros(())  # its own loss, of the last windows
 
     def misread(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
-        """The reader's loss for latents [B, D, T] that were made in place of real ones."""
+        """Return the phone reader's loss for generated latents [B, D, T], and store its loss for
+        the real latents that they replace.
+        """
         self._real = misread(self.reader, real, slots)
         self.reader.requires_grad_(requires_grad=False)
         of_made = misread(self.reader, made, slots)

@@ -153,7 +153,7 @@ def pitch_track(utterance: CorpusUtterance) -> PitchTrack:
 
 
 def stacked(tracks: Sequence[PitchTrack], frames: int) -> PitchTrack:
-    """One track [B, T] of the first frames of several."""
+    """Return a track [B, T] with the first frames of several tracks."""
     columns = frames * COLUMNS
     return PitchTrack(
         torch.stack([track.log_hz[:columns] for track in tracks]),

@@ -45,7 +45,7 @@ class System:
 
     @property
     def folder(self) -> Path | None:
-        """Where its pack lies; None = it has none here."""
+        """The folder of the system's pack; None if this machine has none."""
         return pack_folder() if self.source == STARTER else packs.find(self.source)
 
     @property
@@ -63,7 +63,9 @@ class System:
 
     @cached_property
     def extent(self) -> tuple[float | None, float | None]:
-        """Millions of parameters, and megabytes on the disk, of its pack; None = it has none."""
+        """Return the millions of parameters and the megabytes on disk of the pack; None without a
+        pack.
+        """
         if (folder := self.folder) is None:
             return None, None
         tensors = [stored_weights.load(file) for file in folder.glob("*.safetensors")]

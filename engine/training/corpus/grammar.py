@@ -25,12 +25,12 @@ def test_sentence(draw: random.Random) -> str:
 
 
 def reply(draw: random.Random) -> str:
-    """One to three words, for training."""
+    """Draw a reply of one to three words, for training."""
     return _random_sentence("reply", draw)
 
 
 def short_reply(draw: random.Random) -> str:
-    """One to three words, for testing."""
+    """Draw a reply of one to three words, for testing."""
     return _random_sentence("short", draw)
 
 

@@ -66,8 +66,9 @@ def _starts(
     speech: Sequence[Sound],
     table: np.ndarray[tuple[int, int], np.dtype[np.float64]],
 ) -> tuple[int, ...]:
-    """Where each phone begins: at the first of its sounds; if it has none, where the next phone
-    begins."""
+    """Return the beginning of each phone: of its first sound, or of the next phone if it has no
+    sound.
+    """
     starts: list[int | None] = [None] * count
     row, column = len(owners), len(speech)
     while row > 0 and column > 0:

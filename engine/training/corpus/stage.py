@@ -65,7 +65,7 @@ def shard_numbers(recipe: Recipe) -> range:
 
 
 def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
-    """A task: write one shard."""
+    """Task: write one shard."""
     texts = tuple(read_json(Path(folder) / TEXTS_FILE)["prose"])
     plans = shard_plans(recipe, texts, number)
     utterances = list(spoken(plans, Espeak()))

@@ -142,7 +142,7 @@ class Parts:
 def judge(
     voices: tuple[LiveVoice, ...], texts: tuple[str, ...], rate: float, judges: Judges
 ) -> Found:
-    """A task: the voices take turns with the texts; the results are under the key "results"."""
+    """Task: let the voices take turns with the texts. The results are under the key "results"."""
     said = []
     for number, voice in enumerate(voices):
         share = texts[number :: len(voices)]

@@ -87,7 +87,7 @@ def depends_on(source: str) -> tuple[str, ...]:
 
 
 def measure_delays(voice: LiveVoice, texts: Sequence[str]) -> dict[str, Any]:
-    """A task: the traces of the texts, at OWN_RATE, the voice warm."""
+    """Task: trace the texts at OWN_RATE, after the voice has been warmed up."""
     model, own = voice.ready()
     return {"traces": [asdict(trace(model, own, text, OWN_RATE)) for text in texts]}
 

@@ -34,8 +34,8 @@ LONGEST: Final = 3  # words of a stretch, but for the last, which ends a sentenc
 
 @dataclass(frozen=True)
 class SentenceUtterance(TokenUtterance):
-    """Its units [U], the tokens at which its words begin, and the unit of every token [T], -1
-    before the first word.
+    """The units [U] of a sentence, the tokens at which its words begin, and the unit of every token
+    [T], -1 before the first word.
     """
 
     units: npt.NDArray[np.int16]
@@ -99,7 +99,7 @@ def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> 
 
 
 def spliced(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
-    """A sentence of stretches of words of a speaker's sentences."""
+    """Join runs of words from several sentences of a speaker to a new sentence."""
     count = draw.randint(*PARTS)
     pieces = []
     for place in range(count):
@@ -125,8 +125,8 @@ def spliced(person: Sequence[SentenceUtterance], draw: random.Random) -> Sentenc
 def _stretch(
     sentence: SentenceUtterance, first: int, last: int, *, opens: bool
 ) -> SentenceUtterance:
-    """Its words from `first` up to `last`, with the silence before them where it `opens`; what
-    follows the last one belongs to it.
+    """Return the words from `first` up to `last` of a sentence. With `opens` the silence before
+    them is included. The silence after the last word belongs to that word.
     """
     ends = np.flatnonzero(sentence.units == WORD) + 1
     begin = int(ends[first - 1]) if first else 0

@@ -54,7 +54,7 @@ class Lesson:
 
 
 def spectrum(run: Run) -> Maker:
-    """The learner of the network of spectra."""
+    """Return a function that makes the learner of the spectrum network on a device."""
     recipe, sides, shape = (
         run.recipe.spectrum,
         read_sides(run, TokenUtterance),

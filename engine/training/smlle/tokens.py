@@ -180,7 +180,7 @@ class TokenUtterance(Utterance):
         return len(self.tokens)
 
     def all_phones(self, begin: int, end: int) -> Ints:
-        """The phones of all units."""
+        """Return the phones of all units, between `begin` and `end`."""
         return np.concatenate(([begin], self.phones, [end])).astype(np.int64)
 
     def aligned(self, begin: int, end: int) -> Ints:

@@ -113,7 +113,7 @@ class SpeakStreamLearner(Learner):
         return self._lessons[key]
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross-entropy of the levels and of the ends."""
+        """Return the cross-entropy of the levels and of the ends."""
         recipe, model = self._recipe, self._model
         real = batch.unit != NOTHING  # [B, L]
         with self._autocast():

@@ -43,7 +43,7 @@ _NEAR: Final = frozenset(
 
 
 def phoned(text: str, espeak: Espeak) -> list[PhonedWord]:
-    """The words of a whole text with their phones, as the voice reads them."""
+    """Return the words of a complete text with the phones that the voice would speak."""
     phonemizer = WordPhonemizer(espeak)
     words = [ready for word in text.split() for ready in phonemizer.push(word)]
     return words + phonemizer.finish()

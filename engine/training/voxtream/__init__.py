@@ -93,7 +93,7 @@ class Voice:
 
 @dataclass(frozen=True, kw_only=True)
 class Voxtream2Voice(Voice):
-    """The same with its shapes."""
+    """The training of VoXtream2's own model, with the shapes of its networks."""
 
     phone: Stack
     temporal: Stack
@@ -103,7 +103,9 @@ class Voxtream2Voice(Voice):
 
 @dataclass(frozen=True)
 class VoxtreamExport(Export):
-    """See Generation in engine/tts/voxtream/config.py."""
+    """Parameters of an exported voice; Generation in engine/tts/voxtream/config.py explains
+    them.
+    """
 
     guidance: float = 1.5
     acoustic_guidance: float = 1.0

@@ -40,8 +40,8 @@ def base_phones() -> dict[str, int]:
 
 
 def base_weights(own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Its voice by the model's own keys, fp32 on the CPU; VoXtream's duration tokens are the first
-    of VoXtream2's.
+    """Return the released model's weights for the keys of `own`, fp32 on the CPU. VoXtream has
+    fewer duration tokens; they are the first of VoXtream2's.
     """
     config = pack.read_pack_config(base_file(pack.CONFIG_FILE))
     target = Target(torch.device("cpu"), torch.float32, threads=1)

@@ -57,8 +57,8 @@ def encode_corpus(run: Run) -> None:
 
 @dataclass(frozen=True)
 class VoxtreamUtterance(Utterance):
-    """Codes and prompt codes [K, T], a token per speech frame, phone ids; `place` is its number in
-    the shard.
+    """Codes and prompt codes [K, T], a token per speech frame, and phone ids. `place`: the index of
+    the utterance in its shard.
     """
 
     place: int
@@ -79,7 +79,7 @@ class VoxtreamUtterance(Utterance):
 
 
 class _Encoder(ShardEncoder):
-    """Adds codes."""
+    """Encodes the utterances of a shard and adds their codes."""
 
     def __init__(
         self, table: str, speaker: str, codec: str, seed: int, noisy: float, system: str
@@ -211,7 +211,7 @@ def one_utterance(
     draw: random.Random,
     prompt: int,
 ) -> Lesson:
-    """The sequence of one whole utterance after at most `prompt` frames of prompt."""
+    """Return the sequence of an entire utterance after a prompt of at most `prompt` frames."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
     codes = (opening, builder.add(utterance, utterance.frames))
@@ -224,8 +224,8 @@ def behind_another(
     draw: random.Random,
     prompt: int,
 ) -> Lesson:
-    """VoXtream's sequence of one whole utterance: its prompt is at most the last `prompt` frames of
-    speech of another, with their text.
+    """Return VoXtream's sequence of an entire utterance. The prompt is the end of another utterance
+    with its text, at most `prompt` frames of speech.
     """
     builder = _Builder(0, marked=False)
     other = draw.choice(person)

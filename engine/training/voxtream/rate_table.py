@@ -130,7 +130,7 @@ def inverted(
 
 
 def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
-    """A task: SPS of all texts together, spoken with a table of this row alone."""
+    """Task: return the SPS of all texts together, spoken with a table of this row alone."""
     model = loaded_voxtream2(pack).with_rates({1.0: target})
     return {"rate": spoken_rate(model, texts, 1.0)}
 
