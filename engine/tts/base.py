@@ -120,7 +120,9 @@ Step = AudioFrame | Starved | Finished
 
 
 class TtsSession(Protocol):
-    """One utterance, owned by one thread; closing releases its state, at any moment."""
+    """The speech of one utterance, owned by one thread. close() releases its state at any
+    moment.
+    """
 
     rate: float | None
     """Target SPS, read at the start of every step; None = the model's own pace. Clamped to the
@@ -161,7 +163,7 @@ class TtsModel(Protocol):
     def info(self) -> TtsInfo: ...
 
     def voices(self) -> tuple[Voice, ...]:
-        """Voices the model brings along, at least one; the first is its default."""
+        """The voices that come with the model, at least one; the first is the default."""
         ...
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
@@ -172,7 +174,7 @@ class TtsModel(Protocol):
         ...
 
     def warm(self, voice: Voice) -> None:
-        """Prepare a voice, so that its first utterance does not wait; slow the first time.
+        """Prepare a voice, so that its first utterance starts at once. This is slow the first time.
         InvalidInput for a voice of another model.
         """
         ...

@@ -36,7 +36,9 @@ class _Named(Protocol):
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """The JSON object in a file. ModelError when it is missing, too large or not one."""
+    """Read a JSON object from a file. ModelError if the file is missing, too large, or not an
+    object.
+    """
     try:
         return read_json(file, LARGEST_BYTES)
     except (OSError, ValueError) as error:

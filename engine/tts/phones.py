@@ -45,7 +45,7 @@ class SpecialPhones:
 
     @property
     def ids(self) -> frozenset[int]:
-        """All of them."""
+        """The ids of all phones."""
         plain = (self.silence, self.unknown, self.bos, self.eos, self.prompt_end)
         return frozenset((*plain, *self.marks.values()))
 

@@ -25,7 +25,9 @@ ANY_RATE: Final = RateRange(-inf, inf)  # of a model without control of the rate
 
 
 class Session(ABC):
-    """One utterance. Not thread-safe; sessions of one model may be stepped in any order."""
+    """A session for one utterance. Not thread-safe; sessions of one model may be stepped in any
+    order.
+    """
 
     def __init__(self, sample_rate: int, rates: RateRange = ANY_RATE, rate_window: int = 0) -> None:
         """`rates`: the range that the model can follow; `rate_window`: samples of the meter's
@@ -96,7 +98,7 @@ class Session(ABC):
         self._paces.append(pace)
 
     def end_input(self) -> None:
-        """No more words will come. Calling it twice is harmless."""
+        """End the text. Calling it twice is harmless."""
         self._ended = True
 
     def step(self) -> Step:
@@ -136,7 +138,7 @@ class Session(ABC):
         return True
 
     def _hear_next(self) -> bool:
-        """Hear the next word, or the end of the text; False when neither has come."""
+        """Read the next word or the end of the text; False if neither has arrived."""
         if self._words:
             self._hear(self._words.popleft())
         elif self._ended and not self._all_heard:

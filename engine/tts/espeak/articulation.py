@@ -30,7 +30,7 @@ _NO_SYLLABLES: Final[tuple[int, ...]] = ()
 
 @dataclass(frozen=True)
 class Sound:
-    """A piece; `syllables` is where in its samples syllables end."""
+    """The sound of a piece. `syllables`: the samples at which its syllables end."""
 
     pcm: Pcm
     syllables: tuple[int, ...]
@@ -62,7 +62,9 @@ class Articulation:
         return pause
 
     def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
-        """The piece, after its rest(), at `word_pace` times `rate` SPS (None = own pace)."""
+        """Return the sound of a piece after its rest(), at `word_pace` times `rate` SPS (None = own
+        pace).
+        """
         pace = self._pacer.pace(rate, word_pace)
         cutting = self._cutting(piece, context, pace)
         if cutting is None:

@@ -15,14 +15,14 @@ from engine.tts.espeak.phrasing import Context
 
 @dataclass(frozen=True)
 class Cut:
-    """The piece, and the samples after its first at which its syllables end."""
+    """The samples of a piece. `syllables`: the samples at which its syllables end."""
 
     span: Span
     syllables: tuple[int, ...]
 
 
 def cut(speech: Speech, context: Context) -> Cut | None:
-    """The piece's place in the speech of its context; None when espeak said nothing for it."""
+    """Find the piece's samples in the speech of its context; None if the piece is silent."""
     onsets = _onsets(speech, context.tokens, _last_sound(speech))
     start, end = onsets[context.target], onsets[context.target + 1]
     if end <= start:

@@ -50,7 +50,7 @@ OWN_RATE: Final = OWN_WORDS_PER_MINUTE / _WORDS_PER_SYLLABLE  # SPS
 
 
 def pace_for(rate: float) -> Pace:
-    """The pace at which fluent text comes out at `rate` SPS, pauses included."""
+    """Return the pace at which fluent text has `rate` SPS, pauses included."""
     words_per_minute = rate * _WORDS_PER_SYLLABLE
     pause = OWN_WORDS_PER_MINUTE / words_per_minute
     if words_per_minute >= _SLOWEST:
@@ -62,9 +62,9 @@ def pace_for(rate: float) -> Pace:
 
 
 class Pacer:
-    """Keeps to the target. At one and the same pace texts differ by half in syllables a second
-    (long words, short sentences, pauses), so the next words make up for the last ones a
-    little, pauses more. A word with a pace of its own is not made up for.
+    """Keeps the speech at the target rate. At the same pace, texts differ by half in syllables a
+    second (long words, short sentences, pauses). So the next words correct a part of the error, and
+    pauses correct more of it.
     """
 
     def __init__(self) -> None:
@@ -89,6 +89,6 @@ class Pacer:
         return replace(pace, pause=pace.pause / shorter)
 
     def note(self, *, syllables: int, samples: int) -> None:
-        """A piece and the pause before it were spoken."""
+        """Count a spoken piece and the pause before it."""
         if self._target is not None:
             self._late_s += samples / SAMPLE_RATE - syllables / self._word_target

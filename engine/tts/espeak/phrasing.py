@@ -55,7 +55,9 @@ class Piece:
 
 @dataclass(frozen=True)
 class Context:
-    """Text to synthesise for one piece: tokens joined by blanks; `target` is the piece's place."""
+    """Text to synthesise for one piece: tokens joined by blanks. `target`: the index of the piece's
+    token.
+    """
 
     tokens: tuple[str, ...]
     target: int
@@ -66,7 +68,7 @@ class Context:
 
 
 class Phrasing:
-    """The pieces of one utterance, in order, and how far they have been taken."""
+    """The pieces of one utterance in order, and the number of those already taken."""
 
     def __init__(self, *, british: bool = False) -> None:
         self._british = british
@@ -90,11 +92,13 @@ class Phrasing:
         return self._taken
 
     def go_back(self, pieces: int) -> None:
-        """Give those again that follow the first `taken`."""
+        """Let take() return the pieces after the first `pieces` again."""
         self._taken = pieces
 
     def take(self) -> tuple[Piece, Context] | None:
-        """The next piece and its context; None when it cannot be known yet, or nothing is left."""
+        """Return the next piece and its context; None if a later word may change it, or no piece is
+        left.
+        """
         if not self._ready():
             return None
         index = self._taken
@@ -173,7 +177,7 @@ class Phrasing:
         return before
 
     def _after(self, index: int) -> list[str]:
-        """The words behind piece `index` that give it its melody."""
+        """Return the words behind a piece that determine its melody."""
         if self._pieces[index].closes is not Break.NONE:
             return []
         if index == 0:
@@ -192,13 +196,13 @@ class Phrasing:
 
 
 def _roughly(text: str, *, british: bool) -> str:
-    """A piece as the neighbour of another one."""
+    """Return the text of a piece for use as a neighbour of another piece."""
     word, _ = split_mark(text)
     return text.replace(word, english.roughly(word, british=british), 1) if word else text
 
 
 def split_word(number: int, text: str) -> list[Piece]:
-    """The pieces of one word; at least one."""
+    """Split a word into pieces; at least one."""
     letters = _pronounceable(text)
     if not letters:  # a dash, or a mark on its own: the word before has had the longer pause
         return [Piece(number, "", True, Break.CLAUSE)]

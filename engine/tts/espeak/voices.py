@@ -76,7 +76,7 @@ VOICES = (
 
 
 def find(name: str) -> FormantVoice:
-    """The voice called `name`, whatever its case. InvalidInput when there is none."""
+    """Return the voice called `name`, whatever its case. InvalidInput if there is none."""
     for voice in VOICES:
         if voice.name.casefold() == name.casefold():
             return voice

@@ -38,7 +38,7 @@ class Workspace:
         _remove_abandoned(self.path.stat().st_mtime - YOUNG_S)
 
     def close(self) -> None:
-        """Remove it."""
+        """Delete the folder."""
         self._lock.release()
         self._folder.cleanup()
 

@@ -103,7 +103,7 @@ class Parts:
         return np.ascontiguousarray(features[0].T), pitch[0], energy[0]
 
     def decode(self, given: Given) -> Floats:
-        """Samples; see DecoderGraph.build."""
+        """Return samples; see DecoderGraph.build for the inputs."""
         samples: Floats = self._decoder.run(None, given)[0]
         return samples
 

@@ -74,7 +74,7 @@ class _Window:
 
 
 class KokoroSession(Session):
-    """A TtsSession."""
+    """The TtsSession of Kokoro."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(SAMPLE_RATE, RATE_RANGE)
@@ -145,7 +145,9 @@ class KokoroSession(Session):
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
 
     def _render(self, plan: Plan) -> None:
-        """The next frames of the plan; behind its last ones, also how it would go on."""
+        """Render the next frames of the plan. If the sentence may continue after them, also render
+        the tail that is cross-faded with the continuation.
+        """
         state = self._state
         first, last = state.done, state.done + state.window
         if last + state.window // 2 > plan.limit:  # rather one that is larger than a small one more

@@ -68,7 +68,9 @@ class PackConfig:
 
 
 def read_pack_config(file: Path) -> PackConfig:
-    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    """Read the configuration of a pack. ModelError if the file is missing, damaged, or describes
+    networks that cannot be built.
+    """
     return read_config(file, PackConfig, _check, _made)
 
 

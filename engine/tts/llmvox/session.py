@@ -28,7 +28,7 @@ from engine.tts.system.session import NetworkSession
 
 
 class Replica(Protocol):
-    """The network with its state of one sentence."""
+    """The network with the state of one sentence."""
 
     @property
     def length(self) -> int:
@@ -50,7 +50,7 @@ class Replica(Protocol):
 
 @dataclass
 class Lane:
-    """A replica with the queue of its units, and its tokens of one sentence."""
+    """A replica with its queue of units and its tokens, for one sentence at a time."""
 
     replica: Replica
     chunk: int  # tokens that are decoded together next
@@ -147,7 +147,7 @@ class ReplicaSession(NetworkSession):
             self._close()
 
     def _close(self) -> None:
-        """The sentence's text is over. Words of one without a sound join the next sentence."""
+        """End the text of a sentence. A sentence without sound is joined to the next one."""
         lane = self._lanes[self._filled]
         if lane.heard or lane.units:
             lane.closed = True

@@ -54,7 +54,7 @@ class TextCursor:
 
     @property
     def _is_over(self) -> bool:
-        """True if this phone has its most tokens and a phone follows."""
+        """True if the current phone has its maximum of tokens and another phone follows."""
         longest = _LONGEST_PAUSE if self._at in self._pauses else _LONGEST
         return self._said >= longest and self._at + 1 < len(self._phones)
 

@@ -62,7 +62,7 @@ class ByteUnits:
     """Reader of words as bytes, which are certain at once."""
 
     def push(self, text: str) -> list[UnitWord]:
-        """The next word."""
+        """Append a word."""
         word, mark = split_mark(text)
         content = text.encode("utf-8", "replace")[:LONGEST_WORD] if word else b""
         return [UnitWord((*content, WORD) if content else (), mark in _STOPS)]

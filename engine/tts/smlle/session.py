@@ -81,7 +81,7 @@ class Script:
 
 
 class SmlleSession(PassageSession):
-    """A TtsSession."""
+    """The TtsSession of SMLLE."""
 
     _script: Script
 
@@ -171,7 +171,7 @@ class SmlleSession(PassageSession):
             self._begin_word(word, sample)
 
     def _speak(self) -> None:
-        """Append the next steps, at most a frame of them."""
+        """Append the samples of the next steps, at most one frame."""
         aligned, ahead, first = self._aligned, self._parts.spectrum.shape.ahead, self._steps
         steps = range(first, min(first + STEPS_PER_FRAME, len(aligned.tokens)))
         columns = [

@@ -59,7 +59,7 @@ class Transducer(nn.Module):
 
 
 class Decisions:
-    """Path of one passage through the lattice."""
+    """The decisions of the transducer for one passage: a path through the lattice."""
 
     def __init__(
         self,

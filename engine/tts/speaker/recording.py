@@ -57,7 +57,7 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """First name of a voice made from it."""
+        """The first name to offer for a voice of this recording."""
         return f"clip-{self.about[RECORDING][:8]}"
 
     @torch.inference_mode()

@@ -56,7 +56,7 @@ class ModelParts:
 
 
 class SpeakStreamSession(NetworkSession):
-    """A TtsSession."""
+    """The TtsSession of SpeakStream."""
 
     def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
@@ -125,7 +125,7 @@ class SpeakStreamSession(NetworkSession):
             self._begin_word(word)
 
     def _saying(self) -> Tensor:
-        """Return the announcement of the next unit [1, 1, D]."""
+        """Return the embedding [1, 1, D] that announces the next unit."""
         later = [*self._units[1:], END][self._unit]
         ids = torch.tensor([[self._units[self._unit]], [later]])
         return self._parts.model.saying(ids[:1], ids[1:])

@@ -29,7 +29,7 @@ def clamped(step: float) -> float:
 
 
 class Tempo:
-    """Columns of one utterance at another step."""
+    """Resamples the columns of one utterance to another step."""
 
     def __init__(self) -> None:
         self._before: Tensor | None = None  # the last column that came

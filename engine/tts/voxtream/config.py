@@ -152,8 +152,8 @@ GENERATION: Final = Generation()
 
 
 def check_shape(shape: ModelConfig) -> None:
-    """ValueError when a pack's transformers do not fit each other, or its phones do not fit ours.
-    (A published checkpoint defines its own special ids.)
+    """Check that a pack's transformers fit each other and its phones fit ours; otherwise
+    ValueError. (A published checkpoint defines its own special ids.)
     """
     check_number("phone_vocabulary", shape.phone_vocabulary, Range(VOCABULARY, 65_536))
     if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):

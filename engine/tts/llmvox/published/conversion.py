@@ -119,7 +119,7 @@ def _made_of(file: Path) -> str:
 
 
 def _check(source: str, store: Store, progress: Progress) -> None:
-    """ModelError when a file of the asset has changed since it was fetched."""
+    """Compare the fetched files with their hashes. ModelError if one has changed."""
     progress(Translatable("Verifying {name}", name=source), None)
     for fault in store.verify(find(source), lambda file, done, total: None, lambda: False):
         raise ModelError(fault, hint=REFETCH)
@@ -212,7 +212,7 @@ def _codec() -> tuple[Tensors, WavTokenizerConfig]:
 
 
 def _joined(named: Tensors) -> Tensors:
-    """Keep one row of the adaptive norms; join three of attention's products in one."""
+    """Return weights with one row of the adaptive norms, and attention's three products joined."""
     made = {key: tensor for key, tensor in named.items() if not key.startswith("around.2.")}
     for key, tensor in named.items():
         if re.search(r"(^|\.)norm\.", key) and tensor.dim() == 2:

@@ -78,7 +78,7 @@ class PublishedModel(nn.Module):
 
 
 class PublishedReplica:
-    """The network with its state of one sentence."""
+    """The network with the state of one sentence."""
 
     def __init__(self, model: PublishedModel) -> None:
         self._model = model

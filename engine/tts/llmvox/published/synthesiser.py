@@ -93,7 +93,7 @@ def ready(
 
 
 def _model_of(text: str) -> PublishedModel:
-    """ValueError for a shape that cannot be built."""
+    """Create the model of a configuration. ValueError for a shape that cannot be built."""
     shape = read_shape(Shape, text)
     if shape.positions < FEWEST_POSITIONS:
         raise ValueError(f"a shape of {shape}")

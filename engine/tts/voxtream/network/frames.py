@@ -46,7 +46,7 @@ class FrameMaker(Protocol):
         ...
 
     def close(self) -> None:
-        """The passage is over or abandoned."""
+        """End the passage, which is complete or abandoned."""
         ...
 
 
