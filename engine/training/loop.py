@@ -59,8 +59,9 @@ _Lesson = TypeVar("_Lesson")
 
 @dataclass(frozen=True)
 class StepContext:
-    """One step of a training: its number, the share of the schedule before it, its random
-    generator."""
+    """The state at a step of a training: number, finished share of the schedule, random
+    generator.
+    """
 
     step: int
     share: float
@@ -147,12 +148,12 @@ class _Training:
 
     @property
     def seconds(self) -> float:
-        """The time that all steps took, those before an interruption included."""
+        """The time of all steps, including those before an interruption."""
         return time.monotonic() - self._begun
 
     @property
     def share(self) -> float:
-        """The share of the schedule that is over: of its steps or its seconds."""
+        """The finished share of the schedule's steps or seconds."""
         schedule = self.schedule
         timed = self.seconds / schedule.seconds if schedule.seconds else 0.0
         return max(self.step / schedule.steps, timed)
@@ -174,7 +175,7 @@ class _Training:
         return losses
 
     def keep(self, *, ends: bool) -> None:
-        """Validate the averaged weights and save a checkpoint when it is time to; always at the
+        """Validate the averaged weights and save a checkpoint, each at its interval and at the
         end.
         """
         step, schedule = self.step, self.schedule
@@ -188,7 +189,9 @@ class _Training:
             self._save()
 
     def result(self) -> dict[str, Tensor]:
-        """The averaged weights on the CPU, or the best of them where the schedule asks for them."""
+        """Return the averaged weights on the CPU: the last ones, or the best if the schedule says
+        so.
+        """
         weights = load_file(self._folder / BEST) if self.schedule.best else self.mean
         return {name: value.cpu() for name, value in weights.items()}
 
@@ -319,7 +322,7 @@ def mean_losses(
 
 
 def _shown(losses: Losses, name: str) -> str:
-    """The losses as text. ModelError when one is not finite."""
+    """Format the losses. ModelError if one is not finite."""
     values = {key: float(loss) for key, loss in losses.items()}
     if not all(map(math.isfinite, values.values())):
         raise ModelError(

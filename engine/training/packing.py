@@ -44,7 +44,7 @@ def pack_folder(run: Run) -> Path:
 
 
 def fresh_folder(run: Run) -> Path:
-    """The pack's folder, empty but for an empty one for its voices."""
+    """Delete the pack's folder and create it again, with an empty folder for its voices."""
     folder = pack_folder(run)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / VOICES_FOLDER).mkdir(parents=True)
@@ -65,7 +65,7 @@ def install(run: Run, place: Path) -> None:
 
 def write_networks(run: Run, files: Mapping[str, Path]) -> None:
     """Copy networks into the pack under these names, stored as the recipe says. The speaker encoder
-    stays in full precision: voices are to be those that the other networks learnt from.
+    keeps full precision, so that voices are the same as those that the other networks learnt from.
     """
     for name, file in files.items():
         weights = Weights.FLOAT32 if name == SPEAKER_FILE else run.recipe.export.weights

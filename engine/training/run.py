@@ -41,7 +41,7 @@ class Run:
 
     @property
     def stages(self) -> Mapping[str, Stage]:
-        """The stages of its system, in order."""
+        """The stages of the recipe's system, in order."""
         return SYSTEMS[self.recipe.system].stages
 
     def stage(self, name: str) -> Path:

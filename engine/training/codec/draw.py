@@ -84,11 +84,9 @@ def drawn_codes(
     *,
     greedily: bool = True,
 ) -> Tensor:
-    """Codes [B, K, T]: the batch's own outside of the lesson, drawn ones within it.
+    """Return codes [B, K, T]: the batch's own codes outside of the lesson, drawn codes within it.
 
-    Semantic codes are drawn given the true token, without guidance, acoustic ones greedily
-    (VoXtream2, 3.5) or drawn as well (VoXtream, released). No column produces the acoustic codes of
-    a lesson's last frame, so these stay true.
+    Semantic codes are drawn given the true token, without guidance, acoustic ones greedily.
     """
     config = model.config
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)

@@ -125,7 +125,9 @@ def fooling_loss(of_made: list[list[Tensor]]) -> Tensor:
 
 
 def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
-    """Distance of the two in the critic's inner layers, relative to the real one's size."""
+    """Return the distance between generated and real sound in the critic's inner layers, relative
+    to the size of the real values.
+    """
     losses = [
         functional.l1_loss(one, other.detach()) / (other.detach().abs().mean() + FLOOR)
         for output, real in zip(of_made, of_real, strict=True)
@@ -179,7 +181,7 @@ class Reading:
 
 
 class SoundLearner(Learner):
-    """A network that makes sound, and a critic of it, which joins late."""
+    """Trains a network that makes sound, and a critic that joins later."""
 
     def __init__(
         self, recipe: Sound, speech: Speech, device: torch.device, **parts: nn.Module
@@ -269,7 +271,7 @@ class SoundLearner(Learner):
 
 
 def long_enough(side: tuple[CorpusUtterance, ...], frames: int) -> tuple[CorpusUtterance, ...]:
-    """Utterances that fill a window, because a shorter one would shorten its batch; all of them
-    when none is that long.
+    """Return the utterances that fill a window, because a shorter one would shorten its batch; all
+    of them if none is long enough.
     """
     return tuple(each for each in side if len(each.pcm) >= frames * FRAME_SAMPLES) or side

@@ -111,7 +111,9 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
 
 @dataclass(frozen=True)
 class PitchTrack:
-    """Log of the pitch in Hz and how much it matters (1 = voiced), both [..., T] at 100 Hz."""
+    """Logarithm of the pitch in Hz, and its weight in the loss (1 = voiced), both [..., T] at 100
+    Hz.
+    """
 
     log_hz: Tensor
     weight: Tensor

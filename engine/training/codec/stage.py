@@ -38,7 +38,7 @@ def config_of(recipe: Codec) -> SmallCodecConfig:
 
 
 def codec(run: Run) -> Maker:
-    """The learner of codes; its decoder does not ship."""
+    """Return a function that makes the learner of codes. The learner's decoder does not ship."""
     recipe = run.recipe.codec
     speech = read_speech(run, recipe.hours)
     return lambda device: CodecLearner(recipe, speech, device)
@@ -66,7 +66,9 @@ class SpectralDecoder(Columns):
 
 
 class CodecLearner(Learner):
-    """The codec and its phone readers: one of the first codebook, one of all of them together."""
+    """Trains the codec with two phone readers: of the first codebook, and of all codebooks
+    together.
+    """
 
     averaged = "codec"
     # The decoder learns on codes of the current weights, so these must not lag behind.
@@ -120,7 +122,7 @@ class CodecLearner(Learner):
 
 
 def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Weights of a network, with those of another of which keys and shapes are the same."""
+    """Return a network's weights, replaced by another network's where key and shape are equal."""
     same = {key for key in own if key in others and others[key].shape == own[key].shape}
     return own | {key: others[key].to(own[key].dtype) for key in same}
 

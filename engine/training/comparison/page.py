@@ -27,7 +27,7 @@ _LEFT_OUT: Final = "speech at 1.5, 3, 5 and 6.5 syllables a second, clones, resi
 
 @dataclass(frozen=True)
 class Claim:
-    """A paper's claim and the row that should show it, of these systems."""
+    """A paper's claim about these systems, and the row of the table that should confirm it."""
 
     text: str
     figure: str

@@ -50,7 +50,7 @@ class System:
 
     @property
     def present(self) -> bool:
-        """True if it can be measured on this machine."""
+        """True if the system can be measured on this machine."""
         try:
             return bool(of_settings(SpeechSettings(engine=self.source)))
         except ModelError:

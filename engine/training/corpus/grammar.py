@@ -45,7 +45,7 @@ def _grammar() -> dict[str, Any]:  # Any: lists of templates, and the table of s
 
 
 def _random_sentence(kind: str, draw: random.Random) -> str:
-    """A template with every slot filled, its first letter a capital."""
+    """Draw a template, fill its slots, and capitalise its first letter."""
     text = str(draw.choice(templates(kind)))
     slots = _grammar()["slots"]
     while match := _SLOT.search(text):

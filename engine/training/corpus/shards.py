@@ -25,16 +25,16 @@ class Shard:
 
     @property
     def index(self) -> Path:
-        """Its JSON file."""
+        """The shard's JSON file."""
         return self.sound.with_suffix(".json")
 
     def pcm(self) -> npt.NDArray[np.int16]:
-        """All samples of the shard."""
+        """The samples of the entire shard."""
         samples: npt.NDArray[np.int16] = soundfile.read(self.sound, dtype="int16")[0]
         return samples
 
     def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.float32]]]:
-        """Every utterance with its samples."""
+        """Yield every utterance with its samples."""
         pcm = self.pcm()
         for entry in self.entries:
             part = pcm[entry.offset : entry.offset + entry.length]
@@ -80,12 +80,12 @@ def delete_others(folder: Path, key: str, numbers: Container[int]) -> None:
 
 
 def read_shards(folder: Path) -> tuple[Shard, ...]:
-    """All finished shards in order."""
+    """Read all finished shards in order."""
     return tuple(map(read_shard, sorted(folder.glob("[0-9]*.json"))))
 
 
 def read_shard(index: Path) -> Shard:
-    """One finished shard by its JSON file."""
+    """Read a finished shard by its JSON file."""
     entries = []
     for row in read_json(index)["utterances"]:
         marks = tuple((int(count), str(mark)) for count, mark in row["marks"])

@@ -110,7 +110,9 @@ def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple
 
 
 def pick(recipe: Recipe, draw: random.Random) -> Speaker:
-    """The next utterance's speaker: voices by their share, unchanged ones three times as often."""
+    """Draw the speaker of the next utterance: voices by their share, unchanged ones three times as
+    often.
+    """
     people = virtual_speakers(recipe)
     counts = Counter(person.base for person in people)
     weights = [
@@ -121,7 +123,7 @@ def pick(recipe: Recipe, draw: random.Random) -> Speaker:
 
 
 def group_by_speaker(utterances: Iterable[_Utterance]) -> dict[int, list[_Utterance]]:
-    """Utterances by speaker, each in their order."""
+    """Group utterances by speaker; their order stays."""
     people: dict[int, list[_Utterance]] = {}
     for each in utterances:
         people.setdefault(each.speaker, []).append(each)

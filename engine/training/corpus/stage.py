@@ -74,7 +74,7 @@ def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
 
 
 def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]:
-    """The plans of one shard."""
+    """Return the plans of a shard."""
     draw = random.Random(f"{recipe.seed} shard {number}")
     plans: list[Plan] = []
     while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:

@@ -124,7 +124,7 @@ def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
 
 
 def seconds(plan: Plan) -> float:
-    """About how long it will be."""
+    """Return the approximate length of the utterance."""
     count = sum(syllables.count(word) for word in plan.text.split())
     return count / (plan.rates or (plan.speaker.base.sps,))[0] + 0.4
 
@@ -135,7 +135,7 @@ def articulation(rate: float) -> float:
 
 
 def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
-    """The utterance from its take; None when text and sound do not belong together."""
+    """Make the utterance from its take; None if text and sound do not agree."""
     words = phoned(plan.text, espeak)
     phones = tuple(phone for word in words for phone in word.phones)
     alignment = match(phones, take.sounds)
@@ -168,8 +168,8 @@ def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
 
 
 def _set_apart(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) -> Utterance:
-    """The utterance with the pauses between words that its rate asks for. A pause belongs to the
-    phone before it, as in VoXtream2, 4.1.
+    """Insert the pauses between words that the requested rate needs. A pause belongs to the phone
+    before it, as in VoXtream2, 4.1.
     """
     # A generator of its own, so that pauses do not change who speaks next in the shard.
     dice = random.Random(f"{plan.text} {plan.rates}")
@@ -262,8 +262,9 @@ def voiced(take: Take, speaker: Speaker) -> Pcm:
 
 
 def _pitched(take: Take, factor: float) -> Pcm:
-    """The take with its pitch multiplied by a factor and nothing else changed, by Praat's
-    overlap-add."""
+    """Return the take with its pitch multiplied by a factor and nothing else changed, by Praat's
+    overlap-add.
+    """
     if factor == 1.0:
         return take.pcm
     from parselmouth import Sound as Recording  # training only

@@ -61,7 +61,7 @@ def details(results: Results) -> str:
 
 
 def share_wrong(heard: Sequence[Result]) -> str:
-    """The error rate with its 95 % interval, as printed."""
+    """Format an error rate with its 95 % interval."""
     share = errors(heard)
     return UNMEASURED if share is None else f"{share:.1%} ± {100 * interval(heard):.1f}"
 

@@ -32,7 +32,7 @@ _NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
 
 
 def words(sentence: str) -> list[str]:
-    """Lower-case words without marks."""
+    """Return the words of a text in lower case, without punctuation."""
     return [word.strip(".,!?").lower() for word in sentence.split()]
 
 
@@ -92,7 +92,7 @@ class WhisperJudge:
     """Whisper base on one thread."""
 
     def __init__(self, folder: Path) -> None:
-        """Load it from its folder."""
+        """Load the recogniser from its folder."""
         from faster_whisper import WhisperModel  # loads ctranslate2
 
         self._model = WhisperModel(

@@ -49,7 +49,7 @@ class LiveVoice:
         return [say(model, voice, text, rate) for text in texts]
 
     def ready(self) -> tuple[TtsModel, Voice]:
-        """The model, which stays loaded, and this voice of it, warm."""
+        """Return the loaded model and this voice of the model, after a warm-up."""
         model = loaded(self.source)
         voice = next(voice for voice in model.voices() if voice.name == self.name)
         model.warm(voice)
@@ -76,13 +76,13 @@ def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[Li
 
 
 def pack_hashes(folder: Path) -> tuple[str, ...]:
-    """Hashes of all files of a pack that influence its speech."""
+    """Return hashes of all files of a pack that influence its speech."""
     files = sorted(folder.rglob("*"))
     return tuple(file_hash(file) for file in files if file.suffix in _HEARD)
 
 
 def depends_on(source: str) -> tuple[str, ...]:
-    """Hashes of a source's pack, on which a result with its voices depends."""
+    """Return hashes of a source's pack; results with its voices depend on them."""
     return () if source in registry.NAMES else pack_hashes(Path(source))
 
 

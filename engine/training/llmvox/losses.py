@@ -57,7 +57,7 @@ class Batch:
 
 
 def voice(run: Run) -> Maker:
-    """The learner of the network."""
+    """Return a function that makes the learner on a device."""
     recipe, shape, sides = run.recipe.voice, shape_of(run), read_sides(run, SentenceUtterance)
     return lambda device: LlmVoxLearner(recipe, shape, sides, device)
 

@@ -51,8 +51,8 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Steps:
-    """An utterance in steps of a token. `units` [U] are its phones between `begin` and `end`,
-    `said_by` [T] the unit that sounds in each step, `mel` [2 T, bands] its columns.
+    """An utterance in steps of one token. `units` [U]: its phones between `begin` and `end`.
+    `said_by` [T]: the unit that sounds in each step. `mel` [2 T, bands]: its columns.
     """
 
     units: Ints
@@ -72,12 +72,12 @@ class Steps:
 
 
 def count_of(ids: dict[str, int]) -> int:
-    """Units of a table of phones: its own, then begin and end."""
+    """Return the number of units of a table of phones: its phones, begin and end."""
     return max(ids.values()) + 3
 
 
 def steps_of(entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum) -> Steps:
-    """An utterance in steps, up to some silence behind its end."""
+    """Split an utterance into steps, with a little silence after its end."""
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
     begin = count_of(ids) - 2
@@ -100,7 +100,9 @@ def said_by(starts: Ints, end: int, steps: int) -> Ints:
 
 @dataclass(frozen=True)
 class Codebook:
-    """`means` [speakers, units, 2 bands] of each of `speakers`, `shapes` [units, K, 2 bands]."""
+    """`means` [speakers, units, 2 bands]: a mean for each of `speakers`. `shapes` [units, K, 2
+    bands].
+    """
 
     speakers: Ints
     means: Floats

@@ -177,7 +177,7 @@ class Batch:
 
     @property
     def is_speech(self) -> Tensor:
-        """[B, L]"""
+        """True [B, L] at the positions of speech."""
         return self.ids == NOTHING
 
 

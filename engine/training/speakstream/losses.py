@@ -106,7 +106,7 @@ class SpeakStreamLearner(Learner):
         return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
 
     def _lesson(self, utterance: WordsUtterance, window: int) -> Lesson:
-        """An utterance in windows of this many words, made once."""
+        """Return an utterance in windows of `window` words, from memory if it was made before."""
         key = id(utterance), window
         if key not in self._lessons:
             self._lessons[key] = lesson(utterance, window, self._recipe.hop)
