@@ -152,8 +152,8 @@ class WordPhonemizer:
         return [word + mark for word, mark in islice(self._held, place, None)]
 
     def _waits(self, word: str, mark: str) -> bool:
-        """Return whether the words behind the first held one may decide which word it is or, once
-        speech has begun, change its sound.
+        """Return whether the words behind the first held word may decide its sense or, once speech
+        has begun, change its sound.
         """
         if not word or mark not in ("", ","):
             return False

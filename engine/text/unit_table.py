@@ -37,7 +37,7 @@ class Unit:
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """Everything that names this unit, in lower case."""
+        """All words and symbols that name this unit, in lower case."""
         return tuple(dict.fromkeys((self.singular, self.plural, *self.also, *self.typed)))
 
 

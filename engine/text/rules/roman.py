@@ -50,7 +50,7 @@ def numeral(body: str, context: Context) -> Reading | None:
 
 
 def _is_initial(body: str, context: Context) -> bool:
-    """Return whether it is the D of "John D. Rockefeller"."""
+    """Return whether the token is an initial, as the D of "John D. Rockefeller"."""
     if len(body) > 1 or context.punctuation != ".":
         return False
     return context.after[:1].isupper() and context.after.lower() not in SENTENCE_STARTERS

@@ -146,8 +146,8 @@ class Markdown:
         self._acts = self._acts and "*" not in text[1:]
 
     def _decide(self, token: Token) -> list[Element]:
-        """Resolve the held tokens by this one, or hold it too; sets `_until` if a tag goes on in
-        this one.
+        """Resolve the held tokens by this one, or hold it too. Sets `_until` if a tag continues
+        after it.
         """
         if not self._held:
             return []
