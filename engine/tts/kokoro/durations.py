@@ -181,7 +181,7 @@ class Pace:
     late: float = 0.0
 
     def wanted(self, owners: npt.NDArray[np.int64]) -> float:
-        """Return the frames that the syllables of these words should have. Needs a rate."""
+        """Frames of syllables that belong to these words; needs a rate."""
         assert self.rate is not None
         return float(sum(PER_SECOND / paced(self.rate, self.paces[owner]) for owner in owners))
 

@@ -68,8 +68,8 @@ def statistics(
     british: bool,
     shift: Floats | None = None,
 ) -> Statistics:
-    """Load the statistics of a style [1, 256], or measure them with `sentences`. `shift` [58, 128]:
-    the difference between each norm's timbre and the style's.
+    """Load the statistics of a style [1, 256], or measure them in `sentences`. `shift` [58, 128]:
+    distance of each norm's timbre from the style's.
     """
     making = f"{_code_hash()} {parts.layout['levels']} {british}"
     moved = b"" if shift is None else shift.tobytes()
