@@ -1,9 +1,9 @@
-"""Load a new GGUF file and ask it one question in a process of its own: llama.cpp ends its process
-on a bad file, and that must not be ours.
+"""Load a new GGUF file and ask it one question in another process, because llama.cpp ends its
+process on a bad file.
 
 Invariant: a file reaches this process only after a child with the same library survived it. Files
 that passed are remembered by their content, so neither the next start nor a copy has to be tried
-again; a file that failed is tried again whenever it is chosen.
+again. A file that failed is tried again whenever it is chosen.
 """
 
 import json

@@ -95,7 +95,7 @@ def _steps(sentence: str) -> set[tuple[str, ...]]:
 
 
 def spoken_lists() -> dict[str, SlotList]:
-    """Every slot as a list of what people say in it."""
+    """Return every slot as a list of the words that people say in it."""
     skills = repertoire()
     said = skills.examples | {
         name: [form for form, _ in forms] for name, forms in skills.lists.items()

@@ -220,7 +220,7 @@ class Matcher:
 
 
 def _versions(text: str) -> Iterator[str]:
-    """The text without fillers, and as it is where that makes a difference."""
+    """Yield the text without fillers and, if that differs, the unchanged text."""
     spoken = without_fillers(text)
     yield spoken
     if spoken != text:

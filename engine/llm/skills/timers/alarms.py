@@ -51,7 +51,7 @@ def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
 
 
 def wake(slots: Slots, occasion: Occasion) -> Answer | None:
-    """Set an alarm; "wake me" means the morning unless something else is said."""
+    """Set an alarm. "wake me" means the morning, unless the sentence says otherwise."""
     moment = slots["moment"]
     said = (f"in the morning {moment}", f"{moment} in the morning", moment)
     answers = (set_alarm({"moment": each}, occasion) for each in said)
