@@ -66,7 +66,7 @@ class TtsInfo:
 
     @property
     def voice_model(self) -> str:
-        """Voice.model of a voice that was made for this model."""
+        """The value of Voice.model in voices that are made for this model."""
         return f"{self.name} {self.edition}".rstrip()
 
 

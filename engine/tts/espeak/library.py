@@ -89,7 +89,7 @@ _SYNTH_CALLBACK = ctypes.CFUNCTYPE(
 
 
 class Espeak:
-    """The library, claimed. Use `claim()`; every claim needs one `release()`."""
+    """The library for its claimant. Use `claim()`; every claim needs one `release()`."""
 
     _held: "Espeak | None" = None
     _claiming = threading.Lock()

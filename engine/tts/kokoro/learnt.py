@@ -64,7 +64,7 @@ def _refusal_file(recording: str) -> Path:
 
 
 def is_current(file: Path) -> bool:
-    """Return True if the recipe of a learnt voice is today's."""
+    """Return True if the learnt voice was made by the current recipe."""
     try:
         return voices.header(file).making == LEARNT
     except EngineError:

@@ -68,7 +68,7 @@ class ReDimNet(nn.Module):
         self.linear = nn.Linear(2 * config.row, config.width)
 
     def forward(self, pcm: Tensor) -> Tensor:
-        """[B, S] at 16 kHz -> [B, 192], not normalised."""
+        """Return speaker vectors [B, 192], not normalised, for samples [B, S] at 16 kHz."""
         rows = self.backbone(self.spec(pcm)[:, None])  # [B, 1152, T]
         out: Tensor = self.linear(self.bn(self.pool(rows)))
         return out

@@ -49,7 +49,7 @@ class Opened:
 
 @dataclass
 class PreparedPrompt:
-    """One voice on one model; shared by all its sessions."""
+    """A voice prepared for one model; all sessions share it."""
 
     model: VoxtreamModel
     tables: Tables
@@ -106,7 +106,9 @@ class PreparedPrompt:
         return self._caches[look_ahead]
 
     def open(self, rows: PhoneRows) -> Opened:
-        """Return the temporal state behind the prompt, given rows of prompt and first text."""
+        """Return the temporal state after the prompt, from the rows of the prompt and of the first
+        text.
+        """
         settled = self.cache(rows.look_ahead)
         cache = settled.copy(settled.length)
         return Opened(cache, self._prefill(cache, rows, self.length))

@@ -87,7 +87,7 @@ def frozen_hash(file: Path) -> str:
 
 
 class _Lent:
-    """Weights of a pack, with the FROZEN ones of the built-in voice."""
+    """The weights of a pack together with the FROZEN weights of the built-in voice."""
 
     def __init__(self, own: PublishedFile, lender: PublishedFile) -> None:
         self._own, self._lender = own, lender
