@@ -75,9 +75,9 @@ def length_bucket(
     *,
     longest: float = math.inf,
 ) -> list[_Lesson]:
-    """Draw `count` lessons of similar length, some of them perhaps twice, so that little is
-    computed for padding (SMLLE's steps take two thirds of the time). All that are not longer than
-    `longest` are equally likely; the shortest is drawn where all are longer.
+    """Draw `count` lessons of similar length, perhaps some of them twice, so that little is
+    computed for padding (SMLLE's steps take two thirds of the time). Lessons of at most `longest`
+    are equally likely. If all are longer, the shortest is drawn.
     """
     every = list(everything)
     fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]

@@ -43,7 +43,7 @@ def read_recipe(file: Path) -> Any:  # Any: the recipe of its system, which the 
 
 
 def _check(recipe: Recipe) -> None:
-    """Check what the types cannot express."""
+    """Check the rules that the types cannot express."""
     corpus = recipe.corpus
     voice = recipe.voice if isinstance(recipe, voxtream.Voxtream2Recipe) else None
     rules = {

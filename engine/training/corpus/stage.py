@@ -55,7 +55,9 @@ def _prepare(recipe: Recipe) -> None:
 
 
 def shard_key(recipe: Recipe) -> str:
-    """Fingerprint of all settings that decide the texts and the shards, except their count."""
+    """Return the fingerprint of all settings that decide the texts and the shards, except their
+    count.
+    """
     return fingerprint(recipe.seed, replace(recipe.corpus, hours=0.0))
 
 

@@ -43,8 +43,8 @@ UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on the need
 
 @dataclass(frozen=True)
 class Plan:
-    """A text, its speaker, and rates (SPS): one rate, or one for each half where the synthesiser is
-    in EXACT; none for the speaker's own pace.
+    """A text, its speaker, and rates (SPS). There is one rate, or one for each half if the
+    synthesiser is in EXACT, or none for the speaker's own pace.
     """
 
     text: str

@@ -120,7 +120,7 @@ class Parts:
         )
 
     def results(self, folder: Path) -> Results:
-        """The results of those tasks that are done, from the folder."""
+        """Read the results of the finished tasks from the folder."""
         done = {task.name: result(task, folder) or {} for task in self.tasks}
 
         def judged(*names: str) -> tuple[Result, ...]:

@@ -159,9 +159,9 @@ class LlmVoxLearner(Learner):
         return made if len(made.units) < made.steps else sentence
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Cross-entropy of the tokens, and of the beginnings of words, which are few and so weigh
-        as much as the rest; the guide's, and in validation how much of its attention the best head
-        has on the unit.
+        """Return the cross-entropy of the tokens and of the beginnings of words, and the guide's
+        loss. The few beginnings weigh as much as all other tokens. In validation, also return the
+        attention of the best head on the unit.
         """
         recipe, learns = self._recipe, self._model.training
         middle = recipe.stack.layers // 2

@@ -110,8 +110,8 @@ class _Encoder(ShardEncoder):
     def _words(
         self, entry: Entry, positions: int
     ) -> tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int16]] | None:
-        """Every sounding word's ids, the positions between them, and the spoken id of every
-        position; None where the text and the spoken phones do not agree.
+        """Return the ids of every sounding word, the positions between the words, and the spoken id
+        of every position. None if the text and the spoken phones do not agree.
         """
         script, phoned = Script(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])

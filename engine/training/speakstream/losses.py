@@ -61,9 +61,8 @@ def hidden(
     prenet_dropout: float,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The network's output at every position of lessons [B, L, D], with a share of the pre-net
-    dropped. Two thirds of the positions are text, which has no levels: those are computed
-    for speech alone.
+    """Return the network's output at every position of lessons [B, L, D]. A share of the pre-net is
+    dropped. Levels are computed for speech alone, because two thirds of the positions are text.
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
     speech = batch.is_speech

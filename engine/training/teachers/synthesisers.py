@@ -35,9 +35,10 @@ LICENCES: Final = {
 
 @dataclass(frozen=True)
 class Request:
-    """A text to speak: `stretch` lengthens every sound, `pitch_hz` where the voice allows it. A
-    synthesiser in EXACT has neither: `rates` (SPS) hold for equal parts of the words, none means
-    the voice's own pace, and `mixed` are other voices with their shares.
+    """A text to speak. `stretch` lengthens every sound; `pitch_hz` applies if the voice allows it.
+
+    A synthesiser in EXACT uses neither. Its `rates` (SPS) are for equal parts of the words; none
+    means the voice's own pace. `mixed`: other voices with their shares.
     """
 
     text: str
@@ -163,7 +164,7 @@ def _festival_take(start: Path) -> Take | None:
 
 
 def _arpabet_take(wave: Path, phones: Sequence[tuple[str, float]]) -> Take | None:
-    """A take from a wave file and phones with the seconds at which they end."""
+    """Return a take from a wave file, given its phones and the seconds at which they end."""
     pcm, sample_rate = soundfile.read(wave, dtype="float32")
     wave.unlink()
     spelt, start = [], 0

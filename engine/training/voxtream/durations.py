@@ -96,7 +96,7 @@ def _token_costs(
 
 
 def _traced(choices: Ints, place: int, tokens: tuple[DurationToken, ...]) -> Ints:
-    """The cheapest walk [T], read backwards."""
+    """Return the cheapest walk [T], traced from its end."""
     numbers = np.zeros(len(choices), np.int64)
     for frame in reversed(range(len(choices))):
         numbers[frame] = choices[frame, place]

@@ -102,7 +102,7 @@ class SpeakerLearner(Learner):
 def _window(
     utterance: CorpusUtterance, seconds: float, draw: random.Random
 ) -> npt.NDArray[np.float32]:
-    """A window of an utterance at the encoder's rate; short ones are repeated."""
+    """Return a window of an utterance at the encoder's rate. A short utterance is repeated."""
     length = int(seconds * SAMPLE_RATE)
     start = draw.randrange(max(1, len(utterance.pcm) - length))
     part = utterance.pcm[start : start + length].astype(np.float32) / 32768
