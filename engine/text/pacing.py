@@ -96,7 +96,9 @@ class Pacing:
         return own
 
     def signs(self, text: str, *, closing: bool = False) -> None:
-        """Note the quotations and asides that signs begin or end; `closing`: behind a word."""
+        """Note the quotations and asides that signs begin or end. `closing`: the signs stand behind
+        a word.
+        """
         for char in text:
             if char in "()":
                 self._left["bracket"] = _LONGEST_BRACKET if char == "(" else 0

@@ -188,7 +188,7 @@ def _is_scale(word: str) -> bool:
 
 
 def _is_label(body: str, context: Context) -> bool:
-    """Return whether a letter alone behind an amount names something: A $4 B $5, $5 B: it, $5 T
+    """Return whether a single letter behind an amount is a name: A $4 B $5, $5 B: it, $5 T
     shirt.
     """
     if len(body) > 1:

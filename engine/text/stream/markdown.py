@@ -77,8 +77,8 @@ class Markdown:
 
     @property
     def undecided(self) -> bool:
-        """True if we are inside a link's target, a tag or a direction, or may be: the mark of the
-        word before may follow.
+        """True inside a possible link target, tag or direction: the word before may still get a
+        mark.
         """
         return (self._within_line and self._until != "\n") or bool(self._held)
 
@@ -146,8 +146,8 @@ class Markdown:
         self._acts = self._acts and "*" not in text[1:]
 
     def _decide(self, token: Token) -> list[Element]:
-        """Resolve the held tokens by this one, or hold it too. Sets `_until` if a tag continues
-        after it.
+        """Resolve the held tokens by this one, or hold it too; set `_until` for a tag that stays
+        open.
         """
         if not self._held:
             return []
@@ -247,9 +247,7 @@ class Markdown:
         return None
 
     def _is_next(self, name: str) -> bool:
-        """Return whether an item's name begins a list or follows the last one: a number always
-        does.
-        """
+        """Return whether a name begins a list or follows the last name. A number always does."""
         return not name.isalpha() or name in ("A", "I", *self._next_names)
 
     def _item(self, name: str, start: int) -> list[Element]:
