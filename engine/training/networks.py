@@ -33,7 +33,7 @@ EMBEDDING_DEVIATION: Final = 0.06
 
 
 def stack_config(width: int, shape: Stack) -> TransformerConfig:
-    """The stack a recipe asks for."""
+    """Return the configuration of the stack that a recipe describes."""
     return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
 
 
@@ -135,8 +135,8 @@ def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
 
 
 class AttentionGuide:
-    """Receives every layer's heads; `best` is the largest mean share of any head so far, and `loss`
-    that of the guided one, the first head of a layer.
+    """Receives the attention heads of every layer. `best`: the largest mean share of any head so
+    far. `loss`: the loss of the guided head, the first one of a layer.
     """
 
     def __init__(self, where: Tensor, guided: int, *, every: bool) -> None:

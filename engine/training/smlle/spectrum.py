@@ -147,7 +147,9 @@ class SpectrumLearner(Learner):
     def _lesson(
         self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
     ) -> Lesson:
-        """An utterance, cut to the longest length, after a piece of another by its speaker."""
+        """Return an utterance after a piece of another utterance of its speaker, cut to the longest
+        length.
+        """
         recipe, shape = self._recipe, self._shape
         longest = round(recipe.longest_seconds * STEPS_PER_SECOND)
         phones = utterance.aligned(shape.begin, shape.end)

@@ -64,8 +64,9 @@ class _State:
 
 @dataclass(frozen=True)
 class _Window:
-    """Frames that were rendered: the state before them, the sample of each frame's start and of the
-    last one's end, and the samples from the first of those on."""
+    """A window of rendered frames: the state before them, the sample at which each frame starts,
+    the sample at which the last one ends, and the samples from the first start on.
+    """
 
     state: _State
     places: npt.NDArray[np.int64]

@@ -33,8 +33,8 @@ class Window:
 
 @dataclass(frozen=True)
 class Sounding:
-    """A word that sounds; `phones` is their count. `last` is its number among the pushed words,
-    `first` that of the first silent word before it, which begins with it.
+    """A word with sound. `phones`: their number. `last`: the word's number among the pushed words.
+    `first`: the number of the first silent word before it; the silent words begin together with it.
     """
 
     ids: tuple[int, ...]
