@@ -1,11 +1,12 @@
 """Global keys under X11: XGrabKey on the root window, on a connection of our own.
 
 Invariant: we only see registered keys, with and without Caps Lock and Num Lock. A held key repeats
-as release and press; it counts as down as long as the server says so.
+as release and press at one time; it counts as down as long as the server says so.
 """
 
 from collections.abc import Mapping
-from itertools import product
+from itertools import product, zip_longest
+from typing import Any
 
 from PySide6.QtCore import QObject, QSocketNotifier
 from Xlib import XK, X, display, error
@@ -100,7 +101,12 @@ class X11Keys(KeySource):
     def _on_readable(self) -> None:
         try:
             while self._display is not None and self._display.pending_events():
-                self._on_event(self._display.next_event())
+                self._display.sync()  # now the press of a repeat is there with its release
+                count = self._display.pending_events()
+                events = [self._display.next_event() for _ in range(count)]
+                for event, following in zip_longest(events, events[1:]):
+                    if not _is_repeat(event, following):
+                        self._on_event(event)
         except (error.ConnectionClosedError, OSError):
             self._display = None
             self._grabbed.clear()
@@ -134,3 +140,11 @@ class X11Keys(KeySource):
         self._display.refresh_keyboard_mapping(event)
         if event.request == X.MappingKeyboard and self._wanted:
             self.grab(self._wanted)
+
+
+def _is_repeat(event: Any, following: Any) -> bool:
+    """Return True for the release of a repeat. The key may be up when its events are read late."""
+    kinds = [each and each.type for each in (event, following)]
+    if kinds != [X.KeyRelease, X.KeyPress]:
+        return False
+    return bool((event.detail, event.time) == (following.detail, following.time))
