@@ -89,13 +89,13 @@ class Watch:
             end: int | None = take_back(sample)
             if session.rate != self.rate or end is not None:
                 self.rate, self.word = session.rate, None
-                self.anew = getattr(session, "_made", session._sample) if end is None else end
+                self.anew = session._made if end is None else end
             return end
 
         def step() -> Step:
             if session.rate != self.rate:
                 self.rate, self.word = session.rate, None
-                self.anew = getattr(session, "_made", session._sample)
+                self.anew = session._made
             made: Step = make()
             if isinstance(made, AudioFrame) and self.word is None and self.anew is not None:
                 behind = (each.sample for each in made.onsets if each.sample >= self.anew)
