@@ -7,7 +7,7 @@ scale per row.
 Invariant: reading gives fp32, whatever the stored type.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,12 +33,9 @@ def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     )
 
 
-Store = Callable[[Mapping[str, Tensor]], dict[str, Tensor]]
-
-
-def in_int8(tensors: Mapping[str, Tensor], small: Store = halved) -> dict[str, Tensor]:
-    """Return large tensors in int8 with their scales, the others as `small` stores them."""
-    entries = small(tensors)
+def in_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return large tensors in int8 with their scales, the others in half precision."""
+    entries = halved(tensors)
     for name, tensor in tensors.items():
         if rows := _row_dimensions(tensor):
             weight = tensor.float()
