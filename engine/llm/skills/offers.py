@@ -8,7 +8,7 @@ import re
 
 from engine.llm.base import Action, Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
-from engine.llm.skills.window import ASKS, QUESTION, REMOVAL, page, run
+from engine.llm.skills.window import ASKS, QUESTION, REMOVAL, TIMERS_QUESTION, page, run
 from engine.messages.models import FetchModels, ModelEntry, Presence, UseModel
 
 LANGUAGE_MODEL = "language model"
@@ -53,7 +53,7 @@ def offer(slots: Slots, occasion: Occasion) -> Answer:
 def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
     """Carry out the last offer or question; None when there was none."""
     asked = last_answer(occasion)
-    if asked == REMOVAL or asked.endswith(QUESTION):
+    if asked in (REMOVAL, QUESTION, TIMERS_QUESTION):
         return Answer(actions=page(occasion, "delete" if asked == REMOVAL else "quit"))
     models = _offered(asked, occasion)
     if not models:
@@ -72,7 +72,7 @@ def refuse(_slots: Slots, occasion: Occasion) -> Answer | None:
     asked = last_answer(occasion)
     if asked == REMOVAL:
         return Answer("All right, it stays.")
-    if asked.endswith(QUESTION) or asked.startswith(ASKS):
+    if asked == TIMERS_QUESTION or asked.startswith(ASKS):
         return Answer("All right.")
     return Answer("All right. I do what I can without.") if _offered(asked, occasion) else None
 

@@ -15,6 +15,7 @@ from engine.messages.events import UseWindow
 _SWITCHED = {"on": True, "off": False}
 ASKS = "Shall I"
 QUESTION = f"{ASKS} quit?"
+TIMERS_QUESTION = f"Timers do not ring while I am closed. {QUESTION}"
 REMOVAL = "Delete this conversation for good?"
 NO_WINDOW = "That is done in the window."
 _LONGEST_SUBJECT = 6  # words
@@ -74,7 +75,7 @@ def end(slots: Slots, occasion: Occasion) -> Answer | None:
     if spoken and len(sentence(occasion).split()) == 1:
         return None
     if any(not timer.rang for timer in here.timers):
-        return Answer(f"Timers do not ring while I am closed. {QUESTION}")
+        return Answer(TIMERS_QUESTION)
     if spoken or "indirect" in slots:
         return Answer(QUESTION)
     return run({"command": "quit"}, occasion)

@@ -23,7 +23,7 @@ from engine.llm.skills.matching.repertoire import repertoire
 from engine.resources import resource, table
 
 WEIGHTS: Final = ("skills", "gist", "weights.safetensors")
-PERHAPS: Final = "perhaps"  # the intent that asks about a meaning
+CLARIFICATION: Final = "clarification"  # the intent that asks about a meaning
 NOTHING: Final = "none"  # the class of everything that is not a request
 TENSORS: Final = ("rows", "weights", "scales", "bias")  # of the file of weights
 LONGEST: Final = 24  # words
@@ -204,7 +204,7 @@ def _is_contradicted(intent: str, said: str) -> bool:
 
 @cache
 def _questions() -> Mapping[str, str]:
-    return table("skills", "perhaps.toml")
+    return table("skills", "clarification.toml")
 
 
 # The values of an intent's slots; None without a value that the intent needs.

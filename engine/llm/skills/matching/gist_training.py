@@ -21,8 +21,8 @@ from safetensors.numpy import save_file
 from engine.llm.skills.matching.corpus import spoken, spoken_lists
 from engine.llm.skills.matching.gist import (
     A_NAME,
+    CLARIFICATION,
     NOTHING,
-    PERHAPS,
     SIZE,
     WEIGHTS,
     Features,
@@ -71,7 +71,7 @@ def examples() -> list[Example]:
     """Return all examples."""
     draw, parts = random.Random(1), dict[str, str]()
     found = [each for name in TEXTS for each in _of_file(name, parts, draw)]
-    found += _of_other_skills({PERHAPS, *(each.intent for each in found)})
+    found += _of_other_skills({CLARIFICATION, *(each.intent for each in found)})
     return [*found, *_single_words(found), *_without_content(found, draw)]
 
 

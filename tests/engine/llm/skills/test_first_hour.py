@@ -14,7 +14,7 @@ import pytest
 
 from engine.llm import base as llm
 from engine.llm.base import ChooseVoice
-from engine.llm.skills.matching.gist import PERHAPS, meanings
+from engine.llm.skills.matching.gist import CLARIFICATION, meanings
 from engine.llm.skills.matching.matcher import Understanding, matcher
 from engine.llm.skills.model import Skills
 from engine.messages.commands import ChangeSetting
@@ -144,9 +144,11 @@ def test_a_request_in_new_words_is_understood(every):
     missed, wrong = [], []
     for said, intents in rows[::every]:
         meant, _, _ = conversation(said, MANY)
-        if meant is None or (meant.intent.name == PERHAPS and asked_about(said) not in intents):
+        if meant is None or (
+            meant.intent.name == CLARIFICATION and asked_about(said) not in intents
+        ):
             missed.append(said)
-        elif meant.intent.name not in {PERHAPS, *intents}:
+        elif meant.intent.name not in {CLARIFICATION, *intents}:
             wrong.append((said, meant.intent.name))
     assert len(wrong) <= MOST_WRONG * len(rows), wrong
     assert len(missed) + len(wrong) <= MOST_MISSED * len(rows), (missed, wrong)
@@ -163,7 +165,7 @@ def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
     taken, asked = [], []
     for sentence in said[::every]:
         meant, _, _ = conversation(sentence, MANY)
-        if meant is not None and meant.intent.name == PERHAPS:
+        if meant is not None and meant.intent.name == CLARIFICATION:
             asked.append((sentence, asked_about(sentence)))
         elif meant is not None and (meant.intent.certain or meant.answer.actions):
             taken.append((sentence, meant.intent.name))
@@ -242,6 +244,21 @@ def test_only_the_plain_word_ends_the_program_unasked():
     said = "okay that was all for today close yourself"
     assert conversation(said)[1] == ["Shall I quit?"]
     assert UseWindow("quit") in conversation(f"{said} || yes")[2]
+
+
+@pytest.mark.parametrize("question", ["quit?", "delete it?"])
+def test_a_yes_to_a_sentence_of_the_model_that_ends_like_a_question_of_the_skills_does_nothing(
+    question,
+):
+    history = [
+        llm.Message(llm.Role.USER, "Tell me a story."),
+        llm.Message(
+            llm.Role.ASSISTANT, f"He looked up from his work and asked: Shall I {question}"
+        ),
+        llm.Message(llm.Role.USER, "yes"),
+    ]
+    deltas = skills().reply(history, lambda: HERE)
+    assert not any(isinstance(each, UseWindow) for each in deltas)
 
 
 def test_a_timer_that_runs_is_a_reason_to_ask_before_the_program_ends():

@@ -35,7 +35,7 @@ def test_the_weights_are_made_from_these_texts():
 def test_every_intent_of_the_classifier_can_be_answered_and_asked_about():
     intents = set(classifier().intents) - {NOTHING}
     assert intents <= {intent.name for intent in repertoire().intents}
-    assert intents | {"languages"} == table("skills", "perhaps.toml").keys()
+    assert intents | {"languages"} == table("skills", "clarification.toml").keys()
 
 
 @pytest.mark.parametrize(

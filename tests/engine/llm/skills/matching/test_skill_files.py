@@ -101,7 +101,7 @@ def test_skills_are_asked_by_precedence_and_then_by_path(tmp_path):
     (tmp_path / "e.yaml").write_text("intents: {}", encoding="utf-8")
     assert [skill.name for skill in load(tmp_path, "nowhere")] == ["d", "b", "c", "a", "e"]
     later = [each.name for each in repertoire().skills if each.precedence > PRECEDENCE]
-    assert later == ["smalltalk", "arithmetic/shares", "arithmetic/sums", "perhaps"]
+    assert later == ["smalltalk", "arithmetic/shares", "arithmetic/sums", "control/clarification"]
 
 
 @pytest.mark.parametrize(("text", "wrong"), CASES["wrong_skill_files"])

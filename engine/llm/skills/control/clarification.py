@@ -52,4 +52,4 @@ def _answer(meaning: Meaning, agreed: Slots, occasion: Occasion) -> Answer | Non
 
 def _question(meaning: Meaning) -> str:
     values = {"kinds": kind_name(meaning.slots), **meaning.slots}
-    return f"{ASKS} {table('skills', 'perhaps.toml')[meaning.intent].format_map(values)}?"
+    return f"{ASKS} {table('skills', 'clarification.toml')[meaning.intent].format_map(values)}?"
