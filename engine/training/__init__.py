@@ -1,8 +1,9 @@
-"""Training of the built-in voice and the papers' systems on speech of free synthesisers.
+"""Train the built-in voice and the papers' systems on speech of free synthesisers.
 
-A recipe names its system; the package of that name lists its stages. `python -m engine.training
-STAGE RECIPE.toml` runs one of them, `all` those that are not done. `compare` measures all systems
-and goes on where it was stopped: `--only sentences,delays` measures the parts whose names begin
-like that, `--quick` takes a few sentences of everything. No other package imports this one, and the
-installer leaves it out; the voices run on `engine.codec` and `engine.tts`.
+A recipe (a TOML file) names its system, and the package of that name lists the system's stages.
+`python -m engine.training STAGE RECIPE.toml` runs one stage, `all` runs those that are not done.
+`compare` measures all systems and continues where it was stopped: `--only sentences,delays`
+measures only the parts whose names begin with these words, `--quick` uses a few sentences of each
+part. No other package imports this one, and the installer leaves it out; the voices run on
+`engine.codec` and `engine.tts`.
 """

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> None:
-    """Run stages of one recipe."""
+    """Run the requested stage of a recipe, or all of its unfinished stages."""
     if options.recipe is None:
         raise InvalidInput("A recipe is missing.", hint="See engine/training/recipes.")
     recipe = read_recipe(options.recipe)
@@ -91,7 +91,7 @@ def _compare(options: argparse.Namespace) -> None:
 
 
 def _stage(name: str, run: Run, *, again: bool) -> None:
-    """Do a stage that is not done."""
+    """Run a stage that is not done. With `again`, delete its output and run it anyway."""
     if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")
         return
@@ -101,7 +101,9 @@ def _stage(name: str, run: Run, *, again: bool) -> None:
 
 
 def do_stage(name: str, run: Run) -> None:
-    """Do the work of a stage. Import it only now: the corpus needs no torch."""
+    """Run a stage's function and mark the stage as done. Its module is imported only now, because
+    the corpus needs no torch.
+    """
     stage = run.stages[name]
     inputs = run.require(*stage.reads)
     module, function = stage.function.split(":")

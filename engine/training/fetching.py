@@ -1,4 +1,4 @@
-"""Models of the catalogue that speak and judge here: those that the program itself fetches."""
+"""Fetch the catalogue's models that serve as synthesisers or judges in training."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,9 @@ from engine.models import storage
 
 
 def fetch(name: str) -> Path:
-    """Return the model's folder, fetched with its needs unless it is complete. AssetError."""
+    """Return a model's folder. Download it first, with the models that it needs, unless it is
+    complete. AssetError if that fails.
+    """
     if folder := storage.default_store().complete_folder(name):
         return folder
     asset = find(name)

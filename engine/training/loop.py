@@ -88,16 +88,16 @@ class Learner(ABC):
         """Do one step; return the losses to report, still on the device."""
 
     def validated(self, draw: random.Random) -> Mapping[str, Tensor]:
-        """The losses of a batch of validation data; needed unless validate() is replaced."""
+        """Return the losses of a batch of validation data. Needed unless validate() is replaced."""
         raise NotImplementedError
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """The losses on validation data, in eval mode."""
+        """Return the mean losses on validation data, in eval mode."""
         return mean_losses(self.validated, self.parts[self.averaged])
 
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The part of the averaged weights that is saved."""
+        """Return the part of the averaged weights that is saved."""
         return weights
 
     def _autocast(self) -> torch.autocast:
@@ -114,12 +114,14 @@ class Learner(ABC):
         draw: random.Random,
         longest: float = math.inf,
     ) -> list[_Lesson]:
-        """A batch of lessons of similar length, at most `longest`."""
+        """Draw a batch of lessons of similar length, at most `longest`."""
         every = chain.from_iterable(people.values())
         return length_bucket(every, length, draw, self._batch_size, longest=longest)
 
     def _optimise(self, losses: Mapping[str, Tensor], total: Tensor | None = None) -> Losses:
-        """Do one step on a total of the losses, None = their sum; return the losses to report."""
+        """Do one optimiser step on `total` (None = the sum of the losses). Return the losses to
+        report.
+        """
         if total is None:
             total = torch.stack(list(losses.values())).sum()
         optimiser_step(total, self.optimisers["all"], self.schedule.clip)
@@ -148,7 +150,7 @@ class _Training:
 
     @property
     def seconds(self) -> float:
-        """The time of all steps, including those before an interruption."""
+        """The time spent on all steps, including those before an interruption."""
         return time.monotonic() - self._begun
 
     @property
@@ -175,8 +177,8 @@ class _Training:
         return losses
 
     def keep(self, *, ends: bool) -> None:
-        """Validate the averaged weights and save a checkpoint, each at its interval and at the
-        end.
+        """Validate the averaged weights and save a checkpoint, each at its own interval. At the end
+        of the training (`ends`) do both.
         """
         step, schedule = self.step, self.schedule
         if step % schedule.validate_every == 0 or ends:
@@ -196,6 +198,7 @@ class _Training:
         return {name: value.cpu() for name, value in weights.items()}
 
     def _follow(self, share: float) -> None:
+        """Move the averaged weights towards the current ones; `share` of the old average stays."""
         followers, leaders = list[Tensor](), list[Tensor]()
         for name, value in self.averaged.state_dict().items():
             if value.is_floating_point() and not name.startswith(self.learner.exact):
@@ -209,7 +212,9 @@ class _Training:
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        """Give the network the averaged weights, which a stage saves, for a validation."""
+        """Give the network the averaged weights during a validation, because those are the ones
+        that a stage saves.
+        """
         current = {name: value.clone() for name, value in self.averaged.state_dict().items()}
         self.averaged.load_state_dict(self.mean)
         try:
@@ -218,7 +223,7 @@ class _Training:
             self.averaged.load_state_dict(current)
 
     def _keep_best(self, name: str, loss: float) -> None:
-        """Write the averaged weights if the loss of this name was never lower."""
+        """Save the averaged weights if the loss `name` is lower than ever before."""
         file = self._folder / BEST
         if file.is_file() and loss >= float(metadata(file)[name]):
             return

@@ -1,11 +1,11 @@
-"""The house's transformers in training: first weights, and whole sequences at once, which a session
-feeds step by step.
+"""Transformers in training: initial weights, and complete sequences in one call, where a session
+goes step by step.
 
-LLMVoX reads text and speech in one sequence, and has to find the text of a position itself.
-AttentionGuide measures whether attention finds it, and gives a loss that leads it there (ours,
-after the guided attention of Tachibana et al., 2018); a session does not use it.
+LLMVoX reads text and speech in one sequence, so its attention has to find the text unit that a
+position speaks. AttentionGuide measures whether it does, and returns a loss that leads one head
+there (ours, after the guided attention of Tachibana et al., 2018). A session does not use it.
 
-Invariant: with the same weights, a row of a sequence is what a session computes at that step.
+Invariant: with the same weights, a row of a sequence equals what a session computes at that step.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,9 @@ def stack_config(width: int, shape: Stack) -> TransformerConfig:
 
 
 def first_weights(network: nn.Module) -> None:
-    """Draw the weights of the house's own layers from torch's generator, ready to learn."""
+    """Draw initial weights for the layers of engine.nn in a network, from torch's generator, and
+    make all of its weights trainable.
+    """
     for module in network.modules():
         if isinstance(module, Embedding):
             nn.init.normal_(module.weight, std=EMBEDDING_DEVIATION)
@@ -48,7 +50,9 @@ def first_weights(network: nn.Module) -> None:
 
 
 def scale_residuals(stack: nn.Module) -> None:
-    """Let a stack's untrained blocks add little: less, the more blocks there are."""
+    """Divide the output weights of each block by sqrt(2 * number of blocks), so that an untrained
+    deep stack adds little to its input.
+    """
     assert isinstance(stack, Transformer)
     for block in stack.layers:
         assert isinstance(block, Block)
@@ -68,8 +72,8 @@ _rotary = lru_cache(RotaryTable)
 def run_stack(
     stack: nn.Module, x: Tensor, mask: Tensor, watch: Callable[[int, Heads], None] | None = None
 ) -> Tensor:
-    """Run a stack on [B, T, D] without a cache; mask [B or 1, T, T], True = may look. `watch`
-    receives every layer's queries and keys.
+    """Run a stack on a complete sequence [B, T, D] without a cache. `mask` [B or 1, T, T] is True
+    where a position may attend. `watch` receives the number, queries and keys of each layer.
     """
     assert isinstance(stack, Transformer)
     config = stack.config
@@ -87,8 +91,8 @@ def run_stack(
 
 @torch.no_grad()
 def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], Tensor]) -> None:
-    """Run a stack place by place, as a session does: `row` receives every place and the output of
-    the one before [B, D] (None before the first), and returns its input [B, D].
+    """Run a stack step by step with a cache, as a session does. `row(step, output)` returns a
+    step's input [B, D], given the output of the step before [B, D] (None at the first).
     """
     assert isinstance(stack, Transformer)
     x = row(0, None)
@@ -104,8 +108,9 @@ def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], 
 
 
 def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:
-    """The spoken unit of every position of a word, from starts[0] to `end`: its `count` units, the
-    first at place `first`, are spoken by phones that begin at `starts`.
+    """Return the index of the text unit that each position of a word speaks, from position
+    starts[0] up to `end`. The word has `count` units, the first with index `first`; they are spread
+    evenly over its phones, which begin at the positions `starts`.
     """
     phones = len(starts)
     return [
@@ -116,8 +121,9 @@ def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]
 
 
 def allowed(guide: Tensor) -> Tensor:
-    """Return the allowed targets of attention [B, T, T]: the position's place in `guide` [B, T] and
-    its neighbours, as far as they have been read. A negative place allows none.
+    """Return a mask [B, T, T] of where the guided head should attend: at each position the unit
+    whose index is in `guide` [B, T] and that unit's neighbours, if they have been read. A negative
+    index means nowhere.
     """
     every = torch.arange(guide.shape[1], device=guide.device)
     near = (every - guide[:, :, None]).abs() <= 1
@@ -125,8 +131,8 @@ def allowed(guide: Tensor) -> Tensor:
 
 
 def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
-    """The share of the causal attention of queries [B, T, E] to keys [B, T, E] that falls on
-    `where` [B, T, T], at the positions [N] that have such a place.
+    """Return the share of the causal attention of queries [B, T, E] to keys [B, T, E] that falls
+    inside the mask `where` [B, T, T], for each of the N positions whose mask is not empty.
     """
     scores = queries.float() @ keys.float().transpose(1, 2) / queries.shape[-1] ** 0.5
     known = torch.ones_like(where[0]).tril()
@@ -135,12 +141,15 @@ def attention_share(queries: Tensor, keys: Tensor, where: Tensor) -> Tensor:
 
 
 class AttentionGuide:
-    """Receives the attention heads of every layer. `best`: the largest mean share of any head so
-    far. `loss`: the loss of the guided head, the first one of a layer.
+    """A callback of run_stack() that measures attention inside a mask. `best` is the largest mean
+    share of any head so far. `loss` is the mean -log share of the guided head, the first head of
+    one layer.
     """
 
     def __init__(self, where: Tensor, guided: int, *, every: bool) -> None:
-        """`guided` is the layer. `every`: measure all heads, not the guided one alone."""
+        """`where`: the mask [B, T, T]. `guided`: the number of the guided head's layer. `every`:
+        measure all heads, not the guided one alone.
+        """
         self._where, self._guided, self._every = where, guided, every
         self.best = self.loss = torch.zeros((), device=where.device)
 

@@ -1,7 +1,7 @@
-"""The packs of all systems: a folder of networks, tables, named voices, and a card.
+"""Voice packs of all systems: a folder with networks, tables, named voices, and a card.
 
 The card says what a pack is, its sources, its figures and its limits. Invariants: a pack that is
-too large to ship is refused; every number of the card comes from a manifest or from the recipe.
+too large to ship is refused; every number on the card comes from a manifest or from the recipe.
 """
 
 import json
@@ -44,7 +44,7 @@ def pack_folder(run: Run) -> Path:
 
 
 def fresh_folder(run: Run) -> Path:
-    """Delete the pack's folder and create it again, with an empty folder for its voices."""
+    """Delete a run's pack and create its folder again, with an empty folder for voices."""
     folder = pack_folder(run)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / VOICES_FOLDER).mkdir(parents=True)
@@ -64,8 +64,8 @@ def install(run: Run, place: Path) -> None:
 
 
 def write_networks(run: Run, files: Mapping[str, Path]) -> None:
-    """Copy networks into the pack under these names, stored as the recipe says. The speaker encoder
-    keeps full precision, so that voices are the same as those that the other networks learnt from.
+    """Copy networks into the pack under these names, in the recipe's number format. The speaker
+    encoder stays in fp32, so that voices are the same as those that the other networks learnt from.
     """
     for name, file in files.items():
         weights = Weights.FLOAT32 if name == SPEAKER_FILE else run.recipe.export.weights
@@ -79,7 +79,7 @@ def save_weights(
     weights: Weights,
     about: dict[str, str] | None = None,
 ) -> None:
-    """Write tensors, stored in `weights`; `about` = the file's metadata, if any."""
+    """Write tensors in the number format `weights`, with the metadata `about`."""
     stored = {
         Weights.FLOAT32: stored_weights.full,
         Weights.FLOAT16: stored_weights.halved,
@@ -119,7 +119,9 @@ def save_voice(run: Run, name: str, number: int, tensors: dict[str, npt.NDArray[
 
 
 def named_speakers(run: Run, people: Mapping[int, Sequence[Any]]) -> dict[str, int]:
-    """The speakers of the named voices: those of the recipe, otherwise the first ones."""
+    """Return the names of the pack's voices and their speakers: the recipe's, otherwise the first
+    ones.
+    """
     export = run.recipe.export
     return dict(zip(export.voices, export.speakers or sorted(people), strict=False))
 

@@ -14,7 +14,7 @@ from engine.tts.packs import Weights
 
 @dataclass(frozen=True)
 class Corpus:
-    """Speech to synthesise. Rates in syllables per second (SPS)."""
+    """The speech to synthesise. Rates are in syllables per second (SPS)."""
 
     hours: float
     shard_seconds: float = 600.0
@@ -54,7 +54,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Stack:
-    """Shape of a transformer."""
+    """The shape of a transformer."""
 
     layers: int
     heads: int
@@ -84,7 +84,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Export:
-    """The pack."""
+    """The pack to write."""
 
     name: str
     weights: Weights = Weights.FLOAT16  # on the disk
@@ -99,7 +99,7 @@ class Export:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """The sections that every system has."""
+    """The sections that the recipes of all systems have."""
 
     name: str
     seed: int
@@ -110,9 +110,10 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Stage:
-    """`function` is a module of this package and its function of a Run. It does the work and
-    returns facts for the manifest, or it returns the maker of a learner, which is then trained.
-    Finished work holds while the stages that it `reads` and `sections` of the recipe stay the same.
+    """A stage of a system's training. `function` names a module of this package and a function in
+    it, which gets the Run. It does the work and returns facts for the manifest, or it returns a
+    maker of a learner, which is then trained. Finished work is valid while the stages that it
+    `reads` and these `sections` of the recipe stay the same.
     """
 
     function: str
@@ -122,8 +123,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class System:
-    """`card` describes a pack, up to the word "trained". `base` names the parts that are the
-    built-in voice's, with their verb.
+    """A system that can be trained: its recipe and its stages. `card` describes a pack, up to the
+    word "trained". `base` begins a sentence about the parts that are taken from the built-in voice.
     """
 
     card: str

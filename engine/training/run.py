@@ -51,9 +51,10 @@ class Run:
         return folder
 
     def weights(self, name: str) -> Path:
-        """The weights that a stage trained. Where its system has no such stage: SpeakStream's
-        vocoder (one vocoder behind several networks compares the networks), or a part of the
-        built-in voice. ModelError when SpeakStream has no pack here.
+        """Return the file with the weights of the network `name`. If the system trains it, that is
+        the stage's output. Otherwise it is SpeakStream's vocoder, which all systems share so that
+        only their networks differ, or a part of the built-in voice. ModelError if SpeakStream has
+        no pack here.
         """
         if name in self.stages:
             return self.folder / name / f"{name}.safetensors"
@@ -101,8 +102,8 @@ class Run:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def require(self, *names: str) -> dict[str, str]:
-        """Hashes of the manifests of earlier stages, and of weights of the built-in voice.
-        InvalidInput when a stage is not done.
+        """Return hashes of a stage's inputs: of the manifests of earlier stages, and of weights of
+        the built-in voice. InvalidInput if one of these stages is not done.
         """
         for name in names:
             if name in self.stages and not self.is_done(name):
@@ -114,7 +115,7 @@ class Run:
         return {name: self._input(name) for name in names}
 
     def key(self, name: str) -> str:
-        """Fingerprint of the parts of the recipe that a stage itself depends on."""
+        """Return the fingerprint of the sections of the recipe that a stage itself depends on."""
         sections = self.stages[name].sections
         values = (attrgetter(each)(self.recipe) for each in sections)
         return fingerprint(self.recipe.system, self.recipe.seed, *values)
@@ -127,7 +128,7 @@ class Run:
 
 
 class Progress:
-    """Reports on the terminal, at most every few seconds, the fraction of a stage that is done."""
+    """Report the finished fraction of a stage on the terminal, at most every few seconds."""
 
     def __init__(self, name: str, total: float, start: float = 0.0) -> None:
         """`start` = the amount done before this process."""
@@ -135,7 +136,7 @@ class Progress:
         self._started = self._reported = time.monotonic()
 
     def report(self, amount: float, about: str = "") -> None:
-        """`amount` of the total is done."""
+        """Report that `amount` of the total is done."""
         now = time.monotonic()
         if now - self._reported < REPORT_SECONDS and amount < self._total:
             return
@@ -164,12 +165,12 @@ def stop_signal() -> Iterator[Callable[[], bool]]:
 
 
 def stopped() -> Cancelled:
-    """The error that ends a run which was asked to stop."""
+    """Return the error that ends a run after a request to stop."""
     return Cancelled("The training was stopped.", hint="The same command continues from here.")
 
 
 def write_json(file: Path, content: Any) -> None:
-    """Write a JSON file; it is complete or absent."""
+    """Write a JSON file. It is complete or absent."""
     replace_file(file, json.dumps(content, indent=1, ensure_ascii=False))
 
 
@@ -197,7 +198,9 @@ def metadata(file: Path) -> dict[str, str]:
 
 
 def fingerprint(*parts: object) -> str:
-    """Hash values by their repr, to decide whether finished work still holds."""
+    """Hash values by their repr. A changed fingerprint means that finished work is no
+    longer valid.
+    """
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""The parts of a training step: lessons of like length, devices, precision, the optimiser."""
+"""The parts of a training step: batches of similar length, devices, precision, the optimiser."""
 
 import math
 import random
@@ -25,8 +25,8 @@ def optimiser(
     betas: tuple[float, float] = BETAS,
     scale: float = 1.0,
 ) -> torch.optim.Optimizer:
-    """Return AdamW; vectors (norms, biases) do not decay. `scale`: factor on the schedule's
-    learning rate.
+    """Return AdamW without weight decay for vectors (norms, biases). `scale`: factor on the
+    schedule's learning rate.
     """
     parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
     groups = [
@@ -75,9 +75,9 @@ def length_bucket(
     *,
     longest: float = math.inf,
 ) -> list[_Lesson]:
-    """Draw `count` lessons of similar length, perhaps some of them twice, so that little is
-    computed for padding (SMLLE's steps take two thirds of the time). Lessons of at most `longest`
-    are equally likely. If all are longer, the shortest is drawn.
+    """Draw `count` lessons of similar length, so that little is computed for padding (SMLLE's steps
+    take two thirds of the time). A lesson may occur twice. Lessons of at most `longest` are equally
+    likely. If all are longer, the shortest is drawn.
     """
     every = list(everything)
     fitting = [each for each in every if length(each) <= longest] or [min(every, key=length)]
@@ -98,7 +98,9 @@ def on_device(batch: _Batch, device: torch.device) -> _Batch:
 
 
 def learning_rate(schedule: Schedule, step: int, share: float) -> float:
-    """Warm up over the first steps, hold, then fall to the schedule's end in a half cosine."""
+    """Return the learning rate of a step: a linear warm-up, a constant part, then a half cosine
+    down to the schedule's last rate. `share`: the finished share of the schedule.
+    """
     warm = min(1.0, (step + 1) / max(1, schedule.warmup))
     if share < schedule.decay_from:
         return schedule.learning_rate * warm

@@ -1,4 +1,4 @@
-"""The systems that can be trained, each described by the package of its name, and their recipes."""
+"""The table of systems that can be trained, and the reading of their recipes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,7 +43,7 @@ def read_recipe(file: Path) -> Any:  # Any: the recipe of its system, which the 
 
 
 def _check(recipe: Recipe) -> None:
-    """Check the rules that the types cannot express."""
+    """Check the rules that the recipe's types cannot express. InvalidInput if one is broken."""
     corpus = recipe.corpus
     voice = recipe.voice if isinstance(recipe, voxtream.Voxtream2Recipe) else None
     rules = {

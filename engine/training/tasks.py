@@ -1,6 +1,7 @@
-"""Long work as tasks in several processes. Each task's result is a file, so nothing is repeated.
+"""Long work as tasks in several processes. Each task's result is a file, so nothing is computed
+twice.
 
-A task's file is named after the task and a hash of everything its result depends on. A changed
+The file is named after the task and a hash of everything that the result depends on. A changed
 input gives another file; results may be copied from one run's folder to another's. Invariant: a
 task's file is either complete or absent, and a task whose file exists is not run again.
 """
@@ -32,7 +33,9 @@ Result = dict[str, Any]  # Any: what JSON can hold
 
 
 class Place(str):
-    """A path among a task's arguments. The result depends on the content, not on the path."""
+    """A path among a task's arguments. A result depends on the content of the file, not on its
+    path, so all paths have the same repr.
+    """
 
     __slots__ = ()
 
@@ -42,9 +45,8 @@ class Place(str):
 
 @dataclass(frozen=True)
 class Task:
-    """`do(*arguments)` does the work; `do` is a module's function and all can be pickled. The
-    result depends on the arguments and on `depends`: hashes of the files it reads, which are a
-    Place among the arguments.
+    """A unit of work: `do(*arguments)`, both picklable. The result depends on the arguments and on
+    `depends`, the hashes of the files that the task reads (a Place among the arguments).
     """
 
     name: str  # of letters that a file name may have
@@ -100,6 +102,7 @@ def _over(
     progress: Progress,
     is_asked_to_stop: Callable[[], bool],
 ) -> None:
+    """Run tasks in an executor and write each result as soon as it is ready."""
     waiting: dict[Future[Result], Task] = {
         executor.submit(task.do, *task.arguments): task for task in tasks
     }
@@ -127,7 +130,7 @@ def _outcome(future: Future[Result], task: Task) -> Result:
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Executor]:
-    """Worker processes that are gone afterwards, whatever happened."""
+    """Yield an executor of worker processes, which have ended afterwards, whatever happened."""
     others = set(active_children())
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
@@ -147,7 +150,9 @@ def _processes(workers: int) -> Iterator[Executor]:
 
 
 def _begin() -> None:
-    """Ignore Ctrl-C: it reaches every process of a terminal, and only the first one handles it."""
+    """Prepare a worker process: ignore Ctrl-C, because it reaches all processes of a terminal and
+    only the first one handles it, and use one thread.
+    """
     import torch  # here, not above: most importers of this module need no torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,5 +1,5 @@
-"""A corpus encoded for a system: a file for each shard, made by tasks, and in it every utterance as
-a dataclass of arrays and numbers.
+"""The corpus encoded for a system. Tasks write one file for each shard; it contains the utterances
+as dataclasses of arrays and numbers.
 
 Invariant: reading returns what was written, in the shard's order.
 """
@@ -39,7 +39,7 @@ Pcm = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Utterance:
-    """The part of an utterance that every system has; each system adds its own arrays."""
+    """The fields of an encoded utterance that all systems have; each system adds its own arrays."""
 
     speaker: int
     vector: npt.NDArray[np.float32]  # of the speaker, of length 1
@@ -55,18 +55,20 @@ class ShardEncoder(ABC):
         self._seed = seed
 
     def encode(self, shard: Shard) -> list[Any]:
-        """The utterances that can be encoded, in order."""
+        """Return the utterances of a shard that can be encoded, in order."""
         draw = random.Random(f"{self._seed} prompts {shard.index.stem}")
         made = (self.utterance(n, *each, draw) for n, each in enumerate(shard.spoken()))
         return [each for each in made if each is not None]
 
     @abstractmethod
     def utterance(self, place: int, entry: Entry, pcm: Pcm, draw: random.Random) -> Any:
-        """One utterance; None when text, phones and sound do not agree."""
+        """Encode utterance number `place` of a shard. None if text, phones and sound do
+        not agree.
+        """
 
     @torch.inference_mode()
     def vector(self, pcm: Pcm) -> Pcm:
-        """The speaker's vector of samples [S] at 24 kHz, of length 1."""
+        """Return the speaker's unit vector from samples [S] at 24 kHz."""
         samples = torch.from_numpy(soxr.resample(pcm, SAMPLE_RATE, SPEAKER_RATE))
         vector = functional.normalize(self._speaker.embed(samples), dim=0)
         values: Pcm = vector.numpy()
@@ -88,15 +90,15 @@ class Sides(Generic[_Any]):
 
     @property
     def utterances(self) -> list[_Any]:
-        """All to train on."""
+        """All utterances to train on."""
         return [each for person in self.training.values() for each in person]
 
 
 def encode_shards(
     run: Run, encoder: Callable[..., ShardEncoder], files: Sequence[Path], *values: Any
 ) -> None:
-    """Encode all shards that are not encoded yet, by `encoder(*files, *values)`; the values can be
-    hashed and pickled.
+    """Encode all shards that are not encoded yet, with `encoder(*files, *values)`. The values must
+    be picklable, and their repr is part of the tasks' hashes.
     """
     folder, tasks, outputs = run.stage("encode"), list[Task](), set[Path]()
     places, hashes = tuple(map(Place, files)), tuple(map(file_hash, files))
@@ -120,7 +122,9 @@ def shard_file(folder: Path, shard: Shard) -> Path:
 
 
 def write(file: Path, utterances: Sequence[Any]) -> None:
-    """Write dataclasses of arrays, tuples of arrays and numbers; completely or not at all."""
+    """Write a list of dataclasses, whose fields are arrays, tuples of arrays or numbers. The file
+    is complete or absent.
+    """
     arrays: dict[str, npt.NDArray[Any]] = {}
     for number, each in enumerate(utterances):
         for field in fields(each):
@@ -135,7 +139,7 @@ def write(file: Path, utterances: Sequence[Any]) -> None:
 
 
 def read(file: Path, kind: type[_Any]) -> list[_Any]:
-    """The utterances in a file, as the dataclass `kind`. InvalidInput when it holds others."""
+    """Read a file's utterances as the dataclass `kind`. InvalidInput if a field is missing."""
     rows: dict[str, dict[str, Any]] = {}
     for key, array in sorted(load_file(file).items()):
         number, _, name = key.partition("/")
@@ -155,22 +159,22 @@ def read(file: Path, kind: type[_Any]) -> list[_Any]:
 
 
 def read_sides(run: Run, kind: type[_Kind]) -> Sides[_Kind]:
-    """The encoded utterances of the speakers to train on. InvalidInput when there are none."""
+    """Read the encoded utterances, split into sides. InvalidInput if there are none to train on."""
     files = sorted(run.stage("encode").glob("[0-9]*.safetensors"))
     people = group_by_speaker(each for file in files for each in read(file, kind))
     return Sides(*split(run.recipe, people))
 
 
 def mean_vector(person: Sequence[Utterance]) -> Pcm:
-    """The mean of a speaker's vectors, of length 1."""
+    """Return the mean of a speaker's vectors, as a unit vector."""
     mean = np.mean([each.vector for each in person], axis=0)
     unit: Pcm = (mean / (np.linalg.norm(mean) + 1e-9)).astype(np.float32)
     return unit
 
 
 def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
-    """Write the phones' ids beside the encoded corpus; return the file. None = our own numbering,
-    without phones that are rare in the corpus: the table then spells them with similar ones.
+    """Write the table of phone ids beside the encoded corpus; return its file. `ids` = None is our
+    own numbering without phones that are rare in the corpus; they are then spelt with similar ones.
     """
     if ids is None:
         entries = (each for shard in read_shards(run.stage("corpus")) for each in shard.entries)
@@ -183,15 +187,17 @@ def write_phones(run: Run, ids: Mapping[str, int] | None = None) -> Path:
 
 
 def phoned_words(entry: Entry, espeak: Espeak) -> list[PhonedWord]:
-    """The words of an utterance's text; empty where their phones are not the spoken ones."""
+    """Return the words of an utterance's text with their phones. Empty if these are not the spoken
+    phones.
+    """
     words = phoned(entry.text, espeak)
     same = tuple(phone for word in words for phone in word.phones) == entry.phones
     return words if same else []
 
 
 def aligned_phones(entry: Entry, table: PhoneTable) -> dict[str, npt.NDArray[np.int64]]:
-    """Ids of an utterance's phones with their starts (samples) and whether they carry a syllable,
-    and marks as pairs (ids before it, its id) [M, 2].
+    """Return arrays by name: `ids` of an utterance's phones, their `starts` in samples, `nuclei` (1
+    for the vowel of a syllable), and `marks` as pairs (number of ids before it, its id) [M, 2].
     """
     ids: list[int] = []
     starts: list[int] = []

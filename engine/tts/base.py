@@ -2,11 +2,10 @@
 step.
 
 Invariant: `step()` never sleeps, never waits, reads no clock. "Not ready" is the value Starved,
-"the end" is the value Finished. The same voice, seed, words and trace of rates on the same device
-give the same samples, however the calls to push_word and step are interleaved between starvations.
-For a model that reads ahead (TtsInfo.reads_ahead), the words known at each step, as far as it can
-use them, and the known end are part of the trace. All text known before the first step is one
-trace.
+"the end" is the value Finished. On one device, the same voice, seed, words and rate at each step
+give the same samples, whatever the order of the calls of push_word and step between two Starved.
+For a model that reads ahead (TtsInfo.reads_ahead), the samples also depend on which words and
+whether the end were known at each step.
 """
 
 import math
@@ -39,15 +38,15 @@ class RateRange:
 
 @dataclass(frozen=True)
 class TtsInfo:
-    """Properties of a model. `rate_range` None: the model does not follow a rate. `sample_rate` in
-    Hz, of its frames. `edition` distinguishes models of one name with incompatible voices.
-    `can_clone`: see pick.can_clone(). `making` is today's metadata["making"] of the voices that the
-    model makes, `learnt` that of voices that learnt from their recording in a separate process.
-    `resembles`: a voice made of a recording only resembles the speaker. `can_mix`: see
-    voice_lookup.mixed(). `note` is a sentence to the person on how the model runs, or empty; it can
-    change when a voice is prepared or a session opened. `lead_ms`: the least lead of the
-    computation over the loudspeaker. `reads_ahead`: samples depend on the words known before a
-    step, see above.
+    """Properties of a model. `rate_range` None: the model does not follow a rate. `sample_rate`: of
+    its frames, in Hz. `edition` distinguishes models of one name with incompatible voices.
+    `can_clone`: see pick.can_clone(). `making`: the version of the recipe by which the model makes
+    voices today, `learnt`: that of voices that are fitted to a recording in a separate process;
+    both as in the voices' metadata["making"]. `resembles`: a voice made of a recording only
+    resembles the speaker. `can_mix`: see voice_lookup.mixed(). `note`: a sentence to the person on
+    how the model runs, or empty; it can change when a voice is prepared or a session opened.
+    `lead_ms`: the least lead of the computation over the loudspeaker. `reads_ahead`: samples depend
+    on the words known before a step, see above.
     """
 
     name: str
@@ -95,8 +94,8 @@ class AudioFrame:
     """The next samples of the utterance.
 
     `sample` is the position of pcm[0] in the utterance; `onsets` are those in this frame, in order.
-    Measured up to the end of this frame, in SPS: `rate` since the target changed, `mean` over the
-    utterance; None if there is too little speech to measure.
+    `rate` and `mean` are measured up to the end of this frame, in SPS: since the target changed,
+    and over the utterance. None if there is too little speech to measure.
     """
 
     pcm: Pcm
@@ -120,9 +119,7 @@ Step = AudioFrame | Starved | Finished
 
 
 class TtsSession(Protocol):
-    """The speech of one utterance, owned by one thread. close() releases its state at any
-    moment.
-    """
+    """The speech of one utterance, owned by one thread. close() may be called at any time."""
 
     rate: float | None
     """Target SPS, read at the start of every step; None = the model's own pace. Clamped to the
@@ -143,9 +140,9 @@ class TtsSession(Protocol):
 
     def rewind(self, sample: int) -> int | None:
         """Take back the speech from the first word that begins at or after `sample` of the
-        utterance, with the pause before that word from `sample` on. The following steps make it
-        again, at their rate. Returns the sample at which the utterance goes on; None = nothing was
-        taken back, because no such word has begun or the model cannot rewind.
+        utterance, and the part after `sample` of the pause before that word. The following steps
+        make it again, at their rate. Return the sample at which the utterance goes on. None =
+        nothing was taken back, because no such word has begun or the model cannot rewind.
         """
         ...
 
@@ -163,11 +160,12 @@ class TtsModel(Protocol):
     def info(self) -> TtsInfo: ...
 
     def voices(self) -> tuple[Voice, ...]:
-        """The voices that come with the model, at least one; the first is the default."""
+        """Return the voices that come with the model, at least one; the first is the default."""
         ...
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """Make a voice from a recording; slow, once. Only for models whose info.can_clone is True.
+        """Make a voice from a recording, which takes long. Only for models whose info.can_clone is
+        True.
 
         May run on another thread while sessions are stepped: it changes nothing of the model.
         """

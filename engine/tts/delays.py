@@ -1,7 +1,7 @@
 """Latency and steadiness of a session whose words come one by one, for any delay between them.
 
-A session gives the same samples at any time of the words' arrival, and takes a word only when it is
-Starved. So one run without a clock gives the words that every frame needed and its computing time;
+The samples of a session do not depend on when words arrive, and it takes a word only when it is
+Starved. So one run without waiting gives the words that each frame needed and its computing time;
 the timing for any delay follows by arithmetic. Invariant: times are CPU seconds of the steps, so
 the load of the machine does not count.
 """
@@ -29,7 +29,7 @@ _WINDOW_S: Final = 0.01
 
 @dataclass(frozen=True)
 class Made:
-    """A frame of a session, the number of words before it, and its cost since the last frame."""
+    """A frame of a session, the number of words pushed before it, and its CPU time."""
 
     frame: AudioFrame
     words: int
@@ -38,7 +38,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame's length, the number of words that it needed, and its cost since the last frame."""
+    """The length of a frame, the number of words that it needed, and its CPU time."""
 
     words: int
     cpu_s: float
@@ -47,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Trace:
-    """One utterance. `speech`: beginning and end of the speech, in seconds of its own sound."""
+    """The frames of one utterance. `speech`: beginning and end of the audible part, in seconds."""
 
     words: int
     frames: tuple[Frame, ...]
@@ -128,7 +128,7 @@ def timing(trace: Trace, delay_s: float) -> Timing:
 
 
 def words_before_sound(trace: Trace) -> int:
-    """Return the words pushed before the first frame; it is late by that many delays minus one."""
+    """Return the number of words that the first frame needed."""
     return trace.frames[0].words
 
 
@@ -138,7 +138,7 @@ def factor(trace: Trace) -> float:
 
 
 def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None) -> Trace:
-    """Run once; stop where the utterance counts as lost."""
+    """Speak the words once. An utterance that becomes too long is cut off."""
     made, left_s = [], longest_s(words, rate)
     with model.open(voice, seed=SEED) as session:
         session.rate = rate
@@ -162,7 +162,7 @@ def _speech(pcm: Pcm, sample_rate: int) -> tuple[float, float]:
 
 
 def _played(trace: Trace, starts: Sequence[float], place_s: float) -> float:
-    """Return the time at which a place of the sound is played."""
+    """Return the time at which a position of the sound (in seconds) is played."""
     edges = np.cumsum([0.0, *(frame.seconds for frame in trace.frames)])
     for number, (first, last) in enumerate(pairwise(edges)):
         if place_s <= last:

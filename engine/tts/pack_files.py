@@ -1,4 +1,4 @@
-"""The parts of every voice pack: its description, tables in JSON, weights, named voices.
+"""The parts of every voice pack: its configuration, tables in JSON, weights, named voices.
 
 Invariant: no JSON file is read beyond LARGEST_BYTES, and every fault of a file is a ModelError that
 names it.
@@ -53,9 +53,9 @@ def read_config(
     check: Callable[[_Config], None] = lambda _: None,
     make: Callable[[dict[str, Any]], _Config] | None = None,
 ) -> _Config:
-    """Read a pack's configuration. `check` raises ValueError beyond types and ranges. `make` builds
-    it from the table; None = every key is required. ModelError when the file is missing, damaged or
-    inconsistent.
+    """Read a pack's configuration. `check` raises ValueError for faults that types and ranges
+    cannot express. `make` builds the configuration from the table; None = every key is required.
+    ModelError when the file is missing, damaged or inconsistent.
     """
     entries = read_object(file)
     try:
@@ -81,7 +81,7 @@ def with_weights(network: _Network, file: Path) -> _Network:
 
 
 def check_system(system: str, name: str) -> None:
-    """Raise ValueError for a pack of another system than `name`."""
+    """Raise ValueError if a pack's `system` is not the one called `name`."""
     if system != name:
         raise ValueError(f"it is of the system '{system[:80]}'")
 
@@ -93,7 +93,7 @@ def _check_name(name: object) -> None:
 
 def named_voices(folder: Path, made_for: str) -> tuple[Voice, ...]:
     """Load the voices in a folder by name, as voices of the model `made_for`. ModelError when a
-    file is damaged or the folder is empty.
+    file is damaged or the folder has no voice.
     """
     try:
         pack_voices = [voices.load(file) for file in sorted(folder.glob("*" + voices.SUFFIX))]

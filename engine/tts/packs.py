@@ -37,7 +37,7 @@ class Weights(Enum):
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of a system's pack that is trained on this machine; need not exist."""
+    """Return the folder for a system's pack that is trained on this machine; it need not exist."""
     return data_folder() / "packs" / name
 
 
@@ -66,8 +66,8 @@ def system_of(folder: Path) -> str:
 
 
 def pack_folder(system: systems.System) -> Path:
-    """Return the result of find(). ModelError without a pack; it names the command that trains
-    one.
+    """Return the folder of a system's pack, as find() does. The ModelError for a missing pack names
+    the command that trains one.
     """
     if folder := find(system.name):
         return folder
@@ -92,8 +92,8 @@ def not_fetched(title: str, asset: str) -> ModelError:
 
 
 def edition_of(folder: Path) -> str:
-    """Hash the codes and the speaker encoder. A voice depends on them, but not on the decoder of
-    the codes. ModelError, OSError when a file is incomplete.
+    """Hash a pack's codebooks and speaker encoder. Its voices depend on these, but not on the
+    decoder of the codes. ModelError, OSError when a file is incomplete.
     """
     digest = hashlib.sha256((folder / SPEAKER_FILE).read_bytes())
     digest.update(codes_hash(folder / CODEC_FILE).encode())

@@ -1,7 +1,7 @@
 """Ids of phones, as the weights were trained with them.
 
-Invariant: no phone of a text becomes the unknown id, which masks the prompt: the model would drop
-its guidance (the released implementation does this for "?!").
+Invariant: no phone of a text gets the unknown id, which masks the prompt: the model would drop its
+guidance (the released implementation does this for "?!").
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -32,8 +32,8 @@ _LONG = "ː"
 
 @dataclass(frozen=True)
 class SpecialPhones:
-    """Ids without a sound; `prompt_end` masks the last phone of a prompt. The network does not get
-    punctuation that `marks` lacks.
+    """Ids that are not sounds; `prompt_end` masks the last phone of a prompt. Punctuation that
+    `marks` lacks is not given to the network.
     """
 
     silence: int = SILENCE
@@ -45,7 +45,7 @@ class SpecialPhones:
 
     @property
     def ids(self) -> frozenset[int]:
-        """The ids of all phones."""
+        """All special ids, those of marks included."""
         plain = (self.silence, self.unknown, self.bos, self.eos, self.prompt_end)
         return frozenset((*plain, *self.marks.values()))
 
@@ -54,14 +54,16 @@ SPECIAL: Final = SpecialPhones()  # of the first weights, and of all packs
 
 
 class PhoneTable:
-    """Ids of phones; a missing phone is spelt with those of the table."""
+    """Ids of phones. A phone that the table lacks is spelt with other phones of the table."""
 
     def __init__(self, ids: Mapping[str, int], special: SpecialPhones = SPECIAL) -> None:
         self._ids = {phone: number for phone, number in ids.items() if number not in special.ids}
         self.special = special
 
     def ids(self, phone: str) -> tuple[int, ...]:
-        """Return one id, several for a phone that must be spelt, or none for a silent one."""
+        """Return the ids of a phone: one, several if it must be spelt with others, or none if it is
+        silent.
+        """
         for spelling in _nearer(phone):
             if spelling in self._ids:
                 return (self._ids[spelling],)
@@ -70,8 +72,8 @@ class PhoneTable:
 
 
 def _nearer(phone: str) -> tuple[str, ...]:
-    """Return spellings of a phone: that of older tables, without stress, without length, with the
-    other stress.
+    """Return spellings to look up for a phone, in order: as given, as in older tables, without
+    stress, without length, with the other stress, with length.
     """
     bare = phone.lstrip(_STRESS)
     short = bare.replace(_LONG, "")
@@ -80,12 +82,12 @@ def _nearer(phone: str) -> tuple[str, ...]:
 
 
 def own_ids() -> dict[str, int]:
-    """Return our own numbering of phones, for trained voices."""
+    """Return our own numbering of phones, for voices that are trained here."""
     return {phone: number for number, phone in enumerate(_OWN.split())}
 
 
 def read_table(file: Path, vocabulary: int) -> PhoneTable:
-    """Read a pack's table of phones. ModelError naming the file and its fault."""
+    """Read a pack's table of phones. The ModelError names the file and its fault."""
     table = _read_ids(file, vocabulary)
     for mark, number in MARKS.items():
         if table.get(mark) != number:
@@ -101,9 +103,9 @@ def read_table(file: Path, vocabulary: int) -> PhoneTable:
 
 
 def read_published_table(file: Path, vocabulary: int, named: Mapping[str, int]) -> PhoneTable:
-    """Read phoneme_to_token.json with its special ids: `named` by another file, or among its
-    phones, or those of the first weights if no phone has them. ModelError naming the file and its
-    fault.
+    """Read phoneme_to_token.json with its special ids: those `named` in another file, else those in
+    the table, else those of the first weights if no phone has them. The ModelError names the file
+    and its fault.
     """
     table = _read_ids(file, vocabulary)
     taken = {number for phone, number in table.items() if phone not in (*_NAMES, *MARKS)}

@@ -1,6 +1,6 @@
-"""Choice of the synthesiser 'auto': the best fetched edition of VoXtream2 if a graphics card runs
-it, Kokoro if it was fetched and is quick enough, else the built-in voice. And the synthesisers that
-make a voice of a recording.
+"""The choice behind the synthesiser 'auto': the best fetched edition of VoXtream2 if a graphics
+card runs it, Kokoro if it was fetched and is quick enough, else the built-in voice. Also the list
+of synthesisers that make a voice from a recording.
 
 Invariant: as in engine/asr/pick.py. Imports no synthesiser, and torch only as graphics_card does.
 """
@@ -59,31 +59,31 @@ UNMEASURED: Final = Translatable(
 
 @dataclass(frozen=True)
 class Pick:
-    """The synthesiser 'auto', and the reason in one sentence or two."""
+    """The synthesiser that 'auto' stands for, and the reason in one or two sentences."""
 
     synthesiser: str
     reason: str
 
 
 def can_clone(synthesiser: str) -> bool:
-    """Return True if a synthesiser makes a voice of a recording."""
+    """Return True if a synthesiser makes voices from recordings."""
     return synthesiser == LEARNS or synthesiser in _CLONES
 
 
 def learner_mb() -> int:
-    """Return the megabytes to fetch before Kokoro can make a voice of a recording; 0 = none."""
+    """Return the megabytes to fetch before Kokoro can make a voice from a recording; 0 = none."""
     return 0 if place.is_fetched() else size_with_needs(LEARNS)
 
 
 def cannot_clone() -> ModelError:
-    """Return the error where the current synthesiser does not make voices of recordings."""
+    """Return the error for a synthesiser that does not make voices from recordings."""
     if not place.is_fetched():
         return ModelError(CANNOT_CLONE, hint=not_fetched("Kokoro", LEARNS).hint)
     return ModelError(CANNOT_CLONE, hint="Choose Kokoro as the synthesiser.")
 
 
 def judge(rtf: float) -> Pick:
-    """Choose by Kokoro's computing time over the length of its sound."""
+    """Choose between Kokoro and the built-in voice by Kokoro's real-time factor."""
     if rtf <= LARGEST_RTF:
         reason = Translatable(
             "Kokoro: it speaks in {share} of the time it sounds on this machine.",
@@ -121,7 +121,7 @@ def choose(settings: SpeechSettings) -> Pick:
 
 
 def resolve(settings: SpeechSettings) -> SpeechSettings:
-    """Replace 'auto' in the settings by the synthesiser it stands for."""
+    """Replace 'auto' in the settings by the synthesiser that it stands for."""
     if settings.engine != AUTO:
         return settings
     return replace(settings, engine=choose(settings).synthesiser)
@@ -133,8 +133,8 @@ def why(settings: SpeechSettings) -> str:
 
 
 def _on_card(device: str) -> str:
-    """Return the best fetched edition of VoXtream2 if a graphics card runs it, and quickly enough
-    if that was measured; else empty.
+    """Return the best fetched edition of VoXtream2 if a graphics card runs it (quickly enough, if
+    that was measured); else "".
     """
     store = Store(data_folder() / "models")
     fetched = next((name for name in PUBLISHED if store.complete_folder(name) is not None), "")

@@ -1,6 +1,6 @@
-"""The rate of speech in syllables per second (SPS): the target of a word, and measured rates.
+"""The rate of speech in syllables per second (SPS): the target for a word, and measured rates.
 
-The slider's rate is the centre, the word's own pace moves it. Invariant: a pace never takes the
+The slider sets the rate, and a word's own pace is a factor on it. Invariant: a pace never takes the
 rate beyond the ends of the slider.
 """
 
@@ -18,14 +18,14 @@ LEAST_SYLLABLES: Final = 4
 
 
 def paced(rate: float, pace: float) -> float:
-    """The target (SPS) of a word with this pace when `rate` (SPS) is asked for."""
+    """Return the target rate (SPS) of a word with this pace when `rate` is requested."""
     return min(max(rate * pace, min(rate, SLOWEST)), max(rate, FASTEST))
 
 
 @dataclass
 class _Stretch:
-    """Syllables that ended from the sample `start` on: the samples of the `first` and the `last`
-    end, the `count` of all, and the count of those that ended at the first.
+    """The syllables that ended from the sample `start` on: samples of the `first` and the `last`
+    end, the `count` of all, and how many ended at the first sample (`at_first`).
     """
 
     start: int = 0
@@ -44,7 +44,9 @@ class _Stretch:
         self.last = sample
 
     def rate(self, sample_rate: float) -> float | None:
-        """SPS between the two; None if there is too little speech to measure."""
+        """Return the SPS between the first and the last end; None if there is too little speech to
+        measure.
+        """
         length, syllables = self.last - self.first, self.count - self.at_first
         if length < LEAST_S * sample_rate or syllables < LEAST_SYLLABLES:
             return None
@@ -52,8 +54,8 @@ class _Stretch:
 
 
 class SyllableMeter:
-    """Meter of three rates: since the target changed and over the utterance, both without the
-    silence behind the last syllable, and in the last window. Positions are samples or frames.
+    """Measures three rates: since the target changed and over the utterance, both up to the end of
+    the last syllable, and in a window before now. Positions are samples or frames.
     """
 
     def __init__(self, sample_rate: float, window: int = 0) -> None:
@@ -66,7 +68,7 @@ class SyllableMeter:
         self._whole, self._steady = _Stretch(), _Stretch()
 
     def add(self, sample: int, syllables: int = 1) -> None:
-        """Add syllables that end at `sample`; in rising order."""
+        """Add syllables that end at `sample`, in ascending order."""
         self._ends.extend([sample] * syllables)
         self._recent_ends.extend([sample] * syllables)
         while self._recent_ends and self._recent_ends[0] < sample - self._window:
@@ -82,11 +84,11 @@ class SyllableMeter:
         return ended * self._sample_rate / length
 
     def restart(self, sample: int) -> None:
-        """Measure a new rate from this sample on."""
+        """Measure the rate since the change of the target from this sample on."""
         self._steady = _Stretch(sample)
 
     def branch(self) -> "SyllableMeter":
-        """Return a copy that counts on from here."""
+        """Return an independent copy that continues from this state."""
         other = copy(self)
         other._ends, other._recent_ends = self._ends.copy(), self._recent_ends.copy()
         other._whole, other._steady = copy(self._whole), copy(self._steady)

@@ -27,7 +27,9 @@ def _load_of(module: str, function: str = "load") -> Load:
 
 
 def load_pack(name: str, folder: Path, device: str) -> TtsModel:
-    """Load the pack of a system (engine/systems.py) in any folder. ModelError names its fault."""
+    """Load the pack of a system (engine/systems.py) from any folder. The ModelError names its
+    fault.
+    """
     (system,) = (each for each in SYSTEMS if each.name == name)
     load_it: Callable[[Path, str], TtsModel] = import_module(system.module).load
     return load_it(folder, device)

@@ -1,8 +1,8 @@
-"""The base of all sessions: words that wait, the rate, and a queue of samples with their onsets.
+"""The base of all sessions: the queue of words, the rate, and a queue of samples with onsets.
 
-A system adds `_hear`, which takes up a word or the end of the text, and `_make`, which makes a
-little more of the speech. It adds `rewind` where speech can be taken back, and `_end` where the
-speech does not end with a fade of its last samples.
+A system adds `_hear`, which receives a word or the end of the text, and `_make`, which makes a
+little more of the speech. It adds `rewind` if speech can be taken back, and `_end` if the speech
+does not end with a fade of its last samples.
 
 Invariant: the samples depend on the words, never on when they were pushed.
 """
@@ -56,22 +56,22 @@ class Session(ABC):
 
     @abstractmethod
     def _hear(self, word: str | None) -> None:
-        """Take up the next word; None = the text is over."""
+        """Receive the next word; None = the text is over."""
 
     @abstractmethod
     def _make(self) -> bool:
-        """Come a little nearer to the next samples, or append them; False when that needs a word or
-        everything that was heard is spoken.
+        """Do one step towards the next samples, or append them. False if that needs another word,
+        or if all words received so far have been spoken.
         """
 
     def _end(self) -> None:
-        """Append the end of the utterance: a fade and, behind it, words without a sound."""
+        """Append the end of the utterance: a fade, and a silent frame for words without a sound."""
         least = self._frame_samples if self._onsets else 0
         self._append(self._ending.sound(least))
 
     def rewind(self, sample: int) -> int | None:
-        """Return None: states of the networks are not stored. A new rate acts on the next samples
-        that are made.
+        """Return None: this session cannot rewind, because states of the networks are not stored. A
+        new rate applies to samples that are made later.
         """
         return None
 
@@ -127,7 +127,7 @@ class Session(ABC):
     # ----------------------------------------------------------------------- the words
 
     def _go_on(self) -> bool:
-        """Make something, or hear a word; False when neither is possible now."""
+        """Do one step of the system, or pass it a word. False if neither is possible now."""
         if self._over:
             return False
         if not (self._make() or self._hear_next()):
@@ -138,7 +138,9 @@ class Session(ABC):
         return True
 
     def _hear_next(self) -> bool:
-        """Read the next word or the end of the text; False if neither has arrived."""
+        """Pass the next word, or the end of the text, to the system. False if neither
+        has arrived.
+        """
         if self._words:
             self._hear(self._words.popleft())
         elif self._ended and not self._all_heard:
@@ -160,17 +162,21 @@ class Session(ABC):
         self._queue = np.concatenate([self._queue, pcm])
 
     def _begin_word(self, word: int, sample: int | None = None) -> None:
-        """Add the onset of a word at a sample of the utterance; None = the next one to be made."""
+        """Add the onset of a word at a sample of the utterance; None = at the next sample to be
+        made.
+        """
         self._onsets.append(Onset(word, self._made if sample is None else sample))
 
     def _note_rate(self) -> None:
-        """If the rate has changed, restart its measurement behind the queue."""
+        """If the rate has changed, restart its measurement after the queued samples."""
         if self._rate != self._noted_rate:
             self._noted_rate = self._rate
             self._meter.restart(self._made)
 
     def _cut(self) -> AudioFrame:
-        """Return the next frame of the queue, limited in level and, at the beginning, faded in."""
+        """Return the next frame from the queue, limited in level; the first samples of an utterance
+        are faded in.
+        """
         start, count = self._sample, self._frame_samples
         pcm, self._queue = self._queue[:count], self._queue[count:]
         self._sample = end = start + len(pcm)

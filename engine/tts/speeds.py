@@ -1,4 +1,4 @@
-"""Speed of each synthesiser on this machine, as `rubato bench` measured it, and the number of
+"""The speed of each synthesiser on this machine, as `rubato bench` measured it, and the number of
 utterances that it can speak at once.
 
 Invariant: a file that is not a measurement counts as missing. Imports no synthesiser.
@@ -19,7 +19,9 @@ UNMEASURED: Final = 2  # places, before anything was measured
 
 @dataclass(frozen=True)
 class Speeds:
-    """Names of synthesisers, each with its computing time over the length of its sound."""
+    """Names of synthesisers with their real-time factors: computing time over the length of the
+    sound.
+    """
 
     rtfs: tuple[tuple[str, float], ...] = ()
     reason: str = ""
@@ -32,8 +34,8 @@ def keep(rtfs: Mapping[str, float], folder: Path) -> None:
 
 
 def places(name: str, folder: Path) -> int:
-    """Return the number of utterances that are spoken at once, 1 to MOST: together they compute for
-    at most LARGEST_RTF of their length.
+    """Return the number of utterances to speak at once, 1 to MOST, so that together they compute
+    for at most LARGEST_RTF of the time.
     """
     rtf = _kept(folder).get(name, 0.0)
     return min(max(1, int(LARGEST_RTF / rtf)), MOST) if rtf > 0 else UNMEASURED

@@ -1,4 +1,4 @@
-"""Base of the synthesisers: own voices, prepared voices, a rehearsal.
+"""Base of the synthesisers: own voices, prepared voices, warm-up.
 
 Invariant: a voice of another model is never prepared.
 """
@@ -16,9 +16,9 @@ _Prepared = TypeVar("_Prepared")
 
 
 class Synthesiser(ABC, Generic[_Prepared]):
-    """A TtsModel that makes no voice of a recording, unless its class overrides `encode_voice`.
-    Weights never change; what a session changes is its own.
-    Used from one thread; its sessions may be stepped in any order.
+    """A TtsModel that makes no voices from recordings, unless its class overrides `encode_voice`.
+    Weights never change; a session changes only its own state. Used from one thread; its sessions
+    may be stepped in any order.
     """
 
     rehearsed: tuple[str, ...] = ("ready",)
@@ -26,7 +26,9 @@ class Synthesiser(ABC, Generic[_Prepared]):
     def __init__(
         self, info: TtsInfo, own_voices: tuple[Voice, ...], prepare: Callable[[Voice], _Prepared]
     ) -> None:
-        """`prepare` makes a session's input of a voice; InvalidInput for an unsuitable voice."""
+        """`prepare` computes what sessions need of a voice. InvalidInput for an
+        unsuitable voice.
+        """
         self.info = info
         self._voices = own_voices
         self._prepare = prepare
@@ -39,7 +41,7 @@ class Synthesiser(ABC, Generic[_Prepared]):
     def open(self, voice: Voice, *, seed: int) -> TtsSession: ...
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """See TtsModel: not called here, as info.can_clone is False."""
+        """Not called here, because info.can_clone is False."""
         raise NotImplementedError
 
     def warm(self, voice: Voice) -> None:
@@ -55,8 +57,8 @@ class Synthesiser(ABC, Generic[_Prepared]):
         self._recent.clear()
 
     def _of(self, voice: Voice) -> _Prepared:
-        """Prepare a voice, or return it from memory if it spoke lately. InvalidInput for a voice of
-        another model.
+        """Return a voice as `prepare` made it, cached for the last few voices. InvalidInput for a
+        voice of another model.
         """
         if voice.model != self.info.voice_model:
             raise InvalidInput(

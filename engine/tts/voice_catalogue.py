@@ -1,4 +1,4 @@
-"""Name and own voices of a synthesiser, without loading it.
+"""Model name and own voices of a synthesiser, without loading it.
 
 Invariant: reads a few small files; imports no torch and no library of a synthesiser.
 """
@@ -37,8 +37,8 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 
 @dataclass(frozen=True)
 class VoiceCatalogue:
-    """`voice_model` is the synthesiser's TtsInfo.voice_model, `own` the names of its own voices,
-    the default first; `about` their descriptions by name, if any. `can_clone`: see
+    """The voices of a synthesiser. `voice_model`: its TtsInfo.voice_model; `own`: the names of its
+    own voices, the default first; `about`: their descriptions by name, if any. `can_clone`: see
     pick.can_clone().
     """
 
@@ -59,8 +59,8 @@ def of_model(model: TtsModel) -> VoiceCatalogue:
 
 
 def usable(settings: SpeechSettings) -> VoiceCatalogue:
-    """Return the result of of_settings(). espeak replaces 'auto', or the synthesiser that comes
-    with the program, if its files are incomplete. ModelError for another synthesiser with
+    """Return the catalogue of the synthesiser of these settings, or espeak's if its files are
+    incomplete and it is 'auto' or comes with the program. ModelError for any other synthesiser with
     incomplete files.
     """
     try:
@@ -134,6 +134,6 @@ def _of_pack(folder: Path) -> VoiceCatalogue:
 
 
 def _about_starter(voice_model: str, names: tuple[str, ...]) -> dict[str, str]:
-    """Return the descriptions of the voices of the program's own pack."""
+    """Return the descriptions of the voices in the program's own pack; empty for another pack."""
     ours = voice_model.split(" ")[0] == "rubato-starter"
     return {name: Translatable(_STARTER[name]) for name in names if ours and name in _STARTER}

@@ -1,10 +1,9 @@
 """Voices by name or file, voices from recordings, and mixing two voices.
 
-A voice serves the model that made it. A voice of another model or recipe is made again from the
-recording in its file. If the model does not make voices of recordings, the recording is kept for
-the one that does (pick.LEARNS).
-Invariant: the result is a voice of the given model, or an error that names the voices or the
-remedy; no synthesiser is loaded for it.
+A voice can only be used with the model that made it. A voice of another model or recipe is made
+again from the recording in its file. If the current model does not make voices from recordings, the
+recording is kept for the one that does (pick.LEARNS). Invariant: the result is a voice of the given
+model, or an error that names the voices or the remedy; no synthesiser is loaded for it.
 """
 
 import logging
@@ -30,8 +29,9 @@ LONGEST_PROMPT_S: Final = 30.0
 
 
 def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, ...]:
-    """Return the names that choose() accepts: the model's own, its default first, then those the
-    person made for it, then those it can make again. `kept_in` None: the person's data folder.
+    """Return the names that choose() accepts: the model's own voices, its default first, then those
+    that the person made for it, then those that it can make again. `kept_in` None: the person's
+    data folder.
     """
     own = [voice.name for voice in model.voices()]
     saved_voices = voices.saved_voices(kept_in or voices.folder())
@@ -42,11 +42,11 @@ def voice_names(model: TtsModel, *, kept_in: Path | None = None) -> tuple[str, .
 
 def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     """Return the voice called `name` (in any case), or that of the file at this path: a saved
-    voice, or a recording. Empty = the model's default. Slow when another model's voice is made
-    again; the result is saved.
+    voice, or a recording. Empty = the model's default. This takes long when another model's voice
+    is made again; the result is saved.
 
     InvalidInput for an unknown voice, UnreadableClip for a file without audio, ModelError when the
-    model does not make voices of recordings or a voice cannot be saved.
+    model does not make voices from recordings or a voice cannot be saved.
     """
     if not name:
         return model.voices()[0]
@@ -70,7 +70,7 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
 
 @dataclass(frozen=True)
 class Stretch:
-    """`seconds` of a recording from `start_s` on; None = to its end."""
+    """A part of a recording: `seconds` from `start_s` on; None = to its end."""
 
     start_s: float = 0.0
     seconds: float | None = None
@@ -84,12 +84,13 @@ def adopt(
     *,
     kept_in: Path | None = None,
 ) -> Voice:
-    """Make a voice called `name` (empty: the file's name) of a recording or a stretch of it, and
-    save both.
+    """Make a voice called `name` (empty: the file's name) from a recording or a stretch of it, and
+    save both. If the model does not make voices from recordings, only the recording is saved, for
+    Kokoro.
 
-    InvalidInput for an invalid name, or that of an own voice of the model or of the model that the
-    recording is kept for; UnreadableClip for a file without audio; ModelError when the voice cannot
-    be saved.
+    InvalidInput for an invalid name, or one of the model's own voices (or of Kokoro's, if the
+    recording is kept for it); UnreadableClip for a file without audio; ModelError when the voice
+    cannot be saved.
     """
     name, can_clone = name or printable(recording.stem), model.info.can_clone
     owners = {model.info.name: tuple(voice.name for voice in model.voices())}
@@ -129,7 +130,7 @@ def remake(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
 
 
 def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> Voice:
-    """Mix two voices of `catalogue` or of the folder `within`.
+    """Mix two voices, each one of the `catalogue` or from the folder `within`.
 
     ModelError for a synthesiser that cannot mix and for a damaged file, InvalidInput for an unknown
     voice and for a share outside 0 to 1.
@@ -164,8 +165,9 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
 
 
 def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
-    """Return the one of these files, of one name, that was made for the model or can be made for
-    it. A voice of an older recipe is made again; if that fails, the old one is used.
+    """Return a voice for the model from files of one name: the one made for the model, else one
+    that can be made again for it. A voice of an older recipe is made again; if that fails, the old
+    one is used.
     """
     info = model.info
     for file in files:
@@ -198,8 +200,8 @@ def _make(model: TtsModel, clip: Clip, name: str, folder: Path) -> Voice:
 
 
 def encode(model: TtsModel, clip: Clip) -> Voice:
-    """Make a voice of a recording. UnreadableClip gives the reason for an unsuitable recording;
-    ModelError for a model that does not make voices of recordings.
+    """Make a voice from a recording. UnreadableClip gives the reason for an unsuitable recording;
+    ModelError for a model that does not make voices from recordings.
     """
     if not model.info.can_clone:
         raise pick.cannot_clone()
@@ -207,7 +209,7 @@ def encode(model: TtsModel, clip: Clip) -> Voice:
 
 
 def _keep(clip: Clip, name: str, folder: Path) -> Voice:
-    """Save a voice with only its recording; its model makes the rest when it is loaded."""
+    """Save a voice that has only its recording. Its model makes the rest when it is loaded."""
     voice = Voice(name, pick.LEARNS, metadata={voices.RECORDING: clip.digest})
     voices.save(voice, folder, clip)
     return voice

@@ -1,8 +1,8 @@
-"""Notes on voices: default pace, the day of the last use, and pending learning. They are stored by
-name and not in a voice's file, because a synthesiser's own voices have them, too.
+"""Notes on voices: default pace, the day of the last use, and whether a voice is to learn. They are
+stored by name and not in a voice's file, because a synthesiser's own voices have them, too.
 
 Invariant: the file is complete or unchanged (written under a temporary name, then renamed) and
-private; a damaged file is set aside, never overwritten.
+private; a damaged file is moved aside, never overwritten.
 """
 
 import json
@@ -27,8 +27,9 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 @dataclass(frozen=True)
 class Note:
-    """`pace` in SPS, None = the slider does not move; `used`: an ISO date, empty = never. `words`
-    of the recording from which the voice is to learn, empty = unknown; None = it does not learn.
+    """The note on a voice. `pace` in SPS, None = the slider stays. `used`: an ISO date, empty =
+    never. `words`: the text of the recording from which the voice is to learn, empty = not known
+    yet; None = it does not learn.
     """
 
     pace: float | None = None
@@ -42,7 +43,7 @@ def note_of(notes: dict[str, Note], name: str) -> Note:
 
 
 def read(within: Path) -> dict[str, Note]:
-    """Read the notes by folded name; a damaged file gives none and is set aside."""
+    """Read the notes by folded name. A damaged file is moved aside and gives none."""
     path = within / FILE
     try:
         with path.open("rb") as file:

@@ -1,8 +1,9 @@
-"""Store of voices, a synthesiser's own and the person's: rename, remove, restore, export, import.
+"""The store of voices, a synthesiser's own and the person's: rename, remove, restore, export,
+import.
 
 A voice can have several files, one for each model that made its own version. Removed voices stay in
-a separate folder for KEPT_DAYS. Invariant: each file is moved, written and deleted as a whole, so
-no voice is lost when the program ends in between.
+a separate folder for KEPT_DAYS. Invariant: each file is moved, written or deleted in one operation,
+so no voice is lost when the program ends in between.
 """
 
 import re
@@ -81,7 +82,9 @@ class VoiceStore:
         )
 
     def removed(self) -> tuple[str, ...]:
-        """Return the names of removed voices; those removed KEPT_DAYS ago are deleted now."""
+        """Return the names of removed voices. Those removed more than KEPT_DAYS ago are deleted
+        now.
+        """
         oldest = self._now() - KEPT_DAYS * _DAY_S
         for path in self._bin.glob("*" + voices.SUFFIX):
             with suppress(OSError):
@@ -114,22 +117,22 @@ class VoiceStore:
         voice_notes.change(self._folder, name, pace=pace)
 
     def note_learning(self, name: str, words: str | None) -> None:
-        """Note that a voice, which may not exist yet, is to learn from a recording of these words
-        (empty: unknown); None = it is not.
+        """Store that a voice, which may not exist yet, is to learn from a recording of these words
+        (empty: not known yet); None = it is not to learn.
         """
         voice_notes.change(self._folder, name, words=words)
 
     def choose_learnt(self, name: str, *, learnt: bool) -> None:
-        """Keep the learnt voice or its original; see kokoro.learnt.choose()."""
+        """Use the learnt voice or its original from now on; see kokoro.learnt.choose()."""
         choose(name, learnt=learnt, within=self._folder)
         self.note_learning(name, None)
 
     def spoke(self, name: str, day: str) -> None:
-        """Note that a voice spoke on a day (an ISO date)."""
+        """Store that a voice spoke on a day (an ISO date)."""
         voice_notes.change(self._folder, name, used=day)
 
     def rename(self, name: str, new: str) -> str:
-        """Rename a voice; returns the new name. InvalidInput for an invalid or taken name."""
+        """Rename a voice. Return the new name. InvalidInput for an invalid or taken name."""
         new = new.strip()
         voices.check_name(new)
         files = self._found(name)
@@ -148,13 +151,13 @@ class VoiceStore:
         return new
 
     def remove(self, name: str) -> str:
-        """Move a voice to the removed ones; returns its name in its own spelling."""
+        """Move a voice to the folder of removed voices. Return its name in its own spelling."""
         files, now_ms = self._found(name), round(1000 * self._now())
         _move({file.path: self._bin / f"{now_ms} {file.path.name}" for file in files})
         return files[0].name
 
     def restore(self, name: str) -> str:
-        """Restore the voice that was removed last. InvalidInput when its name is taken."""
+        """Restore the last removed voice of this name. InvalidInput when the name is taken."""
         files = self._in_bin(name)
         self.check_free(files[0].name)
         newest = {file.model: file for file in sorted(files, key=_removal_order)}
@@ -178,7 +181,7 @@ class VoiceStore:
         return files[0].name
 
     def mix(self, name: str, mix: Mix) -> str:
-        """Save a mixture under a free name; returns the name. As voice_lookup.mixed()."""
+        """Save a mixture under a free name. Return the name. See voice_lookup.mixed()."""
         name = name.strip()
         voices.check_name(name)
         self.check_free(name)
@@ -188,7 +191,7 @@ class VoiceStore:
     # ------------------------------------------------------------------- out and in
 
     def export(self, name: str, path: Path) -> Path:
-        """Write a voice with its recording and its pace to one file; returns its path."""
+        """Write a voice with its recording and its pace to one file. Return the file's path."""
         files = self._found(name)
         best = max(
             files, key=lambda file: (file.has_clip, file.model == self._catalogue.voice_model)
@@ -199,8 +202,8 @@ class VoiceStore:
         return path
 
     def read_in(self, path: Path, name: str) -> str:
-        """Import a voice from a file of export(), under its own name if `name` is empty; returns
-        the name. InvalidInput for any other file, and for a taken name.
+        """Import a voice from a file of export(), under its own name if `name` is empty. Return the
+        name. InvalidInput for any other file, and for a taken name.
         """
         _check_file(path)
         voice = voices.load(path)
@@ -239,7 +242,7 @@ class VoiceStore:
         return self._by_name().get(voices.folded(name), [])
 
     def _found(self, name: str) -> list[SavedVoice]:
-        """Return the files of a voice that the person made; InvalidInput without any."""
+        """Return the files of a voice that the person made. InvalidInput if there are none."""
         files = self._called(name)
         if files:
             return files
@@ -270,7 +273,7 @@ class VoiceStore:
 
 
 def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry:
-    """Describe a voice of the person's."""
+    """Return the entry of a voice that the person made, from its files."""
     fits = [file for file in files if file.model == catalogue.voice_model]
     clips = [file for file in files if file.has_clip]
     again = catalogue.can_clone and bool(clips)
@@ -300,12 +303,12 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
 
 
 def sex_of(description: str) -> str:
-    """Return the sex (as of VoiceEntry) in an English description of a voice."""
+    """Return the sex (a value of VoiceEntry.sex) that an English description of a voice names."""
     return next((_SEXES[each] for each in _words(description) if each in _SEXES), "")
 
 
 def accent_of(description: str) -> str:
-    """Return the accent that a description names, as sex_of() does for the sex."""
+    """Return the accent that an English description of a voice names."""
     return next((each for each in _words(description) if each in _ACCENTS), "")
 
 
@@ -328,7 +331,7 @@ def _why_not(made_for: tuple[str, ...], catalogue: VoiceCatalogue, *, has_clip: 
 
 
 def _move(files: Mapping[Path, Path]) -> None:
-    """Rename each file; `files`: where each one goes."""
+    """Rename files. `files`: the new path of each."""
     for path, new in files.items():
         try:
             new.parent.mkdir(parents=True, exist_ok=True)
@@ -338,7 +341,7 @@ def _move(files: Mapping[Path, Path]) -> None:
 
 
 def _removal_time(path: Path) -> float:
-    """Return the time of a removal from the file's name; else the file's own time."""
+    """Return the time of a removal: the number in the file's name, else the file's own time."""
     found = re.match(r"([0-9]{1,16}) ", path.name)
     return int(found[1]) / 1000 if found else path.stat().st_mtime
 
@@ -367,7 +370,9 @@ def _refused(path: Path, error: OSError) -> ModelError:
 
 
 def _check_file(path: Path) -> None:
-    """Raise InvalidInput for a pipe or a device, which would never end."""
+    """Raise InvalidInput unless the path is a regular file: reading a pipe or a device might never
+    end.
+    """
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte

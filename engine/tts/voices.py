@@ -1,9 +1,9 @@
-"""Files of voices (safetensors, one file a voice): those a person made, and those of a voice pack.
+"""Files of voices (safetensors, one file for each voice): those a person made, and those of a pack.
 
-A voice serves the model that made it. The recording is in the same file, so that another model can
-make its own voice of it.
-Invariant: a file is complete or missing (written under a temporary name, then renamed), and nothing
-in a file is executed. Files are read only up to a bounded size.
+A voice can only be used with the model that made it. The recording is in the same file, so that
+another model can make its own voice from it. Invariant: a file is complete or missing (written
+under a temporary name, then renamed), and nothing in a file is executed. Files are read only up to
+a bounded size.
 """
 
 import hashlib
@@ -55,11 +55,11 @@ _CLIP_RATES: Final = (4_000, 384_000)  # Hz
 
 @dataclass(frozen=True)
 class SavedVoice:
-    """A voice in the folder, not loaded. `model` is the TtsInfo.voice_model it was made for;
-    `has_clip`: the file holds its recording, with this length and level above its noise (None =
-    unknown). `pace` is the default pace (SPS) it was exported with, `about` its description,
-    `making` its recipe, `nearest` the largest part of a blend, `recording` the Clip.digest of its
-    recording; empty = unknown.
+    """The header of a saved voice. `model`: the TtsInfo.voice_model it was made for. `has_clip`:
+    the file holds its recording, with this length and signal-to-noise ratio (None = unknown).
+    `pace`: the default pace (SPS) it was exported with. `about`: its description, `making`: the
+    version of its recipe, `nearest`: the largest part of a blend, `recording`: the Clip.digest of
+    its recording; empty = unknown.
     """
 
     name: str
@@ -76,13 +76,13 @@ class SavedVoice:
 
 
 def folder() -> Path:
-    """Return the folder of the voices; need not exist yet."""
+    """Return the folder of the person's voices, which need not exist yet."""
     return data_folder() / "voices"
 
 
 def save(voice: Voice, into: Path, clip: Clip | None = None) -> SavedVoice:
-    """Write a voice to the folder `into`, in place of one of the same name and model, with the
-    `clip` it was made of, if given.
+    """Write a voice to the folder `into`, replacing one of the same name and model, with the `clip`
+    it was made from, if given.
 
     InvalidInput for a name that is empty, too long or not printable, or a voice that is too large;
     ModelError when the disk refuses.
@@ -153,7 +153,7 @@ def load(path: Path) -> Voice:
 
 
 def load_clip(path: Path) -> Clip:
-    """Load the recording in a voice's file (SavedVoice.has_clip). InvalidInput without one."""
+    """Load the recording in a voice's file. InvalidInput if there is none (SavedVoice.has_clip)."""
     rate = _metadata(path).get(_CLIP_RATE, "")
     samples = _tensors(path, lambda name: name == _CLIP).get(_CLIP)
     if samples is None or not re.fullmatch(r"[0-9]{4,6}", rate):
@@ -167,7 +167,7 @@ def load_clip(path: Path) -> Clip:
 
 
 def saved_voices(within: Path) -> tuple[SavedVoice, ...]:
-    """Return the voices in a folder by name; other files are left out and logged."""
+    """Return the voices in a folder, sorted by name; other files are skipped and logged."""
     headers = []
     for path in sorted(within.glob("*" + SUFFIX)):
         try:

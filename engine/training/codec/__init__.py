@@ -1,1 +1,1 @@
-"""Training of the codec, and of the decoder that is shipped."""
+"""Training of the small codec, and of the decoder that ships with a voice."""

@@ -1,10 +1,11 @@
-"""The stage `decoder`: the codes stay fixed, and the decoder that ships learns to turn them into
-sound.
+"""The stage `decoder`: train the decoder that ships, which turns codes into sound. The codes stay
+fixed.
 
-A decoder with a source learns the pitch as well; a critic of spectra joins later. Its input also
-contains the phones of the frames (engine/codec/text_aware.py), as far as a session has them: a
-session does not know the phones of a prompt, and in a pause it gives the last phone, or silence at
-the end of a text. Invariant: no weight before the codes changes, so encoded speech stays valid.
+A decoder with a pitch source also learns the pitch. A critic (a GAN discriminator of spectra) joins
+later in the schedule. The decoder's input also contains the phones of each frame
+(engine/codec/text_aware.py), but only those that a session knows: none for a prompt; in a pause the
+last phone, or silence at the end of a text. Invariant: no weight before the codes changes, so
+encoded speech stays valid.
 """
 
 import random
@@ -46,14 +47,14 @@ PAUSED: Final = 0.5  # share of utterances that end in a pause, not with the tex
 
 
 def shipped_config(recipe: Any) -> SmallCodecConfig:
-    """The shape of the codec that ships."""
+    """Return the configuration of the codec with the decoder that ships."""
     own = recipe.decoder
     base = base_codec() if recipe.system == VOXTREAM else config_of(recipe.codec)
     return replace(base, decoder_blocks=own.blocks, decoder_layers=own.layers, phones=VOCABULARY)
 
 
 def decoder(run: Run) -> Maker:
-    """The learner of the decoder that ships."""
+    """Return a function that makes the learner of the decoder that ships."""
     recipe, shape = run.recipe.decoder, shipped_config(run.recipe)
     coded = stored_weights.load(run.weights("codec"))
     speech, utterances = read_speech(run, recipe.hours), read_encoded(run)
@@ -69,7 +70,7 @@ def decoder(run: Run) -> Maker:
 
 
 def read_encoded(run: Run) -> dict[Entry, VoxtreamUtterance]:
-    """The encoded utterances of the decoder's speech."""
+    """Read the encoded utterances (codes and phones) of the decoder's speech, by corpus entry."""
     return {
         shard.entries[utterance.place]: utterance
         for shard in first_shards(run, run.recipe.decoder.hours)
@@ -78,14 +79,14 @@ def read_encoded(run: Run) -> dict[Entry, VoxtreamUtterance]:
 
 
 def started(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
-    """A codec that begins with trained weights where they fit; the others are random."""
+    """Build a codec. Trained weights are used where name and shape match; all others are random."""
     model = build(config)
     model.load_state_dict(alike(model.state_dict(), trained))
     return model
 
 
 class DecoderLearner(SoundLearner):
-    """The part of the codec after its codes, a critic, and a reader of phones."""
+    """Train the codec's decoder, with a critic and a phone reader that judge its output."""
 
     averaged = "codec"
     exact = tuple(f"{name}." for name in CODING)
@@ -125,8 +126,9 @@ class DecoderLearner(SoundLearner):
         return pcm, output, losses | self._misheard(output, pcm, slots)
 
     def _misheard(self, output: Tensor, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
-        """Distance of samples [B, S] from the real ones in the encoder, which learnt to recognise
-        phones, relative to the size of the real latents; and the loss of a phone reader.
+        """Compare generated samples [B, S] with the real ones `pcm` in the codec's encoder, which
+        has learnt to distinguish phones. Return two losses: the distance of the latents, relative
+        to the size of the real ones, and the phone reader's cross-entropy on the generated latents.
         """
         with self._autocast():
             made = encoded(self._model, output[:, None]).float()
@@ -142,8 +144,8 @@ class DecoderLearner(SoundLearner):
     def _batch(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
     ) -> tuple[Tensor, Tensor, PitchTrack, Tensor]:
-        """Samples [B, S], quantised latents [B, D, T], the pitch, and the sounds [B, S / SLOT], of
-        windows of whole frames.
+        """Draw windows of complete frames. Return their samples [B, S], quantised latents [B, D,
+        T], pitch, and the sound in each 20 ms slot [B, S / SLOT].
         """
         recipe = self._recipe
         frames = recipe.window_frames
@@ -172,7 +174,7 @@ class DecoderLearner(SoundLearner):
 
     @torch.no_grad()
     def _own_codes(self, utterance: CorpusUtterance) -> Tensor:
-        """The true codes [K, T] of an utterance, computed once."""
+        """Return the true codes [K, T] of an utterance; they are computed once."""
         if id(utterance) not in self._codes:
             pcm = utterance.samples(0, len(utterance.pcm)).to(self._device)
             self._codes[id(utterance)] = self._model.encode(pcm[None, None])[0]
@@ -180,7 +182,9 @@ class DecoderLearner(SoundLearner):
 
 
 def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
-    """The ids of each frame's first and last phone [2, T]; behind the last it is silent."""
+    """Return the ids of the first and the last phone in each frame [2, T]; SILENCE after the
+    speech.
+    """
     spoken = utterance.phones[utterance.spans()].T
     phones = np.full((2, utterance.frames), SILENCE, np.int64)
     phones[:, : spoken.shape[1]] = spoken
@@ -188,7 +192,10 @@ def frame_phones(utterance: VoxtreamUtterance) -> Tensor:
 
 
 def known_phones(phones: Tensor, draw: random.Random) -> Tensor:
-    """The part of a text's phones [2, T] that a session gives the decoder."""
+    """Hide phones [2, T] that a session might not know, at random: all of them, those of a prompt
+    (the result contains NOTHING there), or the silence after speech (the last phone continues
+    there).
+    """
     if draw.random() < UNKNOWN_SHARE:
         return torch.full_like(phones, NOTHING)
     known = phones.clone()

@@ -1,9 +1,10 @@
-"""Codes that the voice draws given the true past, for the decoder to learn from.
+"""Codes for the decoder to learn from, drawn by the trained voice, each given the true codes before
+it.
 
-In use the decoder only gets codes that the voice drew, and those of the later codebooks are mostly
-guesses. A decoder that learnt on true codes trusts them too much (which is why Tacotron 2's vocoder
-learns on predictions given the true past: Shen et al. 2018, 3.1). Invariants: prompt, text and
-duration tokens are the true ones; an utterance is drawn once, from a seed of its own.
+In use, the decoder gets only codes that the voice drew, and those of the later codebooks are mostly
+guesses. A decoder trained on true codes trusts them too much. (For the same reason Tacotron 2's
+vocoder learns on predictions made from the true past: Shen et al. 2018, 3.1.) Invariants: prompt,
+text and duration tokens are the true ones; an utterance is drawn once, with its own seed.
 """
 
 import random
@@ -34,7 +35,7 @@ PROMPT_FRAMES = 50  # 4 s
 
 
 class CodeDraws:
-    """The voice of a run, on its device."""
+    """Draws codes of utterances with a trained voice, and caches them."""
 
     def __init__(
         self, recipe: Any, model: VoxtreamModel, people: Mapping[int, Sequence[VoxtreamUtterance]]
@@ -69,7 +70,7 @@ class CodeDraws:
 
 
 def load_draws(run: Run, people: Mapping[int, Sequence[VoxtreamUtterance]]) -> CodeDraws:
-    """The draws of the voice that a run has trained."""
+    """Return a sampler of codes with the voice that a run has trained."""
     model = fresh_model(model_config(run.recipe), Generation())
     model.load_state_dict(stored_weights.load(run.weights("voice")))
     return CodeDraws(run.recipe, model.to(run.device), people)
@@ -84,9 +85,11 @@ def drawn_codes(
     *,
     greedily: bool = True,
 ) -> Tensor:
-    """Return codes [B, K, T]: the batch's own codes outside of the lesson, drawn codes within it.
+    """Return codes [B, K, T]: drawn ones for the lesson's frames, the batch's own ones elsewhere
+    (in the prompt and in the padding).
 
-    Semantic codes are drawn given the true token, without guidance, acoustic ones greedily.
+    Semantic codes (first codebook) are drawn given the true duration token, without guidance.
+    Acoustic codes (the others) are the most likely ones with `greedily`, otherwise drawn too.
     """
     config = model.config
     hidden = temporal_hidden(model, batch, phone_rows(model, batch, look_ahead), dropout=0.0)

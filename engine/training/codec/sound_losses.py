@@ -1,9 +1,9 @@
-"""Distances of two sounds: of their spectra, in a critic that learns to distinguish made speech
-from real speech, and in a reader of sounds, because spectra hardly differ where a consonant
-became another.
+"""Losses between generated and real speech: distances of spectra, a critic (a GAN discriminator),
+and a phone reader. The reader is needed because spectra hardly change where one consonant replaces
+another.
 
-Invariant: losses take samples [B, S] of the same length and give one number; the reader of real
-speech learns from that alone.
+Invariant: losses take samples [B, S] of equal length and return one number. The phone reader learns
+from real speech only.
 """
 
 import random
@@ -42,20 +42,22 @@ LOG_MIDDLE, LOG_SPREAD = 4.0, 2.0  # mean and deviation that normalise their log
 
 
 class SpectralDistance(nn.Module):
-    """Mel distance and distances of spectra at several resolutions."""
+    """Distances of mel spectra, and of spectra at several FFT sizes."""
 
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("filters", mel_filters(MEL_FFT, MEL_BANDS), persistent=False)
 
     def mel(self, output: Tensor, real: Tensor) -> Tensor:
-        """L1 of log mel spectra."""
+        """Return the L1 distance of log mel spectra."""
         filters = self.get_buffer("filters")
         one, other = ((magnitudes(pcm, MEL_FFT) @ filters + FLOOR).log() for pcm in (output, real))
         return functional.l1_loss(one, other)
 
     def waves(self, output: Tensor, real: Tensor) -> Tensor:
-        """Log L1 and spectral convergence, averaged over resolutions."""
+        """Return the multi-resolution STFT loss: L1 of log magnitudes plus spectral convergence,
+        averaged over FFT sizes.
+        """
         total = output.new_zeros(())
         for size in RESOLUTIONS:
             one, other = magnitudes(output, size), magnitudes(real, size)
@@ -66,8 +68,9 @@ class SpectralDistance(nn.Module):
 
 
 class Critic(nn.Module):
-    """Judges mel spectra at several resolutions (after EnCodec, Defossez et al., 2022). Decoders of
-    pulses and filters have the right phases anyway.
+    """GAN discriminators of mel spectra at several FFT sizes (after EnCodec, Defossez et al.,
+    2022). Phases need no judge, because a decoder of pulses and filters makes them right by
+    construction.
     """
 
     def __init__(self, channels: int = 24) -> None:
@@ -75,7 +78,7 @@ class Critic(nn.Module):
         self.judges = nn.ModuleList(_Judge(size, channels) for size in CRITIC_SIZES)
 
     def forward(self, pcm: Tensor) -> list[list[Tensor]]:
-        """Return for each discriminator the outputs of its inner layers, with the verdict last."""
+        """Return the outputs of the inner layers of each discriminator, with its verdict last."""
         return [judge(pcm) for judge in self.judges]
 
 
@@ -111,7 +114,7 @@ class _Judge(nn.Module):
 
 
 def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Tensor:
-    """Hinge loss of the critic."""
+    """Return the critic's hinge loss, from its outputs for real and for generated sound."""
     losses = [
         functional.relu(1 - real[-1]).mean() + functional.relu(1 + output[-1]).mean()
         for real, output in zip(of_real, of_made, strict=True)
@@ -120,7 +123,7 @@ def critic_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Ten
 
 
 def fooling_loss(of_made: list[list[Tensor]]) -> Tensor:
-    """Hinge loss of the decoder that the critic judges."""
+    """Return the decoder's adversarial loss: low when the critic takes its output for real."""
     return torch.stack([-output[-1].mean() for output in of_made]).mean()
 
 
@@ -137,7 +140,9 @@ def feature_loss(of_real: list[list[Tensor]], of_made: list[list[Tensor]]) -> Te
 
 
 def magnitudes(pcm: Tensor, size: int) -> Tensor:
-    """Magnitudes of spectra [B, T, size / 2 + 1], with a gradient also where they are zero."""
+    """Return magnitude spectra of samples [B, S], [B, T, size / 2 + 1]. They have a gradient at
+    zero too.
+    """
     window = torch.hann_window(size, device=pcm.device)
     bins = torch.stft(
         pcm.float(), size, size // 4, window=window, normalized=True, return_complex=True
@@ -146,18 +151,22 @@ def magnitudes(pcm: Tensor, size: int) -> Tensor:
 
 
 def fresh_reader(width: int) -> nn.Linear:
-    """A reader of the sounds in a frame's slots from its latents [D]."""
+    """Return an untrained phone reader: a linear layer from a frame's latents [D] to the logits of
+    the sounds in its slots.
+    """
     return nn.Linear(width, SLOTS * len(SOUND_NUMBERS))
 
 
 def misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
-    """Cross-entropy of the sounds [B, T SLOTS] that a reader reads from latents [B, D, T]."""
+    """Return a phone reader's cross-entropy for latents [B, D, T], given the true sounds `slots`
+    [B, T * SLOTS].
+    """
     logits = reader(latents.transpose(1, 2))  # [B, T, SLOTS * sounds]
     return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
 class Reading:
-    """A reader beside a decoder."""
+    """A phone reader that judges a decoder's output and learns from real speech."""
 
     def __init__(self, schedule: Schedule, width: int, device: torch.device) -> None:
         self.reader = fresh_reader(width).to(device)
@@ -166,8 +175,8 @@ class Reading:
         self._real = torch.zeros(())  # its own loss, of the last windows
 
     def misread(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
-        """Return the phone reader's loss for generated latents [B, D, T], and store its loss for
-        the real latents that they replace.
+        """Return the reader's loss for generated latents [B, D, T]. Store its loss for the real
+        latents that they replace, for the next learn().
         """
         self._real = misread(self.reader, real, slots)
         self.reader.requires_grad_(requires_grad=False)
@@ -176,17 +185,19 @@ class Reading:
         return of_made
 
     def learn(self) -> None:
-        """Do one step on the real latents of the last misread()."""
+        """Do one optimiser step with the loss that misread() stored for real latents."""
         optimiser_step(self._real, self.optimiser, self._clip)
 
 
 class SoundLearner(Learner):
-    """Trains a network that makes sound, and a critic that joins later."""
+    """Base of learners whose network makes samples. A critic joins late in the schedule."""
 
     def __init__(
         self, recipe: Sound, speech: Speech, device: torch.device, **parts: nn.Module
     ) -> None:
-        """The part called `averaged` learns, and the critic. `recipe` has its schedule."""
+        """Make optimisers for the part that `averaged` names and for the critic. Other parts do not
+        learn here.
+        """
         self._critic = Critic()
         super().__init__(recipe.schedule, device, **parts, critic=self._critic)
         betas = ADVERSARIAL_BETAS if recipe.adversary_from < 1 else BETAS
@@ -206,7 +217,9 @@ class SoundLearner(Learner):
     def _losses(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
     ) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Samples [B, S] of utterances of a side, the output in their place, the losses by name."""
+        """Draw a batch from the utterances `side`. Return its samples [B, S], the network's samples
+        [B, S], and the losses by name.
+        """
 
     def learn(self, context: StepContext) -> Losses:
         """Do one step of the network, and of the critic once it is due."""
@@ -226,11 +239,13 @@ class SoundLearner(Learner):
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """In training mode: in eval mode all pulses begin as at an utterance's start."""
+        """Return the mean losses on validation data. The network stays in training mode, because in
+        eval mode all pulses begin as at the start of an utterance.
+        """
         return mean_losses(self.validated)
 
     def _track(self, utterance: CorpusUtterance) -> PitchTrack:
-        """The pitch of an utterance, measured once."""
+        """Return the pitch of an utterance; it is measured once."""
         if id(utterance) not in self._tracks:
             self._tracks[id(utterance)] = pitch_track(utterance)
         return self._tracks[id(utterance)]
@@ -238,7 +253,9 @@ class SoundLearner(Learner):
     def _decoded(
         self, decoder: SourceDecoder, columns: Tensor, track: PitchTrack, pcm: Tensor
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """A decoder's samples [B, S] for columns [B, D, T] at the right pitch, and its losses."""
+        """Return a decoder's samples [B, S] for input columns [B, D, T] at the true pitch, and the
+        losses of its own pitch and of its spectra.
+        """
         weights = self._sound
         with self._autocast():
             shape = decoder.shape(columns)
@@ -253,12 +270,16 @@ class SoundLearner(Learner):
         return output, losses
 
     def _teach(self, pcm: Tensor, output: Tensor) -> Tensor:
+        """Train the critic for one step. Return its loss."""
         with self._autocast():
             loss = critic_loss(self._critic(pcm), self._critic(output.detach()))
         optimiser_step(loss, self.optimisers["critic"], self.schedule.clip)
         return loss.detach()
 
     def _criticism(self, pcm: Tensor, output: Tensor) -> Tensor:
+        """Return the network's loss in the critic: adversarial, and distances in the critic's inner
+        layers.
+        """
         self._critic.requires_grad_(requires_grad=False)
         with self._autocast():
             of_made = self._critic(output)

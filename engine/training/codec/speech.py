@@ -1,8 +1,8 @@
-"""The corpus in memory: utterances of training, validation and held-out speakers, with the sounds
-and the pitch of every moment.
+"""The corpus in memory, for networks that make sound or recognise speakers: training, validation
+and held-out utterances, with the sound (phone) and the pitch at each time.
 
-Invariants: an utterance is always on the same of the three sides. There is a pitch at every moment;
-between voiced parts it is interpolated and weighs little.
+Invariants: an utterance is always on the same of these three sides. There is a pitch at each time;
+in unvoiced parts it is interpolated and has a small weight in the loss.
 """
 
 import random
@@ -45,14 +45,18 @@ class CorpusUtterance:
         return self.entry.speaker
 
     def samples(self, start: int, length: int) -> Tensor:
-        """fp32 samples [length] from `start`, with silence after the end."""
+        """Return fp32 samples [length] from sample `start` on, with zeros after the utterance's
+        end.
+        """
         part = self.pcm[start : start + length].astype(np.float32) / 32768
         out = torch.zeros(length)
         out[: len(part)] = torch.from_numpy(part)
         return out
 
     def slots(self, start: int, length: int) -> Tensor:
-        """The sound of every 20 ms [length / SLOT], int64."""
+        """Return the number (see SOUND_NUMBERS) of the sound in each 20 ms slot from sample `start`
+        on, [length / SLOT], int64.
+        """
         starts = np.asarray(self.entry.starts)
         names = [(sounds.of_ipa(phone) or (sounds.PAUSE,))[0] for phone in self.entry.phones]
         numbers = np.asarray([SOUND_NUMBERS[name] for name in names])
@@ -65,7 +69,7 @@ class CorpusUtterance:
 
 @dataclass(frozen=True)
 class Speech:
-    """Utterances by side."""
+    """Utterances on three sides: for training, for validation, and held out."""
 
     training: tuple[CorpusUtterance, ...]
     validation: tuple[CorpusUtterance, ...]
@@ -74,15 +78,17 @@ class Speech:
     def window(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random, length: int
     ) -> tuple[CorpusUtterance, int]:
-        """An utterance and where a window of `length` samples begins in it."""
+        """Draw an utterance from a side and a window of `length` samples in it. Return the
+        utterance and the window's first sample.
+        """
         utterance = draw.choice(side)
         room = max(0, len(utterance.pcm) - length)
         return utterance, draw.randrange(room // SLOT + 1) * SLOT
 
 
 def read_speech(run: Run, hours: float) -> Speech:
-    """At most `hours` of the corpus. InvalidInput without speech to train on; without held-out
-    speakers, sentences of the training take their place.
+    """Read the first `hours` of the corpus. If it has no held-out speakers, four training
+    utterances take their place. InvalidInput if there is no speech to train on.
     """
     utterances: list[CorpusUtterance] = []
     for shard in first_shards(run, hours):
@@ -100,7 +106,7 @@ def read_speech(run: Run, hours: float) -> Speech:
 
 
 def first_shards(run: Run, hours: float) -> Iterator[Shard]:
-    """The corpus's first shards, until they hold `hours`."""
+    """Yield the corpus's first shards, until they hold `hours` of speech."""
     seconds = 0.0
     for shard in read_shards(run.stage("corpus")):
         if seconds > hours * 3600:
@@ -111,16 +117,17 @@ def first_shards(run: Run, hours: float) -> Iterator[Shard]:
 
 @dataclass(frozen=True)
 class PitchTrack:
-    """Logarithm of the pitch in Hz, and its weight in the loss (1 = voiced), both [..., T] at 100
-    Hz.
+    """The logarithm of the pitch in Hz, and its weight in the loss (1 = voiced), both [..., T], one
+    value every 10 ms.
     """
 
     log_hz: Tensor
     weight: Tensor
 
     def window(self, first: int, frames: int) -> "PitchTrack":
-        """The part that the decoder should produce from codec frame `first` on, [frames *
-        COLUMNS]."""
+        """Return the target pitch of `frames` codec frames from frame `first` on, [frames *
+        COLUMNS].
+        """
         begin = first * COLUMNS + AHEAD
         end = begin + frames * COLUMNS
         missing = max(0, end - len(self.log_hz))
@@ -132,7 +139,9 @@ class PitchTrack:
 
 
 def pitch_track(utterance: CorpusUtterance) -> PitchTrack:
-    """The pitch of an utterance by autocorrelation (Boersma, 1993), one value every 10 ms."""
+    """Measure the pitch of an utterance by autocorrelation (Boersma, 1993), one value
+    every 10 ms.
+    """
     import parselmouth  # training only
 
     sound = parselmouth.Sound(utterance.pcm.astype(np.float64) / 32768, SAMPLE_RATE)
@@ -155,7 +164,7 @@ def pitch_track(utterance: CorpusUtterance) -> PitchTrack:
 
 
 def stacked(tracks: Sequence[PitchTrack], frames: int) -> PitchTrack:
-    """Return a track [B, T] with the first frames of several tracks."""
+    """Stack the first `frames` codec frames of several tracks into one track [B, T]."""
     columns = frames * COLUMNS
     return PitchTrack(
         torch.stack([track.log_hz[:columns] for track in tracks]),

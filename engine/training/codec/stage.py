@@ -31,22 +31,24 @@ CODING = ("encoder", "encoder_transformer", "downsample", "quantizer")
 
 
 def config_of(recipe: Codec) -> SmallCodecConfig:
-    """The shape a recipe asks for."""
+    """Return the codec's configuration from its section of a recipe."""
     return SmallCodecConfig(
         recipe.codebooks, recipe.codes, recipe.width, recipe.blocks, recipe.layers
     )
 
 
 def codec(run: Run) -> Maker:
-    """Return a function that makes the learner of codes. The learner's decoder does not ship."""
+    """Return a function that makes the codec's learner. Its decoder does not ship: the stage
+    `decoder` trains another one.
+    """
     recipe = run.recipe.codec
     speech = read_speech(run, recipe.hours)
     return lambda device: CodecLearner(recipe, speech, device)
 
 
 class SpectralDecoder(Columns):
-    """Latents [B, D, T] at 25 Hz -> samples [B, 1, 960 T] by magnitudes and phases: the decoder
-    that the codes are learnt with, and that does not ship.
+    """The decoder that the codes are learnt with; it does not ship. Latents [B, D, T] at 25 Hz
+    become magnitudes and phases, then samples [B, 1, 960 T].
     """
 
     def __init__(self, width: int, blocks: int) -> None:
@@ -66,7 +68,7 @@ class SpectralDecoder(Columns):
 
 
 class CodecLearner(Learner):
-    """Trains the codec with two phone readers: of the first codebook, and of all codebooks
+    """Train the codec, with two phone readers: one of the first codebook, one of all codebooks
     together.
     """
 
@@ -97,7 +99,9 @@ class CodecLearner(Learner):
     def _batch(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
     ) -> tuple[Tensor, Tensor]:
-        """Samples [B, S] and the sounds of their slots [B, S / SLOT]."""
+        """Draw windows. Return their samples [B, S] and the sound in each 20 ms slot
+        [B, S / SLOT].
+        """
         length = self._recipe.window_frames * FRAME_SAMPLES
         windows = [self._speech.window(side, draw, length) for _ in range(self._batch_size)]
         pcm = torch.stack([utterance.samples(start, length) for utterance, start in windows])
@@ -105,7 +109,9 @@ class CodecLearner(Learner):
         return pcm.to(self._device), slots.to(self._device)
 
     def _losses(self, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
-        """The losses of samples [B, S] and the sounds in them, by name."""
+        """Return the losses by name, given samples [B, S] and the sounds in their slots [B, S /
+        SLOT].
+        """
         recipe, model = self._recipe, self._model
         with self._autocast():
             latents = encoded(model, pcm[:, None])
@@ -128,13 +134,13 @@ def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor
 
 
 def encoded(model: Any, pcm: Tensor) -> Tensor:
-    """Samples [B, 1, S] -> latents [B, D, T] at the frame rate, before the codes."""
+    """Encode samples [B, 1, S] into latents [B, D, T] at the frame rate, before quantisation."""
     latents: Tensor = model._encode_to_unquantized_latent(pcm)
     return latents
 
 
 def decoder_input(model: Any, latents: Tensor) -> Tensor:
-    """Quantised latents [B, D, T] -> the decoder's input [B, D, 2 T]."""
+    """Convert quantised latents [B, D, T] to the decoder's input [B, D, 2 T]."""
     wide: Tensor
     (wide,) = model.decoder_transformer(model._to_encoder_framerate(latents))
     return wide

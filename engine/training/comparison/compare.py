@@ -1,8 +1,8 @@
-"""`python -m engine.training compare`: measures every system on this machine and writes one page.
+"""`python -m engine.training compare`: measure every system on this machine and write one page.
 
 Invariant: all systems get the same sentences, drawn from templates of our grammar that training
-never uses. The page is made from saved results only, so it can be written whenever this stops, and
-the same command goes on where it stopped.
+never uses. The page is made from saved results only, so it is written even after an interruption,
+and the same command continues from there.
 """
 
 import platform
@@ -40,7 +40,7 @@ def compare(
     into: Path | None = None,
 ) -> None:
     """Run the unfinished parts whose names begin with one of `only` (empty = all parts), print the
-    table, and write the page `into` a folder. InvalidInput when no part's name begins like that.
+    table, and write the page `into` a folder. InvalidInput if no part has such a name.
     """
     folder.mkdir(parents=True, exist_ok=True)
     present = {each: parts_of(each, SMALL if quick else SIZE) for each in SYSTEMS if each.present}
@@ -61,7 +61,9 @@ def compare(
 
 
 def parts_of(system: System, size: Size) -> Parts:
-    """The parts to measure of a system that is present; none at a rate where it has no rate."""
+    """Return the parts to measure of an installed system. A system whose rate cannot be changed has
+    no parts about rates.
+    """
     voices = system.voices()
     own = size if system.rate else replace(size, rates=())
     return Parts(system.name, voices, fixed_texts(), own, depends_on(voices[0].source))
@@ -69,7 +71,7 @@ def parts_of(system: System, size: Size) -> Parts:
 
 @cache
 def fixed_texts() -> Texts:
-    """Sentences and replies that no system was trained on, always the same."""
+    """Return sentences and replies that no system was trained on, always the same ones."""
     draw = random.Random("comparison")
     sentences: set[str] = set()
     while len(sentences) < SIZE.sentences:

@@ -48,7 +48,7 @@ CLAIMS: Final = (
 
 
 def table(columns: Columns) -> str:
-    """The Markdown table, one column for each system."""
+    """Return the Markdown table with a column for each system."""
     lines = {
         "figure | part": [system.name for system in columns],
         "---|---": ["---"] * len(columns),
@@ -67,7 +67,7 @@ def table(columns: Columns) -> str:
 
 
 def claims_table(columns: Columns) -> str:
-    """A Markdown table, a row for each claim."""
+    """Return a Markdown table with a row for each claim of a paper."""
     figures = {system.name: (system, each) for system, each in columns.items()}
     by_name = {row.name: row for row in FIGURES}
     lines = []
@@ -139,7 +139,7 @@ Words wrong by Whisper, with 95 % intervals.
 
 
 def _cell(row: Figure, system: System, results: Results) -> str:
-    """The figure, or why this system has none."""
+    """Return the printed figure, or the reason why this system has none."""
     if row.part == "rates" and not system.rate:
         return "no rate"
     cell = row.cell(results)
@@ -151,7 +151,7 @@ def _known(system: System, amount: float | None) -> str:
 
 
 def _by_voice(name: str, results: Results) -> str:
-    """A line; empty where nothing was heard."""
+    """Return a line with the error rate of each voice; empty if no speech was transcribed."""
     shares = [
         f"{voice} {share_wrong(heard)}" for voice, heard in by_voice(results.sentences).items()
     ]

@@ -26,12 +26,13 @@ BUILT_IN: Final = "VoXtream2 (built in)"
 
 @dataclass(frozen=True)
 class System:
-    """A column of the table. No comma in its name: those stand between names in `--only`.
+    """A system to measure, one column of the table. Its name has no comma, because commas separate
+    the names in `--only`.
 
-    `source` is the synthesiser of the program that speaks. Where it was not measured, its cells
-    hold the `remark`, if there is one. `headline` is what the paper claims,
-    `expected` which part of that must show here too, `ours` what differs from the paper. `hours`
-    are the core hours of training of the networks that speak; None = they were not trained here.
+    `source` is the name of the program's synthesiser. `hours` are the core hours of training of the
+    networks that speak; None = not trained here. `headline` is the paper's claim, `expected` the
+    part of it that must show here too, `ours` what differs from the paper. `remark` is printed
+    instead of "not measured".
     """
 
     name: str
@@ -57,13 +58,13 @@ class System:
             return False
 
     def voices(self) -> tuple[LiveVoice, ...]:
-        """Its first voices."""
+        """Return the system's first voices, at most MOST_VOICES."""
         most = 1 if self.source == FORMANT else MOST_VOICES  # its voices differ in pitch alone
         return voices_of(str(self.folder or self.source), most=most)
 
     @cached_property
     def extent(self) -> tuple[float | None, float | None]:
-        """Return the millions of parameters and the megabytes on disk of the pack; None without a
+        """Return the millions of parameters and the megabytes of the system's pack; None without a
         pack.
         """
         if (folder := self.folder) is None:

@@ -1,1 +1,3 @@
-"""The corpus: texts, speakers, utterances, shards."""
+"""The corpus of synthesised speech: texts, speakers, utterances, and shards (files of
+ten minutes).
+"""

@@ -15,12 +15,12 @@ _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
 def sentence(draw: random.Random) -> str:
-    """A sentence for training."""
+    """Draw a sentence for training."""
     return _random_sentence("train", draw)
 
 
 def test_sentence(draw: random.Random) -> str:
-    """A sentence for testing, from templates never trained on."""
+    """Draw a sentence for testing, from templates that training never uses."""
     return _random_sentence("test", draw)
 
 
@@ -35,7 +35,7 @@ def short_reply(draw: random.Random) -> str:
 
 
 def templates(kind: str) -> tuple[str, ...]:
-    """The templates of "train", "reply", "test" or "short"."""
+    """Return the templates of one kind: "train", "reply", "test" or "short"."""
     return tuple(_grammar()[kind])
 
 

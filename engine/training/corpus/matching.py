@@ -1,9 +1,9 @@
-"""Transfers the times of a synthesiser's sounds to the phones that the voice reads at run time.
+"""Transfer the times of a synthesiser's sounds to the phones that the voice reads at run time.
 
-The synthesiser's lexicon and the phonemizer sometimes differ; the two are matched like two
-spellings of a word. A sound that is not in the text (a filler, a pause) belongs to the phone before
-it, as in VoXtream2, 4.1. Invariant: times never go back, and the match's cost says how well the two
-agree.
+The synthesiser's lexicon and the phonemizer sometimes differ, so the two sequences are aligned by
+edit distance, like two spellings of a word. A sound that is not in the text (a filler, a pause)
+belongs to the phone before it, as in VoXtream2, 4.1. Invariant: times never go back; the cost of
+the alignment says how well the two sequences agree.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ GAP = 0.9  # cost of a sound that only one side has
 
 @dataclass(frozen=True)
 class Match:
-    """Start of each phone in samples, where speech ends, and the cost per phone."""
+    """An alignment: start of each phone and end of speech, in samples, and the cost per phone."""
 
     starts: tuple[int, ...]
     end: int
@@ -27,8 +27,9 @@ class Match:
 
 
 def match(phones: Sequence[str], take: Sequence[Sound]) -> Match | None:
-    """Times for phones in espeak's spelling. None when a phone has no spelling, or there is no
-    sound."""
+    """Align phones in espeak's spelling with the sounds of a take. None if a phone has no spelling
+    in sounds, or if either side is empty.
+    """
     try:
         spelt = [
             (owner, sound) for owner, phone in enumerate(phones) for sound in sounds.of_ipa(phone)
@@ -46,7 +47,9 @@ def match(phones: Sequence[str], take: Sequence[Sound]) -> Match | None:
 def _costs(
     left: Sequence[str], right: Sequence[str]
 ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Edit costs of all beginnings, [left + 1, right + 1]."""
+    """Return the table of edit distances: the cost of aligning each prefix of `left` with each
+    prefix of `right`, [left + 1, right + 1].
+    """
     table = np.zeros((len(left) + 1, len(right) + 1))
     table[:, 0] = np.arange(len(left) + 1) * GAP
     table[0, :] = np.arange(len(right) + 1) * GAP
@@ -66,8 +69,8 @@ def _starts(
     speech: Sequence[Sound],
     table: np.ndarray[tuple[int, int], np.dtype[np.float64]],
 ) -> tuple[int, ...]:
-    """Return the beginning of each phone: of its first sound, or of the next phone if it has no
-    sound.
+    """Trace the cheapest alignment back from its end. Return the start of each phone in samples:
+    that of its first sound, or of the next phone if it has no sound.
     """
     starts: list[int | None] = [None] * count
     row, column = len(owners), len(speech)

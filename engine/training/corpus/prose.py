@@ -1,7 +1,7 @@
-"""Sentences of plain prose found on a Debian machine: manuals and licences.
+"""Sentences of plain prose from the manuals and licences on a Debian machine.
 
-Invariant: only words of letters, apostrophes and hyphens between marks the voice knows, so that all
-synthesisers and the phonemizer read the same words.
+Invariant: a sentence has only words of letters, apostrophes and hyphens, and punctuation that the
+voice knows, so that all synthesisers and the phonemizer read the same words.
 """
 
 import gzip
@@ -27,7 +27,7 @@ _ODD: Final = re.compile(r"(\w)\1\1|\b[b-hj-z]\b|\b[bcdfghjklmnpqrstvwxz]{3,}\b"
 
 
 def sentences(files: Iterable[Path] | None = None) -> list[str]:
-    """Distinct clean sentences, sorted, so that the same machine always gives the same list.
+    """Return distinct clean sentences, sorted, so that a machine always gives the same list.
 
     `files` = None reads the files that Debian installs.
     """
@@ -53,7 +53,7 @@ def _machine_files() -> Iterator[Path]:
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """The prose of all readable files; others are skipped."""
+    """Yield the text of each readable file; other files are skipped."""
     for file in files:
         try:
             if not file.is_file() or file.stat().st_size > LARGEST_BYTES:

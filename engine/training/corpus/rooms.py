@@ -1,6 +1,7 @@
-"""Noise and rooms for prompts, because a person's recording is never as clean as a synthesiser.
+"""Simulated noise and room echo for prompts, because a person's recording is never as clean as a
+synthesiser's speech.
 
-Invariant: a function of the samples and the dice; the length stays.
+Invariant: the result depends only on the samples and the random generator; the length stays.
 """
 
 import random
@@ -17,7 +18,7 @@ DIRECT_SHARE: Final = (0.5, 0.95)  # of the energy on the direct path
 
 
 def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
-    """Samples [S] with an echo and coloured noise, at their old level."""
+    """Add an echo and coloured noise to samples [S]; the level stays."""
     dice = np.random.default_rng(draw.getrandbits(32))
     level = float(np.sqrt(np.mean(np.square(pcm)) + 1e-9))
     sound = _echoing(pcm, sample_rate, draw, dice)
@@ -31,7 +32,7 @@ def in_a_room(pcm: Pcm, sample_rate: int, draw: random.Random) -> Pcm:
 def _echoing(
     pcm: Pcm, sample_rate: int, draw: random.Random, dice: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """Convolved with decaying noise behind a direct path."""
+    """Convolve samples with a random room response: a direct path, then decaying noise."""
     seconds = draw.uniform(*ECHO_SECONDS)
     count = int(seconds * sample_rate)
     tail = dice.standard_normal(count) * 10 ** (-3 * np.arange(count) / count)
@@ -46,7 +47,7 @@ def _echoing(
 
 
 def _noise(length: int, slope: float, dice: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Noise whose power falls with frequency to the power `slope` (0 white, 1 pink), level 1."""
+    """Return noise of level 1 whose power falls with frequency ** slope (0 = white, 1 = pink)."""
     spectrum = np.fft.rfft(dice.standard_normal(length))
     spectrum /= np.maximum(1, np.arange(len(spectrum))) ** (slope / 2)
     noise = np.fft.irfft(spectrum, length)

@@ -18,7 +18,7 @@ from engine.training.run import read_json, write_json
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard's index; the samples stay on disk until asked for."""
+    """A shard's index. The samples stay on disk until pcm() reads them."""
 
     sound: Path
     entries: tuple[Entry, ...]
@@ -34,7 +34,7 @@ class Shard:
         return samples
 
     def spoken(self) -> Iterator[tuple[Entry, npt.NDArray[np.float32]]]:
-        """Yield every utterance with its samples."""
+        """Yield every utterance with its fp32 samples."""
         pcm = self.pcm()
         for entry in self.entries:
             part = pcm[entry.offset : entry.offset + entry.length]
@@ -50,8 +50,8 @@ def index_file(folder: Path, number: int) -> Path:
 
 
 def write_shard(folder: Path, number: int, utterances: Sequence[Utterance], key: str) -> None:
-    """Write a shard with the fingerprint of its recipe; an interrupted write leaves nothing that
-    counts as one.
+    """Write a shard with `key`, the fingerprint of its recipe. After an interrupted write there is
+    no shard.
     """
     index = index_file(folder, number)
     sound = index.with_suffix(".flac")
@@ -72,7 +72,7 @@ def write_shard(folder: Path, number: int, utterances: Sequence[Utterance], key:
 
 
 def delete_others(folder: Path, key: str, numbers: Container[int]) -> None:
-    """Delete the shards of another recipe, and those whose number is not asked for."""
+    """Delete the shards of other recipes, and those whose number is not in `numbers`."""
     for index in folder.glob("[0-9]*.json"):
         if int(index.stem) not in numbers or read_json(index).get("key") != key:
             index.unlink()

@@ -1,5 +1,5 @@
-"""Virtual speakers: a few synthesised voices with changed pitch, vocal tract and colour. Kokoro's
-are changed less, and many of them are two voices mixed.
+"""Virtual speakers: a few synthesised voices with changed pitch, vocal tract and spectral tilt.
+Kokoro's voices are changed less, and many of them are blended with a second one.
 
 Invariant: speaker number n of a recipe is always the same person.
 """
@@ -27,8 +27,8 @@ _Utterance = TypeVar("_Utterance", bound=Spoken)
 
 @dataclass(frozen=True)
 class Base:
-    """A synthesiser's own voice. `sps` is how fast it speaks unstretched; `heeds` says whether it
-    speaks at the requested pitch (measured: some always use their own).
+    """A synthesiser's own voice. `sps` is its unchanged rate in syllables a second. `heeds` says
+    whether it speaks at the requested pitch (measured: some voices ignore it).
     """
 
     synthesiser: str
@@ -66,8 +66,8 @@ _MIXED: Final = 0.75  # of Kokoro's speakers that are not an own voice
 
 @dataclass(frozen=True)
 class Speaker:
-    """One person. `warp` multiplies pitch and formants; `tilt_db` is the gain at 6 kHz over that at
-    300 Hz.
+    """A virtual speaker. `warp` multiplies pitch and formants; `tilt_db` is the gain at 6 kHz
+    relative to that at 300 Hz.
     """
 
     number: int
@@ -81,7 +81,9 @@ class Speaker:
 
 @lru_cache(maxsize=4)
 def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
-    """All speakers of a recipe; the first of each voice is the voice itself."""
+    """Return all speakers of a recipe. The first ones are the synthesisers' own voices,
+    unchanged.
+    """
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
     trained, kept = (
@@ -110,8 +112,8 @@ def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple
 
 
 def pick(recipe: Recipe, draw: random.Random) -> Speaker:
-    """Draw the speaker of the next utterance: voices by their share, unchanged ones three times as
-    often.
+    """Draw the speaker of the next utterance. Voices are weighted by their share; a voice's
+    unchanged speaker is three times as likely as each changed one.
     """
     people = virtual_speakers(recipe)
     counts = Counter(person.base for person in people)
@@ -123,7 +125,7 @@ def pick(recipe: Recipe, draw: random.Random) -> Speaker:
 
 
 def group_by_speaker(utterances: Iterable[_Utterance]) -> dict[int, list[_Utterance]]:
-    """Group utterances by speaker; their order stays."""
+    """Group utterances by the number of their speaker, in the same order."""
     people: dict[int, list[_Utterance]] = {}
     for each in utterances:
         people.setdefault(each.speaker, []).append(each)
@@ -133,8 +135,9 @@ def group_by_speaker(utterances: Iterable[_Utterance]) -> dict[int, list[_Uttera
 def split(
     recipe: Recipe, people: Mapping[int, Sequence[_Utterance]]
 ) -> tuple[dict[int, tuple[_Utterance, ...]], dict[int, tuple[_Utterance, ...]]]:
-    """Utterances by speaker: those to train on and those to validate with, which are the same where
-    there are too few. Without the held-out speakers. InvalidInput when none is left.
+    """Split utterances by speaker into those to train on and those to validate with. Held-out
+    speakers are in neither. If no speaker has enough utterances, both are the same. InvalidInput if
+    there are none to train on.
     """
     left_out = {person.number for person in virtual_speakers(recipe) if person.held_out}
     training: dict[int, tuple[_Utterance, ...]] = {}

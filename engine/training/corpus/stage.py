@@ -1,4 +1,4 @@
-"""The stage `corpus`: texts drawn, and spoken in shards.
+"""The stage `corpus`: draw texts and let synthesisers speak them, one task for each shard.
 
 Invariant: a shard is a pure function of the recipe and its number: any process may make it, any
 number of times, on any machine with the same synthesisers.
@@ -25,8 +25,9 @@ TEXTS_FILE: Final = "texts.json"  # prose, and the fingerprint of its recipe
 
 
 def make_corpus(run: Run) -> dict[str, float]:
-    """Make all shards that are not there yet, in `run.workers` processes; delete those of another
-    recipe."""
+    """Make all missing shards in `run.workers` processes, and delete the shards of other recipes.
+    Return the hours of speech.
+    """
     recipe, folder = run.recipe, run.stage("corpus")
     _prepare(recipe)
     key, file = shard_key(recipe), folder / TEXTS_FILE
@@ -47,7 +48,7 @@ def make_corpus(run: Run) -> dict[str, float]:
 
 
 def _prepare(recipe: Recipe) -> None:
-    """Check that the synthesisers are installed and fetched."""
+    """Check that the synthesisers are installed, and fetch Kokoro if the recipe uses it."""
     if KOKORO in recipe.corpus.synthesisers:
         whole_sentences.model()
     for name in recipe.corpus.synthesisers:
@@ -62,7 +63,7 @@ def shard_key(recipe: Recipe) -> str:
 
 
 def shard_numbers(recipe: Recipe) -> range:
-    """The shards that fill the hours asked for."""
+    """Return the numbers of the shards that make up the recipe's hours."""
     return range(max(1, round(recipe.corpus.hours * 3600 / recipe.corpus.shard_seconds)))
 
 
@@ -76,7 +77,7 @@ def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
 
 
 def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]:
-    """Return the plans of a shard."""
+    """Draw the plans (text, speaker, rates) of a shard's utterances."""
     draw = random.Random(f"{recipe.seed} shard {number}")
     plans: list[Plan] = []
     while sum(map(seconds, plans)) < recipe.corpus.shard_seconds:
@@ -85,7 +86,9 @@ def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]
 
 
 def spoken(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
-    """Utterances from plans, without those that cannot be spoken; one call for each synthesiser."""
+    """Speak plans, with one call of each synthesiser. Yield the utterances in order, without those
+    that could not be spoken.
+    """
     takes: dict[int, Take | None] = {}
     for name in sorted({plan.speaker.base.synthesiser for plan in plans}):
         numbers = [n for n, plan in enumerate(plans) if plan.speaker.base.synthesiser == name]

@@ -1,6 +1,7 @@
-"""An utterance of the corpus: planned, spoken by a synthesiser, changed into a virtual speaker's.
+"""An utterance of the corpus: a plan, a synthesiser's take of it, and the take with a virtual
+speaker's voice.
 
-Invariant: an utterance is a function of its plan and its take; all chance is in the plan.
+Invariant: an utterance depends only on its plan and its take; all random choices are in the plan.
 """
 
 import random
@@ -43,8 +44,9 @@ UNEVEN: Final = (0.4, 1.6)  # shortest and longest pause, as factors on the need
 
 @dataclass(frozen=True)
 class Plan:
-    """A text, its speaker, and rates (SPS). There is one rate, or one for each half if the
-    synthesiser is in EXACT, or none for the speaker's own pace.
+    """A text to speak, its speaker, and its rates in syllables a second (SPS): one rate, two for
+    the halves of the text (only if the synthesiser is in EXACT), or none for the speaker's own
+    pace.
     """
 
     text: str
@@ -65,8 +67,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Entry:
-    """An utterance without its samples: its phones as they are read at run time; times in samples.
-    `offset` and `length` are its place in a shard's FLAC file.
+    """An utterance without its samples. Its phones are those that the voice reads at run time; all
+    times are in samples. `offset` and `length` are its place in the shard's FLAC file.
     """
 
     speaker: int
@@ -93,7 +95,7 @@ class Utterance(Entry):
 
 
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
-    """Draw the next utterance."""
+    """Draw text, speaker and rates of the next utterance."""
     corpus = recipe.corpus
     speaker = pick(recipe, draw)
     text = draw_text(prose, draw, corpus)
@@ -111,7 +113,9 @@ def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan
 
 
 def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
-    """A reply, one sentence or two short ones; never of the grammar's templates for tests."""
+    """Draw a short reply, a sentence, or two short sentences; never from the grammar's test
+    templates.
+    """
     if corpus.replies and draw.random() < corpus.replies:
         return grammar.reply(draw)
     if not prose or draw.random() < corpus.grammar_share:
@@ -124,13 +128,15 @@ def draw_text(prose: Sequence[str], draw: random.Random, corpus: Corpus) -> str:
 
 
 def seconds(plan: Plan) -> float:
-    """Return the approximate length of the utterance."""
+    """Estimate the length of a plan's utterance in seconds."""
     count = sum(syllables.count(word) for word in plan.text.split())
     return count / (plan.rates or (plan.speaker.base.sps,))[0] + 0.4
 
 
 def articulation(rate: float) -> float:
-    """The rate between the pauses, SPS, of speech that has this rate overall."""
+    """Return the rate between pauses (SPS) of speech with this rate overall: slow speech is made
+    mostly by pauses, less by longer sounds.
+    """
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** DRAWN_OUT
 
 
@@ -158,7 +164,7 @@ def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
 
 
 def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
-    """The marks of a text, each with the number of phones before it."""
+    """Return the punctuation marks of a text, each with the number of phones before it."""
     marks, count = [], 0
     for word in words:
         count += len(word.phones)
@@ -199,7 +205,7 @@ def _set_apart(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) ->
 
 
 def faded(pcm: Pcm) -> Pcm:
-    """The samples faded in and out."""
+    """Return the samples with a short fade at both ends."""
     soft = pcm.copy()
     length = min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(soft) // 2)
     slope = np.linspace(0, 1, length, dtype=np.float32)
@@ -209,7 +215,9 @@ def faded(pcm: Pcm) -> Pcm:
 
 
 def trimmed(utterance: Utterance) -> Utterance | None:
-    """The utterance with the common amount of silence around speech, at the common level."""
+    """Return the utterance with LEAD and TAIL samples of silence around its speech, at LEVEL. None
+    if it has no phones, or is too short or too long.
+    """
     first, end = utterance.starts[0], min(utterance.end, len(utterance.pcm))
     length = end - first + LEAD + TAIL
     if not utterance.phones or not SAMPLE_RATE // 2 < length < LONGEST_SECONDS * SAMPLE_RATE:
@@ -226,7 +234,7 @@ def trimmed(utterance: Utterance) -> Utterance | None:
 
 
 def _rate(recipe: Recipe, draw: random.Random) -> float:
-    """Half of the rates are near the voices' own, half anywhere in the recipe's range."""
+    """Draw a rate (SPS): half of them near the voices' own, half anywhere in the recipe's range."""
     corpus = recipe.corpus
     if draw.random() < 0.5:
         return draw.triangular(max(3.0, corpus.lowest_rate), min(6.0, corpus.highest_rate))
@@ -234,7 +242,7 @@ def _rate(recipe: Recipe, draw: random.Random) -> float:
 
 
 def _hesitant(text: str, draw: random.Random) -> str:
-    """The text with pauses and fillers between some words; written marks stay."""
+    """Add pauses (commas) and fillers between some words; written punctuation stays."""
     words = text.split()
     parts = []
     for word in words[:-1]:
@@ -247,7 +255,9 @@ def _hesitant(text: str, draw: random.Random) -> str:
 
 
 def voiced(take: Take, speaker: Speaker) -> Pcm:
-    """The take at 24 kHz with the speaker's pitch, warp and colour."""
+    """Return the samples of a take at 24 kHz with the speaker's pitch, formants and
+    spectral tilt.
+    """
     sound = take.pcm
     if not speaker.base.heeds:
         sound = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)

@@ -35,7 +35,7 @@ class Figure:
     least: bool = False  # the worst value is the least, not the greatest
 
     def cell(self, results: Results) -> str:
-        """Median and worst, as printed."""
+        """Return the median and the worst value, formatted."""
         values = [value for value in self.of(results) if value is not None]
         if not values:
             return UNMEASURED
@@ -44,7 +44,9 @@ class Figure:
 
 
 def details(results: Results) -> str:
-    """The parts of a median, one line each: all voices, every voice, every rate."""
+    """Format word error rates as Markdown lines: of all voices, each voice, each rate, and the
+    replies.
+    """
     lists = {
         ALL: results.sentences,
         **by_voice(results.sentences),
@@ -67,7 +69,7 @@ def share_wrong(heard: Sequence[Result]) -> str:
 
 
 def errors(results: Sequence[Result]) -> float | None:
-    """Word error rate of all together; None when there is nothing to judge."""
+    """Return the word error rate of all results together; None if there is nothing to judge."""
     wrong, count = _counts(results)
     return sum(wrong) / sum(count) if count else None
 
@@ -83,13 +85,15 @@ def interval(results: Sequence[Result]) -> float:
 
 
 def _counts(results: Sequence[Result]) -> tuple[list[int], list[int]]:
-    """Words wrong and words meant of every utterance that Whisper heard."""
+    """Return the number of wrong words and of all words for each utterance that Whisper
+    transcribed.
+    """
     heard = [(each.wrong, len(words(each.text))) for each in results if each.wrong is not None]
     return [wrong for wrong, _ in heard], [count for _, count in heard]
 
 
 def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
-    """The results of each voice."""
+    """Group results by voice."""
     voices: dict[str, list[Result]] = {}
     for result in heard:
         voices.setdefault(result.voice, []).append(result)
@@ -99,12 +103,12 @@ def by_voice(heard: Iterable[Result]) -> dict[str, list[Result]]:
 def _of_voices(
     value: Callable[[list[Result]], float | None],
 ) -> Callable[[Results], list[float | None]]:
-    """A value of every voice's sentences."""
+    """Return a function that computes a value for each voice from its sentences."""
     return lambda results: [value(person) for person in by_voice(results.sentences).values()]
 
 
 def _wrong_at(rate: float) -> Callable[[Results], list[float | None]]:
-    """Word error rate at a rate, of all voices together."""
+    """Return a function that computes the word error rate of all voices together at a rate."""
     return lambda results: [errors(results.rates.get(rate, ()))]
 
 
@@ -132,7 +136,7 @@ def _rate_errors(results: Results) -> list[float]:
 
 
 def _traced(value: Callable[[Trace], float]) -> Callable[[Results], list[float]]:
-    """A value of every traced sentence."""
+    """Return a function that computes a value for each timed sentence."""
     return lambda results: [value(trace) for trace in results.traces]
 
 

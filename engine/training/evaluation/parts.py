@@ -1,8 +1,8 @@
 """The parts of a measurement of voices: their texts and rates, and the judges' results.
 
 Each part is a task (`engine.training.tasks`), so that nothing is measured twice. Invariants: all
-voices say the same texts; none of them was trained on. A result is a plain value that JSON can
-hold, made the same way for all voices.
+voices say the same texts, which no training used. A result is a plain value that JSON can hold,
+made the same way for all voices.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts of all voices."""
+    """The texts that all voices speak."""
 
     sentences: tuple[str, ...]
     replies: tuple[str, ...]
@@ -90,7 +90,9 @@ class Results:
 
 @dataclass(frozen=True)
 class Parts:
-    """`name` begins the names of the tasks; `depends` are hashes of the files they read."""
+    """The tasks that measure some voices. `name` is the prefix of the tasks' names, `depends` the
+    hashes of the files that they read.
+    """
 
     name: str
     voices: tuple[LiveVoice, ...]
@@ -142,7 +144,9 @@ class Parts:
 def judge(
     voices: tuple[LiveVoice, ...], texts: tuple[str, ...], rate: float, judges: Judges
 ) -> Found:
-    """Task: let the voices take turns with the texts. The results are under the key "results"."""
+    """Task: speak texts, the voices in turn, and judge the speech. The result is a list under the
+    key "results", in JSON's types.
+    """
     said = []
     for number, voice in enumerate(voices):
         share = texts[number :: len(voices)]
@@ -178,7 +182,9 @@ def _judged(name: str, sentence: Spoken, judges: Judges, *, ask_natural: bool) -
 
 
 def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
-    """The tasks whose names begin with one of `only` (empty = all). InvalidInput for none."""
+    """Return the tasks whose names begin with one of `only` (empty = all). InvalidInput if there
+    are none.
+    """
     asked = [task for task in tasks if not only or task.name.startswith(tuple(only))]
     if not asked:
         raise InvalidInput(
@@ -190,6 +196,8 @@ def chosen(tasks: Sequence[Task], only: Sequence[str]) -> list[Task]:
 
 
 def spread(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """At most `most` texts, spread over the list, because it is sorted alphabetically."""
+    """Return at most `most` texts, evenly spaced in the list, because it is sorted
+    alphabetically.
+    """
     count = min(most, len(texts))
     return tuple(texts[place * len(texts) // count] for place in range(count))

@@ -40,7 +40,7 @@ class Spoken:
 
 
 def syllables_of(text: str) -> int:
-    """Syllables of a text."""
+    """Return the number of syllables in a text."""
     return delays.syllables_of(text.split())
 
 
@@ -71,7 +71,7 @@ def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> 
 
 
 def spoken_rate(model: TtsModel, texts: Sequence[str], rate: float | None = None) -> float:
-    """SPS of all texts together, the model's voices in turn."""
+    """Speak all texts, the model's voices in turn; return their common rate in SPS."""
     voices = model.voices()
     said = [say(model, voices[n % len(voices)], text, rate) for n, text in enumerate(texts)]
     seconds = sum(speech_seconds(each.pcm, each.sample_rate) for each in said)
@@ -85,8 +85,8 @@ def speech_seconds(pcm: Pcm, sample_rate: int) -> float:
 
 
 def at_pauses(pcm: Pcm, sample_rate: int, longest_s: float) -> list[Pcm]:
-    """The samples in pieces of at most `longest_s`, cut in the quietest PAUSE_SECONDS of the second
-    half of each.
+    """Cut samples into pieces of at most `longest_s` seconds, each time at the quietest place in
+    the second half of the longest possible piece.
     """
     pieces, longest = [], int(longest_s * sample_rate)
     while len(pcm) > longest:
@@ -101,7 +101,7 @@ def at_pauses(pcm: Pcm, sample_rate: int, longest_s: float) -> list[Pcm]:
 
 
 def _levels(pcm: Pcm, sample_rate: int) -> npt.NDArray[np.float64]:
-    """Level of every 10 ms in dB below the loudest."""
+    """Return the level of each 10 ms in dB relative to the loudest, so 0 or less."""
     hop = int(sample_rate * HOP_SECONDS)
     count = max(1, len(pcm) // hop)
     pieces = np.resize(pcm[: count * hop], (count, hop)) if len(pcm) < hop else pcm[: count * hop]

@@ -45,7 +45,9 @@ class Naturalness:
 
 
 def naturalness(sentence: Spoken) -> Naturalness | None:
-    """Scores of an utterance (about a second); None for silence, or without speechmos."""
+    """Rate an utterance with DNSMOS, which takes about a second. None for silence, or without
+    speechmos.
+    """
     if find_spec("speechmos") is None:
         return None
     from speechmos import dnsmos  # loads onnxruntime and its models
@@ -125,10 +127,12 @@ class WhisperJudge:
 
 
 def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
-    """Words inserted, left out and replaced; words that sound alike count as the same."""
+    """Return the number of words inserted, left out or replaced; words that sound alike are the
+    same.
+    """
 
     def sound(words: tuple[str, ...]) -> str:
-        """Phones of words, each pronounced on its own, without stress and length."""
+        """Return the phones of words, each pronounced on its own, without stress and length."""
         return "".join(_sound_of(espeak, word) for word in words)
 
     return _distance(_words(text), _words(transcript), sound)
@@ -137,8 +141,9 @@ def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
 def _distance(
     text: Sequence[str], transcript: Sequence[str], sound: Callable[[tuple[str, ...]], str]
 ) -> int:
-    """Levenshtein's distance, in which up to LONGEST_JOIN words may equal one that sounds like all
-    of them."""
+    """Return the Levenshtein distance in words. A word also equals up to LONGEST_JOIN words of the
+    other side that together sound the same.
+    """
     costs = [
         [row + column for column in range(len(transcript) + 1)] for row in range(len(text) + 1)
     ]
@@ -158,14 +163,18 @@ def _distance(
 
 
 def _joins(row: int, column: int) -> list[tuple[int, int]]:
-    """Numbers of words of each side that may be compared; one of the two is always 1."""
+    """Return the pairs of numbers of words, ending at `row` of the text and at `column` of the
+    transcript, that may be equal. One number of a pair is always 1.
+    """
     pairs = [(1, 1), *((n, 1) for n in range(2, LONGEST_JOIN + 1))]
     pairs += [(1, n) for n in range(2, LONGEST_JOIN + 1)]
     return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]
 
 
 def _words(text: str) -> list[str]:
-    """Words without marks; hyphens separate words. Capitals stay, because they may be spelt out."""
+    """Split a text into words without punctuation; hyphens separate words. Capitals stay, because
+    such words may be spelt out.
+    """
     plain = _NO_WORD.sub(" ", text.replace("\u2019", "'")).split()
     return [word.strip("'") for word in plain if word.strip("'")]
 

@@ -82,20 +82,22 @@ def pack_hashes(folder: Path) -> tuple[str, ...]:
 
 
 def depends_on(source: str) -> tuple[str, ...]:
-    """Return hashes of a source's pack; results with its voices depend on them."""
+    """Return hashes of the pack that a source names (none for a synthesiser). Results depend on
+    them.
+    """
     return () if source in registry.NAMES else pack_hashes(Path(source))
 
 
 def measure_delays(voice: LiveVoice, texts: Sequence[str]) -> dict[str, Any]:
-    """Task: trace the texts at OWN_RATE, after the voice has been warmed up."""
+    """Task: speak the texts at OWN_RATE and record the times of their frames, after a warm-up."""
     model, own = voice.ready()
     return {"traces": [asdict(trace(model, own, text, OWN_RATE)) for text in texts]}
 
 
 @lru_cache(maxsize=1)
 def loaded(source: str) -> TtsModel:
-    """A pack of any system, or a synthesiser of the program, on one thread, at the precision the
-    program speaks with.
+    """Load a pack of any system, or a synthesiser of the program, on one thread, at the precision
+    that the program uses.
     """
     torch.set_num_threads(1)
     if source == KOKORO:
@@ -109,7 +111,7 @@ def loaded(source: str) -> TtsModel:
 
 @lru_cache(maxsize=1)
 def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
-    """A pack of VoXtream2, whose rates can be changed."""
+    """Load a VoXtream2 pack as a synthesiser whose rate table can be replaced."""
     torch.set_num_threads(1)
     place = Target(torch.device("cpu"), torch.float32, threads=1)
     return load_pack(Path(folder), Precision.INT8, place)  # as the program loads it
@@ -117,5 +119,5 @@ def loaded_voxtream2(folder: str) -> VoxtreamSynthesiser:
 
 @lru_cache(maxsize=1)
 def phonemizer_library() -> Espeak:
-    """The phonemizer's library, half a second to load."""
+    """Load the phonemizer's library, which takes half a second."""
     return Espeak()

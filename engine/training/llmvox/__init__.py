@@ -1,7 +1,8 @@
-"""LLMVoX, small: units of text and tokens of speech side by side, without an alignment (3.3).
+"""A small LLMVoX: text units and speech tokens enter one network side by side, without an alignment
+(paper, 3.3).
 
-Unit t enters with token t. The text ends long before the speech, and the network has to find out
-itself which tokens a unit belongs to.
+Text unit t (a phone) and speech token t enter at the same step. The text ends long before the
+speech, so the network has to find out itself which unit each token speaks.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from engine.training.smlle import ENCODE, TokenRecipe
 
 @dataclass(frozen=True)
 class Voice:
-    """The network of LLMVoX."""
+    """LLMVoX's network and its training."""
 
     schedule: Schedule
     width: int = 256

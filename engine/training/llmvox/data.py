@@ -1,13 +1,13 @@
-"""LLMVoX's stage `encode`: every sentence as tokens and units, with the tokens at which its words
-begin and the unit of each token.
+"""The training data of LLMVoX. The stage `encode` turns each sentence into speech tokens and text
+units, with the first token of each word and the unit that each token speaks.
 
-Splices are sentences put together from stretches of words of a speaker's other sentences. A few
-hours of speech are soon known by heart, and then the next token follows from those before, whatever
-the text says; the words after a splice follow from the text alone.
+A splice is an artificial sentence, joined from runs of words of one speaker's sentences. A network
+soon memorises a few hours of speech, and then predicts the next token from the tokens before,
+whatever the text. After a join only the text says which word follows.
 
 Invariants: a sentence with fewer tokens than units is left out, because one unit is read with each
-token and its text would not be read to the end. A splice begins as one of its sentences does and
-ends as another does.
+token and its text would not be read to the end. A splice begins with a sentence's beginning and
+ends with a sentence's end.
 """
 
 import random
@@ -34,8 +34,8 @@ LONGEST: Final = 3  # words of a stretch, but for the last, which ends a sentenc
 
 @dataclass(frozen=True)
 class SentenceUtterance(TokenUtterance):
-    """The units [U] of a sentence, the tokens at which its words begin, and the unit of every token
-    [T], -1 before the first word.
+    """A sentence: `units` [U] of its text, `onsets` [words] the first token of each word, `said`
+    [T] the index of the unit that each token speaks, -1 before the first word.
     """
 
     units: npt.NDArray[np.int16]
@@ -49,7 +49,7 @@ def encode_corpus(run: Run) -> None:
 
 
 class _Encoder(TokenEncoder):
-    """Adds units."""
+    """Encode utterances, with their text units."""
 
     def __init__(self, table: str, speaker: str, codebook: str) -> None:
         super().__init__(table, speaker, codebook)
@@ -58,7 +58,9 @@ class _Encoder(TokenEncoder):
     def utterance(
         self, place: int, entry: Entry, pcm: Pcm, draw: random.Random
     ) -> SentenceUtterance | None:
-        """None unless it has a token for every unit and its words agree with its phones."""
+        """Encode one utterance. None if it has no more tokens than units, or if its words do not
+        agree with its phones.
+        """
         units, words = self._words(entry)
         if not words or units.count(WORD) != len(words):
             return None
@@ -74,8 +76,8 @@ class _Encoder(TokenEncoder):
         )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
-        """Units of the text, and the tokens at which the phones of its sounding words begin; no
-        words where text and phones do not agree.
+        """Return the text's units, and for each spoken word the tokens at which its phones begin.
+        There are no words if text and phones do not agree.
         """
         phoned = phoned_words(entry, self._espeak)
         begins = iter(start // TOKEN_SAMPLES for start in entry.starts)
@@ -87,7 +89,9 @@ class _Encoder(TokenEncoder):
 
 
 def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> list[int]:
-    """The unit that every token says; words as the tokens at which their phones begin."""
+    """Return the index of the unit that each token speaks, -1 before the first word. `words` has,
+    for each word, the tokens at which its phones begin.
+    """
     said = [-1] * words[0][0]
     ends = [place for place, unit in enumerate(units) if unit == WORD]
     overs = [*(phones[0] for phones in words[1:]), tokens]
@@ -99,7 +103,7 @@ def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> 
 
 
 def spliced(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
-    """Join runs of words from several sentences of a speaker to a new sentence."""
+    """Join runs of words from several sentences of a speaker into a new sentence."""
     count = draw.randint(*PARTS)
     pieces = []
     for place in range(count):
@@ -125,8 +129,8 @@ def spliced(person: Sequence[SentenceUtterance], draw: random.Random) -> Sentenc
 def _stretch(
     sentence: SentenceUtterance, first: int, last: int, *, opens: bool
 ) -> SentenceUtterance:
-    """Return the words from `first` up to `last` of a sentence. With `opens` the silence before
-    them is included. The silence after the last word belongs to that word.
+    """Return the words from `first` up to `last` of a sentence, with the silence after the last
+    one. With `opens`, the silence before the first one is included.
     """
     ends = np.flatnonzero(sentence.units == WORD) + 1
     begin = int(ends[first - 1]) if first else 0

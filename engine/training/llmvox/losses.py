@@ -46,7 +46,7 @@ UNKNOWN = -1  # a label that nothing is learnt from
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentences side by side. B of them, T positions, padded at the end."""
+    """A batch of B sentences and T positions, padded at the end."""
 
     units: Tensor  # [B, T]
     before: Tensor  # [B, T] the token before
@@ -63,13 +63,13 @@ def voice(run: Run) -> Maker:
 
 
 def shape_of(run: Run) -> Shape:
-    """The shape a recipe asks for."""
+    """Return the shape of LLMVoX's network from the recipe."""
     own = run.recipe.voice
     return Shape(stack_config(own.width, own.stack), spectrum_shape_of(run), own.prenet)
 
 
 def fresh_model(shape: Shape) -> LlmVoxModel:
-    """The network with first weights drawn from torch's generator, ready to learn."""
+    """Build the network with initial weights from torch's generator."""
     model = LlmVoxModel(shape)
     first_weights(model)
     scale_residuals(model.stack)
@@ -85,7 +85,9 @@ def predicted(
     dropout: float = 0.0,
     watch: AttentionGuide | None = None,
 ) -> Predicted:
-    """Predict the next token at every position, with a share of the pre-net dropped."""
+    """Predict the next token at each position of a batch. `prenet_dropout` and `dropout` are shares
+    of values set to zero. `watch` receives the attention heads of each layer.
+    """
     keep = model.token.keep_masks(batch.before.shape, prenet_dropout, None)
     x = model.enter(batch.units, batch.before, batch.speakers, keep)
     x = functional.dropout(x, dropout, training=model.training)
@@ -93,8 +95,8 @@ def predicted(
 
 
 def collated(sentences: Sequence[SentenceUtterance], end: int) -> Batch:
-    """Sentences side by side; `end` is the label of the end, and takes the place of the token
-    before the first.
+    """Collate sentences into a batch. `end` is the label of the end, and also the input at the
+    first position, where there is no token before.
     """
     length = max(len(each.tokens) for each in sentences) + 1
     shape = (len(sentences), length)
@@ -114,7 +116,7 @@ def collated(sentences: Sequence[SentenceUtterance], end: int) -> Batch:
 
 
 class LlmVoxLearner(Learner):
-    """The network and its losses."""
+    """Train LLMVoX's network."""
 
     averaged = "voice"
 
@@ -152,16 +154,19 @@ class LlmVoxLearner(Learner):
     def _perhaps_spliced(
         self, sentence: SentenceUtterance, draw: random.Random
     ) -> SentenceUtterance:
-        """A sentence; in a share of the cases a new one from words of its speaker's sentences."""
+        """Return the sentence. In a share of the cases, return a splice of its speaker's sentences
+        instead.
+        """
         if draw.random() >= self._recipe.spliced:
             return sentence
         made = spliced(self._sides.training[sentence.speaker], draw)
         return made if len(made.units) < made.steps else sentence
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the cross-entropy of the tokens and of the beginnings of words, and the guide's
-        loss. The few beginnings weigh as much as all other tokens. In validation, also return the
-        attention of the best head on the unit.
+        """Return the cross-entropy of the tokens, that of the words' onsets, and the loss of the
+        guided attention head. The few onsets weigh as much as all other tokens together. In
+        validation, also return the largest mean attention of any head on the spoken units ("on
+        units").
         """
         recipe, learns = self._recipe, self._model.training
         middle = recipe.stack.layers // 2
@@ -183,7 +188,7 @@ class LlmVoxLearner(Learner):
 
 
 def export_pack(run: Run) -> packing.Facts:
-    """Write the pack, with SpeakStream's vocoder."""
+    """Write LLMVoX's pack, with SpeakStream's vocoder."""
     export = run.recipe.export
     generation = Generation(
         temperature=export.temperature,

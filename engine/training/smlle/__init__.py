@@ -1,7 +1,7 @@
-"""SMLLE, small: a transducer turns phones into tokens, a second network makes their spectra.
+"""A small SMLLE: a transducer turns phones into tokens, a second network turns tokens into spectra.
 
-Tokens and the second network are LLMVoX's too, and the vocoder is SpeakStream's: one vocoder behind
-several networks compares the networks. The paper uses BigVGAN (3.2).
+LLMVoX uses the same tokens and the same second network. Both use SpeakStream's vocoder, so that a
+comparison is about the networks alone; SMLLE's paper uses BigVGAN (3.2).
 """
 
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ from engine.training.recipe import (
 
 @dataclass(frozen=True)
 class Codebook:
-    """Tokens of SMLLE and LLMVoX: 25 a second."""
+    """The tokens of SMLLE and LLMVoX, 25 a second."""
 
     shapes: int = 8  # of a phone, tokens
 
 
 @dataclass(frozen=True)
 class Transducer:
-    """SMLLE's first network."""
+    """SMLLE's first network, from phones to tokens, and its training."""
 
     schedule: Schedule
     encoder: Stack
@@ -45,7 +45,7 @@ class Transducer:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """SMLLE's second network, and LLMVoX's decoder."""
+    """SMLLE's second network, from tokens to spectra, and its training; also LLMVoX's decoder."""
 
     schedule: Schedule
     width: int = 256
@@ -69,7 +69,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class SpectrumExport(Export):
-    """The pack of a system with this spectrum."""
+    """The pack of a system that uses the spectrum network."""
 
     dropout: float = 0.0  # of the pre-net of spectra when it speaks; 0 = as it learnt
     passage_seconds: float = 10.0  # after these, a sentence's end starts from the prompt again
@@ -78,7 +78,7 @@ class SpectrumExport(Export):
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRecipe(Recipe):
-    """The sections of both SMLLE and LLMVoX."""
+    """The sections that the recipes of SMLLE and LLMVoX share."""
 
     codebook: Codebook = Codebook()
     spectrum: Spectrum

@@ -1,7 +1,8 @@
-"""The stage `export` of SMLLE: its networks as one pack with named voices.
+"""The stage `export` of SMLLE: write its networks and named voices as one pack.
 
-A named voice's prompt is one utterance of its speaker with its text, as in the paper; a recording
-is the speaker's vector alone. Invariant: a pack is read back before the stage is done.
+The prompt of a named voice is one utterance of its speaker with its text, as in the paper. A voice
+made from a recording has only the speaker's vector. Invariant: a pack is read back before the stage
+is done.
 """
 
 from dataclasses import replace
@@ -54,7 +55,7 @@ def export_pack(run: Run) -> Facts:
 
 
 def generation(run: Run) -> Generation:
-    """The constants of generation, as the networks learnt."""
+    """Return the constants of generation that fit the training."""
     export, spectrum = run.recipe.export, run.recipe.spectrum
     return Generation(
         temperature=export.temperature,
@@ -80,7 +81,7 @@ def _name_voices(run: Run, people: People[TokenUtterance], shape: Shape) -> list
 
 
 def _prompt(utterances: tuple[TokenUtterance, ...]) -> TokenUtterance:
-    """An utterance of good length; the longest where there is none."""
+    """Return the longest utterance within PROMPT_SECONDS; if there is none, the longest of all."""
     shortest, longest = (seconds * STEPS_PER_SECOND for seconds in PROMPT_SECONDS)
     good = [each for each in utterances if shortest <= each.steps <= longest]
     return max(good or utterances, key=lambda each: each.steps)

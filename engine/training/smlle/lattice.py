@@ -1,9 +1,11 @@
-"""The transducer's loss: all monotonic alignments of units and tokens, or those near a known one.
+"""The transducer's loss, summed over all monotonic alignments of units and tokens, or over those
+near a known one.
 
-At node (i, j), units 0..i were read and j tokens predicted. A token leads from it to (i, j + 1), a
-blank to (i + 1, j); the blank at the last unit after the last token ends the path (SMLLE, 2.1;
-equations 1 and 2). A band keeps the nodes near the alignment that the corpus knows (Speech-T's
-idea): with a wide one this is the paper's loss, with reach 0 the cross-entropy of one path.
+At node (i, j) of the lattice, units 0..i have been read and j tokens predicted. A token leads to
+node (i, j + 1), a blank to node (i + 1, j); the blank at the last unit after the last token ends
+the path (SMLLE, 2.1; equations 1 and 2). A band keeps the nodes near the alignment known from the
+corpus (Speech-T's idea). A wide band gives the paper's loss, reach 0 the cross-entropy of a single
+path.
 
 Letters: B lessons, T tokens, W units of a band, U units.
 """
@@ -19,8 +21,9 @@ NEVER: Final = -1e5  # log of a probability of nothing; infinity would make grad
 
 @dataclass(frozen=True)
 class Band:
-    """The units that a row of the lattice keeps, from `first` to `last` [B, T + 1]; lessons are
-    padded at the end. `units` and `tokens` are how many each lesson has, [B].
+    """The part of the lattice that the loss sums over: in each row (number of tokens) the units
+    from `first` to `last`, both [B, T + 1]. `units` and `tokens` [B] are the true lengths of padded
+    lessons.
     """
 
     first: Tensor
@@ -30,22 +33,22 @@ class Band:
 
     @property
     def nodes(self) -> Tensor:
-        """The unit of every node [B, T + 1, W]; beyond a row's last unit, that unit."""
+        """The unit of each node [B, T + 1, W]; padding repeats the row's last unit."""
         width = int((self.last - self.first).max()) + 1
         steps = torch.arange(width, device=self.first.device)
         return torch.minimum(self.first[..., None] + steps, self.last[..., None])
 
     @property
     def kept(self) -> Tensor:
-        """A mask of the real nodes, [B, T + 1, W]."""
+        """The mask of real nodes [B, T + 1, W], False at padding."""
         width = int((self.last - self.first).max()) + 1
         steps = torch.arange(width, device=self.first.device)
         return steps <= (self.last - self.first)[..., None]
 
 
 def band(places: Tensor, units: Tensor, tokens: Tensor, reach: int) -> Band:
-    """The nodes at most `reach` units from an alignment: `places` [B, T] is the unit that says each
-    token, never falling.
+    """Return the band of nodes at most `reach` units from a known alignment. `places` [B, T] is the
+    unit that speaks each token; it never decreases.
     """
     count = len(places)
     end = (units - 1)[:, None]  # [B, 1]
@@ -61,10 +64,10 @@ def band(places: Tensor, units: Tensor, tokens: Tensor, reach: int) -> Band:
 
 
 def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
-    """-log of the sum over all paths inside the band, [B].
+    """Return -log of the summed probability of all paths inside the band, [B].
 
-    `blank` and `emit` are log-probabilities of the band's nodes [B, T + 1, W]: of going on to the
-    next unit, and of the true token (anything in rows without one).
+    `blank` and `emit` are log-probabilities at the band's nodes [B, T + 1, W]: of a blank, which
+    leads to the next unit, and of the true next token (any value in rows without one).
     """
     ahead = blank.cumsum(-1) - blank  # log of all blanks before each unit of a row
     # Only unit 0 is there before anything was read.
@@ -79,9 +82,9 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
 
 
 def _ways(ahead: Tensor, emit: Tensor, within: Band) -> Tensor:
-    """Log-probabilities [B, 1 + T, W, W] of coming from a unit of a row to one of the next row:
-    with a token, then with blanks. Before the first token and behind a lesson's last one everything
-    stays where it is.
+    """Return matrices [B, 1 + T, W, W] of log-probabilities from each unit of a row to each unit of
+    the next row: one token, then any number of blanks. The first matrix, and those after a lesson's
+    last token, are the identity.
     """
     inside, count = within.kept, ahead.shape[1] - 1
     steps = torch.arange(ahead.shape[-1], device=ahead.device)
@@ -97,8 +100,9 @@ def _ways(ahead: Tensor, emit: Tensor, within: Band) -> Tensor:
 
 
 def _chained(ways: Tensor) -> Tensor:
-    """The product [B, W, W] of matrices of logarithms [B, T, W, W]: pair by pair, because T
-    products one after the other take a graphics card longer than all the rest of a step.
+    """Return the product [B, W, W] of matrices of log-probabilities [B, T, W, W]. They are
+    multiplied pair by pair, because T products one after the other take a graphics card longer than
+    the rest of a step.
     """
     while ways.shape[1] > 1:
         even = ways.shape[1] // 2 * 2

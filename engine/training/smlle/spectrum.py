@@ -1,9 +1,9 @@
-"""The stage `spectrum` of SMLLE and LLMVoX: columns from tokens and aligned phones, behind a prompt
-of the speaker.
+"""The stage `spectrum` of SMLLE and LLMVoX: a network learns to predict mel columns (time steps of
+the spectrum) from tokens and aligned phones, after a prompt of the speaker.
 
-Losses as MELLE's without its post-net and its latents: regression, and a reward for change (flux),
-without which regression ends at a blurred mean.
-Invariant: only the network's inputs are corrupted, never its targets.
+The losses are MELLE's without its post-net and latents: a regression, and a reward for change
+(flux), without which the regression ends at a blurred mean. Invariant: only the network's inputs
+are corrupted, never its targets.
 """
 
 import random
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Lesson:
-    """A prompt and an utterance in one row. T steps, `prompt` of them the prompt's."""
+    """A training sequence of T steps: a prompt of `prompt` steps, then an utterance."""
 
     tokens: Ints  # [T]
     phones: Ints  # [T + ahead] aligned
@@ -69,7 +69,7 @@ def spectrum(run: Run) -> Maker:
 
 
 def spectrum_shape_of(run: Run) -> SpectrumShape:
-    """The shape of the spectrum's network that a recipe asks for."""
+    """Return the shape of the spectrum network from the recipe."""
     spectrum, phones = run.recipe.spectrum, count_of(read_json(run.stage("encode") / PHONES_FILE))
     return SpectrumShape(
         stack_config(spectrum.width, spectrum.stack),
@@ -82,13 +82,13 @@ def spectrum_shape_of(run: Run) -> SpectrumShape:
 
 
 def smlle_shape(run: Run) -> Shape:
-    """The shape of SMLLE's networks that a recipe asks for."""
+    """Return the shape of both of SMLLE's networks from the recipe."""
     own, spectrum = run.recipe.transducer, spectrum_shape_of(run)
     return Shape(stack_config(own.width, own.encoder), spectrum, own.layers, own.joint)
 
 
 class SpectrumLearner(Learner):
-    """The network and its losses."""
+    """Train the spectrum network."""
 
     averaged = "spectrum"
     exact = ("centre", "spread")
@@ -101,7 +101,7 @@ class SpectrumLearner(Learner):
         device: torch.device,
         draws: "Draws | None" = None,
     ) -> None:
-        """`draws` None: all tokens are the true ones."""
+        """`draws`: the sampler of tokens; None = all tokens are the true ones."""
         self._recipe, self._draws = recipe, draws
         self._shape = shape
         self._sides = sides
@@ -126,8 +126,8 @@ class SpectrumLearner(Learner):
         return self._optimise(losses, total)
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        """The losses, and how much of the true variance the columns have (1 is right, 0 is
-        blurred); `own` is the regression of a network that hears itself.
+        """Return the losses. `variance` is the share of the true variance in the output (1 is
+        right, 0 is blurred). `own` is the regression when the network's inputs are its own output.
         """
         lessons = self._lessons(self._sides.validation, draw)
         own = self._losses(lessons, lessons, own=True)["regression"]
@@ -166,14 +166,16 @@ class SpectrumLearner(Learner):
         return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector, prompt)
 
     def _prompt(self, utterance: TokenUtterance) -> Piece:
-        """The beginning of an utterance."""
+        """Return the first seconds of an utterance as a prompt."""
         shape = self._shape
         steps = min(utterance.steps, round(self._recipe.prompt_seconds * STEPS_PER_SECOND))
         phones = utterance.aligned(shape.begin, shape.end)[:steps]
         return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
 
     def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:
-        """Corrupt tokens and alignments as in use: some tokens are wrong, some phones shifted."""
+        """Corrupt tokens and alignments as in use: replace some tokens, shift some lessons' phones
+        by a step.
+        """
         recipe = self._recipe
         dice = np.random.default_rng(draw.getrandbits(32))
         wrong = dice.random(len(lesson.tokens)) < recipe.wrong_tokens
@@ -189,8 +191,9 @@ class SpectrumLearner(Learner):
     def _losses(
         self, sources: Sequence[Lesson], targets: Sequence[Lesson], *, own: bool = False
     ) -> dict[str, Tensor]:
-        """The losses by name, not weighted, of targets with the inputs of sources. `own`: behind
-        the prompt the inputs are the network's own output.
+        """Return the losses by name, without weights. The inputs come from `sources`, the targets
+        from `targets`. With `own`, the network's own output replaces the true input columns after
+        the prompt.
         """
         model, recipe, shape = self._model, self._recipe, self._shape
         inputs, true, real = self._inputs(sources, targets)
@@ -216,8 +219,8 @@ class SpectrumLearner(Learner):
     def _inputs(
         self, sources: Sequence[Lesson], targets: Sequence[Lesson]
     ) -> tuple[Inputs, Tensor, Tensor]:
-        """The network's inputs from the sources, the true columns of the targets [B, T, V], and a
-        mask of the real ones among them [B, T].
+        """Return the network's inputs from `sources`, the true columns of `targets` [B, T, V], and
+        the mask of the steps that are not padding [B, T].
         """
         shape, lengths = self._shape, torch.tensor([len(each.tokens) for each in targets])
         mel = nn.utils.rnn.pad_sequence([each.mel for each in targets], batch_first=True)
@@ -233,8 +236,8 @@ class SpectrumLearner(Learner):
         return inputs, true, real
 
     def _hearing_itself(self, inputs: Inputs, prompts: Tensor) -> Inputs:
-        """The inputs with the network's own output, step by step as in use, in place of the true
-        columns behind prompts of `prompts` [B] steps.
+        """Replace the true input columns after the prompts (`prompts` [B] steps long) by the
+        network's own output, made step by step as in a session.
         """
         model, dropout = self._model, self._recipe.dropout
         heard: list[Tensor] = []
@@ -259,12 +262,14 @@ class SpectrumLearner(Learner):
 
 
 def flux(mean: Tensor, last: Tensor) -> Tensor:
-    """The reward for differing from the column before, as a loss; at most MOST_FLUX a value."""
+    """Return the reward for change as a loss: the negative mean distance from the column before.
+    Each value counts at most MOST_FLUX.
+    """
     return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
 
 
 def _measure(model: Spectrum, sides: Sides[TokenUtterance]) -> None:
-    """Set the scale of the columns by the corpus."""
+    """Set the network's normalisation of mel bands (mean and spread) from the corpus."""
     every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
     bands = torch.from_numpy(mel.astype(np.float32))
@@ -273,17 +278,18 @@ def _measure(model: Spectrum, sides: Sides[TokenUtterance]) -> None:
 
 
 def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
-    """Rows side by side, int64, zeros behind the shorter ones."""
+    """Stack rows of different lengths into one int64 tensor, padded with zeros at the end."""
     tensors = [torch.from_numpy(np.asarray(row).astype(np.int64)) for row in rows]
     return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
 
 
 class Draws:
-    """Tokens that a trained transducer draws, given the true phones, their lengths and the past.
+    """Draws tokens with a trained transducer, given the true phones, their lengths and the true
+    tokens before.
 
-    In use the spectrum never gets true tokens, and a network that learnt on those alone trusts them
-    too much (see codec/draw.py). Each utterance is drawn once: at a pack's low temperature the next
-    draw would be nearly the same, and cost half a step of the spectrum's.
+    In use, the spectrum network never gets true tokens, and a network trained on those alone trusts
+    them too much (see codec/draw.py). Each utterance is drawn once: at a pack's low temperature
+    another draw would be nearly the same, and cost half a step of the training.
     """
 
     def __init__(self, transducer: Transducer, temperature: float) -> None:
@@ -291,7 +297,7 @@ class Draws:
         self._drawn: dict[int, tuple[TokenUtterance, npt.NDArray[np.int16]]] = {}  # by identity
 
     def tokens(self, utterance: TokenUtterance) -> npt.NDArray[np.int16]:
-        """Other tokens [T] for an utterance, from torch's generator."""
+        """Return drawn tokens [T] for an utterance, from torch's generator."""
         if id(utterance) not in self._drawn:
             self._drawn[id(utterance)] = utterance, self._draw(utterance)
         return self._drawn[id(utterance)][1]

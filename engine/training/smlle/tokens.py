@@ -1,12 +1,12 @@
-"""Tokens of SMLLE and LLMVoX, and SMLLE's stage `encode`: every utterance as tokens, spectrum,
-units, and the unit each token belongs to.
+"""Tokens of SMLLE and LLMVoX, and SMLLE's stage `encode`: each utterance as tokens, spectrum, text
+units, and the unit that each token belongs to.
 
-A token of 40 ms is the phone that sounds in its middle, and the nearest of a few shapes: spectra of
-that phone, less the speaker's mean of it. So it holds the spoken sound without its speaker. SMLLE
-takes the first level of SpeechTokenizer, taught by HuBERT; a quantiser that learnt to distinguish
-the phones left 1.7 nats of them open (ours).
-Invariants: a token depends on its own 40 ms, its phone and its speaker; units and tokens are those
-that a session of `engine.tts.smlle` would use.
+A token stands for 40 ms. It names the phone in their middle, and the nearest of a few shapes:
+cluster centres of that phone's spectra, less the speaker's mean spectrum of the phone. So a token
+contains the sound without the speaker. (SMLLE takes the first level of SpeechTokenizer, distilled
+from HuBERT. A quantiser of ours that learnt to distinguish phones left 1.7 nats of them open.)
+Invariants: a token depends only on its own 40 ms, its phone and its speaker. Units and tokens are
+those that a session of `engine.tts.smlle` would use.
 """
 
 import random
@@ -51,8 +51,9 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Steps:
-    """An utterance in steps of one token. `units` [U]: its phones between `begin` and `end`.
-    `said_by` [T]: the unit that sounds in each step. `mel` [2 T, bands]: its columns.
+    """An utterance in T steps of one token. `units` [U] are its phones between `begin` and `end`,
+    `said_by` [T] is the index of the unit that sounds in each step, `mel` [2 T, bands] the
+    spectrum.
     """
 
     units: Ints
@@ -67,12 +68,12 @@ class Steps:
 
     @property
     def rows(self) -> Floats:
-        """[T, 2 bands]"""
+        """The spectrum with one row for each step, [T, 2 * bands]."""
         return self.mel.reshape(-1, COLUMNS * BANDS)
 
 
 def count_of(ids: dict[str, int]) -> int:
-    """Return the number of units of a table of phones: its phones, begin and end."""
+    """Return the number of different units: the phones of a table, begin and end."""
     return max(ids.values()) + 3
 
 
@@ -91,8 +92,8 @@ def steps_of(entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum) -
 
 
 def said_by(starts: Ints, end: int, steps: int) -> Ints:
-    """The unit of each step [steps]: 0 before the first phone's start, the last one from `end` on;
-    starts and end in samples.
+    """Return the index of the unit that sounds in each step: 0 (begin) before the first phone, the
+    last one (end) from sample `end` on. `starts` are samples.
     """
     middles = TOKEN_SAMPLES * np.arange(steps) + TOKEN_SAMPLES // 2
     return np.searchsorted(np.append(starts, end), middles, side="right")
@@ -100,8 +101,8 @@ def said_by(starts: Ints, end: int, steps: int) -> Ints:
 
 @dataclass(frozen=True)
 class Codebook:
-    """`means` [speakers, units, 2 bands]: a mean for each of `speakers`. `shapes` [units, K, 2
-    bands].
+    """The quantiser of spectra. `means` [speakers, units, 2 * bands] are the mean spectra of each
+    phone by each of `speakers`, `shapes` [units, K, 2 * bands] the cluster centres of what remains.
     """
 
     speakers: Ints
@@ -109,7 +110,7 @@ class Codebook:
     shapes: Floats
 
     def tokens(self, speaker: int, steps: Steps) -> npt.NDArray[np.int16]:
-        """The tokens of an utterance [T]; each phone has as many as it has shapes."""
+        """Return the tokens of an utterance [T]. Each phone has as many tokens as it has shapes."""
         place, phones = int(np.searchsorted(self.speakers, speaker)), steps.phones
         rest = (steps.rows - self.means[place, phones])[:, None] - self.shapes[phones]
         nearest = np.square(rest).sum(-1).argmin(-1)
@@ -118,8 +119,8 @@ class Codebook:
 
 
 def make_codebook(run: Run) -> tuple[Path, Path, Path]:
-    """Find the shapes; write table of phones and codebook, and return the files that an encoder
-    needs: table, speaker encoder, codebook.
+    """Cluster the corpus's spectra and write the table of phones and the codebook. Return the files
+    that an encoder needs: table, speaker encoder, codebook.
     """
     table = write_phones(run)
     ids, mel, shards = read_json(table), MelSpectrum(), read_shards(run.stage("corpus"))
@@ -152,7 +153,9 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
 
 
 def _shapes(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
-    """The means of `count` clusters of rows, zeros where there are fewer rows."""
+    """Return the centres of `count` clusters of rows (k-means), zeros where there are
+    fewer rows.
+    """
     found = np.zeros((count, rows.shape[1]), np.float32)
     some = rows if len(rows) <= MOST else dice.choice(rows, MOST, replace=False)
     with warnings.catch_warnings():  # a cluster may be empty: nothing is near it
@@ -167,8 +170,8 @@ def _shapes(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
 
 @dataclass(frozen=True)
 class TokenUtterance(Utterance):
-    """Phones and marks are units without begin and end; `spoken_by` [T] counts units with them: 0
-    is the begin, 1 the first phone.
+    """An utterance as tokens. `phones` and `marks` do not contain begin and end, but the indices in
+    `spoken_by` count them: 0 is the begin, 1 the first phone.
     """
 
     tokens: npt.NDArray[np.int16]  # [T]
@@ -182,11 +185,11 @@ class TokenUtterance(Utterance):
         return len(self.tokens)
 
     def all_phones(self, begin: int, end: int) -> Ints:
-        """Return the phones of all units, between `begin` and `end`."""
+        """Return the phones of all units, with `begin` before and `end` after them."""
         return np.concatenate(([begin], self.phones, [end])).astype(np.int64)
 
     def aligned(self, begin: int, end: int) -> Ints:
-        """X': the phone of each token, [T]."""
+        """Return the phone of each token, [T] (X' in the paper)."""
         return self.all_phones(begin, end)[self.spoken_by]
 
 
@@ -196,7 +199,7 @@ def encode_corpus(run: Run) -> None:
 
 
 class TokenEncoder(ShardEncoder):
-    """Adds tokens and spectra."""
+    """Encode utterances as tokens and spectra."""
 
     def __init__(self, table: str, speaker: str, codebook: str) -> None:
         super().__init__(table, speaker)

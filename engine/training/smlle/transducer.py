@@ -1,7 +1,9 @@
-"""The stage `transducer`: the tokens of a text, and the places where the next phone is needed.
+"""The stage `transducer`: a network learns to predict the tokens of a text, and when it needs the
+next phone (the blank label).
 
-First on the path the corpus knows, then on all paths near it (see `lattice`). Invariant: the logits
-of a lesson's nodes equal those that a session computes one by one.
+It learns first on the alignment known from the corpus, then on all alignments near it (see
+`lattice`). Invariant: the logits of a lesson's nodes equal those that a session computes one by
+one.
 """
 
 import random
@@ -28,13 +30,13 @@ FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it 
 
 
 def transducer(run: Run) -> Maker:
-    """The learner of the transducer."""
+    """Return a function that makes the transducer's learner on a device."""
     recipe, shape, sides = run.recipe.transducer, smlle_shape(run), read_sides(run, TokenUtterance)
     return lambda device: TransducerLearner(recipe, shape, sides, device)
 
 
 class TransducerLearner(Learner):
-    """The network and its loss."""
+    """Train the transducer."""
 
     averaged = "transducer"
 
@@ -56,7 +58,7 @@ class TransducerLearner(Learner):
         return self._optimise({"path" if reach == 0 else "lattice": loss})
 
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
-        """Both losses, per token."""
+        """Return both losses per token: of the known alignment, and of those near it."""
         lessons = self._lessons(self._sides.validation, draw)
         return {
             "path": self._loss(lessons, 0),
@@ -70,7 +72,9 @@ class TransducerLearner(Learner):
         return self._bucket(side, lambda each: each.steps, draw, longest)
 
     def _loss(self, lessons: Sequence[TokenUtterance], reach: int) -> Tensor:
-        """-log probability per token."""
+        """Return -log of the probability per token, summed over alignments at most `reach` units
+        from the known one.
+        """
         model, shape = self._model, self._shape
         phones = padded([each.all_phones(shape.begin, shape.end) for each in lessons])
         marks = padded([np.pad(each.marks, 1) for each in lessons])
@@ -88,7 +92,9 @@ class TransducerLearner(Learner):
         return losses.sum() / counts.sum()
 
     def _logits(self, phones: Tensor, marks: Tensor, tokens: Tensor, within: Band) -> Tensor:
-        """Logits of the band's nodes [B, T + 1, W, V + 1] from phones and marks [B, U]."""
+        """Return the logits of the band's nodes [B, T + 1, W, V + 1], from phones and
+        marks [B, U].
+        """
         model, share = self._model, self._recipe.dropout
         mask = causal(phones.shape[1], phones.device)
         rows = functional.dropout(model.embedded(phones, marks), share, model.training)

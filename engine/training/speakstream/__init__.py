@@ -1,7 +1,7 @@
-"""SpeakStream, small: one network predicts levels of spectra, a vocoder makes them sound.
+"""A small SpeakStream: a network predicts quantised spectra, a vocoder turns them into sound.
 
-The paper trains one network a window size; here the size m is drawn for every batch, so that the
-delay can be chosen in use (ours). The loss counts on speech and its ends alone (III-B).
+The paper trains one network for each window size m. Here m is drawn for every batch, so that one
+network can be used with any delay (ours). Only speech and the ends of units have a loss (III-B).
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,9 @@ from engine.training.recipe import (
 
 @dataclass(frozen=True)
 class Vocoder(Sound):
-    """A decoder of pulses behind spectra, which SMLLE and LLMVoX use too."""
+    """The vocoder of spectra (pulses and filters), which SMLLE and LLMVoX use too, and its
+    training.
+    """
 
     width: int = 256
     blocks: int = 6
@@ -31,7 +33,7 @@ class Vocoder(Sound):
 
 @dataclass(frozen=True)
 class Voice:
-    """The network of SpeakStream."""
+    """SpeakStream's network and its training."""
 
     schedule: Schedule
     width: int = 256

@@ -1,9 +1,10 @@
-"""SpeakStream's corpus: every utterance as a spectrum, its words with their first positions, and a
-speaker vector; for the complete corpus the scale of the levels and the mean rate. Then its lessons:
-an utterance as windows of m words, each followed by the speech of its first n.
+"""The training data of SpeakStream. The stage `encode` turns each utterance into a spectrum, its
+words with their first positions, and a speaker vector; it also measures the range of the levels and
+the mean rate of the corpus. A lesson is an utterance in windows of m words, each followed by the
+speech of its first n words.
 
-Invariants: a word's speech reaches to the next word, so a pause belongs to the word before it, as
-in VoXtream2, 4.1; a lesson is what a session feeds its network, position by position.
+Invariants: a word's speech lasts until the next word, so a pause belongs to the word before it, as
+in VoXtream2, 4.1; a lesson is what a session feeds to its network, position by position.
 """
 
 import random
@@ -46,9 +47,9 @@ Words = tuple[npt.NDArray[np.int16], ...]
 
 @dataclass(frozen=True)
 class WordsUtterance(Utterance):
-    """Spectrum [T, BANDS], every sounding word's ids, the positions at which the words begin and
-    the last one ends [words + 1], and which of its word's ids every position says, from the first
-    word on [positions].
+    """An utterance with its words. `mel` [T, BANDS] is the spectrum, `words` has the ids of each
+    spoken word, `starts` [words + 1] the positions at which the words begin and the last one ends,
+    `said` [positions] the index of the spoken id within its word, from the first word on.
     """
 
     mel: npt.NDArray[np.float16]
@@ -64,7 +65,9 @@ class WordsUtterance(Utterance):
 
 @dataclass(frozen=True)
 class Scale:
-    """Measures of a corpus: ends of the levels, and the mean rate."""
+    """Measures of a corpus: the lowest and highest level of its spectra, and its mean rate (`pace`,
+    SPS).
+    """
 
     lowest: float
     highest: float
@@ -86,12 +89,12 @@ def encode_corpus(run: Run) -> dict[str, float]:
 
 
 def read_scale(run: Run) -> Scale:
-    """The scale that encode_corpus() measured."""
+    """Read the scale that encode_corpus() measured."""
     return Scale(**read_json(run.stage("encode") / SCALE_FILE))
 
 
 class _Encoder(ShardEncoder):
-    """Adds spectra and words."""
+    """Encode utterances as spectra and words."""
 
     def __init__(self, table: str, speaker: str, seed: int) -> None:
         super().__init__(table, speaker, seed)
@@ -110,8 +113,9 @@ class _Encoder(ShardEncoder):
     def _words(
         self, entry: Entry, positions: int
     ) -> tuple[Words, npt.NDArray[np.int32], npt.NDArray[np.int16]] | None:
-        """Return the ids of every sounding word, the positions between the words, and the spoken id
-        of every position. None if the text and the spoken phones do not agree.
+        """Return the ids of each spoken word, the positions at which words begin and the last one
+        ends, and the index of the spoken id at each position. None if the text and the spoken
+        phones do not agree.
         """
         script, phoned = Script(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
@@ -148,9 +152,10 @@ def _scale(files: Sequence[Path]) -> Scale:
 
 @dataclass(frozen=True)
 class Lesson:
-    """`ids` [L] of text, NOTHING where a position is speech; `inputs` [L] the position of the
-    spectrum that is heard, `targets` [L] the one to predict, `end` [L] whether its unit ends with
-    it, `unit` [L] the id that the target says, `later` [L] the one said after it.
+    """A training sequence of L positions, blocks of text and of speech in turn. `ids`: text,
+    NOTHING at speech. `inputs` and `targets`: indices in `mel`, the spectrum fed in and the one to
+    predict. `end`: 1 if the target is the last position of its unit. `unit`: the id that the target
+    speaks, `later`: the id after it. NOTHING where there is none.
     """
 
     ids: npt.NDArray[np.int64]
@@ -165,7 +170,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Batch:
-    """Lessons side by side, padded at the end with text that has no loss."""
+    """A batch of lessons, padded at the end with text that has no loss."""
 
     ids: Tensor  # [B, L]
     inputs: Tensor  # [B, L, COLUMNS, BANDS] levels
@@ -177,12 +182,14 @@ class Batch:
 
     @property
     def is_speech(self) -> Tensor:
-        """True [B, L] at the positions of speech."""
+        """True at the positions of speech, [B, L]."""
         return self.ids == NOTHING
 
 
 def lesson(utterance: WordsUtterance, size: int, hop: int) -> Lesson:
-    """An utterance in windows of `size` words, without the silence before it."""
+    """Return the lesson of an utterance in windows of `size` words that advance by `hop` words,
+    without the silence before the first word.
+    """
     first, last = int(utterance.starts[0]), int(utterance.starts[-1])
     mel = utterance.mel[first * COLUMNS : last * COLUMNS].reshape(-1, COLUMNS, BANDS)
     words, starts = utterance.words, [int(start) - first for start in utterance.starts]
@@ -215,7 +222,7 @@ def lesson(utterance: WordsUtterance, size: int, hop: int) -> Lesson:
 
 
 def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
-    """The ids that a window's words say, each with its positions, in order."""
+    """Return the ids that a window's words speak, in order, each with its number of positions."""
     said = utterance.said.tolist()
     return [
         (utterance.words[number][place], sum(1 for _ in same))
@@ -227,7 +234,7 @@ def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> li
 def collated(
     lessons: Sequence[Lesson], levels: Levels, device: torch.device | None = None
 ) -> Batch:
-    """Lessons side by side on a device (None = the CPU), nothing corrupted yet."""
+    """Collate lessons into a batch on a device (None = the CPU). Nothing is corrupted yet."""
     mel = torch.from_numpy(np.concatenate([each.mel for each in lessons])).to(device)
     ends = [mel.new_full((1, COLUMNS, BANDS), end, dtype=torch.long) for end in (LOST, NOTHING)]
     table = torch.cat((levels.quantised(mel.float()), *ends))  # [all positions + 2, COLUMNS, BANDS]
@@ -238,7 +245,9 @@ def collated(
         return nn.utils.rnn.pad_sequence(rows, True, padding).to(device)
 
     def heard(name: str, nowhere: int) -> Tensor:
-        """The levels at the places of `name`; those below 0 are row `nowhere` of the table."""
+        """Return the levels at the indices in the field `name`; row `nowhere` of the table for
+        those below 0.
+        """
         rows = (getattr(each, name) for each in lessons)
         placed = [np.where(r < 0, nowhere, r + n) for r, n in zip(rows, firsts, strict=False)]
         together = nn.utils.rnn.pad_sequence(list(map(torch.from_numpy, placed)), True, nowhere)
@@ -258,8 +267,9 @@ def collated(
 
 
 def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
-    """Make some input positions a little wrong, and drop some, two or three together (RichTTS): in
-    use the inputs are the network's own.
+    """Corrupt a batch's inputs, because in use they are the network's own output: move the levels
+    of the share `wrong` of positions a little, and drop the share `lost`, two or three in a row
+    (RichTTS).
     """
     shape = batch.ids.shape
     off = torch.randint(-2, 3, batch.inputs.shape, device=batch.inputs.device)

@@ -34,19 +34,19 @@ from engine.tts.speakstream.model import SpeakStreamModel
 
 
 def voice(run: Run) -> Maker:
-    """The learner of the network."""
+    """Return a function that makes the network's learner on a device."""
     recipe, sides, scale = run.recipe.voice, read_sides(run, WordsUtterance), read_scale(run)
     return lambda device: SpeakStreamLearner(recipe, sides, scale, device)
 
 
 def shape_of(recipe: Voice) -> Shape:
-    """The shape a recipe asks for."""
+    """Return the shape of SpeakStream's network from its section of a recipe."""
     stack = stack_config(recipe.width, recipe.stack)
     return Shape(stack, level_width=recipe.level_width, prenet=recipe.prenet)
 
 
 def fresh_model(shape: Shape) -> SpeakStreamModel:
-    """The network with first weights drawn from torch's generator, ready to learn."""
+    """Build the network with initial weights from torch's generator."""
     model = SpeakStreamModel(shape)
     first_weights(model)
     scale_residuals(model.stack)
@@ -61,8 +61,9 @@ def hidden(
     prenet_dropout: float,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Return the network's output at every position of lessons [B, L, D]. A share of the pre-net is
-    dropped. Levels are computed for speech alone, because two thirds of the positions are text.
+    """Return the network's output at each position of a batch, [B, L, D]. `prenet_dropout` and
+    `dropout` are shares of values set to zero. Levels are embedded at speech alone, because two
+    thirds of the positions are text.
     """
     x = model.read(batch.ids.clamp(min=0), batch.speakers)
     speech = batch.is_speech
@@ -74,7 +75,7 @@ def hidden(
 
 
 class SpeakStreamLearner(Learner):
-    """The network and its losses."""
+    """Train SpeakStream's network."""
 
     averaged = "voice"
 
@@ -105,14 +106,14 @@ class SpeakStreamLearner(Learner):
         return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
 
     def _lesson(self, utterance: WordsUtterance, window: int) -> Lesson:
-        """Return an utterance in windows of `window` words, from memory if it was made before."""
+        """Return the lesson of an utterance in windows of `window` words; lessons are cached."""
         key = id(utterance), window
         if key not in self._lessons:
             self._lessons[key] = lesson(utterance, window, self._recipe.hop)
         return self._lessons[key]
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
-        """Return the cross-entropy of the levels and of the ends."""
+        """Return the cross-entropy of the levels and that of the units' ends."""
         recipe, model = self._recipe, self._model
         real = batch.unit != NOTHING  # [B, L]
         with self._autocast():
@@ -128,7 +129,7 @@ class SpeakStreamLearner(Learner):
 
 
 def export_pack(run: Run) -> packing.Facts:
-    """Write the pack."""
+    """Write SpeakStream's pack."""
     own, scale = run.recipe.voice, read_scale(run)
     generation = Generation(
         window=own.window,

@@ -1,7 +1,7 @@
-"""The stage `vocoder`: a decoder of pulses learns to make spectra sound.
+"""The stage `vocoder`: a decoder (pulses and filters) learns to turn mel spectra into sound.
 
-It learns on true columns, and on columns rounded to their levels, which are all that the network of
-SpeakStream predicts. Invariant: its input depends on the samples alone.
+It learns on exact spectra and on spectra rounded to levels, because SpeakStream's network predicts
+only levels. Invariant: its input depends on the samples alone.
 """
 
 import random
@@ -30,14 +30,14 @@ LEAD = 5 * COLUMN  # samples before a window, which its first columns need
 
 
 def vocoder(run: Run) -> Maker:
-    """The learner of the vocoder."""
+    """Return a function that makes the vocoder's learner on a device."""
     recipe = run.recipe.vocoder
     speech, levels = read_speech(run, recipe.hours), read_scale(run).levels
     return lambda device: VocoderLearner(recipe, speech, levels, device)
 
 
 class VocoderLearner(SoundLearner):
-    """A decoder behind its columns, and a critic."""
+    """Train the vocoder, with a critic."""
 
     averaged = "vocoder"
 
@@ -59,7 +59,7 @@ class VocoderLearner(SoundLearner):
         return pcm, output, losses
 
     def _columns(self, pcm: Tensor, draw: random.Random) -> Tensor:
-        """The true columns; rounded to their levels in a share of the windows."""
+        """Return the spectra of samples; in a share of the windows they are rounded to levels."""
         mel = self._spectrum(pcm)[:, LEAD // COLUMN :]
         rough = self._levels.restored(self._levels.quantised(mel))
         rounded = [draw.random() < self._recipe.rounded for _ in mel]
@@ -68,7 +68,9 @@ class VocoderLearner(SoundLearner):
     def _batch(
         self, side: tuple[CorpusUtterance, ...], draw: random.Random
     ) -> tuple[Tensor, PitchTrack]:
-        """Samples [B, LEAD + S] and the pitch of the last S, of windows of whole frames."""
+        """Draw windows of complete frames. Return samples [B, LEAD + S], and the pitch of the last
+        S.
+        """
         frames = self._recipe.window_frames
         samples, tracks = [], []
         for _ in range(self._batch_size):

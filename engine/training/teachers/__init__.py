@@ -1,1 +1,1 @@
-"""The free synthesisers that speak the corpus, and the sounds they have in common."""
+"""The free synthesisers that speak the corpus, and the set of sounds that they share."""

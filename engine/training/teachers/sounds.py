@@ -50,7 +50,9 @@ def phoned(text: str, espeak: Espeak) -> list[PhonedWord]:
 
 
 def of_ipa(phone: str) -> tuple[str, ...]:
-    """Sounds of a phone as espeak spells it; none for a silent one. KeyError if unknown."""
+    """Return the sounds of a phone in espeak's spelling; none for a silent one. KeyError if it is
+    unknown.
+    """
     bare = phone.strip(" ˈˌ|_͡\u200d").replace("ˈ", "").replace("ˌ", "")
     if not bare:
         return ()

@@ -1,6 +1,6 @@
 """The synthesisers that speak the corpus, behind one function: text in, samples and the exact times
-of their sounds out. flite, festival and espeak-ng are stretched; Kokoro keeps rates by
-itself.
+of their sounds out. flite, festival and espeak-ng are stretched to a rate; Kokoro speaks at a
+requested rate.
 
 Invariant: a take's sounds follow each other without gap or overlap from sample 0 to its end.
 """
@@ -35,10 +35,10 @@ LICENCES: Final = {
 
 @dataclass(frozen=True)
 class Request:
-    """A text to speak. `stretch` lengthens every sound; `pitch_hz` applies if the voice allows it.
+    """A text to speak. `stretch` lengthens every sound; `pitch_hz` applies if the voice follows it.
 
-    A synthesiser in EXACT uses neither. Its `rates` (SPS) are for equal parts of the words; none
-    means the voice's own pace. `mixed`: other voices with their shares.
+    A synthesiser in EXACT uses neither. It uses `rates` (SPS), one for each of equal parts of the
+    words (none = the voice's own pace), and `mixed`, other voices and their shares.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Sound:
 
 @dataclass(frozen=True)
 class Take:
-    """A synthesiser's answer to a request."""
+    """A synthesiser's answer to a request: samples, and the times of their sounds."""
 
     pcm: npt.NDArray[np.float32]
     sample_rate: int
@@ -126,7 +126,7 @@ def _flite_take(request: Request, wave: Path) -> Take | None:
 
 
 def _festival(requests: Sequence[Request]) -> list[Take | None]:
-    """All requests in one process: loading the voice takes longer than a sentence."""
+    """Speak all requests in one process, because loading the voice takes longer than a sentence."""
     with tempfile.TemporaryDirectory(prefix="rubato-festival-") as folder:
         lines = ["(voice_cmu_us_slt_arctic_hts)"]
         for number, request in enumerate(requests):
@@ -217,8 +217,9 @@ def _kokoro_take(request: Request) -> Take | None:
 def _ipa_take(
     pcm: npt.NDArray[np.float32], sample_rate: int, phones: Sequence[tuple[str, int]]
 ) -> Take | None:
-    """A take from phones as espeak spells them ("" = silence) with the sample of each one's
-    start."""
+    """Return a take from phones in espeak's spelling ("" = silence), each with its first sample.
+    None if a phone is unknown.
+    """
     ends = [*(start for _, start in phones[1:]), len(pcm)]
     try:
         sounds_ = [
@@ -235,7 +236,9 @@ def _take(
     sample_rate: int,
     phones: Sequence[tuple[tuple[str, ...], int, int]],
 ) -> Take | None:
-    """Sounds from phones; those of a phone that is several sounds get equal parts of it."""
+    """Return a take from phones, each as its sounds, first sample and end. Several sounds of a
+    phone get equal parts of it.
+    """
     listed: list[Sound] = []
     for spelling, start, end in phones:
         edges = np.linspace(start, end, len(spelling) + 1).round().astype(int)

@@ -1,6 +1,7 @@
-"""Kokoro's sentences as it was published: planned when all of their words are known.
+"""Kokoro's speech of complete sentences, as it was published: a sentence is planned when all of its
+words are known.
 
-Invariant: the time of a phone is where its first symbol begins, so nothing has to be aligned.
+Invariant: a phone begins where its first symbol begins, so nothing has to be aligned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,8 +33,8 @@ MOST_MACHINES: Final = 256  # voices that stay ready, half a megabyte each
 
 @dataclass(frozen=True)
 class Said:
-    """Samples at 24 kHz, and the phones of espeak-ng with the sample at which each begins; a phone
-    "" is silence.
+    """Samples at 24 kHz, and espeak-ng's phones, each with its first sample; the phone "" is
+    silence.
     """
 
     pcm: Pcm
@@ -42,7 +43,9 @@ class Said:
 
 @cache
 def model() -> KokoroSynthesiser:
-    """Kokoro, fetched and cut unless that was done. AssetError, ModelError."""
+    """Return Kokoro. It is fetched and its graph is cut, unless that was done before. AssetError,
+    ModelError.
+    """
     fetch(NAME)
     loaded = registry.load(SpeechSettings(engine=NAME), lambda text, share: None)
     assert isinstance(loaded, KokoroSynthesiser)
@@ -51,7 +54,7 @@ def model() -> KokoroSynthesiser:
 
 @lru_cache(maxsize=MOST_MACHINES)
 def machine(voice: str, mixed: Mixed) -> Machine:
-    """A voice into which others are mixed, each with its share; the rest of 1 is its own."""
+    """Return a voice blended with others, each with its share. The rest of 1 is its own share."""
     named = {each.name: each for each in model().voices()}
     own = 1 - sum(share for _, share in mixed)
     parts = ((named[voice], own), *((named[name], share) for name, share in mixed))
@@ -59,8 +62,8 @@ def machine(voice: str, mixed: Mixed) -> Machine:
 
 
 def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | None:
-    """A text at exactly the rates (SPS), which hold for equal parts of its words; () = the voice's
-    own pace. None for a text without a sound.
+    """Speak a text at exactly the given rates (SPS), one for each of equal parts of its words; () =
+    the voice's own pace. None for a text without a sound.
     """
     words, texts = phoned(text, speaking.espeak), text.casefold().split()
     asked = [rates[n * len(rates) // len(words)] if rates else None for n in range(len(words))]
@@ -82,7 +85,9 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
 
 
 def _rendered(speaking: Machine, plan: Plan) -> tuple[Pcm, Frames]:
-    """Samples, and the one at which each symbol begins and the last one ends."""
+    """Return a plan's samples, and the samples at which each symbol begins and the last
+    one ends.
+    """
     pcm = render(speaking.parts, speaking.given, plan, plan.first, plan.limit).clip(-1, 1)
     pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
     faded_out(pcm)
@@ -91,7 +96,9 @@ def _rendered(speaking: Machine, plan: Plan) -> tuple[Pcm, Frames]:
 
 
 def _timed(plan: Plan, places: Sequence[int], *, british: bool) -> Iterator[tuple[str, int]]:
-    """Phones, and the silences at marks, from the places of symbols."""
+    """Yield a plan's phones with their first samples, and "" for the silence at each punctuation
+    mark. `places`: the first sample of each symbol.
+    """
     script = plan.script
     for word, first, end in zip(plan.wish.words, script.firsts, script.ends, strict=True):
         at = first

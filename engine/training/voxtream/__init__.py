@@ -1,6 +1,8 @@
-"""VoXtream2, the built-in voice, and VoXtream, which learns on from it with its codes.
+"""VoXtream2, the built-in voice, and VoXtream, which starts from the built-in voice's weights and
+codes.
 
-As in VoXtream2, 3.2 to 3.4; VoXtream's depth transformer stays frozen, as in its paper (3.1).
+The training follows VoXtream2, 3.2 to 3.4; VoXtream's depth transformer stays frozen, as in its
+paper (3.1).
 """
 
 from dataclasses import dataclass
@@ -25,8 +27,9 @@ VOXTREAM: Final = "voxtream"
 
 @dataclass(frozen=True)
 class Codec:
-    """The small codec, 24 kHz and 12.5 frames a second, and its codes, which are learnt with a
-    decoder of spectra."""
+    """The small codec (24 kHz, 12.5 frames a second) and its codes, which are learnt with a decoder
+    of spectra.
+    """
 
     schedule: Schedule
     codebooks: int = 8
@@ -58,7 +61,7 @@ class Decoder(Sound):
 
 @dataclass(frozen=True)
 class Speaker:
-    """The encoder of a speaker's vector."""
+    """The speaker encoder, which makes a speaker's vector, and its training."""
 
     schedule: Schedule
     channels: int = 128
@@ -103,9 +106,7 @@ class Voxtream2Voice(Voice):
 
 @dataclass(frozen=True)
 class VoxtreamExport(Export):
-    """Parameters of an exported voice; Generation in engine/tts/voxtream/config.py explains
-    them.
-    """
+    """The pack to write; engine/tts/voxtream/config.py explains these parameters at Generation."""
 
     guidance: float = 1.5
     acoustic_guidance: float = 1.0
@@ -132,7 +133,7 @@ class Voxtream2Recipe(Recipe):
 
 @dataclass(frozen=True, kw_only=True)
 class VoxtreamRecipe(Recipe):
-    """Codes, speaker encoder and first weights are the built-in voice's."""
+    """VoXtream's recipe. Codes, speaker encoder and first weights are the built-in voice's."""
 
     decoder: Decoder
     voice: Voice

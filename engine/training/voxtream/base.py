@@ -1,4 +1,6 @@
-"""The built-in voice, which VoXtream learns on from: shapes, phones, first weights."""
+"""The built-in voice's configurations, phones and weights, from which VoXtream's
+training starts.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,30 +20,30 @@ from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_wei
 
 
 def base_file(name: str) -> Path:
-    """A file of the built-in voice's pack."""
+    """Return a file of the built-in voice's pack."""
     return resource("starter", name)
 
 
 def base_shape() -> ModelConfig:
-    """The shape of its network."""
+    """Return the configuration of the built-in voice's network."""
     return pack.read_pack_config(base_file(pack.CONFIG_FILE)).shape
 
 
 def base_codec() -> SmallCodecConfig:
-    """The shape of its codec."""
+    """Return the configuration of the built-in voice's codec."""
     file = base_file(pack.CODEC_FILE)
     return read_config(metadata(file).get(SHAPE_KEY, ""), file)
 
 
 def base_phones() -> dict[str, int]:
-    """Ids of its phones, without marks: the meaning of its embeddings."""
+    """Return the built-in voice's phone ids, without marks. They index its embeddings."""
     table = read_json(base_file(pack.PHONES_FILE))
     return {phone: number for phone, number in table.items() if phone not in MARKS}
 
 
 def base_weights(own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the released model's weights for the keys of `own`, fp32 on the CPU. VoXtream has
-    fewer duration tokens; they are the first of VoXtream2's.
+    """Return the built-in voice's weights for the keys of `own`, fp32 on the CPU. VoXtream has
+    fewer duration tokens than VoXtream2, namely the first ones, so its rows are the first ones too.
     """
     config = pack.read_pack_config(base_file(pack.CONFIG_FILE))
     target = Target(torch.device("cpu"), torch.float32, threads=1)

@@ -1,13 +1,15 @@
-"""VoXtream's corpus: every utterance as codes, duration tokens, phone ids and a speaker vector, and
-the sequences that its network is trained on.
+"""The training data of VoXtream2 and VoXtream: each utterance as codes, duration tokens, phone ids
+and a speaker vector, and the sequences (lessons) made of them.
 
 A sequence is a prompt without text, then utterances of the same speaker until the window is full:
+
     columns      0 .. P          P + 1 ..
     phones       bos, masked     the phones each frame speaks
     codes        prompt's        the spoken ones, one column later (acoustic codes two)
-Invariants: a sequence is exactly what a session of `engine.tts.voxtream` would feed to its model;
-the encoder gets what it gets in use: clean speech to say, and prompts as a person records them
-(with noise and rooms in the recipe's share).
+
+Invariants: a sequence is exactly what a session of `engine.tts.voxtream` would feed to its model.
+The encoders get the same kind of speech as in use: clean speech to say, and prompts as a person
+records them (a share of them with noise and rooms).
 """
 
 import random
@@ -57,8 +59,9 @@ def encode_corpus(run: Run) -> None:
 
 @dataclass(frozen=True)
 class VoxtreamUtterance(Utterance):
-    """Codes and prompt codes [K, T], a token per speech frame, and phone ids. `place`: the index of
-    the utterance in its shard.
+    """An utterance as codes [K, T]; `prompt` are its codes as a prompt, perhaps with noise.
+    `tokens` has a duration token for each speech frame, `place` is the utterance's number in its
+    shard.
     """
 
     place: int
@@ -79,7 +82,7 @@ class VoxtreamUtterance(Utterance):
 
 
 class _Encoder(ShardEncoder):
-    """Encodes the utterances of a shard and adds their codes."""
+    """Encode utterances as codes, duration tokens and phone ids."""
 
     def __init__(
         self, table: str, speaker: str, codec: str, seed: int, noisy: float, system: str
@@ -116,7 +119,7 @@ class _Encoder(ShardEncoder):
         )
 
     def _codes(self, pcm: Pcm) -> npt.NDArray[np.int16]:
-        """[K, T]"""
+        """Return the codes [K, T] of samples."""
         codes = self._codec.encode(torch.from_numpy(pcm)[None, None])
         return codes[0].numpy().astype(np.int16)
 
@@ -126,8 +129,8 @@ class _Encoder(ShardEncoder):
 
 @dataclass(frozen=True)
 class Lesson:
-    """A training sequence. `text` is the input of the phone transformer, `rows` the places in it of
-    each column's two phones; labels are -1 where nothing is to be learnt.
+    """A training sequence. `text` is the input of the phone transformer, `rows` the indices in it
+    of each column's two phones. Labels are -1 where nothing is to be learnt.
     """
 
     text: Ints  # [P]
@@ -141,7 +144,9 @@ class Lesson:
 def person_of(
     people: People[VoxtreamUtterance], draw: random.Random
 ) -> tuple[VoxtreamUtterance, ...]:
-    """The utterances of a random speaker, weighted by the length of their speech."""
+    """Draw a speaker, weighted by the length of his or her speech; return the speaker's
+    utterances.
+    """
     weights = [sum(utterance.frames for utterance in person) for person in people.values()]
     return draw.choices(list(people.values()), weights)[0]
 
@@ -149,7 +154,9 @@ def person_of(
 def sequence(
     person: Sequence[VoxtreamUtterance], draw: random.Random, window: int, prompt: int
 ) -> Lesson:
-    """A sequence of at most `window` frames, of which up to `prompt` are the prompt."""
+    """Draw a lesson of at most `window` frames, the first up to `prompt` of which are
+    the prompt.
+    """
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
     room, ends = window - opening.shape[1], draw.random() < ENDING
@@ -158,8 +165,8 @@ def sequence(
 
 
 def stretch(person: Sequence[VoxtreamUtterance], draw: random.Random, window: int) -> Lesson:
-    """At most `window` frames of one speaker with all their text, begun anywhere in an utterance:
-    VoXtream's lesson, in which every frame is to be learnt and any part may be a prompt.
+    """Draw a lesson of VoXtream: at most `window` frames of one speaker with all of their text,
+    begun anywhere in an utterance. Every frame is to be learnt, so any part may serve as a prompt.
     """
     builder = _Builder(0, marked=False)  # VoXtream has no marks
     first = draw.choice(person)
@@ -170,8 +177,8 @@ def stretch(person: Sequence[VoxtreamUtterance], draw: random.Random, window: in
 
 
 def begun_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
-    """The rest of an utterance without marks from a speech frame on. Its first token advances by
-    one phone, because its phones begin with that frame's.
+    """Return an utterance from a speech frame on. Its first token advances by one phone, because
+    its phones begin with that frame's. Marks keep their old places, so they must not be used.
     """
     first, last = utterance.spans()[frame].tolist()
     tokens = utterance.tokens[frame:].copy()
@@ -193,7 +200,9 @@ def _filled(
     *,
     ends: bool,
 ) -> list[npt.NDArray[np.int16]]:
-    """Codes [K, T] of utterances until the room is full, or of a text that `ends` within it."""
+    """Add utterances of a speaker until `room` frames are full, or, with `ends`, end the text
+    within them. Return the utterances' codes [K, T].
+    """
     codes = []
     while builder.frames < room:
         utterance = draw.choice(person)
@@ -211,7 +220,7 @@ def one_utterance(
     draw: random.Random,
     prompt: int,
 ) -> Lesson:
-    """Return the sequence of an entire utterance after a prompt of at most `prompt` frames."""
+    """Return the lesson of a complete utterance after a prompt of at most `prompt` frames."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
     codes = (opening, builder.add(utterance, utterance.frames))
@@ -224,7 +233,7 @@ def behind_another(
     draw: random.Random,
     prompt: int,
 ) -> Lesson:
-    """Return VoXtream's sequence of an entire utterance. The prompt is the end of another utterance
+    """Return VoXtream's lesson of a complete utterance. Its prompt is the end of another utterance
     with its text, at most `prompt` frames of speech.
     """
     builder = _Builder(0, marked=False)
@@ -239,14 +248,16 @@ def behind_another(
 def _prompt(
     person: Sequence[VoxtreamUtterance], draw: random.Random, frames: int
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.float32]]:
-    """Codes [K, T] of a prompt of at most `frames` frames, and its speaker's unit vector."""
+    """Draw a prompt of at most `frames` frames. Return its codes [K, T] and its speaker's unit
+    vector.
+    """
     utterances = [draw.choice(person) for _ in range(1 + frames // 12)]
     codes = np.concatenate([utterance.prompt for utterance in utterances], axis=1)[:, :frames]
     return codes, mean_vector(utterances)
 
 
 class _Builder:
-    """Appends utterances to a prompt: text, rows of each column, tokens."""
+    """Builds a lesson: a prompt to which utterances are appended."""
 
     def __init__(self, prompt_frames: int, *, marked: bool = True) -> None:
         self._prompt, self._marked = prompt_frames, marked
@@ -263,8 +274,9 @@ class _Builder:
         return len(self._spans)
 
     def add(self, utterance: VoxtreamUtterance, most: int) -> npt.NDArray[np.int16]:
-        """Add as much of an utterance as there is room for; return the codes [K, T] that were
-        used."""
+        """Append as much of an utterance as `most` frames in all leave room for. Return the codes
+        [K, T] of the appended frames.
+        """
         marks = {int(n): int(number) for n, number in utterance.marks if self._marked}
         for count, phone in enumerate(utterance.phones.tolist()):
             self._places.append(len(self._text))
@@ -286,8 +298,9 @@ class _Builder:
         return utterance.codes[:, :frames]
 
     def close(self) -> int:
-        """End the text after the last utterance; return how many of its last frames are not
-        used."""
+        """End the text after the last utterance. Return how many of that utterance's last frames
+        are dropped.
+        """
         unused = self.frames - self._last_speech - CLOSING_FRAMES
         del self._spans[self._last_speech :], self._tokens[self._last_speech :]
         for number, mark in ((self._spoken, SILENCE), (self._spoken + 1, EOS)):
@@ -303,13 +316,17 @@ class _Builder:
         draw: random.Random,
         speaker: npt.NDArray[np.float32],
     ) -> Lesson:
-        """The appended utterances as a lesson; their codes [K, T] in parts, the prompt's first."""
+        """Return the lesson. `codes` [K, T] are those of the prompt and of each
+        appended utterance.
+        """
         whole = np.concatenate(codes, axis=1).astype(np.int64)
         text, rows, tokens = self._built(draw)
         return Lesson(text, rows, whole, tokens, self._prompt, speaker)
 
     def _built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
-        """Text with the prompt's masked phones, rows [T, 2] of all columns, tokens [T]."""
+        """Return the text with the prompt's masked phones, the rows [T, 2] of all columns, and the
+        tokens [T].
+        """
         lead = self._prompt + 1
         furthest = max(last for _, last in self._spans) + draw.randint(MIN_AHEAD, MAX_AHEAD)
         place = self._places[min(furthest, len(self._places) - 1)] + 1

@@ -1,8 +1,9 @@
-"""From phones with times to duration tokens: the phones of every 80 ms frame.
+"""Duration tokens from the times of phones. A duration token says which phones an 80 ms frame
+speaks.
 
-Of all sequences that the alignment cursor can walk (VoXtream2, 3.1), walk() finds the one that
-covers the sound best. Invariant: walking the tokens from before the first phone ends on the last
-phone, exactly.
+Of all sequences of tokens that the alignment cursor can walk (VoXtream2, 3.1), walk() finds the one
+that fits the sound best. Invariant: the walk begins before the first phone and ends exactly on the
+last one.
 """
 
 from collections.abc import Iterable
@@ -22,12 +23,12 @@ Ints = npt.NDArray[np.int64]
 
 
 def tokens_of(system: str) -> tuple[DurationToken, ...]:
-    """The duration tokens of a system: VoXtream's are the first of VoXtream2's."""
+    """Return the duration tokens of a system. VoXtream's are the first ones of VoXtream2's."""
     return original.TOKENS if system == VOXTREAM else DURATION_TOKENS
 
 
 def spans(tokens: Iterable[int]) -> Ints:
-    """First and last phone of every frame [T, 2] that these tokens walk through."""
+    """Return the first and last phone of each frame [T, 2], given the frames' duration tokens."""
     frames, last = [], -1
     for token in tokens:
         step = DURATION_TOKENS[token]
@@ -40,8 +41,8 @@ def spans(tokens: Iterable[int]) -> Ints:
 def walk(
     starts: npt.NDArray[np.int64], frames: int, tokens: tuple[DurationToken, ...]
 ) -> Ints | None:
-    """Tokens for phones that begin at `starts` (samples, the first one counts from 0) over
-    `frames` frames. None when there are too many phones for the frames.
+    """Return the duration tokens of `frames` frames for phones that begin at `starts` (samples; the
+    first one lasts from sample 0). None if there are too many phones for the frames.
     """
     edges = np.append(np.concatenate(([0], starts[1:])), frames * FRAME_SAMPLES).astype(np.float64)
     count = len(starts)
@@ -61,7 +62,9 @@ def _frame(
     frame: int,
     tokens: tuple[DurationToken, ...],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Costs by last phone after one more frame, and the token that led there."""
+    """Extend the search by one frame. Return the lowest cost of ending on each phone, and the token
+    that reaches it.
+    """
     count = len(best) - 1
     begin, end = frame * FRAME_SAMPLES, (frame + 1) * FRAME_SAMPLES
     sounding = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], begin), 0, None)
@@ -81,7 +84,9 @@ def _token_costs(
     absent: npt.NDArray[np.float64],
     token: DurationToken,
 ) -> npt.NDArray[np.float64]:
-    """Cost of every last phone (1-based place) reached with one token."""
+    """Return the cost of ending a frame on each phone (index 0 = before the first one) with this
+    token.
+    """
     count = len(best) - 1
     costs = np.full(count + 1, np.inf)
     first = np.arange(count - token.phones + 1)  # 0-based first phone of the frame
@@ -96,7 +101,7 @@ def _token_costs(
 
 
 def _traced(choices: Ints, place: int, tokens: tuple[DurationToken, ...]) -> Ints:
-    """Return the cheapest walk [T], traced from its end."""
+    """Return the cheapest walk [T] that ends at `place`, traced back from its end."""
     numbers = np.zeros(len(choices), np.int64)
     for frame in reversed(range(len(choices))):
         numbers[frame] = choices[frame, place]

@@ -1,8 +1,8 @@
-"""The stage `export`: the trained parts as one voice pack with named voices; of VoXtream a table
-without rates, and voices whose prompts have their text.
+"""The stage `export` of VoXtream2 and VoXtream: write the trained parts and named voices as one
+pack. VoXtream's pack has no rate table, and the prompts of its voices include their text.
 
-Invariant: a pack is read back before the stage is done; a prompt of VoXtream is whole utterances of
-one speaker with their phones and times.
+Invariant: a pack is read back before the stage is done. A prompt of VoXtream consists of complete
+utterances of one speaker, with their phones and times.
 """
 
 from collections.abc import Sequence
@@ -71,7 +71,7 @@ def export_pack(run: Run) -> Facts:
 
 
 def _write_voxtream2(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
-    """Write the files; then the pack speaks, and gets the rate table with which it keeps to the
+    """Write VoXtream2's pack. Then let it speak to tune its rate table, so that it keeps to the
     requested rates. Return the names of the voices.
     """
     export = run.recipe.export
@@ -88,8 +88,8 @@ def _write_voxtream2(run: Run, folder: Path, people: People[VoxtreamUtterance]) 
 
 
 def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
-    """Write the files; the frozen weights stay in the built-in voice. Without an encoder, because
-    it makes no voice from a recording. Return the names of the voices.
+    """Write VoXtream's pack: without the frozen weights, which are the built-in voice's, and
+    without an encoder, because no voice is made from a recording. Return the names of the voices.
     """
     export = run.recipe.export
     tensors = {k: v for k, v in _voice_tensors(run).items() if not k.startswith(original.FROZEN)}
@@ -111,7 +111,7 @@ def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -
 
 
 def generation(export: VoxtreamExport) -> Generation:
-    """The constants of generation that go with the weights."""
+    """Return the constants of generation that the recipe asks for."""
     names = [each.name for each in fields(Generation) if hasattr(export, each.name)]
     return replace(
         Generation(**{name: getattr(export, name) for name in names}),
@@ -127,7 +127,7 @@ def _voice_tensors(run: Run) -> dict[str, Tensor]:
 
 
 def published_tensors(model: VoxtreamModel) -> dict[str, Tensor]:
-    """A model's weights under the keys and in the shapes of the published file."""
+    """Return a model's weights with the keys and shapes of the published file."""
     heads = [model.get_parameter(f"acoustic_heads.{n}.weight") for n in range(model.codebooks - 1)]
     tensors = {
         "phone_embeddings.weight": model.phone_embeddings.weight,
@@ -168,8 +168,8 @@ def _stack_tensors(stack: Transformer, prefix: str) -> dict[str, Tensor]:
 
 
 def _name_voices(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> list[str]:
-    """Encode the recipe's named voices, then read the pack back. UnreadableClip when a speaker has
-    too little speech.
+    """Write the recipe's named voices, then read the pack back. UnreadableClip if a speaker has too
+    little speech.
     """
     codec = load_small(folder / pack.CODEC_FILE, _TARGET.device)
     encoder = load_small_speaker(folder / pack.SPEAKER_FILE)
@@ -186,7 +186,9 @@ def _name_voices(run: Run, folder: Path, people: People[VoxtreamUtterance]) -> l
 
 
 def _clip(utterances: list[CorpusUtterance]) -> Clip:
-    """About PROMPT_SECONDS of a speaker: whole utterances, those closest to an ordinary rate."""
+    """Return about PROMPT_SECONDS of a speaker: complete utterances, those nearest to an ordinary
+    rate.
+    """
     parts, length = [], 0
     for utterance in sorted(utterances, key=lambda utterance: abs(utterance.entry.rate - OWN_RATE)):
         if length > PROMPT_SECONDS * SAMPLE_RATE:
@@ -198,7 +200,9 @@ def _clip(utterances: list[CorpusUtterance]) -> Clip:
 
 
 def prompt_voice(person: Sequence[VoxtreamUtterance], name: str, model: str) -> Voice:
-    """A voice from about PROMPT_FRAMES of a speaker: whole utterances, nearest to a usual rate."""
+    """Return a voice with a prompt of about PROMPT_FRAMES: complete utterances of a speaker, those
+    nearest to an ordinary rate.
+    """
     parts: list[VoxtreamUtterance] = []
     for utterance in sorted(person, key=lambda each: abs(_rate(each) - OWN_RATE)):
         if sum(part.frames for part in parts) >= PROMPT_FRAMES:
@@ -220,5 +224,5 @@ def prompt_voice(person: Sequence[VoxtreamUtterance], name: str, model: str) -> 
 
 
 def _rate(utterance: VoxtreamUtterance) -> float:
-    """Syllables a second of its speech."""
+    """Return the rate of an utterance's speech in syllables a second."""
     return float(utterance.nuclei.sum()) * FRAME_RATE / max(1, len(utterance.tokens))

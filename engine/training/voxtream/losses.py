@@ -1,8 +1,8 @@
-"""VoXtream's network in training, and the stage `voice`: it learns to speak the encoded corpus.
+"""The network of VoXtream2 and VoXtream in training, and the stage `voice`.
 
 As in VoXtream2, 3.2 to 3.4: prompts of 3 to 10 s without text, conditions dropped for guidance, one
 look-ahead for each step, a depth loss on some of the frames. Input codes are corrupted, because in
-use they are the model's own. VoXtream learns on from the built-in voice, with a frozen depth
+use they are the model's own. VoXtream starts from the built-in voice, with a frozen depth
 transformer. Invariants: with the same weights, a lesson's logits are those that a session computes
 step by step; only the model's inputs are corrupted, never its targets.
 """
@@ -44,7 +44,7 @@ WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 @dataclass(frozen=True)
 class Batch:
-    """Lessons side by side. B lessons, P phones, T columns, K codebooks; padded at the end."""
+    """A batch of B lessons: P phones, T columns, K codebooks, padded at the end."""
 
     text: Tensor  # [B, P]
     text_lengths: Tensor  # [B]
@@ -56,7 +56,9 @@ class Batch:
 
 
 def model_config(recipe: Any) -> ModelConfig:
-    """The shape a recipe asks for; VoXtream's is that of the built-in voice."""
+    """Return the network's configuration from a recipe; VoXtream's is that of the
+    built-in voice.
+    """
     tokens = len(tokens_of(recipe.system))
     if recipe.system == VOXTREAM:
         return replace(base_shape(), duration_tokens=tokens)
@@ -75,7 +77,7 @@ def model_config(recipe: Any) -> ModelConfig:
 
 
 def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:
-    """The model with first weights drawn from torch's generator, ready to learn."""
+    """Build the model with initial weights from torch's generator."""
     model = VoxtreamModel(config, generation)
     first_weights(model)
     for stack in (model.phone, model.temporal, model.depth):
@@ -85,7 +87,9 @@ def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:
 
 
 def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
-    """Rows of the phone transformer [B, P, D] under one look-ahead."""
+    """Return the phone transformer's output [B, P, D], when each phone sees `look_ahead` phones
+    ahead.
+    """
     length, window = batch.text.shape[1], model.config.phone_window
     places = torch.arange(length, device=batch.text.device)
     ahead = places[None] - places[:, None]  # [P, P]
@@ -96,7 +100,7 @@ def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
 
 
 def temporal_hidden(model: VoxtreamModel, batch: Batch, phones: Tensor, dropout: float) -> Tensor:
-    """Hidden [B, T, D] of every column from phone rows [B, P, D]."""
+    """Return the temporal transformer's output [B, T, D] from phone rows [B, P, D]."""
     pairs = batch.rows.flatten(1)[..., None].expand(-1, -1, phones.shape[-1])
     vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
     columns = model.columns(vectors, batch.inputs)
@@ -105,8 +109,8 @@ def temporal_hidden(model: VoxtreamModel, batch: Batch, phones: Tensor, dropout:
 
 
 def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
-    """Logits [N, K - 1, V] of N frames' acoustic codes from hidden + speaker [N, D] and the codes
-    [N, K] themselves, the semantic one first.
+    """Return the logits [N, K - 1, V] of N frames' acoustic codes, from temporal output plus
+    speaker [N, D], and from the true codes [N, K], the semantic one first.
     """
     shifts = torch.arange(codes.shape[1] - 1, device=codes.device) * model.config.audio_vocabulary
     embedded = model.audio_embeddings(codes[:, :-1] + shifts).to(hidden.dtype)  # [N, K - 1, D]
@@ -117,13 +121,13 @@ def depth_logits(model: VoxtreamModel, hidden: Tensor, codes: Tensor) -> Tensor:
 
 
 def voice(run: Run) -> Maker:
-    """The learner of the voice."""
+    """Return a function that makes the voice's learner on a device."""
     sides = read_sides(run, VoxtreamUtterance)
     return lambda device: VoiceLearner(run.recipe, sides, device)
 
 
 class VoiceLearner(Learner):
-    """The model and its losses."""
+    """Train the model of VoXtream2 or VoXtream."""
 
     averaged = "voice"
 
@@ -169,15 +173,18 @@ class VoiceLearner(Learner):
     def _lesson(
         self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
     ) -> Lesson:
-        """VoXtream2 learns behind a prompt without text, VoXtream learns all of a stretch."""
+        """Draw a lesson of a speaker: for VoXtream2 speech after a prompt without text, for
+        VoXtream a stretch with all of its text.
+        """
         if self._derived:
             return stretch(person, draw, window)
         shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
         return sequence(person, draw, window, draw.randint(shortest, min(longest, window // 2)))
 
     def _losses(self, batch: Batch, look_ahead: int) -> dict[str, Tensor]:
-        """Semantic loss over (token, code) jointly, the part of it due to the tokens, and acoustic
-        loss on some frames.
+        """Return three losses: semantic (cross-entropy of duration token and first code jointly),
+        duration (its part that is due to the tokens, for the report alone), and acoustic (on some
+        frames).
         """
         model, recipe = self._model, self._recipe
         with self._autocast():
@@ -211,7 +218,7 @@ class VoiceLearner(Learner):
 
 
 def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
-    """Lessons side by side, padded; nothing dropped or corrupted yet."""
+    """Collate lessons into a padded batch. Nothing is dropped or corrupted yet."""
     columns = max(len(lesson.rows) for lesson in lessons)
     phones = max(len(lesson.text) for lesson in lessons)
     count, codebooks = len(lessons), config.codebooks
@@ -240,8 +247,8 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
 
 
 def dropped(batch: Batch, config: ModelConfig, recipe: Voice) -> Batch:
-    """Drop text, prompt codes or speaker from some lessons: each of them alone, or all three, like
-    the unconditional row of guidance.
+    """Drop text, prompt codes or speaker from some lessons, each of them alone or all three, so
+    that the model learns the unconditional predictions that guidance needs.
     """
     count, device = len(batch.text), batch.text.device
     every = torch.rand(count, device=device) < recipe.drop_all

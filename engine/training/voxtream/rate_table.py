@@ -1,11 +1,12 @@
-"""The rate table of a trained voice: which duration tokens its corpus contains at each rate; then
-tuned: the voice speaks with the histogram of every rate, and the row of a rate becomes the
-histogram with which it spoke at that rate.
+"""The rate table of a trained voice: for each rate a histogram of duration tokens, towards which
+the voice's choices are pulled.
 
-The corpus says which duration tokens a rate has; a small voice, pulled towards them, speaks at
-another. One strength of the pull serves all rows: with a strength for each, every move of the
-slider crossed a jump. Invariant: rates are those of the speech itself, counted in the same windows
-that a session looks back on; a higher rate never gets the histogram of a slower one.
+The histograms are first measured in the corpus. A small voice that is pulled towards the histogram
+of a rate speaks at another rate. So the table is tuned: the voice speaks with each histogram, and
+each rate gets the one with which the voice spoke at that rate. All rows have the same strength of
+the pull: with a strength for each, every move of the slider crossed a jump. Invariant: rates are
+those of the speech itself, counted in the same windows that a session looks back on; a higher rate
+never gets the histogram of a slower one.
 """
 
 import random
@@ -41,12 +42,16 @@ Counts = tuple[int, ...]
 def measured_rates(
     counts: Mapping[float, Counts], export: VoxtreamExport
 ) -> dict[float, RateTarget]:
-    """A row for every rate."""
+    """Return the untuned table: a row for each of RATES, with the recipe's strength and
+    guidance.
+    """
     return {rate: RateTarget(counts[rate], export.weight, export.guidance) for rate in RATES}
 
 
 def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[int, ...]]:
-    """The histogram of every rate, and of rates beyond both ends; counts are at least 1."""
+    """Return the corpus's histogram at each rate, and at rates beyond both ends. Counts are at
+    least 1.
+    """
     rates, histograms = _windows(corpus)
     return {
         rate: tuple(max(1, round(COUNTS * float(part))) for part in _row(rate, rates, histograms))
@@ -57,7 +62,9 @@ def measured_counts(corpus: Iterable[VoxtreamUtterance]) -> dict[float, tuple[in
 def _windows(
     corpus: Iterable[VoxtreamUtterance],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Rate of every window of three seconds (or shorter utterance), and its histogram of tokens."""
+    """Return the rate of each window of three seconds (or of a shorter utterance), and the windows'
+    histograms of duration tokens.
+    """
     window = GENERATION.rate_window_frames
     rates, histograms = [], []
     for utterance in corpus:
@@ -76,7 +83,9 @@ def _windows(
 def _row(
     rate: float, rates: npt.NDArray[np.float64], histograms: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Mean histogram of windows near a rate; the range widens until there are enough windows."""
+    """Return the mean histogram of windows near a rate. The range widens until there are enough
+    windows.
+    """
     distance = np.abs(rates - rate)
     reach = max(HALF_WIDTH, float(np.sort(distance)[min(FEWEST_WINDOWS, len(distance)) - 1]))
     mean: npt.NDArray[np.float64] = histograms[distance <= reach].mean(axis=0)
@@ -86,8 +95,9 @@ def _row(
 def tuned(
     run: Run, pack: Path, counts: Mapping[float, Counts], table: Mapping[float, RateTarget]
 ) -> dict[float, RateTarget]:
-    """The table tuned on the pack in a folder; `counts` = the corpus's histograms by rate, also
-    beyond the table's ends. Trials run in parallel and are saved, so that tuning can be resumed.
+    """Let the pack in a folder speak with each histogram in `counts` (by rate, also beyond the
+    table's ends) and return the tuned table. Trials run in parallel and are saved, so tuning can be
+    resumed.
     """
     seconds = run.recipe.export.tuning_seconds
     if not seconds:
@@ -115,8 +125,8 @@ def tuned(
 def inverted(
     table: Mapping[float, RateTarget], counts: Mapping[float, Counts], spoken: Mapping[float, float]
 ) -> dict[float, RateTarget]:
-    """The table with the histograms that were spoken at its rates; `spoken` = SPS heard of each of
-    `counts`. A rate that no histogram reached gets the nearest one.
+    """Return the table with, at each rate, the histogram that was spoken at that rate. `spoken` has
+    the measured SPS of each histogram in `counts`. A rate that none reached gets the nearest one.
     """
     asked = sorted(counts)
     heard = np.maximum.accumulate([spoken[rate] for rate in asked])  # chance may turn two around
@@ -130,19 +140,19 @@ def inverted(
 
 
 def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
-    """Task: return the SPS of all texts together, spoken with a table of this row alone."""
+    """Task: speak the texts with a table of this row alone; return the SPS of all together."""
     model = loaded_voxtream2(pack).with_rates({1.0: target})
     return {"rate": spoken_rate(model, texts, 1.0)}
 
 
 def sentences() -> tuple[str, ...]:
-    """Sentences to measure a rate with, that the comparison does not say."""
+    """Return sentences to measure a rate with; the comparison does not use them."""
     draw = random.Random("own rate")
     texts = sorted({grammar.sentence(draw) for _ in range(MANY)})
     return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
 
 
 def enough(texts: tuple[str, ...], rate: float, seconds: float) -> tuple[str, ...]:
-    """Take enough texts to last this long at a rate, at least one."""
+    """Return enough texts to last `seconds` at a rate, at least one."""
     syllables = float(np.mean([syllables_of(text) for text in texts]))
     return spread(texts, max(1, round(rate * seconds / syllables)))

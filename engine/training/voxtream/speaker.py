@@ -1,7 +1,8 @@
 """The stage `speaker`: a small network learns to distinguish hundreds of virtual speakers.
 
-Trained as a classifier with an additive angular margin (Deng et al., 2019), judged by the nearest
-clips of unseen speakers. Invariant: their speech takes no part in training.
+It is trained as a classifier with an additive angular margin (Deng et al., 2019), and validated by
+whether the nearest clip of a held-out speaker's clip is the same speaker's. Invariant: held-out
+speakers take no part in training.
 """
 
 import math
@@ -31,14 +32,14 @@ NOISY = 0.5  # share of windows with the sound of a room
 
 
 def speaker(run: Run) -> Maker:
-    """The learner of the speaker encoder."""
+    """Return a function that makes the speaker encoder's learner on a device."""
     recipe = run.recipe.speaker
     speech = read_speech(run, recipe.hours)
     return lambda device: SpeakerLearner(recipe, speech, device)
 
 
 class SpeakerLearner(Learner):
-    """The network and the classes it is trained on."""
+    """Train the speaker encoder, with a class for each training speaker."""
 
     averaged = "speaker"
 
@@ -73,7 +74,7 @@ class SpeakerLearner(Learner):
 
     @torch.no_grad()
     def validate(self) -> dict[str, float]:
-        """The share of held-out clips that are nearest to one of another speaker."""
+        """Return the share of held-out clips whose nearest clip is another speaker's."""
         clips = self._speech.held_out[:VALIDATION_CLIPS]
         draw, seconds = random.Random(0), self._recipe.window_seconds
         pcm = np.stack([_window(each, seconds, draw) for each in clips])

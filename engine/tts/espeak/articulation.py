@@ -1,6 +1,6 @@
-"""Piece after piece becomes sound: spoken in its context, cut out, paced, joined to the last one.
+"""From pieces to sound: each is spoken in its context, cut out, paced, and joined to the last one.
 
-Invariant: what comes out depends on the pieces and on the rate each was begun with, nothing else.
+Invariant: the sound depends only on the pieces and on the rate at which each one began.
 """
 
 from copy import copy
@@ -54,7 +54,9 @@ class Articulation:
         self._silent = 0  # samples since the last sound
 
     def rest(self, rate: float | None, word_pace: float) -> Pcm:
-        """The pause that is due before a piece that has this pace: see speak()."""
+        """Return the pause before a piece that will be spoken at this rate and pace;
+        see speak().
+        """
         pause = self._pause(self._pacer.pace(rate, word_pace))
         self._before, self._gap = Break.NONE, 0
         self._rested += len(pause)
@@ -62,8 +64,8 @@ class Articulation:
         return pause
 
     def speak(self, piece: Piece, context: Context, rate: float | None, word_pace: float) -> Sound:
-        """Return the sound of a piece after its rest(), at `word_pace` times `rate` SPS (None = own
-        pace).
+        """Return the sound of a piece, at `word_pace` times `rate` SPS (None = the voice's own
+        pace). Call rest() before.
         """
         pace = self._pacer.pace(rate, word_pace)
         cutting = self._cutting(piece, context, pace)
@@ -91,7 +93,7 @@ class Articulation:
         return other
 
     def finish(self) -> Pcm:
-        """The last piece fades out."""
+        """Return the fade of the last piece."""
         return self._joiner.pause(FADE + SAMPLE_RATE * SILENT_MS // 1000) * self._gain
 
     def _cutting(self, piece: Piece, context: Context, pace: Pace) -> Cut | None:
@@ -104,7 +106,7 @@ class Articulation:
         return cut(speech, context)
 
     def _pause(self, pace: Pace) -> Pcm:
-        """The silence between the last piece and the next one, which has `pace`."""
+        """Return the silence between the last piece and the next one, which has `pace`."""
         match self._before:
             case Break.SENTENCE:
                 samples = round(_SENTENCE_PAUSE_S * pace.pause * SAMPLE_RATE)
@@ -118,8 +120,8 @@ class Articulation:
         return self._joiner.pause(samples) * self._gain if samples else np.zeros(0, np.float32)
 
     def _hear(self, body: Pcm) -> int:
-        """Note the silence that a piece ends in. Return how many samples to leave out at its head,
-        where espeak is silent for too long.
+        """Store the length of the silence at the end of a piece. Return how many samples to omit at
+        its head, where espeak is silent for too long.
         """
         sounding = np.flatnonzero(np.abs(body) > _QUIET)
         if not len(sounding):
@@ -131,5 +133,5 @@ class Articulation:
         return max(0, dropped)
 
     def _limited(self, samples: int) -> int:
-        """Those of a pause that make no silence too long: there may be several marks in a row."""
+        """Shorten a pause so that no silence is too long; several marks may follow each other."""
         return min(samples, max(0, _LONGEST_PAUSE - self._silent))

@@ -15,7 +15,7 @@ from engine.tts.espeak.phrasing import Context
 
 @dataclass(frozen=True)
 class Cut:
-    """The samples of a piece. `syllables`: the samples at which its syllables end."""
+    """A piece in the speech of its context. `syllables`: the samples at which its syllables end."""
 
     span: Span
     syllables: tuple[int, ...]
@@ -45,7 +45,7 @@ def _last_sound(speech: Speech) -> int:
 
 
 def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list[int]:
-    """First sample of every token, and the end of the speech after the last one."""
+    """Return the first sample of each token, and the end of the speech after the last one."""
     starts = [0, *accumulate(len(token) + 1 for token in tokens)]
     marks: list[list[int]] = [[] for _ in tokens]
     place = 0
@@ -61,7 +61,7 @@ def _onsets(speech: Speech, tokens: tuple[str, ...], end_of_speech: int) -> list
 
 
 def _merged(onsets: list[int]) -> list[tuple[int, int]]:
-    """Runs [token, following) that espeak spoke as one: 'of the', 'such as', 'it is'."""
+    """Return runs [token, following) that espeak spoke as one: 'of the', 'such as', 'it is'."""
     places = [place for place, onset in enumerate(onsets) if onset >= 0]
     return [(token, following) for token, following in pairwise(places) if following > token + 1]
 
@@ -73,8 +73,8 @@ def _divide(
     onsets: list[int],
     marks: list[int],
 ) -> None:
-    """Give the tokens inside a run onsets: espeak's own where it marked every one of them inside
-    the first, else phone boundaries in proportion to the letters.
+    """Set the onsets of the tokens inside a run that espeak spoke as one: espeak's own marks if
+    there is one for each token, else phone boundaries in proportion to the letters.
     """
     token, following = run
     inside = range(token + 1, following)

@@ -1,6 +1,6 @@
-"""Pieces of speech become one wave: joined in phase, faded at pauses, slowed more than espeak can.
+"""Join pieces of speech to one wave: in phase, faded at pauses, slowed further than espeak can.
 
-Invariant: the samples depend only on the pieces and the order they are appended in.
+Invariant: the samples depend only on the pieces and their order.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,9 @@ _BELL: Final = (np.sin(np.pi * (np.arange(2 * _HOP) + 0.5) / (2 * _HOP)) ** 2).a
 
 @dataclass(frozen=True)
 class Span:
-    """Samples [start, end) of `pcm` [S]; the rest of `pcm` is how the sound would go on."""
+    """Samples [start, end) of `pcm` [S]. The samples after `end` are the natural continuation, for
+    fades.
+    """
 
     pcm: Pcm
     start: int
@@ -38,8 +40,8 @@ class Joiner:
         self._tail: Pcm = np.zeros(0, np.float32)  # how the last piece would go on
 
     def append(self, span: Span, factor: float = 1.0) -> Pcm:
-        """The span, `factor` >= 1 times as long: begun in phase with the wave before it or, behind
-        a pause, faded in.
+        """Return the span made `factor` >= 1 times as long. It begins in phase with the wave before
+        it, or after a pause with a fade.
         """
         start = _in_phase(self._tail, span.pcm, span.start) if len(self._tail) else span.start
         segment = stretch(Span(span.pcm, start, span.end), factor)
@@ -58,7 +60,9 @@ class Joiner:
         return body
 
     def pause(self, samples: int) -> Pcm:
-        """Silence [samples] into which the last piece fades; the next piece starts afresh."""
+        """Return silence [samples] into which the last piece fades. The next piece is not joined to
+        it.
+        """
         silence = np.zeros(samples, np.float32)
         length = min(len(self._tail), samples)
         silence[:length] = self._tail[:length] * (1 - _RISE[:length])
@@ -67,7 +71,7 @@ class Joiner:
 
 
 def _in_phase(tail: Pcm, pcm: Pcm, start: int) -> int:
-    """The place near `start` where `pcm` is most like `tail`."""
+    """Return the position near `start` at which `pcm` is most like `tail`."""
     first = max(0, start - _SEARCH)
     around = pcm[first : start + _SEARCH + len(tail)]
     if len(around) <= len(tail):
@@ -80,11 +84,11 @@ def _in_phase(tail: Pcm, pcm: Pcm, start: int) -> int:
 
 
 def stretch(span: Span, factor: float) -> Span:
-    """The span made `factor` >= 1 times as long at the same pitch; its `pcm` starts at its start
-    and goes on for FADE samples after its end.
+    """Make a span `factor` >= 1 times as long at the same pitch. The result's `pcm` begins with the
+    span and continues for FADE samples after its end.
 
-    WSOLA (Verhelst and Roelands 1993): windows are laid down at a fixed hop, each taken from near
-    where it belongs, at the place that continues the previous window best.
+    WSOLA (Verhelst and Roelands 1993): windows are placed at a fixed hop. Each is taken from near
+    its proportional position, where it continues the previous window best.
     """
     length = span.end - span.start
     if factor <= 1.0 or length < _WINDOW:

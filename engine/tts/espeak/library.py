@@ -39,7 +39,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class WordMark:
-    """espeak begins a word: `character` counts from 0 in the text, `sample` in the wave."""
+    """The beginning of a word: `character` counts from 0 in the text, `sample` in the wave."""
 
     character: int
     sample: int
@@ -47,7 +47,9 @@ class WordMark:
 
 @dataclass(frozen=True)
 class PhoneMark:
-    """A phone begins at `sample`; `ipa` may carry stress marks and is empty for a pause."""
+    """The beginning of a phone at `sample`. `ipa` may have stress marks; it is empty
+    for a pause.
+    """
 
     sample: int
     ipa: str
@@ -89,7 +91,9 @@ _SYNTH_CALLBACK = ctypes.CFUNCTYPE(
 
 
 class Espeak:
-    """The library for its claimant. Use `claim()`; every claim needs one `release()`."""
+    """libespeak-ng, for the thread that claimed it. Use `claim()`; every claim needs one
+    `release()`.
+    """
 
     _held: "Espeak | None" = None
     _claiming = threading.Lock()
@@ -113,7 +117,7 @@ class Espeak:
 
     @classmethod
     def claim(cls) -> Self:
-        """The library for this thread. ModelError when another living thread holds it."""
+        """Return the library for this thread. ModelError when another living thread owns it."""
         with cls._claiming:
             library = cls._held
             if library is not None and library._owner is not threading.current_thread():
@@ -132,8 +136,8 @@ class Espeak:
             return library
 
     def release(self) -> None:
-        """Give one claim back; the last one frees the library, unless another thread has claimed it
-        since its owner ended. Then any thread may do it.
+        """End one claim; the last one frees the library, unless another thread has claimed it since
+        its owner ended. After the owner has ended, any thread may call this.
         """
         if self._owner.is_alive():
             self._check_owner()
@@ -146,7 +150,7 @@ class Espeak:
         """Speak `text` (plain, no markup) with the voice called `voice` at 80 to 450 words a
         minute.
 
-        Same arguments, same samples, whatever was said before. SynthesisError when espeak refuses.
+        The samples depend on the arguments alone. SynthesisError when espeak refuses.
         """
         self.select(voice)
         self._check(
@@ -174,7 +178,7 @@ class Espeak:
         )
 
     def select(self, voice: str) -> None:
-        """Load what `voice` needs, ahead of speak(): some ms when it is not the last one used."""
+        """Load a voice ahead of speak(), which takes some ms if it is not the last one used."""
         self._check_owner()
         if voice == self._voice:
             return

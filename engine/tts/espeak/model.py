@@ -38,11 +38,11 @@ class EspeakModel(Synthesiser[voices.FormantVoice]):
         self._library.speak("ready", voice=default, words_per_minute=OWN_WORDS_PER_MINUTE)
 
     def warm(self, voice: Voice) -> None:
-        """Nothing to do: the library is warm since it was loaded, whatever the voice."""
+        """Do nothing: loading has warmed up the library for all voices."""
         self._of(voice)
 
     def open(self, voice: Voice, *, seed: int) -> EspeakSession:
-        """An utterance in `voice`. `seed` changes nothing: nothing here is random."""
+        """Open an utterance in `voice`. `seed` has no effect: nothing here is random."""
         if self._library is None:
             raise ModelError("The formant voice was closed.", hint="Load it again.")
         return EspeakSession(Articulation(self._library, self._of(voice)))
@@ -56,6 +56,6 @@ class EspeakModel(Synthesiser[voices.FormantVoice]):
 
 
 def load(settings: SpeechSettings, progress: Progress) -> EspeakModel:
-    """The formant voice, whatever the settings say of others."""
+    """Load the formant voice; the settings have no effect."""
     progress(Translatable("Loading the formant voice"), None)
     return EspeakModel()

@@ -1,6 +1,6 @@
-"""Syllables per second on one side, espeak's words per minute on the other.
+"""Conversion between syllables per second and espeak's words per minute.
 
-Invariant: the pace of a piece depends on the targets and the pieces before it, nothing else.
+Invariant: the pace of a piece depends only on the targets and the pieces before it.
 """
 
 from dataclasses import dataclass, replace
@@ -62,9 +62,9 @@ def pace_for(rate: float) -> Pace:
 
 
 class Pacer:
-    """Keeps the speech at the target rate. At the same pace, texts differ by half in syllables a
-    second (long words, short sentences, pauses). So the next words correct a part of the error, and
-    pauses correct more of it.
+    """Keeps the speech at the target rate. At the same pace of espeak, texts differ by half in
+    syllables a second (long words, short sentences, pauses). So the next words correct a part of
+    the error, and pauses correct more of it.
     """
 
     def __init__(self) -> None:
@@ -73,8 +73,8 @@ class Pacer:
         self._late_s = 0.0
 
     def pace(self, target: float | None, word_pace: float = PLAIN) -> Pace:
-        """Return the pace of the next piece. `target` in SPS; None = own pace. Own pace is known
-        here, so a word's pace changes it like any other target.
+        """Return the pace of the next piece at `target` SPS (None = the voice's own pace) and the
+        word's pace.
         """
         if target is None:
             self._target = None

@@ -68,7 +68,7 @@ class Context:
 
 
 class Phrasing:
-    """The pieces of one utterance in order, and the number of those already taken."""
+    """The pieces of one utterance in order, and how many of them take() has returned."""
 
     def __init__(self, *, british: bool = False) -> None:
         self._british = british
@@ -92,7 +92,7 @@ class Phrasing:
         return self._taken
 
     def go_back(self, pieces: int) -> None:
-        """Let take() return the pieces after the first `pieces` again."""
+        """Make take() return the pieces after the first `pieces` again."""
         self._taken = pieces
 
     def take(self) -> tuple[Piece, Context] | None:
@@ -136,7 +136,9 @@ class Phrasing:
         return ["".join(split_mark(word)) for word in behind]
 
     def _spelling(self, index: int) -> Spelling:
-        """The spelling of a piece for espeak; the word behind the first one is not known yet."""
+        """Return the spelling of a piece for espeak. The first word is spelt without knowing the
+        next one.
+        """
         piece = self._pieces[index]
         word, _ = split_mark(piece.text)
         if not word or len(piece.text) >= _PIECE_CHARACTERS:
@@ -155,8 +157,8 @@ class Phrasing:
         return Spelling(lead + spelling.text + tail if spelling.text else "", alone)
 
     def _context(self, index: int) -> Context:
-        """The text to synthesise for a piece. A word that espeak would pronounce differently here
-        is said behind the word that gives it its sound.
+        """Return the text to synthesise for a piece. A word that espeak would pronounce wrongly
+        here is spoken after the word that gives it the right sound.
         """
         spelling = self._spellings[index]
         before, text = self._before(index), spelling.text
@@ -165,7 +167,7 @@ class Phrasing:
         return Context((*before, text, *self._after(index)), target=len(before))
 
     def _before(self, index: int) -> list[str]:
-        """The words of the clause before piece `index`, as many as matter."""
+        """Return the words of the clause before piece `index` that affect its sound."""
         before: list[str] = []
         room = _LEFT_CHARACTERS
         for place in range(index - 1, max(0, index - _LEFT_PIECES) - 1, -1):
@@ -177,7 +179,7 @@ class Phrasing:
         return before
 
     def _after(self, index: int) -> list[str]:
-        """Return the words behind a piece that determine its melody."""
+        """Return the words after a piece that affect its melody."""
         if self._pieces[index].closes is not Break.NONE:
             return []
         if index == 0:
@@ -202,7 +204,7 @@ def _roughly(text: str, *, british: bool) -> str:
 
 
 def split_word(number: int, text: str) -> list[Piece]:
-    """Split a word into pieces; at least one."""
+    """Split a word into one piece, or several if it is very long."""
     letters = _pronounceable(text)
     if not letters:  # a dash, or a mark on its own: the word before has had the longer pause
         return [Piece(number, "", True, Break.CLAUSE)]
@@ -221,7 +223,7 @@ def split_word(number: int, text: str) -> list[Piece]:
 
 
 def closing_break(text: str) -> Break:
-    """The pause for the punctuation at the end of a word."""
+    """Return the pause for the punctuation at the end of a word."""
     bare = text.rstrip(CLOSERS)
     if not bare:
         return Break.NONE
@@ -231,7 +233,9 @@ def closing_break(text: str) -> Break:
 
 
 def _pronounceable(text: str) -> str:
-    """`text` without control, format and unassigned characters; empty when no sound is left."""
+    """Return `text` without control, format and unassigned characters; empty when no
+    sound is left.
+    """
     composed = unicodedata.normalize("NFC", text)
     visible = "".join(c for c in composed if not unicodedata.category(c).startswith("C"))
     # espeak spells out a row of punctuation; one sign is enough for the melody.

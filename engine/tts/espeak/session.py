@@ -1,7 +1,7 @@
 """One utterance of the formant voice: words in, frames out.
 
-Invariant: the samples depend on the words and on the rate each piece was begun with, not on when
-the words came, nor on rewinds. Nothing in it is random, so the seed changes nothing.
+Invariant: the samples depend on the words and on the rate at which each piece began, not on when
+the words came, nor on rewinds. Nothing is random, so the seed has no effect.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ _KEPT: Final = 2 * SAMPLE_RATE  # how far back a word can be taken back: beyond 
 
 @dataclass(frozen=True)
 class _Mark:
-    """The beginning of a word or of the pause before it, with the state before it."""
+    """The state before a word or before the pause in front of it, for a rewind to `sample`."""
 
     sample: int
     pieces: int
@@ -40,7 +40,7 @@ class EspeakSession(Session):
 
     @property
     def syllables(self) -> int:
-        """Syllables made so far."""
+        """The number of syllables made so far."""
         return self._meter.count
 
     def rewind(self, sample: int) -> int | None:
@@ -81,12 +81,12 @@ class EspeakSession(Session):
         return True
 
     def _end(self) -> None:
-        """Append what is left of the last piece's sound."""
+        """Append the fade of the last piece."""
         if self._made:
             self._append(self._articulation.finish())
 
     def _mark(self, piece: Piece, pieces: int) -> None:
-        """Note the state before the word of `piece`, if it begins here, for a rewind."""
+        """If a word begins with `piece`, store the state before it for a rewind."""
         mouth, meter = self._articulation.branch(), self._meter.branch()
         if piece.begins_word:
             self._marks.append(_Mark(self._made, pieces, mouth, meter))

@@ -29,8 +29,8 @@ class Formant:
 
 @dataclass(frozen=True)
 class FormantVoice:
-    """A voice that espeak can imitate. Pitches are in Hz. `gain_db` levels the voices against each
-    other (within 2 dB, measured on one sentence each).
+    """A voice made of espeak's formants. Pitches are in Hz. `gain_db` makes the voices equally loud
+    (within 2 dB, measured on one sentence each).
     """
 
     name: str
@@ -47,7 +47,7 @@ class FormantVoice:
 
 
 def _woman(shift: int) -> tuple[Formant, ...]:
-    """Formants of a shorter vocal tract: `shift` percent of a man's."""
+    """Return the formants of a shorter vocal tract: `shift` percent of a man's frequencies."""
     return (
         *(Formant(n, shift, 90, 120) for n in range(1, 4)),
         *(Formant(n, shift, 75, 130) for n in range(4, 6)),
@@ -89,14 +89,13 @@ def find(name: str) -> FormantVoice:
 
 
 def file_name(voice: FormantVoice) -> str:
-    """The library's name of the voice: lower case, because espeak lowers every name it is
-    given.
-    """
+    """Return the library's name of a voice, in lower case, because espeak lowers all names."""
     return voice.name.lower()
 
 
 def write_data_folder(source: Path, target: Path) -> None:
-    """Fill `target` with English from espeak's own data folder `source`, and our voices.
+    """Fill the folder `target` with English from espeak's own data folder `source`, and with our
+    voices.
 
     ModelError when `source` lacks a file.
     """
@@ -120,7 +119,7 @@ def write_data_folder(source: Path, target: Path) -> None:
 
 
 def _definition(voice: FormantVoice, language: str) -> str:
-    """The text of an espeak voice file: the language's own lines, then ours."""
+    """Return the text of an espeak voice file: the language's own lines, then ours."""
     lines = [line for line in language.splitlines() if not line.startswith("name")]
     ours = [f"pitch {voice.low_pitch} {voice.high_pitch}", "flutter 0", "roughness 0"]
     ours += [f"formant {f.number} {f.frequency} {f.height} {f.width}" for f in voice.formants]

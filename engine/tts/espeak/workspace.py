@@ -1,4 +1,4 @@
-"""The folder that libespeak-ng reads its data from, in the system's temporary folder.
+"""The temporary folder from which libespeak-ng reads its data.
 
 Invariant: it exists as long as its process uses it. The folder of a killed process is removed at
 the next start, because its lock is free.
@@ -19,7 +19,7 @@ YOUNG_S = 60.0  # another process may just be about to lock its own
 
 
 class Workspace:
-    """A new folder at `path`, empty but for its lock. ModelError when there can be none."""
+    """A new folder at `path` that contains only its lock. ModelError when it cannot be created."""
 
     def __init__(self) -> None:
         try:
@@ -44,7 +44,7 @@ class Workspace:
 
 
 def _remove_abandoned(before: float) -> None:
-    """Remove free folders that were last changed `before` (seconds of the file system's clock)."""
+    """Remove unlocked folders that were last changed before the time `before`."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
             if folder.lstat().st_mtime < before and not folder.is_symlink():

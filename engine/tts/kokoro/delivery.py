@@ -1,7 +1,8 @@
-"""Delivery of a person, in addition to a style: median and spread of the pitch, pace, and colour.
+"""A person's delivery, which a style does not contain: median and spread of the pitch, pace, and
+colour (spectral envelope).
 
 Invariant: the numbers of a voice are within bounds at which Kokoro speaks, or the voice is refused.
-A file from elsewhere cannot make noise at full scale.
+So a file from elsewhere cannot make noise at full scale.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,9 @@ _BOUNDS: Final = {
 
 @dataclass(frozen=True)
 class Delivery:
-    """The natural logarithm p of the pitch in Hz becomes `offset` + `spread` * p; `slowness` is a
-    factor on durations without a requested rate; `taps` filter the samples.
+    """Changes to Kokoro's speech. The natural logarithm p of the pitch in Hz becomes `offset` +
+    `spread` * p; `slowness` is a factor on durations without a requested rate; `taps` filter the
+    samples.
     """
 
     offset: float = 0.0
@@ -63,7 +65,7 @@ class Delivery:
 
     @classmethod
     def between(cls, parts: Sequence[tuple[Self, float]]) -> Self:
-        """Mix several, whose shares add up to 1."""
+        """Mix several deliveries, whose shares add up to 1."""
 
         def mean(of: Callable[[Self], Any]) -> Any:
             return sum(share * of(each) for each, share in parts)
@@ -78,7 +80,7 @@ class Delivery:
         )
 
     def pitched(self, pitch: Floats) -> Floats:
-        """Return the pitch moved to this person's; unvoiced values do not change."""
+        """Return a pitch track moved to this person's pitch; unvoiced values do not change."""
         if (self.offset, self.spread) == (0.0, 1.0):
             return pitch
         moved = np.exp(self.offset + self.spread * np.log(np.maximum(pitch, 1.0)))

@@ -1,8 +1,8 @@
-"""Files of learnt voices that wait to be chosen, and of refused ones; loads no model.
+"""Files of learnt voices that are not chosen yet, and of refused ones; loads no model.
 
-Invariant: a learnt voice takes the place of its blend only when it is chosen, and only while recipe
-and recording are those it was learnt from. A file is named after the recording, so another name of
-the voice changes nothing.
+Invariant: a learnt voice replaces its blend only when it is chosen, and only while recipe and
+recording are those it was learnt from. A file is named after the recording, so renaming the voice
+changes nothing.
 """
 
 import json
@@ -22,7 +22,9 @@ _LARGEST_REFUSAL: Final = 10_000  # bytes
 
 
 def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
-    """Find a voice that the person made for Kokoro. InvalidInput without one, or its recording."""
+    """Find a voice that the person made for Kokoro. InvalidInput if it or its recording
+    is missing.
+    """
     for each in voices.saved_voices(within or voices.folder()):
         if voices.folded(each.name) == voices.folded(name) and each.model == NAME:
             if each.has_clip and each.recording:
@@ -36,13 +38,15 @@ def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
 
 
 def target(recording: str, within: Path | None = None) -> Path:
-    """Return the file of the voice learnt from a recording (Clip.digest)."""
+    """Return the file for the voice learnt from a recording (Clip.digest)."""
     folder = (within or voices.folder()) / voices.LEARNT_FOLDER
     return folder / f"{recording[:_LETTERS]}{voices.SUFFIX}"
 
 
 def refuse(recording: str, text: str, reason: str) -> None:
-    """Store the reason for not offering a voice of a recording and the given text. OSError."""
+    """Store the reason for not offering the voice learnt from a recording and this
+    text. OSError.
+    """
     document = {"recipe": LEARNT, "text": text, "reason": to_json(reason)}
     file = _refusal_file(recording)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +54,9 @@ def refuse(recording: str, text: str, reason: str) -> None:
 
 
 def refusal(recording: str, text: str) -> str:
-    """Return the reason that refuse() stored; empty without one for this text and recipe."""
+    """Return the reason that refuse() stored; empty if there is none for this text and today's
+    recipe.
+    """
     with suppress(OSError, ValueError, KeyError, TypeError):
         with _refusal_file(recording).open("rb") as file:
             document = json.loads(file.read(_LARGEST_REFUSAL))
@@ -72,7 +78,7 @@ def is_current(file: Path) -> bool:
 
 
 def learnt_file(name: str) -> Path | None:
-    """Return the file of a learnt voice that waits to be chosen; None without one of today's
+    """Return the file of a learnt voice that is not chosen yet; None if there is none by today's
     recipe.
     """
     return file_of(saved(name))
@@ -85,7 +91,9 @@ def file_of(voice: voices.SavedVoice) -> Path | None:
 
 
 def choose(name: str, *, learnt: bool, within: Path | None = None) -> None:
-    """Keep the learnt voice or the blend, delete the other. InvalidInput if no voice waits."""
+    """Use the learnt voice or the blend from now on, and delete the other. InvalidInput if there is
+    no learnt voice to choose.
+    """
     voice = saved(name, within)
     file = file_of(voice)
     if file is None:

@@ -1,11 +1,10 @@
-"""The parts of Kokoro on one thread: text, frames, samples, and statistics of a voice.
+"""The networks of Kokoro on one thread: text encoder, frame features, decoder.
 
-The published file is cut at the first start; later starts use the cut, which lies beside it. A cut
-depends on the processor too (graph/products.py), so a cut of another processor is made again, as is
-a damaged one.
-Invariants: a cut is complete or missing (made under a temporary name, synced, then renamed), its
-name holds the hash of the published file and of the code that made it, and onnx reads only a file
-with the publisher's hash.
+The published file is cut into these parts at the first start; later starts use the cut, which lies
+beside it. A cut depends on the processor too (graph/products.py), so a cut of another processor is
+made again, as is a damaged one. Invariants: a cut is complete or missing (made under a temporary
+name, synced, then renamed), its name holds the hash of the published file and of the code that made
+it, and onnx reads only a file with the publisher's hash.
 """
 
 import hashlib
@@ -48,7 +47,9 @@ _PLANNED: Final = 16  # texts of plans
 
 @dataclass(frozen=True)
 class EncodedText:
-    """Words as Kokoro would say them: frames of each symbol and the edges [symbols + 2]."""
+    """The encoded text of a sentence. `natural` [symbols + 2]: the frames that Kokoro itself would
+    give each symbol and both edges.
+    """
 
     tokens: npt.NDArray[np.int64]
     natural: npt.NDArray[np.float64]
@@ -56,7 +57,7 @@ class EncodedText:
 
 
 class Parts:
-    """Sessions over a cut, on one thread each."""
+    """The three networks of a cut, loaded for one thread."""
 
     def __init__(self, folder: Path, published: Path) -> None:
         """Load the networks that were cut out of the `published` file, in about half a second.
@@ -81,8 +82,8 @@ class Parts:
         self.source = Source(harmonics, bias, self.tables["taps"], self.tables["taps bias"])
 
     def encode(self, ids: list[int], style: Floats) -> EncodedText:
-        """Encode symbols and edges in a style [1, 256]. The last results are cached: when the
-        slider moves, the sentence is planned again, and the text is most of that work.
+        """Encode the ids of symbols and edges in a style [1, 256]. The last results are cached,
+        because a move of the slider plans the same sentence again, and this is most of that work.
         """
         return self._encoded(tuple(ids), style.tobytes())
 
@@ -164,7 +165,9 @@ def _cut(file: Path, folder: Path) -> None:
 
 
 def _stale(folder: Path) -> list[Path]:
-    """Return the cuts of other code except the newest, which a second installation may use."""
+    """Return the cuts made by other versions of the code, except the newest, which a second
+    installation may use.
+    """
     return sorted(folder.glob(f"{_CUT}*"), key=lambda cut: cut.stat().st_mtime)[:-1]
 
 

@@ -9,7 +9,7 @@ from engine.settings_file import data_folder
 
 
 def model_file() -> Path:
-    """The published model; need not exist."""
+    """Return the file of the published model, which need not exist."""
     return data_folder() / "models" / "kokoro" / "kokoro-v1.0.int8.onnx"
 
 
@@ -19,5 +19,5 @@ def voices_folder() -> Path:
 
 
 def is_fetched() -> bool:
-    """Return whether the model and its first voice exist. Loading checks them fully."""
+    """Return True if the model and its first voice exist; loading checks them fully."""
     return model_file().is_file() and (voices_folder() / "af_heart.bin").is_file()

@@ -1,8 +1,8 @@
 """Plan of the known part of a sentence: durations of the symbols, pitch and features.
 
-A new plan is made with every few words and at every move of the slider. Rendered frames are frozen:
-the next plan takes them over unchanged. Invariant: a plan depends only on the words, the plan
-before it and its frozen frames.
+A new plan is made with every few words and at every move of the slider. Rendered frames stay: the
+next plan takes them over unchanged. Invariant: a plan depends only on the words, the plan before it
+and the number of rendered frames.
 """
 
 import math
@@ -49,7 +49,7 @@ _HURRIED: Final = 2.0  # frames of lateness from which a sentence spares a frame
 
 @dataclass(frozen=True)
 class Speaker:
-    """A voice: its style [1, 256], its accent, its own pace in SPS, and the person's delivery."""
+    """A voice: its style [1, 256], its accent, its own rate in SPS, and the person's delivery."""
 
     style: Floats
     british: bool
@@ -59,8 +59,8 @@ class Speaker:
 
 @dataclass(frozen=True)
 class Wish:
-    """Known words of a sentence, each with its pace, and the rate (SPS; None = own). `closed`: no
-    word follows.
+    """A request for a plan: the known words of a sentence, each with its pace, and the rate (SPS;
+    None = the voice's own). `closed`: no word follows.
     """
 
     words: tuple[PhonedWord, ...]
@@ -71,11 +71,11 @@ class Wish:
 
 @dataclass(frozen=True)
 class Plan:
-    """`frames` of each symbol and the edges; the first `kept` symbols were rendered before. Frames
-    before `limit` may be rendered; after the limit of a complete sentence there is only silence.
-    `inherited`: frames by which the sentence before it was too long (None = the first sentence).
-    `steady`: the rate has not changed since the sentence began. `curves` and `turns`: pitch and
-    energy as source.py prepares them.
+    """The plan of a sentence. `frames`: of each symbol and both edges; the first `kept` of them
+    were rendered before. Frames before `limit` may be rendered; after the limit of a complete
+    sentence there is only silence. `inherited`: frames by which the sentence before was too long
+    (None = this is the first one). `steady`: the rate has not changed since the sentence began.
+    `curves` and `turns`: pitch and energy as source.py prepares them.
     """
 
     wish: Wish
@@ -96,9 +96,10 @@ class Plan:
 
     @property
     def first(self) -> int:
-        """The first audible frame. Some voices begin a sound earlier than usual, as their energy
-        shows. Behind another sentence the first of these frames is left out, as it was below -45 dB
-        in one voice. Behind a late sentence no frame is added.
+        """The first frame to render: usually _LEAD frames before the first sound, up to _SOONER
+        frames earlier if the voice begins its sound earlier, as its energy shows. After another
+        sentence it is one frame later (that frame was below -45 dB in one voice), at most one frame
+        before the usual one, and after a late sentence not before it.
         """
         usual = int(self.frames[0]) - _LEAD - EARLY
         sounding = np.flatnonzero(self.energy[: 2 * usual + 2] > _SOUNDING) // 2
@@ -144,35 +145,37 @@ class Plan:
         return {int(middle[n]): int(silent[n]) for n in np.flatnonzero(silent)}
 
     def late(self, done: int) -> float:
-        """Return the frames by which the part before `done` is too long for its rate."""
+        """Return the frames by which the part before frame `done` is too long for its rate."""
         first = max(0, self.kept - 1)
         last = min(max(0, self.begun(done) - 1), len(self.script.text))  # not the edge behind
         return self.pace.late + lateness(self.script, self.frames, first, last, self.pace)
 
     @property
     def silence_behind(self) -> int:
-        """Frames of silence behind the limit of a complete sentence; fewer where the sentence is
-        later than the next one can correct.
+        """Frames of silence after the limit of a complete sentence; fewer if the sentence is later
+        than the next one can correct.
         """
         planned = len(self.features) - self.limit
         return max(0, planned - self._excess(planned))
 
     @property
     def late_at_end(self) -> float:
-        """late() of the entire sentence with the silence behind it, before the next one's lead."""
+        """The lateness of the entire sentence in frames, with the silence after it and without the
+        next sentence's lead.
+        """
         late = self._late_with(self.silence_behind)
         return min(max(late, -_MOST_CORRECTION), _MOST_CORRECTION)
 
     def hurried(self, done: int) -> "Plan":
-        """Cut the end of a complete sentence's last sound where the sentence is late even without
-        silence behind it. `done`: rendered frames.
+        """Return the plan of a complete sentence with an earlier end of its last sound, if the
+        sentence is late even without silence after it. `done`: rendered frames.
         """
         least = max(done, min(self.limit, int(self.edges[-2]) + _SHORTEST_DYING))
         return replace(self, limit=max(least, self.limit - self._excess(0)))
 
     def _excess(self, behind: int) -> int:
-        """Return the frames of inadmissible lateness of the sentence with `behind` frames of
-        silence behind it.
+        """Return by how many frames the sentence is later than is bearable, with `behind` frames of
+        silence after it.
         """
         if self.pace.rate is None:
             return 0
@@ -180,19 +183,21 @@ class Plan:
         return max(0, math.ceil(self._late_with(behind) - bearable))
 
     def _late_with(self, behind: int) -> float:
-        """Return the lateness of the sentence with `behind` frames of silence behind it."""
+        """Return the lateness of the sentence with `behind` frames of silence after it."""
         cut = len(self.features) - self.limit - behind
         return self.late(self.limit) + float(self.frames[-1]) - cut
 
     def begun(self, done: int) -> int:
-        """Count the symbols that sound before a frame, including the edge before them."""
+        """Return the number of symbols, with the edge before them, that have begun before frame
+        `done`.
+        """
         return int(np.searchsorted(np.cumsum(self.frames) - self.frames, done + EARLY))
 
 
 @dataclass(frozen=True)
 class _RenderedPart:
-    """The rendered part of a sentence: frames of its symbols, the decided pauses, the spoken
-    syllables of each word; `steady` as in Plan. `late`: frames by which it is too long.
+    """The rendered part of a sentence: frames of its symbols, pauses that are decided, spoken
+    syllables of each word. `steady`: as in Plan. `late`: frames by which it is too long.
     """
 
     frames: Frames
@@ -210,9 +215,9 @@ def make_plan(
     done: int,
     late: float | None = None,
 ) -> Plan:
-    """Plan the wished sentence from the frame `done` on; earlier frames are those of the plan
-    `before`. `late`: frames by which the sentence before was too long (Plan.late_at_end) at the
-    same rate; None = there was none.
+    """Plan a sentence from the frame `done` on; the frames before it stay as in the plan `before`.
+    `late`: frames by which the sentence before was too long at the same rate (Plan.late_at_end);
+    None = there was no sentence before.
     """
     follows = late is not None
     past = _rendered_part(before, done, wish.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
@@ -247,7 +252,7 @@ def make_plan(
 def _rendered_part(
     before: Plan | None, done: int, rate: float | None, late: float
 ) -> _RenderedPart:
-    """Return a plan's part before the frame `done`; `late` counts at the start of a sentence."""
+    """Return the part of a plan before the frame `done`. `late`: used if there is no plan yet."""
     if before is None:
         return _RenderedPart(np.zeros(0, np.int64), (), {}, steady=True, late=late)
     frames = before.frames[: before.begun(done)]
@@ -263,8 +268,8 @@ def _rendered_part(
 
 
 def _joined(old: Floats, new: Floats, place: int) -> Floats:
-    """Join the old pitch up to a place and the new pitch after it, which is bent to continue from
-    the old one.
+    """Join the old pitch up to a place and the new pitch after it. The new one is bent at its
+    beginning so that it continues from the old one.
     """
     joined = np.concatenate([old[:place], new[place:]])
     ends = [float(each[place - 2 : place].min(initial=np.inf)) for each in (old, new)]

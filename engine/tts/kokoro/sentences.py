@@ -1,4 +1,4 @@
-"""Ends of an utterance's sentences, and the number of words in the next plan.
+"""Division of an utterance into sentences, and the number of words in the next plan.
 
 Invariant: both depend only on the words, not on their time of arrival.
 """
@@ -26,8 +26,8 @@ _AT_FIRST, _NEXT, _THEN = 2, 2, 3
 
 
 def division(before: str, word: str, after: str) -> float:
-    """Return the share of the longest sentence from which one may be divided in front of a word;
-    infinite = nowhere.
+    """Return how long a sentence must be, as a share of the longest one, to be divided before
+    `word`; infinite = never there. `before` and `after` are its neighbours.
     """
     if word in _JOINING and before not in _JOINING:
         if after in _FUNCTION_WORDS:
@@ -80,8 +80,8 @@ def next_words(
 
 
 def _mark(word: PhonedWord, size: int, *texts: str) -> str:
-    """Return the mark with which a sentence of `size` symbols ends behind the word; empty = it goes
-    on. `texts`: the word and the next two.
+    """Return the mark that ends a sentence of `size` symbols after this word; empty = the sentence
+    goes on. `texts`: the word and the next two.
     """
     if word.mark and word.mark != PAUSE:
         return word.mark

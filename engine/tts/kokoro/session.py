@@ -1,8 +1,9 @@
-"""One utterance: words in, frames out, planned anew with every few words and at every new rate.
+"""One utterance of Kokoro: words in, frames out, planned anew with every few words and at every new
+rate.
 
 Rendered speech stays until a rewind takes it back. A rewind can begin at any frame, because every
 rendered window has a stored state. Invariants: samples depend on the words, on where the rate
-changed and on the words known then, not on when the others came, nor on the windows; nothing is
+changed and on the words known then, not on when the others came, nor on the windows. Nothing is
 random, so the seed has no effect.
 """
 
@@ -45,10 +46,10 @@ class Machine:
 
 @dataclass(frozen=True)
 class _State:
-    """Progress of an utterance: the sentence from word `first` on, its plan, and the frame before
-    which all is rendered. `began`: words of it whose onset was reported; `sounded`: its symbols
-    that ended; `tail`: how the last plan goes on, for one frame; `behind`: of the sentence before,
-    its rate and how many frames it was too long; `before`: samples before the equaliser.
+    """Progress of an utterance: the sentence from word `first` on, and its plan. All frames before
+    `done` are rendered. `began`: words of it whose onset was reported; `sounded`: symbols of it
+    that have ended; `tail`: one more frame of the last plan, for a cross-fade; `behind`: rate and
+    lateness (in frames) of the sentence before; `before`: the last samples before the equaliser.
     """
 
     first: int = 0
@@ -64,8 +65,8 @@ class _State:
 
 @dataclass(frozen=True)
 class _Window:
-    """A window of rendered frames: the state before them, the sample at which each frame starts,
-    the sample at which the last one ends, and the samples from the first start on.
+    """A window of rendered frames: the state before it, the samples `places` at which each frame
+    starts and the last one ends, the samples `pcm`, and the rate meter before it.
     """
 
     state: _State
@@ -88,7 +89,7 @@ class KokoroSession(Session):
         self._windows: deque[_Window] = deque()
 
     def _make(self) -> bool:
-        """Plan or render a little; False when neither can be done now."""
+        """Plan or render a little. False if neither is possible now."""
         state = self._state
         plan = state.plan
         if plan is None:
@@ -108,7 +109,7 @@ class KokoroSession(Session):
         return True
 
     def _plan_more(self) -> bool:
-        """Plan the sentence with more words; False when they are not known yet."""
+        """Plan the sentence with more words. False if they are not known yet."""
         plan, first = self._state.plan, self._state.first
         planned = len(plan.wish.words) if plan else 0
         while True:
@@ -180,8 +181,8 @@ class KokoroSession(Session):
         self._state = replace(after, tail=tail, window=window, before=before)
 
     def _reported(self, state: _State, places: npt.NDArray[np.int64]) -> _State:
-        """The state behind frames that start at these samples (the last one ends there); notes the
-        words that begin in them and the syllables that end.
+        """Return the state after frames that start at the samples `places` (the last one ends
+        there). Report the words that begin in them, and count the syllables that end in them.
         """
         plan, first = state.plan, state.done
         assert plan is not None
@@ -200,7 +201,9 @@ class KokoroSession(Session):
         return replace(state, done=last, began=began, sounded=sounded)
 
     def _begin_words(self, first: int, last: int, sample: int) -> None:
-        """Words whose first part is among those known from `first` to `last` begin at a sample."""
+        """Report that the words between known parts `first` and `last` begin at a sample. A very
+        long word has several parts and begins with its first one.
+        """
         for place in range(first, last):
             number = self._numbers[place]
             if not place or self._numbers[place - 1] != number:
@@ -220,7 +223,9 @@ class KokoroSession(Session):
         super()._note_rate()
 
     def rewind(self, sample: int) -> int | None:
-        """As TtsSession says, but from the first frame at or after `sample`, also inside a word."""
+        """Rewind as TtsSession.rewind() does, but from the first frame at or after `sample`, also
+        inside a word.
+        """
         end = None if self._closed else self._go_back(sample)
         super()._note_rate()
         return end

@@ -1,4 +1,5 @@
-"""Excitation of Kokoro's decoder: harmonics of the pitch, as a spectrum; and its two curves.
+"""Excitation of Kokoro's decoder: the spectrum of a sum of harmonics of the pitch. Also the
+decoder's curves of pitch and energy.
 
 The phase runs through the entire sentence, so that windows join. The published graph begins every
 call at phase zero: the same window, cut elsewhere, then correlates at -0.2 with the sentence.
@@ -26,8 +27,8 @@ _VOICED_HZ: Final = 10.0
 
 @dataclass(frozen=True)
 class Source:
-    """The published weights: of the harmonics [9] and their bias, and of the curves' convolutions
-    over pitch and energy [2, 3] with their biases [2].
+    """Published weights: of the harmonics [9] and their bias, and of the convolutions over pitch
+    and energy [2, 3] with their biases [2].
     """
 
     harmonics: Floats
@@ -36,7 +37,9 @@ class Source:
     tap_bias: Floats
 
     def curves(self, pitch: Floats, energy: Floats) -> Floats:
-        """Convert pitch and energy, two values a frame [2 T] each, to the decoder's [T, 2]."""
+        """Convert pitch and energy, two values a frame [2 T] each, to the decoder's
+        input [T, 2].
+        """
         columns = []
         for values, taps, bias in zip((pitch, energy), self.taps, self.tap_bias, strict=True):
             padded = np.pad(values, 1)
@@ -45,14 +48,18 @@ class Source:
         return np.stack(columns, axis=1).astype(np.float32)
 
     def turns(self, pitch: Floats) -> npt.NDArray[np.float64]:
-        """Revolutions of every harmonic at the middle of each step [2 T, 9], over a sentence."""
+        """Return the phase of each harmonic in revolutions, at the middle of each pitch value [2 T,
+        9], counted from the sentence's start.
+        """
         each = pitch.astype(np.float64)[:, None] * np.arange(1, _HARMONICS + 1) / SAMPLE_RATE
         return STEP * np.cumsum(each - np.floor(each), axis=0)
 
     def spectrum(
         self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int
     ) -> Floats:
-        """Magnitudes and angles of frames, a row every 5 samples: [120 (last - first) + 1, 22]."""
+        """Return magnitudes and angles of the frames from `first` to `last`, a row every 5 samples,
+        [120 (last - first) + 1, 22].
+        """
         wave = self._wave(pitch, turns, first, last)
         pieces = np.lib.stride_tricks.sliding_window_view(wave, _WIDTH)[::_HOP]
         parts = pieces @ _TRANSFORM
@@ -60,7 +67,9 @@ class Source:
         return np.concatenate([np.hypot(real, imaginary), np.arctan2(imaginary, real)], axis=1)
 
     def _wave(self, pitch: Floats, turns: npt.NDArray[np.float64], first: int, last: int) -> Floats:
-        """Samples from half a spectrum before the first frame to half a one behind the last."""
+        """Return samples from half a window before the frame `first` to half a window after the
+        last one.
+        """
         total = STEP * len(pitch)
         places = np.abs(np.arange(FRAME * first - _WIDTH // 2, FRAME * last + _WIDTH // 2))
         places = np.where(places >= total, 2 * total - 2 - places, places)  # reflected at the ends
@@ -77,7 +86,9 @@ class Source:
 
 
 def _transform() -> Floats:
-    """The Fourier transform of a Hann window of _WIDTH samples: [20, 22], real parts first."""
+    """Return the Fourier transform of windows of _WIDTH samples, Hann window included, as a matrix
+    [20, 22], real parts first.
+    """
     places = np.arange(_WIDTH)
     hann = 0.5 - 0.5 * np.cos(2 * np.pi * places / _WIDTH)
     angles = 2 * np.pi * places[:, None] * np.arange(BINS) / _WIDTH

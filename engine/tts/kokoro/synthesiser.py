@@ -47,8 +47,8 @@ _LEARNT: Final = "learnt"
 
 
 def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
-    """Load the fetched model; the first time, cut it (some seconds). ModelError when its files are
-    missing or damaged.
+    """Load the fetched model; the first time, cut it into its parts (some seconds). ModelError when
+    its files are missing or damaged.
     """
     if not place.is_fetched():
         raise not_fetched("Kokoro", NAME)
@@ -59,7 +59,7 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
 
 
 class KokoroSynthesiser(Synthesiser[Machine]):
-    """A TtsModel. `learnt`: the folder of the voices' statistics."""
+    """Kokoro as a TtsModel. `learnt`: the folder of the voices' statistics."""
 
     rehearsed = ("One", "two.")
 
@@ -110,7 +110,9 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         return KokoroSession(self._of(voice))
 
     def machine(self, voice: Voice) -> Machine:
-        """Prepare speech in a voice; takes some seconds where its statistics are not stored yet."""
+        """Return the parts that sessions of a voice need. Takes some seconds if the voice's
+        statistics are not stored yet.
+        """
         style, british = style_of(voice), is_british(voice)
         espeak = self._espeak(BRITISH if british else AMERICAN)
         sentences = [phoned(espeak, sentence) for sentence in SENTENCES]

@@ -1,8 +1,8 @@
 """Kokoro's English voices: names, descriptions and styles.
 
-A style is a vector of 256 numbers: 128 of timbre, then 128 of prosody. The published files have one
-for each number of symbols. The choice of the row made no difference (rows 30, 60 or by length), so
-a voice here has the row _ROW, and a mixture of voices is the mean of their vectors.
+A style is a vector of 256 numbers: 128 of timbre, then 128 of prosody. The published files have a
+row for each number of symbols in a text. The choice of the row made no difference (rows 30, 60 or
+by length), so a voice here always uses row _ROW. A mixture of voices is the mean of their vectors.
 """
 
 from pathlib import Path
@@ -78,7 +78,9 @@ def read_voices(folder: Path) -> tuple[Voice, ...]:
 
 
 def style_of(voice: Voice) -> Floats:
-    """Return the style [1, 256]. InvalidInput if it is missing or outside the range of speakers."""
+    """Return the style [1, 256] of a voice. InvalidInput if it is missing or unlike any
+    speaker's.
+    """
     style = np.asarray(voice.tensors.get(STYLE, np.zeros(0)), np.float32).reshape(1, -1)
     halves = style.reshape(-1, _WIDTH // 2) if style.shape[1] == _WIDTH else np.zeros((1, 1))
     lengths = np.linalg.norm(halves, axis=1)
@@ -88,8 +90,8 @@ def style_of(voice: Voice) -> Floats:
 
 
 def shift_of(voice: Voice) -> Floats | None:
-    """Return the distance of each norm's timbre from the style's, [58, 128]; None = no distance.
-    InvalidInput for a shift that no fit gives.
+    """Return how far each norm's timbre is from the style's, [58, 128]; None = not at all.
+    InvalidInput for a shift larger than any fit makes.
     """
     if SHIFT not in voice.tensors:
         return None
@@ -103,7 +105,9 @@ def shift_of(voice: Voice) -> Floats | None:
 
 
 def delivery_of(voice: Voice) -> Delivery:
-    """Return the pitch, pace and colour. InvalidInput if they are out of bounds."""
+    """Return the delivery of a voice: pitch, pace and colour. InvalidInput if it is out
+    of bounds.
+    """
     try:
         return Delivery.of_tensors(voice.tensors)
     except ValueError as error:

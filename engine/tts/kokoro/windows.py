@@ -1,7 +1,7 @@
 """Samples of some frames of a plan, and the silences between them.
 
-Invariant: a frame's samples do not depend on the window it is rendered in: the decoder gets as much
-around the frames as its convolutions see (graph/decoder.py), and nothing in it is measured over the
+Invariant: a frame's samples do not depend on the window it is rendered in: the decoder gets as many
+frames on both sides as its convolutions see (graph/decoder.py), and nothing is measured over the
 window. So windows of any size join without a seam.
 """
 
@@ -52,9 +52,9 @@ def render(parts: Parts, given: Given, plan: Plan | NaturalSpeech, first: int, l
 def with_silences(
     plan: Plan, pcm: Floats, first: int, last: int
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Return the samples of the frames from `first` to `last` with the plan's silences before their
-    frames, and the sample at which each frame starts (before its silence) and the last one ends.
-    Fades `pcm` in place.
+    """Insert the plan's silences into the samples `pcm` of the frames from `first` to `last`.
+    Return the samples, and the samples at which each frame starts (its silence comes after that)
+    and the last one ends. `pcm` is faded in place.
     """
     places = FRAME * np.arange(last - first + 1)
     pieces, before = [], 0
@@ -71,12 +71,12 @@ def with_silences(
 
 
 def faded_out(pcm: Floats) -> None:
-    """Fade the end of the samples out, in place."""
+    """Fade out the end of the samples, in place."""
     end = pcm[-_FADE:]
     end *= np.linspace(1, 0, len(end), dtype=np.float32)
 
 
 def faded_in(pcm: Floats) -> None:
-    """Fade the beginning of the samples in, in place."""
+    """Fade in the beginning of the samples, in place."""
     begin = pcm[:_FADE]
     begin *= np.linspace(0, 1, len(begin), dtype=np.float32)

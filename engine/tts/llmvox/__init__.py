@@ -1,1 +1,1 @@
-"""LLMVoX: one unit of text in, one token of speech out, step by step."""
+"""LLMVoX: in each step the network reads one text unit and speaks one token."""

@@ -25,8 +25,8 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one set of weights. `spectrum` turns the tokens into sound; the end of the speech is
-    one more label behind them (ours: the paper uses an entry of the codebook).
+    """Shape of one set of weights. `spectrum`: the network that turns the tokens into spectra. The
+    label after all tokens is the end of the speech (ours: the paper uses an entry of the codebook).
     """
 
     stack: TransformerConfig
@@ -41,8 +41,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Generation:
-    """Constants of generation. A chunk of `first_chunk` tokens is decoded first, every later one of
-    a sentence is `growth` times as long (Alg. 1: 2; its published server: 3) up to `largest_chunk`.
+    """Constants of generation. The first `first_chunk` tokens of a sentence are decoded together;
+    each later chunk is `growth` times as long (Algorithm 1: 2; its published server: 3), up to
+    `largest_chunk`.
     """
 
     first_chunk: Annotated[int, Range(1, 1280)] = 2

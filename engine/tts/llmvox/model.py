@@ -1,9 +1,8 @@
-"""LLMVoX's one network: a causal transformer that reads a unit of the text and the token before,
-and predicts the next token (3.3).
+"""LLMVoX's network: a causal transformer that reads a text unit and the token before, and predicts
+the next token (3.3).
 
 Ours: rotary positions instead of a learnt table, so that a sentence may have any length; a pre-net
-for the token before; the speaker's vector, added at every step; one more output, for the beginnings
-of words.
+for the token before; the speaker's vector, added at every step; an output for the onsets of words.
 Invariant: forward never writes to the module; the state of a sentence is the cache passed in.
 """
 
@@ -19,8 +18,8 @@ from engine.tts.llmvox.config import ENTRY, Shape
 
 
 class Predicted(NamedTuple):
-    """Predictions of positions [..., D]: logits of the tokens and the end [..., tokens + 1], and of
-    a word that begins there [...].
+    """Predictions at positions [..., D]: logits of the tokens and of the end [..., tokens + 1], and
+    the logit of a word's onset [...].
     """
 
     tokens: Tensor
@@ -28,7 +27,7 @@ class Predicted(NamedTuple):
 
 
 class LlmVoxModel(nn.Module):
-    """The weights."""
+    """The network of LLMVoX."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -45,7 +44,9 @@ class LlmVoxModel(nn.Module):
 
     @property
     def no_token(self) -> int:
-        """The number that stands before a sentence's first token; as a label, the end of speech."""
+        """The id in place of the token before a sentence's first one. As a label it means the end
+        of speech.
+        """
         return self.shape.tokens
 
     def enter(self, units: Tensor, before: Tensor, speaker: Tensor, keep: Tensor) -> Tensor:
@@ -55,7 +56,7 @@ class LlmVoxModel(nn.Module):
         return x
 
     def predict(self, hidden: Tensor) -> Predicted:
-        """From hidden [..., D]."""
+        """Return the predictions from hidden rows [..., D]."""
         return Predicted(self.leave(hidden), self.onset(hidden)[..., 0])
 
     def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:

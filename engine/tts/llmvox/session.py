@@ -1,14 +1,14 @@
-"""One utterance of LLMVoX: a unit of the text in, a token of speech out. Every sentence starts
-afresh, and sentences go to the replicas of the network by turns (3.4, Algorithm 1).
+"""One utterance of LLMVoX: a text unit in, a token of speech out. Every sentence starts anew, and
+sentences go to the network's replicas in turn (3.4, Algorithm 1).
 
-As long as more words of a sentence may come, every unit gives one token. Once its text is
-complete, tokens follow until the network predicts the end. Filler units in place of late words
-would bring sound earlier, but then the samples would depend on when the words came.
+While a sentence may get more words, each unit gives one token. Once its text is complete, tokens
+follow until the network predicts the end. Filler units in place of late words would bring sound
+earlier, but then the samples would depend on when the words came.
 
-The replicas of the paper run in parallel. Here, once the front sentence has begun to sound, the
-replica of the next one takes a step after each of its steps, until its first chunk is complete.
-Invariant: a replica's tokens depend on its units alone, not on the order of the steps. All state is
-here; closing the session frees it, and no other session sees it.
+The replicas of the paper run in parallel. Here the replica of the next sentence takes a step after
+each step of the front one, once the front sentence has begun to sound, until its first chunk is
+complete. Invariant: a replica's tokens depend on its units alone, not on the order of the steps.
+All state is here; closing the session frees it, and no other session sees it.
 """
 
 from collections import deque
@@ -32,7 +32,7 @@ class Replica(Protocol):
 
     @property
     def length(self) -> int:
-        """Positions of the sentence so far."""
+        """The number of positions of the sentence so far."""
         ...
 
     def predict(self, unit: int, before: int) -> Predicted:
@@ -44,13 +44,13 @@ class Replica(Protocol):
         ...
 
     def restart(self) -> None:
-        """Forget the sentence."""
+        """Discard the sentence."""
         ...
 
 
 @dataclass
 class Lane:
-    """A replica with its queue of units and its tokens, for one sentence at a time."""
+    """A replica with its queue of units and its tokens, one sentence at a time."""
 
     replica: Replica
     chunk: int  # tokens that are decoded together next
@@ -78,7 +78,9 @@ class Lane:
         return TEXT_END if self.replica.length == self.heard else NOTHING
 
     def begin_word(self, token: int) -> None:
-        """The next word that sounds begins with this token of the sentence."""
+        """Let the next word with a sound, and silent ones before it, begin at this token of the
+        sentence.
+        """
         sounds = False
         while self.words and not sounds:
             word, sounds = self.words.popleft()
@@ -87,8 +89,8 @@ class Lane:
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts of a session, which owns all but `generation`. `decode` makes the samples of the next
-    tokens; `no_token` stands before a sentence's first token. A sentence has at most `most_tokens`.
+    """What a session is made of. `decode` makes the samples of the next tokens; `no_token` stands
+    in place of the token before a sentence's first one. A sentence has at most `most_tokens`.
     """
 
     generation: Generation
@@ -102,7 +104,7 @@ class Parts:
 
 
 class ReplicaSession(NetworkSession):
-    """A TtsSession without control of the rate."""
+    """Base of LLMVoX's sessions, without control of the rate."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(SAMPLE_RATE)
@@ -147,7 +149,7 @@ class ReplicaSession(NetworkSession):
             self._close()
 
     def _close(self) -> None:
-        """End the text of a sentence. A sentence without sound is joined to the next one."""
+        """End the text of a sentence. A sentence without a sound is joined to the next one."""
         lane = self._lanes[self._filled]
         if lane.heard or lane.units:
             lane.closed = True
@@ -156,7 +158,9 @@ class ReplicaSession(NetworkSession):
     # ---------------------------------------------------------------------- tokens
 
     def _advance_behind(self, front: Lane) -> None:
-        """Let the replica of the next sentence take a step, too."""
+        """Let the replica of the next sentence take a step, too, if the front one
+        already sounds.
+        """
         behind = self._lanes[(self._front + 1) % len(self._lanes)]
         if behind is front or not front.closed or self._made == self._begin:
             return
@@ -166,7 +170,7 @@ class ReplicaSession(NetworkSession):
             self._advance(behind)
 
     def _advance(self, lane: Lane) -> None:
-        """Read one unit and predict one token."""
+        """Read one unit and predict one token with a lane's replica."""
         parts = self._parts
         text_over = lane.closed and not lane.units
         prediction = lane.replica.predict(lane.next_unit(), lane.before)
@@ -184,7 +188,7 @@ class ReplicaSession(NetworkSession):
         lane.tokens.append(token)
 
     def _chosen(self, lane: Lane, logits: Tensor, *, may_end: bool) -> int:
-        """Choose a label, without an end before the text ends or endless repeats."""
+        """Choose a token, or the end if it may come. A token is not repeated endlessly."""
         generation = self._parts.generation
         if not may_end:
             logits = logits[:-1]
@@ -198,14 +202,14 @@ class ReplicaSession(NetworkSession):
     # ----------------------------------------------------------------------- sound
 
     def _decode_chunk(self, lane: Lane) -> None:
-        """Append the samples of the next tokens; the decoder may keep the last ones for now."""
+        """Append the samples of the next tokens. The decoder may hold back the last ones."""
         generation = self._parts.generation
         tokens, lane.tokens = lane.tokens[: lane.chunk], lane.tokens[lane.chunk :]
         lane.chunk = min(generation.largest_chunk, lane.chunk * generation.growth)
         self._append_speech(lane, self._decoded(tokens))
 
     def _end_sentence(self, lane: Lane) -> None:
-        """Append the rest of a sentence and go on to the next one. The replica starts afresh."""
+        """Append the rest of a sentence and go on to the next one. The replica starts anew."""
         tokens, lane.tokens = lane.tokens, []
         pcm = torch.cat((self._decoded(tokens), self._rest()))
         while len(pcm) and lane.words:  # the network missed where they begin
@@ -218,7 +222,7 @@ class ReplicaSession(NetworkSession):
         self._begin = self._made
 
     def _rest(self) -> Tensor:
-        """Return the samples that the decoder still holds of a finished sentence."""
+        """Return the samples of a finished sentence that the decoder still holds back."""
         return torch.zeros(0)
 
     def _decoded(self, tokens: list[int]) -> Tensor:

@@ -3,10 +3,10 @@
     config.json   shape, generation            phones.json   ids of phones
     voice, spectrum, vocoder .safetensors      voices/   CARD.md
 
-The paper has one voice; here a speaker's vector is added at every step (ours),
-and there is one replica, whose decoder is causal: a network makes the spectrum of each token, as
-SMLLE's does, and a vocoder the samples.
-Invariant: a pack is loaded entirely or refused with a ModelError that names the file.
+The paper has one voice; here a speaker's vector is added at every step (ours). There is one
+replica, with a causal decoder: a network makes the spectrum of each token, as SMLLE's does, and a
+vocoder makes the samples. Invariant: a pack is loaded entirely or refused with a ModelError that
+names the file.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class ModelParts:
 
 
 class OwnReplica:
-    """The network with one voice."""
+    """Our network with one voice and the state of one sentence."""
 
     def __init__(self, parts: ModelParts, speaker: Tensor, dice: torch.Generator) -> None:
         """`speaker`: the voice's vector [S]."""
@@ -91,7 +91,7 @@ class OwnReplica:
 
 
 class LlmVoxSession(ReplicaSession):
-    """A TtsSession without control of the rate."""
+    """The TtsSession of LLMVoX, without control of the rate."""
 
     def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
@@ -120,7 +120,9 @@ class LlmVoxSession(ReplicaSession):
         )
 
     def _decode(self, tokens: list[int]) -> Tensor:
-        """Return samples for a sentence's next tokens; the last ones wait for their next phones."""
+        """Return samples for a sentence's next tokens. The last ones wait until their next phones
+        are known.
+        """
         self._waiting += tokens
         return self._speak(len(self._waiting) - self._spectrum.shape.ahead)
 
@@ -144,7 +146,7 @@ class LlmVoxSession(ReplicaSession):
 
 
 class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
-    """A TtsModel."""
+    """LLMVoX as a TtsModel."""
 
     def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
         info = TtsInfo(name, SAMPLE_RATE, None)

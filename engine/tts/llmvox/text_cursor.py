@@ -1,9 +1,9 @@
 """The position of a sentence's speech in its text (ours).
 
-The network itself has to find the unit that is due (3.3), and a small one loses track: it repeats a
-phone for seconds, or goes on with other words. Every token belongs to a phone. So tokens are
-restricted to the phone that sounds and the next two.
-Invariant: the restriction depends on the units read and the tokens said before.
+The network itself has to find the unit to speak (3.3), and a small one loses its place: it repeats
+a phone for seconds, or continues with other words. Every token belongs to a phone. So the choice of
+tokens is restricted to those of the phone that sounds and of the next two. Invariant: the
+restriction depends only on the units read and the tokens spoken before.
 """
 
 from typing import Final
@@ -46,7 +46,7 @@ class TextCursor:
             self._phones.append(self._shape.end)
 
     def say(self, token: int) -> int:
-        """Go on to an allowed token. Return the number of words that begin with it."""
+        """Move to the phone of an allowed token. Return the number of words that begin with it."""
         before = self._at
         self._at = self._phones.index(self._shape.phone_of(token), before + self._is_over)
         self._said = 1 if self._at > before else self._said + 1
@@ -59,8 +59,8 @@ class TextCursor:
         return self._said >= longest and self._at + 1 < len(self._phones)
 
     def restrict(self, logits: Tensor) -> Tensor:
-        """Return logits [tokens + 1] restricted to the text. The probability of other phones moves
-        to the next phone, because it means that this one is over.
+        """Return logits [tokens + 1] restricted to the next phones. The probability of all other
+        phones moves to the next phone, because it means that the current one is over.
         """
         shape, at = self._shape, self._at
         chances = logits.softmax(-1)

@@ -1,4 +1,5 @@
-"""Words as units, one a step of LLMVoX: phones, or bytes for the published weights.
+"""Words as units, of which LLMVoX reads one in each step: phones, or bytes for the published
+weights.
 
 Invariant: units depend on the words alone, never on when they came.
 """
@@ -16,8 +17,8 @@ _STOPS = frozenset(".?!")
 
 @dataclass(frozen=True)
 class UnitWord:
-    """Units of one pushed word, WORD last; empty for a word without a sound. `closes`: the word
-    ends a sentence.
+    """The units of a pushed word, with WORD as the last; empty for a word without a sound.
+    `closes`: the word ends a sentence.
     """
 
     units: tuple[int, ...]
@@ -25,30 +26,30 @@ class UnitWord:
 
 
 class UnitReader(Protocol):
-    """Reader of one utterance's words."""
+    """Converts the words of one utterance to units."""
 
     def push(self, text: str) -> list[UnitWord]:
-        """The next word; words that are now certain, maybe none."""
+        """Add the next word. Return the words whose units are certain now, maybe none."""
         ...
 
     def finish(self) -> list[UnitWord]:
-        """End the text; return the held unit, if there is one."""
+        """End the text. Return the word that was held back, if there is one."""
         ...
 
 
 class PhoneUnits:
-    """Reader of words as phones and marks, once these are certain."""
+    """Converts words to phones and punctuation marks, once these are certain."""
 
     def __init__(self, espeak: Espeak, table: PhoneTable) -> None:
         self._phonemizer = WordPhonemizer(espeak)
         self._table = table
 
     def push(self, text: str) -> list[UnitWord]:
-        """The next word; words that are now certain, maybe none."""
+        """Add the next word. Return the words whose units are certain now, maybe none."""
         return [self._word(word.phones, word.mark) for word in self._phonemizer.push(text)]
 
     def finish(self) -> list[UnitWord]:
-        """End the text; return the held unit, if there is one."""
+        """End the text. Return the word that was held back, if there is one."""
         return [self._word(word.phones, word.mark) for word in self._phonemizer.finish()]
 
     def _word(self, phones: tuple[str, ...], mark: str) -> UnitWord:
@@ -59,14 +60,14 @@ class PhoneUnits:
 
 
 class ByteUnits:
-    """Reader of words as bytes, which are certain at once."""
+    """Converts words to bytes, which are certain at once."""
 
     def push(self, text: str) -> list[UnitWord]:
-        """Append a word."""
+        """Return the units of a word."""
         word, mark = split_mark(text)
         content = text.encode("utf-8", "replace")[:LONGEST_WORD] if word else b""
         return [UnitWord((*content, WORD) if content else (), mark in _STOPS)]
 
     def finish(self) -> list[UnitWord]:
-        """Return nothing: no word is held."""
+        """Return nothing, because no word is held back."""
         return []

@@ -1,1 +1,3 @@
-"""SMLLE: a transducer says tokens or waits for text, a second network turns them into spectra."""
+"""SMLLE: a transducer speaks tokens or waits for text, a second network turns tokens
+into spectra.
+"""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Aligned:
-    """The tokens of one passage so far, each with the phone it was predicted at."""
+    """The tokens of one passage so far, each with the phone at which it was predicted."""
 
     end: int
     closed: bool = False  # no token follows
@@ -28,5 +28,5 @@ class Aligned:
         return step < len(self.tokens)
 
     def phone(self, step: int) -> int:
-        """Return the phone of a step; the end mark behind the last one."""
+        """Return the phone of a step, or the end mark after the last step."""
         return self.phones[step] if step < len(self.phones) else self.end

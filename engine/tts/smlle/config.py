@@ -24,8 +24,8 @@ NEVER: Final = 999_999
 
 @dataclass(frozen=True)
 class Shape:
-    """Shapes of one pack. The paper's stacks have 12 layers of width 1024 (3.2), its encoder is a
-    Conformer; ours are small Llama stacks, causal ones.
+    """Shapes of one pack's networks. The paper's stacks have 12 layers of width 1024 (3.2), and its
+    encoder is a Conformer; ours are small, causal Llama stacks.
     """
 
     encoder: TransformerConfig
@@ -48,7 +48,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Generation:
-    """How a pack speaks."""
+    """Constants of generation."""
 
     top_tokens: Annotated[int, Range(1, 4097)] = 15  # SMLLE, 3.3, where the blank is among them
     # of the tokens; the paper does not give one

@@ -1,10 +1,11 @@
-"""One utterance: words in, frames of 80 ms out. The transducer predicts tokens as far ahead as the
-spectrum needs; then the spectrum makes two steps, and the vocoder their samples.
+"""One utterance of SMLLE: words in, frames of 80 ms out. The transducer predicts tokens as far
+ahead as the spectrum network needs; then that network makes two steps, and the vocoder their
+samples.
 
 A word is read only when a decision needs it, even if it came earlier. So the samples do not depend
-on how calls to push_word and step are interleaved. A long text is spoken in passages of whole
-sentences, each from the prompt alone.
-Invariant: all state is here; closing the session frees it, and no other session sees it.
+on how calls to push_word and step are interleaved. A long text is spoken in passages of complete
+sentences, each starting from the prompt alone. Invariant: all state is here; closing the session
+frees it, and no other session sees it.
 """
 
 import math
@@ -51,8 +52,8 @@ class ModelParts:
 
 
 class Script:
-    """Units of a passage: `begin`, those of its words and, once it is closed, `end`. They depend on
-    the words added so far, not on how they were grouped.
+    """The units of a passage: begin, the phones of its words and, once it is closed, end. They
+    depend on the words added so far, not on how these were grouped.
     """
 
     def __init__(self, shape: Shape, table: PhoneTable, first_word: int) -> None:
@@ -71,7 +72,7 @@ class Script:
         self.units += units
 
     def close(self) -> None:
-        """The passage's text is over."""
+        """End the text of the passage."""
         self.closed = True
         self.units.append(Unit(self._shape.end))
 
@@ -125,8 +126,8 @@ class SmlleSession(PassageSession):
         return True
 
     def _decide(self) -> bool:
-        """Decide until the next frame's steps are known, and the phones ahead of them; False when
-        more text is needed first.
+        """Take decisions of the transducer until the tokens of the next frame are known, and the
+        phones that the spectrum network sees ahead. False when more text is needed first.
         """
         aligned, ahead = self._aligned, self._parts.spectrum.shape.ahead
         while not aligned.closed and not aligned.has(self._steps + STEPS_PER_FRAME - 1 + ahead):
@@ -141,7 +142,7 @@ class SmlleSession(PassageSession):
         return True
 
     def _read_unit(self) -> bool:
-        """Go on to the next unit; False when more text is needed first."""
+        """Let the transducer read the next unit. False when more text is needed first."""
         full = self._steps >= self._parts.generation.passage_steps
         while self._place + 1 == len(self._script.units):
             if not self._read(passage_full=full):
@@ -151,7 +152,9 @@ class SmlleSession(PassageSession):
         return True
 
     def _bias(self) -> float:
-        """Return the bias on the blank's logit: above 0, the next phone comes sooner (ours)."""
+        """Return the bias on the blank's logit for the wanted rate: above 0, the next phone comes
+        sooner (ours).
+        """
         generation = self._parts.generation
         pace = self._paces[self._script.places.word_at(self._place)]
         if self.rate is None:
@@ -186,7 +189,7 @@ class SmlleSession(PassageSession):
         self._steps += len(steps)
 
     def _leave_passage(self) -> None:
-        """End a passage; words that got no token begin in a silent frame."""
+        """End a passage. Words without a token begin in a silent frame."""
         self._passage_over = True
         if words := self._script.places.begun(math.inf):
             for word, _ in words:

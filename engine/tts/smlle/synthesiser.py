@@ -40,7 +40,7 @@ LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 
 class SmlleSynthesiser(SystemSynthesiser[ModelParts, Prompt]):
-    """A TtsModel."""
+    """SMLLE as a TtsModel."""
 
     def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
         info = TtsInfo(name, SAMPLE_RATE, parts.generation.rates)
@@ -69,7 +69,9 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
 
 
 def prompted(parts: ModelParts, voice: Voice) -> Prompt:
-    """Return the network's state behind a voice's prompt. InvalidInput for an unfit voice."""
+    """Return the spectrum network's state after a voice's prompt. InvalidInput for an
+    unfit voice.
+    """
     spectrum, generation = parts.spectrum, parts.generation
     shape = spectrum.shape
     speaker = real_numbers(voice, "speaker", (shape.speaker_width,))

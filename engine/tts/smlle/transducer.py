@@ -1,10 +1,11 @@
-"""From phones to semantic tokens, one decision at a time: say a token, or wait for the next phone.
+"""From phones to semantic tokens, one decision at a time: speak a token, or wait for the next
+phone.
 
     phones ─▶ causal encoder ─┐
     tokens ─▶ LSTM ───────────┴─▶ joint net ─▶ token or blank       (SMLLE, 2.1)
 
-Invariant: a decision depends on the units read and the tokens said before it, and draws once; the
-time of the text does not matter. Forward never writes to the module.
+Invariant: a decision depends on the units read and the tokens spoken before it, and draws once; the
+arrival of the text does not matter. Forward never writes to the module.
 """
 
 from typing import NamedTuple
@@ -19,14 +20,14 @@ from engine.tts.smlle.config import MARKS, Generation, Shape
 
 
 class Unit(NamedTuple):
-    """A phone and the mark behind it (MARKS), read together."""
+    """A phone and the punctuation mark after it (MARKS), read together."""
 
     phone: int
     mark: int = 0
 
 
 class Transducer(nn.Module):
-    """Encoder, predictor and joint net. The blank is the label after the tokens'."""
+    """Encoder, predictor and joint net. The blank is the label after all tokens."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -47,19 +48,21 @@ class Transducer(nn.Module):
         return self.shape.tokens
 
     def embedded(self, phones: Tensor, marks: Tensor) -> Tensor:
-        """Units [B, U] -> [B, U, D]."""
+        """Embed units [B, U] as [B, U, D]."""
         out: Tensor = self.phones(phones) + self.marks(marks)
         return out
 
     def logits(self, text: Tensor, speech: Tensor) -> Tensor:
-        """Joint net: rows of the encoder and of the predictor [..., D] -> labels [..., V + 1]."""
+        """Joint net: from rows of the encoder and of the predictor [..., D] to logits of labels
+        [..., V + 1].
+        """
         joined = (self.text(text) + self.speech(speech)).tanh()
         out: Tensor = self.labels(joined) + self.bias
         return out
 
 
 class Decisions:
-    """The decisions of the transducer for one passage: a path through the lattice."""
+    """The transducer's decisions for one passage: a path through the lattice."""
 
     def __init__(
         self,
@@ -82,7 +85,7 @@ class Decisions:
         self._quantile = 0.5  # it ends when that probability is below this
 
     def read(self, unit: Unit) -> None:
-        """Go on to the next unit."""
+        """Encode the next unit, and draw how long it will last."""
         if self._cache.length:
             self._unspoken = 0 if self._said else self._unspoken + 1
         self._said, self._going_on = 0, 1.0

@@ -1,7 +1,7 @@
-"""Speech of a recording for a voice: checked, denoised where it is noisy, and trimmed.
+"""The speech of a recording, from which a voice is made: checked, denoised if noisy, and trimmed.
 
-Invariant: a voice names the hash of its clip and of how it was made, so a changed clip or a changed
-way of making voices never passes for the old one.
+Invariant: a voice contains the hash of its clip and of the recipe, so a changed clip or a changed
+recipe is always noticed.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ MAKING: Final = "3"  # raise when the arithmetic below changes
 
 
 def making(loudness: float | None = None) -> str:
-    """Return the recipe's version for recordings at `loudness` (LUFS; None = unchanged)."""
+    """Return the version of the recipe for recordings at `loudness` (LUFS; None = unchanged)."""
     return MAKING if loudness is None else f"{MAKING} at {loudness:g} LUFS"
 
 
@@ -46,8 +46,8 @@ class SpeakerEncoder(Protocol):
 
 @dataclass(frozen=True)
 class Recording:
-    """The speech of a recording: as it was recorded, and denoised where it needed that; `about`
-    goes to the voice's metadata.
+    """The speech of a recording: `speech` as it was recorded, `clean` denoised if that was needed.
+    `about` goes into the voice's metadata.
     """
 
     speech: Pcm
@@ -57,12 +57,12 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """The first name to offer for a voice of this recording."""
+        """The name to suggest for a voice made from this recording."""
         return f"clip-{self.about[RECORDING][:8]}"
 
     @torch.inference_mode()
     def speaker(self, encoder: SpeakerEncoder) -> npt.NDArray[np.float32]:
-        """Return the speaker's vector, of length 1, from the original recording: noise suppression
+        """Return the speaker's unit vector, from the original recording because noise suppression
         changes it.
         """
         pcm = torch.from_numpy(resampled(self.speech, self.sample_rate, SPEECH_RATE))
@@ -73,8 +73,8 @@ class Recording:
 
 
 def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording:
-    """Return the speech in mono samples, at `loudness` (LUFS; None = unchanged). UnreadableClip
-    with the reason when no voice can be made from it.
+    """Find the speech in mono samples, brought to `loudness` (LUFS; None = unchanged).
+    UnreadableClip gives the reason when no voice can be made from it.
     """
     _check(pcm, sample_rate)
     clip = Clip(pcm, sample_rate).digest

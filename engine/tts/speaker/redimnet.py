@@ -1,9 +1,9 @@
 """ReDimNet-M, from speech to a speaker's vector of 192 numbers (Yakovlev et al., 2024).
 
 Written after the paper and the published MIT code, with the keys of the published file (see
-speaker_file.py). 1-D rows [B, 1152, T] hold C channels of F frequencies with C * F constant; every
-stage reads a learnt mix of all rows before it.
-Invariant: the module never changes after loading; embed() is a function of the samples.
+speaker_file.py). One-dimensional rows [B, 1152, T] hold C channels of F frequencies, with C * F
+constant; every stage reads a learnt mixture of all rows before it. Invariant: the module never
+changes after loading; embed() is a function of the samples.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,9 @@ HEADS = 4
 
 @dataclass(frozen=True)
 class ResidualStage:
-    """Frequencies shrink by `stride`; `blocks` convolutions; attention on width / `reduction`."""
+    """A stage of the network: it divides the number of frequencies by `stride`, has `blocks`
+    convolutions, and attention on width / `reduction`.
+    """
 
     stride: int
     blocks: int
@@ -137,7 +139,7 @@ class _Backbone(nn.Module):
         self._stages = len(config.stages)
 
     def forward(self, spectrum: Tensor) -> Tensor:
-        """[B, 1, F, T] -> [B, 1152, T]."""
+        """Run all stages: [B, 1, F, T] -> [B, 1152, T]."""
         rows = [_to_row(self.stem(spectrum))]
         for number in range(self._stages):
             rows.append(self.get_submodule(f"stage{number}")(torch.stack(rows, dim=1)))
@@ -148,7 +150,9 @@ class _Backbone(nn.Module):
 def _stage_layers(
     config: SpeakerConfig, number: int, channels: int, frequencies: int
 ) -> list[nn.Module]:
-    """One stage in the published file's order, so that the numbers in its keys fit."""
+    """Return the layers of a stage in the published file's order, so that the numbers in its keys
+    fit.
+    """
     stage = config.stages[number]
     wider = channels * stage.stride
     return [
@@ -162,7 +166,9 @@ def _stage_layers(
 
 
 class _Mix(nn.Module):
-    """Learnt share of each row before, per channel: [B, N, 1152, T] -> [B, 1152, T]."""
+    """Weighted sum of all rows before, with learnt weights per channel: [B, N, 1152, T] -> [B,
+    1152, T].
+    """
 
     def __init__(self, rows: int, width: int) -> None:
         super().__init__()
@@ -178,7 +184,7 @@ class _ToPlane(nn.Module):
         self._shape = (frequencies, channels)
 
     def forward(self, row: Tensor) -> Tensor:
-        """[B, F C, T] -> [B, C, F, T]."""
+        """Reshape [B, F C, T] -> [B, C, F, T]."""
         return row.view(len(row), *self._shape, -1).transpose(1, 2)
 
 
@@ -188,7 +194,7 @@ class _ToRow(nn.Module):
 
 
 def _to_row(plane: Tensor) -> Tensor:
-    """[B, C, F, T] -> [B, F C, T]."""
+    """Reshape [B, C, F, T] -> [B, F C, T]."""
     return plane.transpose(1, 2).flatten(1, 2)
 
 

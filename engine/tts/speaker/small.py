@@ -1,4 +1,4 @@
-"""Speaker encoder of the built-in voice: a small convolutional network from speech to a vector.
+"""The speaker encoder of the built-in voice: a small convolutional network from speech to a vector.
 
 The published voice has ReDimNet instead. Invariant: the module never changes after loading; embed()
 is a function of the samples.
@@ -54,7 +54,7 @@ class SmallSpeaker(nn.Module):
         self.linear = nn.Linear(4 * config.channels, config.width)
 
     def forward(self, pcm: Tensor) -> Tensor:
-        """[B, S] at 16 kHz -> [B, width], not normalised."""
+        """Return speaker vectors [B, width], not normalised, for samples [B, S] at 16 kHz."""
         x = self._bands(pcm)
         for layer, norm in zip(self.layers, self.norms, strict=True):
             x = norm(functional.relu(layer(x)))

@@ -1,1 +1,1 @@
-"""SpeakStream: words and their speech taking turns in one sequence."""
+"""SpeakStream: words and their speech take turns in one sequence."""

@@ -24,7 +24,7 @@ WORD, SPEAKER, BEGIN, END = phones.SILENCE, phones.UNKNOWN, phones.BOS, phones.E
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of one set of weights; `level_width` is that of a single band's level."""
+    """Shape of one set of weights. `level_width`: of the vector of a single band's level."""
 
     stack: TransformerConfig
     vocabulary: Annotated[int, Range(phones.VOCABULARY, phones.VOCABULARY)] = phones.VOCABULARY
@@ -35,8 +35,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class Generation:
-    """Constants of generation. Of `window` known words (the paper's m), `hop` (its n) are spoken.
-    `pace` is the mean rate of the training speech, in SPS.
+    """Constants of generation. The first `hop` (the paper's n) of `window` known words (its m) are
+    spoken. `pace` is the mean rate of the training speech, in SPS.
     """
 
     window: Annotated[int, Range(1, 16)] = 3

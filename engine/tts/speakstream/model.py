@@ -1,13 +1,13 @@
-"""SpeakStream's one network: a causal transformer over words and dMel frames (III-A, III-B).
+"""SpeakStream's network: a causal transformer over words and dMel frames (III-A, III-B).
 
-A position is an id of the text, or COLUMNS columns of the spectrum as levels.
-All levels of the next position are predicted independently from one hidden vector. Ours: a position
-before speech also carries the unit (phone) that the next position says and the unit after it, and
-whether the next position is the unit's last is predicted with its levels. Bands drawn
-independently agree only where their unit is known. So a segment ends with its last unit, without an
-end level in every band. Levels enter through a pre-net (ours): without it, speech follows from the
-speech before, and little from the text.
-Invariant: forward never writes to the module; the state of a sequence is the cache passed in.
+A position is a text id, or COLUMNS columns of the spectrum as levels. All levels of the next
+position are predicted independently from one hidden vector. Ours: a position before speech also
+carries the unit (phone) that the next position speaks and the unit after it; and with the levels
+the network predicts whether the next position is its unit's last. The reason is that independently
+drawn bands agree only if their unit is known. So a segment ends with its last unit, without an end
+level in every band. Levels enter through a pre-net (ours): without it, speech follows from the
+speech before, and little from the text. Invariant: forward never writes to the module; the state of
+a sequence is the cache passed in.
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
 
 
 class Predicted(NamedTuple):
-    """Predictions after positions [B, T]: logits of the levels [B, T, COLUMNS, BANDS, LEVELS], and
-    of the unit ending with them [B, T].
+    """Predictions at positions [B, T] for the next position: logits of its levels [B, T, COLUMNS,
+    BANDS, LEVELS], and of its being the last of its unit [B, T].
     """
 
     levels: Tensor
@@ -32,7 +32,7 @@ class Predicted(NamedTuple):
 
 
 class SpeakStreamModel(nn.Module):
-    """The weights."""
+    """The network of SpeakStream."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -63,14 +63,14 @@ class SpeakStreamModel(nn.Module):
         return x
 
     def saying(self, unit: Tensor, later: Tensor) -> Tensor:
-        """Embed the unit that positions before speech announce and the one after it, ids [B, T];
-        zeros where the unit is below 0.
+        """Embed the unit that the next position speaks and the one after it, ids [B, T]. Zeros
+        where `unit` is below 0, because no speech follows.
         """
         x: Tensor = self.unit(unit.clamp(min=0)) + self.later(later.clamp(min=0))
         return x * (unit >= 0)[..., None]
 
     def predict(self, hidden: Tensor) -> Predicted:
-        """From hidden [B, T, D]."""
+        """Return the predictions from hidden rows [B, T, D]."""
         levels = self.leave(hidden).unflatten(-1, (COLUMNS, BANDS, LEVELS))
         return Predicted(levels, self.end(hidden)[..., 0])
 

@@ -1,13 +1,12 @@
-"""The words of an utterance for SpeakStream: those that sound, as phones and marks, in windows of
-which some words are read before they are spoken (SpeakStream, III-C, scheme 1).
+"""The words of an utterance for SpeakStream: those with a sound, as phones and marks, in windows.
+The words of a window are read; its first ones are then spoken (SpeakStream, III-C, scheme 1).
 
     T_i = words n (i - 1) + 1 to min(t, n (i - 1) + m)      read
     A_i = speech of words n (i - 1) + 1 to min(t, n i)      spoken
 
 A word without a sound, such as a dash, has no speech of its own. Its mark is read before the next
-word that sounds, and it begins with that word.
-Invariant: the text depends on the words alone, never on when they came; a window on m, n and the
-end of the text.
+word that sounds, and it begins with that word. Invariant: the text depends on the words alone,
+never on when they came; a window depends on m, n and the end of the text.
 """
 
 from collections.abc import Iterable
@@ -22,8 +21,8 @@ _STOPS = frozenset(MARKS[mark] for mark in ".?!")
 
 @dataclass(frozen=True)
 class Window:
-    """Words by number from 0, ends not included: `first` to `read_end` are read, `first` to
-    `spoken_end` spoken.
+    """Numbers of words, from 0, ends not included: the words from `first` to `read_end` are read,
+    those to `spoken_end` are spoken.
     """
 
     first: int
@@ -33,8 +32,9 @@ class Window:
 
 @dataclass(frozen=True)
 class Sounding:
-    """A word with sound. `phones`: their number. `last`: the word's number among the pushed words.
-    `first`: the number of the first silent word before it; the silent words begin together with it.
+    """A word with a sound. `ids`: its phones and marks, with those of silent words before it.
+    `phones`: the number of its phones. `first` and `last`: numbers of the first silent word before
+    it, which begins together with it, and of the word itself.
     """
 
     ids: tuple[int, ...]
@@ -45,7 +45,9 @@ class Sounding:
 
     @property
     def units(self) -> list[int]:
-        """Ids that are spoken, in order; the training's `places` gives each the same positions."""
+        """The ids that are spoken, in order: an id for each phone, as the training's places() gives
+        them.
+        """
         count = len(self.ids)
         places = dict.fromkeys(n * count // self.phones for n in range(self.phones))
         return [self.ids[place] for place in places]
@@ -56,7 +58,7 @@ class Sounding:
 
 
 class Script:
-    """Words that sound, in order."""
+    """The words with a sound, in order."""
 
     def __init__(self, table: PhoneTable) -> None:
         self._table = table
@@ -82,7 +84,7 @@ class Script:
         self.count += 1
 
     def close(self) -> None:
-        """The text is over."""
+        """End the text."""
         self.closed = True
 
     @property
@@ -97,13 +99,15 @@ def text_ids(words: Iterable[Sounding]) -> list[int]:
 
 
 def block(words: list[Sounding], part: Window, *, opening: int) -> list[int]:
-    """Return the ids before a window's speech. `opening`: END after other speech, else SPEAKER."""
+    """Return the ids before a window's speech. `opening`: END after other speech, SPEAKER at the
+    beginning.
+    """
     return [opening, *text_ids(words[part.first : part.read_end]), BEGIN]
 
 
 def window(first: int, size: int, hop: int, known: int, *, ended: bool) -> Window | None:
-    """Return the window at word `first` of a text of which `known` words have come. None = more
-    words are needed or, when the text has ended, all are spoken.
+    """Return the window that begins at word `first`, when `known` words have come. None = more
+    words are needed or, if the text has `ended`, all words are spoken.
     """
     if first + size > known and not (ended and first < known):
         return None

@@ -1,8 +1,9 @@
-"""One utterance: m words are read and the first n of them spoken, then the next, to the end.
+"""One utterance of SpeakStream: m words are read and the first n of them spoken, then the next
+ones, to the end.
 
 The network decides where each unit of a word ends; a segment ends with its last unit. There is no
-other alignment: a segment's first sample is the onset of its first word.
-Invariant: all state is here; closing the session frees it, and no other session sees it.
+other alignment: a segment's first sample is the onset of its first word. Invariant: all state is
+here; closing the session frees it, and no other session sees it.
 """
 
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ class SpeakStreamSession(NetworkSession):
         super()._end()
 
     def _begin(self, part: Window) -> None:
-        """Read a window's words."""
+        """Begin a segment: read its window's words."""
         words, opening = self._script.words, END
         if self._is_passage_over():
             self._cache.restart()
@@ -131,7 +132,9 @@ class SpeakStreamSession(NetworkSession):
         return self._parts.model.saying(ids[:1], ids[1:])
 
     def _is_passage_over(self) -> bool:
-        """Return True if the cache must restart: over a long text a small network gets worse."""
+        """Return True if the cache must restart, because a small network gets worse over a long
+        text.
+        """
         if not self._cache.length:
             return True
         generation = self._parts.generation
@@ -166,9 +169,9 @@ class SpeakStreamSession(NetworkSession):
         self._hidden = parts.model.step(x, parts.rotary, self._cache)
 
     def _position(self) -> Tensor:
-        """Return the next columns [COLUMNS, BANDS] of the spectrum: the mean over their levels. The
-        network itself continues from drawn levels. The end of a unit is not drawn: it ends as soon
-        as the probability that it lasts longer is at most `longer`.
+        """Return the next columns [COLUMNS, BANDS] of the spectrum: the mean over the predicted
+        levels. The network itself continues from drawn levels. The end of a unit is not drawn: it
+        ends as soon as the probability that it lasts longer is at most `longer`.
         """
         parts = self._parts
         predicted = parts.model.predict(self._hidden[:, None])
@@ -191,7 +194,7 @@ class SpeakStreamSession(NetworkSession):
         return (chances / noise.view_as(chances)).argmax(-1)
 
     def _sound(self, columns: Tensor) -> None:
-        """Append the samples of the columns that are due at the right tempo."""
+        """Append the samples of the columns that are due at the current tempo."""
         due = list(self._tempo.push(columns, self._tempo_step()))
         self._columns += len(columns)
         if due:

@@ -34,7 +34,7 @@ from engine.tts.system.synthesiser import SystemSynthesiser, speaker_vector
 
 
 class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
-    """A TtsModel."""
+    """SpeakStream as a TtsModel."""
 
     rehearsed = ("One", "two", "three", "four.")
 

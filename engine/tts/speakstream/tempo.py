@@ -1,8 +1,7 @@
 """A speaking rate for a system without one: its spectrum is stretched before the vocoder (ours).
 
-Columns are read at another step, interpolated linearly; the vocoder takes the pitch from the
-columns, so it stays.
-Invariant: the result depends on the columns and their steps alone.
+Columns are read with another step and interpolated linearly. The vocoder takes the pitch from the
+columns, so the pitch stays. Invariant: the result depends on the columns and their steps alone.
 """
 
 from collections.abc import Iterator
@@ -16,8 +15,8 @@ SLOWEST_RATE, FASTEST_RATE = 0.7, 1.4  # times the own pace: the range that is o
 
 
 def step_for(wanted: float, pace: float, measured: float | None) -> float:
-    """Return the columns to read for each column that sounds, to speak at `wanted` SPS: `pace` is
-    the usual rate of the speech, `measured` its rate lately (None = not known yet).
+    """Return the step, the number of columns read for each column played, for speech at `wanted`
+    SPS. `pace`: the usual rate of the speech; `measured`: its recent rate (None = not known yet).
     """
     correction = 1.0 if not measured else min(max(pace / measured, LEAST), MOST)
     return clamped(wanted / pace * correction)
@@ -29,14 +28,14 @@ def clamped(step: float) -> float:
 
 
 class Tempo:
-    """Resamples the columns of one utterance to another step."""
+    """Resamples the columns of one utterance in time."""
 
     def __init__(self) -> None:
         self._before: Tensor | None = None  # the last column that came
         self._place = 1.0  # of the next output, between the column before (0) and the new one (1)
 
     def push(self, columns: Tensor, step: float) -> Iterator[Tensor]:
-        """Add columns [T, V]; yield the columns [V] that are due. At step 1 they are the same."""
+        """Add columns [T, V]. Yield the columns [V] that are due; at step 1 these are the same."""
         for column in columns:
             before = column if self._before is None else self._before
             while self._place <= 1.0:

@@ -1,4 +1,4 @@
-"""The bases of the systems' sessions: with networks, and in passages of whole sentences.
+"""Bases of the systems' sessions: with networks, and in passages of complete sentences.
 
 Invariant: a passage's text depends on the words, never on when they came.
 """
@@ -22,12 +22,12 @@ class Script(Protocol):
         ...
 
     def close(self) -> None:
-        """The text of the passage is over."""
+        """End the text of the passage."""
         ...
 
 
 class NetworkSession(Session):
-    """A session whose speech networks make."""
+    """A session whose speech is made by networks."""
 
     @torch.inference_mode()
     def step(self) -> Step:
@@ -35,8 +35,8 @@ class NetworkSession(Session):
 
 
 class PassageSession(NetworkSession):
-    """A session in passages of whole sentences, each from the prompt alone. A passage begins with
-    its first word.
+    """A session in passages of complete sentences, each starting from the prompt alone, so that the
+    state of the networks stays short. A passage begins with its first word.
     """
 
     _script: Script
@@ -56,7 +56,9 @@ class PassageSession(NetworkSession):
 
     @abstractmethod
     def _begin_passage(self, first_word: int) -> None:
-        """Reset the state of a passage and set `_script`; `first_word` words came before it."""
+        """Reset the state for a new passage and set `_script`. `first_word`: the number of words
+        before it.
+        """
 
     def _hear(self, word: str | None) -> None:
         if word is None:
@@ -71,8 +73,8 @@ class PassageSession(NetworkSession):
             self._script.add(each)
 
     def _read(self, *, passage_full: bool) -> bool:
-        """Hear the next word, but close a full passage behind a sentence. False when neither word
-        nor end has come.
+        """Pass the next word to the system, or, if the passage is full and a sentence has ended,
+        close its text. False when neither a word nor the end has come.
         """
         if passage_full and ends_sentence(self._words_heard[-1]):
             self._close_script()
@@ -87,7 +89,7 @@ class PassageSession(NetworkSession):
         self._script.close()
 
     def _return_words(self, begun: int) -> None:
-        """Queue the words behind the first `begun` ones of the utterance again."""
+        """Put the utterance's words after the first `begun` ones back into the queue."""
         while len(self._words_heard) > begun:
             self._words.appendleft(self._words_heard.pop())
             self._all_heard = False

@@ -1,10 +1,10 @@
 """From tokens and aligned phones to the spectrum, step by step: MELLE without its post-net. It is
-the second network of SMLLE and of LLMVoX.
+the second network of SMLLE, and also LLMVoX's.
 
     token + phone + pre-net(columns before) + speaker ─▶ causal stack ─▶ mean, variance
     mean + MLP(mean) = columns       (SMLLE, 2.2.2)
 
-The paper draws around the mean, by the variance; here that made the speech worse. It does not say
+The paper draws around the mean with the variance; here that made the speech worse. It does not say
 how the inputs are joined: here they are summed. A step has two columns, as in MELLE with r = 2.
 Invariant: all randomness is passed in; with the same noise, many steps at once equal the same steps
 one by one.
@@ -32,8 +32,8 @@ SPECIAL_PHONES: Final = 2  # after those of a pack's table: begin, end
 
 @dataclass(frozen=True)
 class SpectrumShape:
-    """Shape of one network. `phones` are those of a pack's table, begin and end; each has the same
-    number of `tokens`, in their order.
+    """Shape of one network. `phones`: the number of phones in a pack's table, begin and end
+    included; each has the same number of `tokens`, in their order.
     """
 
     stack: TransformerConfig
@@ -78,7 +78,7 @@ class Inputs(NamedTuple):
 
 
 class Spectrum(nn.Module):
-    """The network, and the scale of its columns."""
+    """The network, and the normalisation of its columns."""
 
     def __init__(self, shape: SpectrumShape) -> None:
         super().__init__()
@@ -97,15 +97,15 @@ class Spectrum(nn.Module):
         self.register_buffer("spread", torch.ones(shape.bands))
 
     def normalised(self, mel: Tensor) -> Tensor:
-        """Return log mel [..., bands] on the network's scale."""
+        """Normalise log mel columns [..., bands]."""
         return (mel - self.get_buffer("centre")) / self.get_buffer("spread")
 
     def restored(self, columns: Tensor) -> Tensor:
-        """The inverse of normalised()."""
+        """Undo normalised()."""
         return columns * self.get_buffer("spread") + self.get_buffer("centre")
 
     def inputs(self, inputs: Inputs, keep: Tensor) -> Tensor:
-        """Return rows of the stack [B, T, D]; `keep` holds the pre-net's dropout masks."""
+        """Return the stack's input rows [B, T, D]. `keep`: the pre-net's dropout masks."""
         steps = inputs.tokens.shape[1]
         rows: Tensor = self.tokens(inputs.tokens) + self.speaker(inputs.speaker)[:, None]
         rows = rows + self.prenet(inputs.before, keep)
@@ -114,7 +114,7 @@ class Spectrum(nn.Module):
         return rows
 
     def columns(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """Hidden [..., D] -> mean and columns, both [..., V]."""
+        """Return mean and columns, both [..., V], from hidden rows [..., D]."""
         mean, _ = self.latents(hidden).chunk(2, dim=-1)
         x = mean
         for number, layer in enumerate(self.mlp):
@@ -126,8 +126,8 @@ class Spectrum(nn.Module):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A voice on this network: the stack's cache behind it, its last columns [1, V], and the
-    speaker's vector [1, 192].
+    """The network's state after a voice's prompt: the stack's cache, the last columns [1, V], and
+    the speaker's vector [1, 192].
     """
 
     cache: KvCache
@@ -136,7 +136,7 @@ class Prompt:
 
 
 class Columns:
-    """One passage's spectrum, step by step."""
+    """Makes the spectrum of one passage, step by step."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Columns:
         *,
         dropout: float,
     ) -> None:
-        """`dropout`: share of the pre-net, also when speaking (SMLLE, 3.3)."""
+        """`dropout`: of the pre-net, which also drops values when speaking (SMLLE, 3.3)."""
         self._spectrum = spectrum
         self._table = table
         self._generator = generator
@@ -174,7 +174,7 @@ class Columns:
 
 
 def from_nothing(spectrum: Spectrum, speaker: Tensor) -> Prompt:
-    """Return the state of a voice that is only a vector [1, 192]."""
+    """Return the state for a voice without a prompt, which is only a vector [1, 192]."""
     cache = KvCache(spectrum.shape.stack, 1, speaker.device, torch.float32)
     return Prompt(cache, torch.zeros(1, spectrum.shape.values), speaker)
 
@@ -186,7 +186,9 @@ def prepared(
     columns: Tensor,
     share: float,
 ) -> Prompt:
-    """Return the state behind a prompt of P steps with the `columns` [1, P, V]."""
+    """Return the state after a prompt of P steps with these inputs and `columns` [1, P, V].
+    `share`: of the pre-net's dropout.
+    """
     steps, prompt = inputs.tokens.shape[1], from_nothing(spectrum, inputs.speaker)
     # The prompt's dropout is always the same, so that a voice sounds alike in every utterance.
     keep = spectrum.prenet.keep_masks((1, steps), share, torch.Generator().manual_seed(0))
@@ -197,5 +199,7 @@ def prepared(
 
 
 def before(columns: Tensor) -> Tensor:
-    """Return the columns before each of the steps [B, T, V], zeros before the first."""
+    """Shift columns [B, T, V] by one step, so that each step gets those before it; zeros at the
+    first.
+    """
     return functional.pad(columns, (0, 0, 1, 0))[:, :-1]

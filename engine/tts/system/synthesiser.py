@@ -1,6 +1,6 @@
-"""The synthesiser of a system: its parts, its sessions and its voices.
+"""Base of the papers' synthesisers: parts of the model, sessions, voices.
 
-Invariant: weights are loaded once and never change; what a session changes is its own.
+Invariant: weights are loaded once and never change; a session changes only its own state.
 """
 
 from collections.abc import Callable
@@ -33,14 +33,14 @@ def speech_device(name: str) -> torch.device:
 
 
 def speaker_vector(width: int) -> Callable[[Voice], Tensor]:
-    """Return the preparation of voices that are a speaker's vector of `width` numbers. SpeakStream
-    and LLMVoX have one voice each in their papers; here they have several.
+    """Return a function that prepares voices whose only content is a speaker's vector of `width`
+    numbers. SpeakStream and LLMVoX have one voice each in their papers; here they have several.
     """
     return lambda voice: real_numbers(voice, "speaker", (width,))
 
 
 class SystemSynthesiser(Synthesiser[_Prepared], Generic[_Parts, _Prepared]):
-    """A TtsModel."""
+    """A TtsModel whose sessions share `parts`."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class SystemSynthesiser(Synthesiser[_Prepared], Generic[_Parts, _Prepared]):
         own_voices: tuple[Voice, ...],
         prepare: Callable[[Voice], _Prepared],
     ) -> None:
-        """`session` makes one of the parts, a prepared voice and a seed. `prepare`: see
+        """`session` opens a session from the parts, a prepared voice and a seed. `prepare`: see
         Synthesiser.
         """
         super().__init__(info, own_voices, prepare)

@@ -1,6 +1,6 @@
-"""Checks of a voice's tensors before a network reads them.
+"""Checks of a voice's tensors before a network gets them.
 
-Invariant: a tensor that does not fit is an InvalidInput with the voice's name and its content.
+Invariant: a tensor that does not fit is an InvalidInput with the voice's name and the fault.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ def array_of(voice: Voice, name: str) -> npt.NDArray[Any]:
 
 
 def whole_numbers(voice: Voice, name: str, below: int, dimensions: int = 1) -> Tensor:
-    """Return integers from 0 to `below` - 1, at least one, as int64."""
+    """Return a tensor of integers from 0 to `below` - 1, not empty, as int64."""
     values = array_of(voice, name)
     whole = np.issubdtype(values.dtype, np.integer) and values.ndim == dimensions
     if not whole or not values.size or values.min() < 0 or values.max() >= below:
@@ -31,7 +31,7 @@ def whole_numbers(voice: Voice, name: str, below: int, dimensions: int = 1) -> T
 
 
 def real_numbers(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
-    """Return finite numbers as fp32."""
+    """Return a tensor of finite numbers with this shape as fp32."""
     values = array_of(voice, name)
     if values.shape != shape or not np.isfinite(values).all():
         found = f"'{name}' of shape {list(values.shape)}"
@@ -40,7 +40,9 @@ def real_numbers(voice: Voice, name: str, shape: tuple[int, ...]) -> Tensor:
 
 
 def prompt_codes(voice: Voice, codebooks: int, codes: int, longest: int) -> Tensor:
-    """Return the voice's codes [K, P] of 2 to `longest` frames, without the codebooks behind K."""
+    """Return the voice's codes [K, P] of 2 to `longest` frames. Codebooks after the first K are
+    left out.
+    """
     found = whole_numbers(voice, "codes", codes, dimensions=2)
     rows, frames = found.shape
     if rows < codebooks or not 2 <= frames <= longest:

@@ -1,4 +1,4 @@
-"""Positions among a passage's phones where words begin and syllables end, each reported once.
+"""Positions in a passage's phones at which words begin and syllables end, each reported once.
 
 Invariant: a report depends on the phones alone, never on when their words came.
 """
@@ -10,7 +10,7 @@ from engine.tts.phones import PhoneTable
 
 
 class WordPlaces:
-    """Positions count phones, in rising order."""
+    """Positions count the passage's phones and only rise."""
 
     def __init__(self, first_word: int = 0) -> None:
         """`first_word`: number of the utterance's words before the passage."""
@@ -31,7 +31,9 @@ class WordPlaces:
         return ids
 
     def begun(self, place: float) -> list[tuple[int, int]]:
-        """Report the number and position of each word that begins at `place` or before it."""
+        """Return the number and position of each word that begins at `place` or before it, once for
+        each word.
+        """
         words = []
         while self._starts and self._starts[0] <= place:
             words.append((self.begun_words, self._starts.popleft()))
@@ -39,16 +41,18 @@ class WordPlaces:
         return words
 
     def word_at(self, place: int) -> int:
-        """Return the number of the word at `place`; before the first word, that of the first."""
+        """Return the number of the word at `place`; before the first word, that of the
+        first word.
+        """
         count = sum(start <= place for start in self._starts)
         return max(self.first_word, self.begun_words + count - 1)
 
     def begins_at(self, place: int) -> bool:
-        """Return True if an unreported word begins there."""
+        """Return True if a word that is not reported yet begins at `place`."""
         return place in self._starts
 
     def syllables_ended(self, place: float) -> int:
-        """Report the number of syllables that end before `place`."""
+        """Return the number of syllables that end before `place`, each counted once."""
         ended = 0
         while self._nuclei and self._nuclei[0] < place:
             self._nuclei.popleft()

@@ -1,8 +1,8 @@
-"""Position of the voice in the phones: it moves by duration tokens, with rules for the end.
+"""Position of the voice in the phones. Duration tokens move it, and rules decide the end.
 
 Indices count phones from the prompt's first column. The rules follow the released implementation
-except where it fails (noted at each place).
-Invariant: the cursor never moves back, and it never ends while more text may come.
+except where it fails (noted at each place). Invariant: the cursor never moves back, and it never
+ends while more text may come.
 """
 
 from collections import Counter
@@ -15,7 +15,9 @@ LAST_PHONES = 2  # the end rule watches the last two phones
 
 @dataclass(frozen=True)
 class Span:
-    """Phones first..last of a frame; `ended`: the text is over, one more frame follows."""
+    """The phones of a frame, from `first` to `last`. `ended`: the text is over, one more frame
+    follows.
+    """
 
     first: int
     last: int

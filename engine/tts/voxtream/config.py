@@ -35,7 +35,9 @@ SPECIAL_CODES = 2  # behind the real ones: prompt codes dropped (unconditional r
 
 @dataclass(frozen=True)
 class DurationToken:
-    """Number of phones to advance, and number that this frame covers (VoXtream2, 3.1)."""
+    """A duration token: how many phones to advance, and how many phones the frame covers
+    (VoXtream2, 3.1).
+    """
 
     shift: int
     phones: int
@@ -43,7 +45,7 @@ class DurationToken:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Shapes of one checkpoint; those of the published model are well inside the ranges.
+    """Shapes of one checkpoint. Those of the published model are well inside the ranges.
     Vocabularies include the special ids.
     """
 
@@ -67,24 +69,26 @@ class ModelConfig:
 
     @property
     def look_ahead(self) -> int:
-        """Phones ahead that the masks let a row see."""
+        """The number of phones ahead that a row can see through all layers."""
         return self.phone.layers * self.max_look_ahead
 
     @property
     def longest_prompt(self) -> int:
-        """Most frames of a prompt that leaves room for a passage; its columns are one more."""
+        """The number of frames of the longest prompt that leaves room for a passage. It has one
+        more column.
+        """
         return self.audio_window - 1 - LEAST_ROOM
 
     @property
     def codes(self) -> int:
-        """Number of real codes of one codebook. As a code, this number stands for a dropped prompt
-        code in the unconditional row.
+        """The number of real codes of one codebook. Used as a code, this number stands for a
+        dropped prompt code in the unconditional row.
         """
         return self.audio_vocabulary - SPECIAL_CODES
 
     @property
     def pad(self) -> int:
-        """Code before a codebook's first code."""
+        """The code in place of a codebook's codes before its first one."""
         return self.audio_vocabulary - 1
 
 
@@ -152,8 +156,8 @@ GENERATION: Final = Generation()
 
 
 def check_shape(shape: ModelConfig) -> None:
-    """Check that a pack's transformers fit each other and its phones fit ours; otherwise
-    ValueError. (A published checkpoint defines its own special ids.)
+    """Raise ValueError unless a pack's transformers fit each other and its phones fit ours. (A
+    published checkpoint defines its own special ids.)
     """
     check_number("phone_vocabulary", shape.phone_vocabulary, Range(VOCABULARY, 65_536))
     if any(stack.width != shape.width for stack in (shape.phone, shape.temporal, shape.depth)):

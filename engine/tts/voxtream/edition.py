@@ -1,4 +1,4 @@
-"""The published editions of VoXtream2: settings in the code of each.
+"""The published editions of VoXtream2, each with the settings that are not in its files.
 
 Invariant: an edition's weights never speak with the settings of another.
 """
@@ -18,9 +18,9 @@ PASSAGE_FRAMES: Final = 250
 
 @dataclass(frozen=True)
 class Edition:
-    """`name` is that of its model and of its asset. `rates` by SPS. `bends_logits`: a rate changes
-    the logits before the temperature, not the probabilities after it. `loudness` of every prompt,
-    in LUFS; None = as recorded.
+    """A published edition. `name`: of its model and of its asset. `rates`: the rate table by SPS.
+    `bends_logits`: a rate changes the logits before the temperature, not the probabilities after
+    it. `loudness`: of every prompt, in LUFS; None = as recorded.
     """
 
     name: str
@@ -30,16 +30,16 @@ class Edition:
     loudness: float | None = None
 
     def tempered(self, generation: Generation) -> "Edition":
-        """Return the edition with these constants; the scale of the rate's bias follows from their
-        temperature.
+        """Return the edition with these constants. Their temperature determines the scale of the
+        rate's bias.
         """
         scale = 1 / generation.temperature if self.bends_logits else PER_DECADE
         return replace(self, generation=replace(generation, pull_scale=scale))
 
 
 def _eased(rates: Mapping[float, RateTarget], scale: float) -> Mapping[float, RateTarget]:
-    """Return a table for natural logarithms times `scale` with the effect that `rates` has for
-    common logarithms.
+    """Convert a rate table for common logarithms to one for natural logarithms times `scale`, with
+    the same effect.
     """
     return {
         rate: replace(target, weight=target.weight * PER_DECADE / scale)

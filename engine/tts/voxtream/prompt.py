@@ -1,9 +1,9 @@
 """A voice prepared for one model: everything that depends on the voice alone, computed once.
 
-The look-ahead of the phone transformer depends on the first words, so the state exists once per
-look-ahead, computed when first needed. Opening an utterance then costs a copy and the few prompt
-columns that look into the text.
-Invariant: the state is never written to after it was computed; sessions copy what they change.
+The look-ahead of the phone transformer depends on the first words, so the state exists once for
+each look-ahead, computed when first needed. Opening an utterance then costs a copy, and computing
+the few prompt columns that see the text. Invariant: the state is never written to after it was
+computed; sessions copy what they change.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +41,9 @@ def rotary_tables(model: VoxtreamModel) -> Tables:
 
 @dataclass(frozen=True)
 class Opened:
-    """An utterance's own temporal cache over the whole prompt, and the last column's hidden."""
+    """The state of an utterance after the prompt: its own temporal cache, and the last column's
+    output.
+    """
 
     cache: KvCache
     hidden: Tensor  # [B, D]
@@ -65,26 +67,26 @@ class PreparedPrompt:
 
     @property
     def length(self) -> int:
-        """P, prompt columns."""
+        """P, the number of prompt columns."""
         return self.columns.shape[2]
 
     @property
     def phones(self) -> int:
-        """Q, prompt phones."""
+        """Q, the number of prompt phones."""
         return self.tokens.shape[1]
 
     @property
     def last_phone(self) -> int:
-        """The last phone of the last column."""
+        """The index of the last phone of the last column."""
         return int(self.places[-1, 1])
 
     @property
     def room(self) -> int:
-        """Frames that the temporal transformer's window holds behind the prompt."""
+        """The number of frames that the temporal transformer's window holds after the prompt."""
         return self.model.config.audio_window - self.length
 
     def rows(self, look_ahead: int) -> PhoneRows:
-        """Return the phone rows of the prompt under one look-ahead."""
+        """Return the phone rows of the prompt for one look-ahead."""
         if look_ahead not in self._rows:
             model = self.model
             none = PhoneRows(look_ahead, model.config.phone_window)
@@ -93,7 +95,7 @@ class PreparedPrompt:
         return self._rows[look_ahead]
 
     def cache(self, look_ahead: int) -> KvCache:
-        """Return the temporal cache of the columns that do not depend on the text."""
+        """Return the temporal cache of the prompt columns that do not depend on the text."""
         if look_ahead not in self._caches:
             model, rows = self.model, self.rows(look_ahead)
             batch = len(self.columns)
@@ -106,7 +108,7 @@ class PreparedPrompt:
         return self._caches[look_ahead]
 
     def open(self, rows: PhoneRows) -> Opened:
-        """Return the temporal state after the prompt, from the rows of the prompt and of the first
+        """Return the temporal state after the prompt, given the phone rows of prompt and first
         text.
         """
         settled = self.cache(rows.look_ahead)
@@ -114,8 +116,8 @@ class PreparedPrompt:
         return Opened(cache, self._prefill(cache, rows, self.length))
 
     def sound_on(self, mimi: Mimi) -> MimiStream:
-        """Return a stream of the codec behind the prompt's last frames; without any, behind
-        silence.
+        """Return a stream of the codec that continues after the prompt's last frames, or after
+        silence if there are none.
         """
         if not self.heard.shape[-1]:
             return mimi.open()
@@ -125,7 +127,9 @@ class PreparedPrompt:
         return mimi.copied(self._stream)
 
     def _prefill(self, cache: KvCache, rows: PhoneRows, end: int) -> Tensor:
-        """Run prompt columns cache.length..end-1. Return the hidden row of the last."""
+        """Run the prompt columns from cache.length up to `end`. Return the output of
+        the last one.
+        """
         start = cache.length
         phones = rows.rows[:, self.places[start:end] - rows.first]  # [B, T, 2, D]
         columns = self.model.columns(phones.sum(dim=2), self.columns[:, :, start:end])
@@ -142,7 +146,7 @@ def prepare(
     speaker: Tensor,
     special: SpecialPhones = SPECIAL,
 ) -> PreparedPrompt:
-    """Prepare a prompt of codes [K, T] and a speaker vector [192], with unknown phones."""
+    """Prepare a prompt from codes [K, T] and a speaker vector [192]. Its phones are masked."""
     codes = codes.to(model.device, torch.int64)
     last = codes[None, 1 : model.codebooks, -1]
     first = max(0, codes.shape[1] - model.generation.frames_heard)

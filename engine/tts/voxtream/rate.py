@@ -1,8 +1,9 @@
-"""Speaking rate while speaking: a rate's duration tokens, and the bias towards them.
+"""Control of the speaking rate: a histogram of duration tokens for each rate, and the bias towards
+it.
 
-The rate's target is a histogram over duration tokens; the last frames have another one. Their ratio
-is a bias on the model's own distribution (VoXtream2, 3.5).
-Invariant: DurationState is the histogram of the last `window` tokens plus one in every bin.
+A rate's target is a histogram of duration tokens; the last frames have another histogram. Their
+ratio is a bias on the model's own distribution (VoXtream2, 3.5). Invariant: DurationState is the
+histogram of the last `window` tokens plus one in every bin.
 """
 
 import math
@@ -16,7 +17,9 @@ from engine.settings.rules import Range
 
 @dataclass(frozen=True)
 class RateTarget:
-    """Target of a rate: counts per duration token, strength of the bias, semantic guidance."""
+    """The target of a rate: counts of each duration token, strength of the bias,
+    semantic guidance.
+    """
 
     counts: Annotated[tuple[int, ...], Range(1, 1_000_000)]
     weight: Annotated[float, Range(0, 1000)]
@@ -40,7 +43,9 @@ RATE_TABLE = {
 
 
 def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> RateTarget:
-    """Return the target of a rate in SPS; outside the table (the weights' own) its nearest end."""
+    """Return the target of a rate in SPS, interpolated in the table. Beyond its ends, the nearest
+    row.
+    """
     rate = min(max(rate, min(table)), max(table))
     below = max(place for place in table if place <= rate)
     if below == max(table):
@@ -50,7 +55,9 @@ def rate_target(rate: float, table: Mapping[float, RateTarget] = RATE_TABLE) -> 
 
 
 def _between(low: RateTarget, high: RateTarget, share: float) -> RateTarget:
-    """Blend shapes and sizes of two histograms separately, then round; no bin becomes zero."""
+    """Interpolate the shapes and the sums of two histograms separately, then round. No bin becomes
+    zero.
+    """
     low_sum, high_sum = sum(low.counts), sum(high.counts)
     total = low_sum + share * (high_sum - low_sum)
     counts = []
@@ -65,7 +72,7 @@ def _between(low: RateTarget, high: RateTarget, share: float) -> RateTarget:
 
 
 class DurationState:
-    """Duration tokens of the last `window` frames, as a smoothed histogram."""
+    """The histogram of the last `window` frames' duration tokens."""
 
     def __init__(self, tokens: int, window: int) -> None:
         self._counts = [1] * tokens
@@ -74,7 +81,7 @@ class DurationState:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Per token: 1 + its count in the window."""
+        """For each token: 1 + its count in the window."""
         return tuple(self._counts)
 
     def observe(self, token: int) -> None:
@@ -85,8 +92,8 @@ class DurationState:
             self._counts[self._recent.popleft()] -= 1
 
     def assume_on_target(self, target: RateTarget) -> None:
-        """Replace the frames in the window by frames on target: the new rate must not compensate
-        for speech at the old one.
+        """Replace the frames in the window by ones with the target's histogram, so that a new rate
+        does not compensate for speech at the old one.
         """
         length, total = len(self._recent), sum(target.counts)
         self._recent.clear()
@@ -96,7 +103,9 @@ class DurationState:
             self.observe(due.index(max(due)))
 
     def rate_bias(self, target: RateTarget, scale: float = PER_DECADE) -> tuple[float, ...]:
-        """Return the bias on the tokens' log-probabilities: k w (ln q - ln c), with k = `scale`."""
+        """Return the bias on the tokens' log-probabilities, k w (ln q - ln c): k = `scale`, w = the
+        target's weight, q and c = the shares of a token in the target and in the window.
+        """
         target_sum, count = sum(target.counts), sum(self._counts)
         return tuple(
             scale * target.weight * (math.log(q / target_sum) - math.log(c / count))

@@ -1,8 +1,8 @@
-"""The text of a passage: phones behind the prompt's, encoded as far as the text is known.
+"""The text of a passage: phones after the prompt's, encoded as far as the text is known.
 
 Punctuation is encoded with the phones but never spoken, so phone indices (of the alignment) and
-sequence positions (of the phone transformer) differ.
-Invariant: rows depend on the words added so far, not on how they were grouped.
+sequence positions (of the phone transformer) differ. Invariant: rows depend on the words added so
+far, not on how these were grouped.
 """
 
 import math
@@ -25,7 +25,7 @@ LAST_FRAMES: Final = 38  # 3 s; a passage in the last frames of a full window en
 
 
 class PhoneScript(ABC):
-    """Phones of one passage, word by word, counted on from the prompt's."""
+    """The phones of one passage, word by word. Their indices continue those of the prompt."""
 
     def __init__(self, prompt_phones: int, table: PhoneTable, first_word: int) -> None:
         """`first_word`: number of the utterance's words before the passage."""
@@ -37,7 +37,7 @@ class PhoneScript(ABC):
 
     @abstractmethod
     def _append_phone(self, number: int) -> None:
-        """Append the id of a phone, of the silence or of the end mark."""
+        """Append the id of a phone, of silence or of the end mark."""
 
     @property
     def has_phones(self) -> bool:
@@ -50,31 +50,35 @@ class PhoneScript(ABC):
             self.phone_count += 1
 
     def close(self) -> None:
-        """The text is over: append silence and the end mark."""
+        """End the text: append silence and the end mark."""
         self.closed = True
         self._append_phone(self._table.special.silence)
         self._append_phone(self._table.special.eos)
 
     def words_begun(self, span: Span) -> list[tuple[int, bool]]:
-        """Report words that begin in a frame: (number, True in the frame's second half)."""
+        """Return the words that begin in a frame, each reported once: number, and True if in the
+        second half.
+        """
         begun = self.places.begun(math.inf if span.ended else span.last)
         return [(word, span.first < start == span.last) for word, start in begun]
 
     def is_cut(self, before: Span, span: Span, left: int) -> bool:
-        """Return True if the passage must end between two frames, because the temporal
-        transformer's window has room for only `left` more: between words if possible.
+        """Return True if the passage must end between these two frames, because the temporal
+        transformer's window has room for only `left` more. If possible it ends between words.
         """
         if left > LAST_FRAMES:
             return False
         return left <= 0 or self.places.word_at(span.first) > self.places.word_at(before.last)
 
     def syllables_ended(self, span: Span) -> int:
-        """Report the number of syllables that end before a frame."""
+        """Return the number of syllables that end before a frame, each counted once."""
         return self.places.syllables_ended(math.inf if span.ended else span.first)
 
 
 class Script(PhoneScript):
-    """VoXtream2's text: with punctuation, and rows that look as far ahead as the text allows."""
+    """VoXtream2's text: with punctuation, encoded with as much look-ahead as the known
+    text allows.
+    """
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
         super().__init__(prompt.phones, table, first_word)
@@ -89,13 +93,13 @@ class Script(PhoneScript):
         self._first = prompt.phones
 
     def add(self, word: PhonedWord) -> None:
-        """Append a word, and the mark behind it."""
+        """Append a word and the punctuation mark after it."""
         super().add(word)
         if word.mark in self._table.special.marks:
             self._append(self._table.special.marks[word.mark])
 
     def rows(self) -> PhoneRows:
-        """Return all rows, encoded under the look-ahead that the known text allows."""
+        """Return all rows, encoded with the look-ahead that the known text allows."""
         config = self._prompt.model.config
         look_ahead = min(self._count // config.max_look_ahead, config.max_look_ahead - 1) + 1
         rows = self._rows
@@ -120,13 +124,13 @@ class Script(PhoneScript):
         return rows.row(self._position(span.first)) + rows.row(self._position(span.last))
 
     def said(self, span: Span) -> tuple[int, int]:
-        """Return the ids of a frame's first and last phone; NOTHING for the prompt's."""
+        """Return the ids of a frame's first and last phone; NOTHING for a phone of the prompt."""
         return self._id(span.first), self._id(span.last)
 
     def forget_before(self, phone: int) -> None:
-        """Drop phones before this index: they are spoken.
+        """Drop the phones before this index, because they are spoken.
 
-        The voice may stay on the prompt's last phone, so nothing is dropped before it leaves.
+        The voice may stay on the prompt's last phone, so rows are kept until it leaves that.
         """
         while self._first < phone and self._positions:
             self._positions.popleft()

@@ -1,13 +1,13 @@
-"""One utterance: words in, frames out, with the rate read at every frame.
+"""One utterance of VoXtream2: words in, frames out, with the rate read at every frame.
 
-Words are read as they come, as far ahead as the network sees. The first frame that knows a word is
-part of the trace, like the rate. With a look-ahead of 0 words are read only when fewer than three
-phones are ahead, even if they came earlier. So the samples do not depend on how calls to push_word
-and step are interleaved.
-A long text is spoken in passages of whole sentences, each from the prompt alone: the speech of a
-small model gets worse after a minute of its own speech, and a passage only costs a copy of the
-prompt's state. A sentence longer than the temporal transformer's window is cut, between words if
-possible. Invariant: all state is here; closing the session frees it, and no other session sees it.
+Words are read as they come, as far ahead as the network sees. So the samples depend on which frame
+was the first to know a word, as they depend on the rate at each frame. With a look-ahead of 0 words
+are read only when fewer than three phones are ahead, even if they came earlier; then the samples do
+not depend on how calls to push_word and step are interleaved. A long text is spoken in passages of
+complete sentences, each from the prompt alone: the speech of a small model gets worse after a
+minute of its own speech, and a passage only costs a copy of the prompt's state. A sentence longer
+than the temporal transformer's window is cut, between words if possible. Invariant: all state is
+here; closing the session frees it, and no other session sees it.
 """
 
 from collections import deque
@@ -53,15 +53,18 @@ class ModelParts:
 
 @dataclass(frozen=True)
 class FrameTarget:
-    """Target of a frame: its word's pace, and the network's rate in SPS."""
+    """The target of a frame: the pace of its word, and the network's rate in SPS (None
+    = its own).
+    """
 
     pace: float = PLAIN
     rate: float | None = None
 
 
 class VoxtreamSession(PassageSession):
-    """A TtsSession. At own pace, unless that is fixed, a word's pace is a factor on the measured
-    rate of this utterance's plain words. It has no effect before one second of them was measured.
+    """The TtsSession of VoXtream2. Without a requested rate (unless `own_rate` fixes one), a word's
+    pace is a factor on the measured rate of this utterance's plain words. It has no effect before
+    one second of them was measured.
     """
 
     _script: Script
@@ -73,7 +76,7 @@ class VoxtreamSession(PassageSession):
         fresh_frames: Callable[[], FrameMaker],
         seed: int,
     ) -> None:
-        """`fresh_frames` returns the maker of a passage's frames."""
+        """`fresh_frames` returns a new maker of frames for each passage."""
         super().__init__(SAMPLE_RATE, parts.espeak, RateRange(min(parts.rates), max(parts.rates)))
         window = parts.generation.rate_window_frames
         self._parts = parts
@@ -95,7 +98,7 @@ class VoxtreamSession(PassageSession):
         self._stretched = 0  # samples before they were stretched
 
     def _begin_passage(self, first_word: int) -> None:
-        """Restart from the prompt alone; the rate and its measurements stay."""
+        """Restart from the prompt alone. The rate and its measurements stay."""
         if first_word:
             self._frames.close()
             self._frames = self._fresh_frames()
@@ -122,7 +125,9 @@ class VoxtreamSession(PassageSession):
 
     @property
     def taken(self) -> int:
-        """Number of words read; its values before every step are part of a trace, see base.py."""
+        """The number of words read. If the model reads ahead, samples depend on its value before
+        each step; see base.py.
+        """
         return len(self._words_heard)
 
     def _read_ahead(self) -> bool:
@@ -136,7 +141,7 @@ class VoxtreamSession(PassageSession):
         return True
 
     def _ahead(self) -> int:
-        """The number of known phones after the current one."""
+        """Return the number of known phones after the current one."""
         return self._script.phone_count - self._cursor.last - 1
 
     def _pass_over_words(self) -> None:
@@ -146,13 +151,13 @@ class VoxtreamSession(PassageSession):
         self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
     def _draw_first(self) -> None:
-        """Draw the first frame, without samples: its acoustic codes are the prompt's."""
+        """Draw the first frame, whose samples come with the next one."""
         opened = self._prompt.open(self._script.rows())
         self._span = self._move(self._frames.first(opened, self._controls()), None)
         self._last_target = self._frame_target
 
     def _draw(self, before: Span) -> None:
-        """Draw the next frame; append the one before it, which speaks `before`."""
+        """Draw the next frame, and append the samples of the one before, which speaks `before`."""
         self._plain = self.rate is None and self._pace() == PLAIN
         script = self._script
         phones, said = script.vector(before), script.said(before)
@@ -171,7 +176,7 @@ class VoxtreamSession(PassageSession):
         self._last_target = self._frame_target
 
     def _controls(self) -> Tensor:
-        """Return the rate's bias and the noise for this frame."""
+        """Return the controls of the next frame: guidance, the rate's bias, and noise."""
         generation = self._parts.generation
         guidance, pull = generation.semantic_guidance, (0.0,) * len(self._durations.counts)
         pace = self._pace()
@@ -189,7 +194,7 @@ class VoxtreamSession(PassageSession):
         return pack_controls(guidance, pull, token_noise, code_noise)
 
     def _wanted(self, pace: float) -> float | None:
-        """Return the rate times a word's pace; None = the network's own."""
+        """Return the rate for a word with this pace; None = the network's own."""
         rate = self.rate
         if rate is None:
             rate = self._parts.generation.own_rate or None
@@ -198,7 +203,9 @@ class VoxtreamSession(PassageSession):
         return None if rate is None else paced(self._rates.nearest(rate), pace)
 
     def _speed(self) -> float:
-        """Return the playing speed of the previous frame: the wanted rate over the network's."""
+        """Return the speed at which the previous frame is played: the wanted rate over the
+        network's.
+        """
         wanted, spoken = self._wanted(self._last_target.pace), self._last_target.rate
         if wanted is None or spoken is None or not self._parts.generation.stretches:
             return 1.0
@@ -211,7 +218,9 @@ class VoxtreamSession(PassageSession):
         return self._paces[word]
 
     def _move(self, token: int, before: Span | None) -> Span:
-        """Return the phones of this frame. The passage is over one frame after the end."""
+        """Return the phones of this frame. One frame after the end of the text, the passage is
+        over.
+        """
         script, cursor = self._script, self._cursor
         self._durations.observe(token)
         if before is not None and before.ended:
@@ -223,7 +232,7 @@ class VoxtreamSession(PassageSession):
         )
 
     def _speak(self, pcm: Tensor, span: Span) -> None:
-        """Append a frame, which speaks `span`."""
+        """Append the samples of a frame that speaks `span`."""
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
         speed = self._speed()
@@ -241,7 +250,7 @@ class VoxtreamSession(PassageSession):
         return [self._stretched + late * half for _, late in words]
 
     def _sound(self, pcm: Tensor, speed: float, marks: list[int]) -> None:
-        """Stretch and append samples, but omit them when they prolong a silence too much."""
+        """Stretch and append samples. They are omitted if they make a silence too long."""
         samples = pcm.numpy()
         marks = sorted(self._begin_marks + marks)
         if not self._passage_over and self._silence.exceeds(samples, speed):

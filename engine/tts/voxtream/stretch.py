@@ -1,9 +1,9 @@
-"""Speech at another speed and the same pitch, as its samples come.
+"""Change the speed of speech at the same pitch, as its samples come.
 
 WSOLA (Verhelst and Roelands 1993): the next output is taken from near the position that the speed
 requires, where it best continues the last output. If the real continuation is near enough, it is
-used, so at speed 1 the samples do not change.
-Invariant: the output depends on the samples and their speeds, not on the division into pieces.
+used, so at speed 1 the samples do not change. Invariant: the output depends on the samples and
+their speeds, not on the division into pieces.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ _SILENT: Final = 1e-6  # power of silence
 
 
 class Stretch:
-    """One utterance at speeds that may change with every push()."""
+    """Stretches one utterance, at a speed that may change with every push()."""
 
     def __init__(self, sample_rate: int) -> None:
         self._overlap = round(_OVERLAP_S * sample_rate)
@@ -36,9 +36,9 @@ class Stretch:
         self._sounded = 0  # samples of output
 
     def push(self, pcm: Pcm, speed: float, marks: Iterable[int] = ()) -> tuple[Pcm, list[int]]:
-        """Add samples and return the output that is ready, which may be empty, with the positions
-        of marks in the entire output. `marks` are positions in the entire input, in order, not
-        before these samples; each is returned once.
+        """Add samples. Return the output that is ready, which may be empty, and the positions of
+        marks in the entire output. `marks` are positions in the entire input, in order, not before
+        these samples; each is returned once.
         """
         self._input = np.concatenate((self._input, pcm))
         self._marks += marks
@@ -54,7 +54,7 @@ class Stretch:
         return sounding, places
 
     def finish(self) -> tuple[Pcm, list[int]]:
-        """Return the rest of the output, as push()."""
+        """Return the rest of the output, and positions as push() does."""
         return self._as_it_is()
 
     def _as_it_is(self) -> tuple[Pcm, list[int]]:
@@ -78,7 +78,9 @@ class Stretch:
         return np.concatenate(pieces), places
 
     def _place(self) -> int | None:
-        """Return the next index in the input; None = more input is needed to decide."""
+        """Return the index in the input at which the next output begins. None = more input is
+        needed to decide.
+        """
         asked, overlap = round(self._asked), self._overlap
         low, high = max(0, asked - self._reach), asked + self._reach
         if max(self._next, high) + overlap > len(self._input):
@@ -91,8 +93,8 @@ class Stretch:
         return low + int(np.argmax(alike / np.sqrt(np.maximum(power, _SILENT))))
 
     def _passed(self, place: int, end: int) -> list[int]:
-        """Return the output positions of marks before `end` when `place` sounds next (indices in
-        the input).
+        """Return the output positions of the marks before index `end` of the input, when the output
+        continues from index `place`.
         """
         places = []
         while self._marks and self._marks[0] - self._start < end:

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
-    """A TtsModel."""
+    """VoXtream2 as a TtsModel."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         edition: str = "",
         graphs: bool | None = None,
     ) -> None:
-        """`edition`: see TtsInfo. `graphs`: True if frames are replays of a captured graph; None =
-        on CUDA only.
+        """`edition`: see TtsInfo. `graphs`: True = make frames by replaying a captured graph; None
+        = on CUDA only.
         """
         rates = RateRange(min(parts.rates), max(parts.rates))
         info = TtsInfo(
@@ -76,7 +76,9 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         self._tables = rotary_tables(parts.model)
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        """A voice from mono samples of 1 s or more (UnreadableClip says why not)."""
+        """Make a voice from mono samples of 1 s or more. UnreadableClip gives the reason when none
+        can be made.
+        """
         parts, made_for = self._parts, self.info.voice_model
         voice = encode(pcm, sample_rate, parts.mimi, self._speaker, made_for, parts.loudness)
         return_freed_memory()  # the codec's encoding half was loaded for it
@@ -90,9 +92,9 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     @torch.inference_mode()
     def warm(self, voice: Voice) -> None:
-        """Compute the voice's state for every text and for first words of up to nine phones, or of
-        any number if the model reads ahead. Then compute one frame, because a library's first call
-        takes longer.
+        """Compute the voice's phone rows for every look-ahead, and its temporal state for first
+        words of up to nine phones, or of any length if the model reads ahead. Then compute one
+        frame, because a library's first call takes longer.
         """
         prompt = self._of(voice)
         furthest = self._parts.model.config.max_look_ahead
@@ -103,7 +105,9 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         super().warm(voice)
 
     def with_rates(self, rates: Mapping[float, RateTarget]) -> "VoxtreamSynthesiser":
-        """Return the same weights and voices with another rate table, without stretching."""
+        """Return a synthesiser with the same weights and voices but another rate table, without
+        stretching.
+        """
         generation = replace(self._parts.generation, lowest_rate=0.0, highest_rate=UNBOUNDED)
         parts = replace(self._parts, rates=rates, generation=generation)
         name, edition = self.info.name, self.info.edition
@@ -116,7 +120,9 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
         self._idle.clear()
 
     def _frames(self, prompt: PreparedPrompt) -> FrameMaker:
-        """Return the maker of a session's frames: on CUDA a graph, captured when none is idle."""
+        """Return a maker of frames for a session: on CUDA a graph, which is captured if none is
+        idle.
+        """
         if self._graphs and not self._idle:
             self._capture()
         if not self._idle:
@@ -165,9 +171,9 @@ def load_published(
     target: Target,
     fallback: Callable[[], Clip],
 ) -> VoxtreamSynthesiser:
-    """Load the published model. ModelError names a missing or wrong file.
+    """Load the published model. The ModelError names a missing or wrong file.
 
-    It has no voice of its own: `fallback` returns a recording for one.
+    The model has no voice of its own: `fallback` returns a recording to make one from.
     """
     published = read_published(files.model, edition)
     shape, edition = published.shape, published.edition
@@ -200,8 +206,8 @@ def encode(
     model: str,
     loudness: float | None = None,
 ) -> Voice:
-    """Make a voice from mono samples at `loudness` (LUFS). UnreadableClip with the reason when no
-    voice can be made.
+    """Make a voice from mono samples, brought to `loudness` (LUFS; None = unchanged).
+    UnreadableClip gives the reason when none can be made.
     """
     recording = recordings.read(pcm, sample_rate, loudness)
     clean = resampled(recording.clean, sample_rate, SAMPLE_RATE)

@@ -1,4 +1,6 @@
-"""Places of the sounds in a recording: time warping against speech with known durations."""
+"""The times of known sounds in a recording, found by dynamic time warping against synthesised
+speech of the same text.
+"""
 
 from dataclasses import dataclass
 from typing import Final
@@ -27,8 +29,9 @@ _TURNS: Final = (0.25, 0.5, 0.75)  # of the sounds: the other orders
 
 @dataclass(frozen=True)
 class Alignment:
-    """Frames of each symbol in the recording, and the mean distance along the path less that of the
-    same sounds in another order: negative for a right text, about 0 for another one.
+    """The `frames` of each symbol in the recording. `distance`: the mean distance along the path,
+    less that of the same sounds in another order; negative for the right text, about 0 for another
+    one.
     """
 
     frames: Frames
@@ -36,7 +39,9 @@ class Alignment:
 
 
 def align(clip: Pcm, said: Pcm, frames: Frames) -> Alignment:
-    """Find the symbols of `said`, which last `frames` there, in the clip; at 24 kHz both."""
+    """Find the symbols of the speech `said`, where they last `frames`, in the clip. Both are at 24
+    kHz.
+    """
     # Without the silence at the ends, which would be the cheapest place of a word before a pause.
     (ours, our_first), (theirs, their_first) = (_speech(pcm) for pcm in (said, clip))
     distances = _distances(cepstra(ours), cepstra(theirs))
@@ -80,7 +85,9 @@ def _distances(one: Numbers, other: Numbers) -> Numbers:
 
 
 def _warp(cost: Numbers) -> tuple[npt.NDArray[np.int64], float]:
-    """Return the cheapest path from the first to the last corner, [steps, 2], and its mean cost."""
+    """Return the cheapest path from the first to the last corner of a cost matrix, [steps, 2], and
+    its mean cost.
+    """
     rows, columns = cost.shape
     total = np.full((rows + 1, columns + 1), np.inf)
     total[0, 0] = 0

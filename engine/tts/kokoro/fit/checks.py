@@ -82,8 +82,8 @@ def check_recording(clip: Pcm, sample_rate: int) -> str:
 
 
 def _parts_apart(speech: Pcm) -> list[float]:
-    """Return the difference in pitch of the parts before and behind a place, for each place at
-    which the parts sound like two people.
+    """Divide the speech at each of several places. For each place at which the two parts sound like
+    two people, return the difference of their log pitch.
     """
     rows, pitch = cepstra(speech)[:, :CEPSTRA], pitch_of(speech)
     loud = rows[:, 0] > np.percentile(rows[:, 0], _QUIET)
@@ -98,7 +98,7 @@ def _parts_apart(speech: Pcm) -> list[float]:
 
 
 def _distance(one: Numbers, other: Numbers) -> float:
-    """Return Mahalanobis' distance of the means, in the mean covariance; 0 for few rows."""
+    """Return the Mahalanobis distance between the means of two sets of rows; 0 for few rows."""
     if min(len(one), len(other)) < _FEWEST_ROWS:
         return 0.0
     apart = one.mean(0) - other.mean(0)
@@ -107,8 +107,8 @@ def _distance(one: Numbers, other: Numbers) -> float:
 
 
 def check_text(given: str, understood: str | None) -> None:
-    """Raise InvalidInput for a text that is not in the recording. `understood`: Whisper's
-    transcript; None without Whisper.
+    """Raise InvalidInput if the text is too short, or differs too much from `understood`, Whisper's
+    transcript of the recording (None without Whisper).
     """
     if len(_words(given)) < _FEWEST_WORDS:
         raise InvalidInput(
@@ -120,7 +120,9 @@ def check_text(given: str, understood: str | None) -> None:
 
 
 def check_alignment(seconds: float, clip_s: float, found: Alignment) -> None:
-    """Raise InvalidInput for a text that does not fit. `seconds`: its length by the blend."""
+    """Raise InvalidInput if the text does not fit the recording. `seconds`: the length of the text
+    as the blend speaks it; `clip_s`: that of the clip's speech.
+    """
     short = float((found.frames[1:-1] <= 1).mean())
     far = found.distance + _SHORT_WEIGHT * short > _FARTHEST
     crowded = found.frames.min() < 1
@@ -136,8 +138,8 @@ def _wrong_text() -> InvalidInput:
 
 
 def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: Hear | None) -> str:
-    """Return the reason against offering a learnt voice; empty without one. `say`: speaks a text at
-    24 kHz.
+    """Return the reason for not offering a learnt voice; empty if there is none. `say` speaks a
+    text at 24 kHz, `hear` transcribes samples.
     """
     timbres = (each.tensors[STYLE].reshape(-1)[:TIMBRE] for each in (blend, learnt))
     moved = np.vstack([np.subtract(*timbres), learnt.tensors[SHIFT]])
@@ -159,7 +161,7 @@ def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: H
 
 
 def _shared(text: str, other: str) -> float:
-    """Return the share of a text's words that are in the other one, in order."""
+    """Return the share of words that two texts have in common, in the same order."""
     one, two = _words(text), _words(other)
     blocks = SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / max(1, len(one), len(two))

@@ -1,9 +1,9 @@
-"""Steps of a fit: gradient descent on the timbre, until the decoder reproduces the clip.
+"""The steps of a fit: gradient descent on the timbre, until the decoder reproduces the clip.
 
-Trainable are one timbre and a shift of it for each norm. So gain and bias of a layer move together,
+One timbre and a shift of it for each norm are trainable. So gain and bias of a layer move together,
 as they do between real voices; free gains and biases had a lower loss and sounded worse (P.808 2.95
-instead of 4.08). Invariant: the same material gives the same numbers, also after a checkpoint:
-every step draws its stretch from its own number.
+instead of 4.08). Invariant: the same material gives the same numbers, also after a checkpoint,
+because each step draws its stretch of the clip from its own number.
 """
 
 from collections.abc import Iterator
@@ -42,8 +42,8 @@ _FLOOR: Final = 1e-3  # of the loud frames' level in a band
 
 @dataclass(frozen=True)
 class Material:
-    """The clip at 24 kHz, and `speech`: its sounds, pitch and energy. `before`: that speech by the
-    blend, which is the target above the clip's `highest_hz`.
+    """The target of a fit. `clip`: the recording at 24 kHz; `speech`: its sounds, pitch and energy.
+    `before`: the same speech by the blend, which is the target above the clip's `highest_hz`.
     """
 
     clip: Pcm
@@ -101,7 +101,7 @@ class Progress:
 def run(
     decoder: TorchDecoder, source: Source, material: Material, progress: Progress
 ) -> Iterator[float]:
-    """Take the remaining steps; yield the loss of each."""
+    """Do the remaining steps; yield the loss of each."""
     speech = material.speech
     inputs = inputs_of(source, speech)
     loss_of = _Loss(material)
@@ -136,8 +136,8 @@ def _cut(inputs: list[Tensor], first: int) -> list[Tensor]:
 
 
 class _Loss:
-    """Distance of log mel levels at three resolutions, up to the clip's bandwidth from the clip and
-    beyond it from the blend.
+    """Distance of log mel levels at three resolutions: from the clip up to its bandwidth, from the
+    blend above it.
     """
 
     def __init__(self, material: Material) -> None:

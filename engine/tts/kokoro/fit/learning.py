@@ -72,9 +72,9 @@ def learn(
     checkpoint: Path,
     show: Callable[[float], None] = lambda share: None,
 ) -> Voice:
-    """Fit the voice of a lesson, with whose blend the machine speaks. `checkpoint` is written every
-    few steps if possible, and the fit resumes from it; `show` gets the finished share. InvalidInput
-    for a text that does not fit the clip.
+    """Fit a voice to a lesson; the machine speaks with the lesson's blend. The fit writes
+    `checkpoint` every few steps if possible, and resumes from it. `show` gets the finished share.
+    InvalidInput if the text does not fit the clip.
     """
     parts, style = machine.parts, machine.speaker.style
     material, delivery = prepare(machine, lesson)
@@ -97,7 +97,9 @@ def learn(
 
 
 def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
-    """Mix a blend (share 0) and its learnt voice (share 1), with the latter's pitch and pace."""
+    """Mix a blend (share 0) with its learnt voice (share 1). Pitch and pace are the
+    learnt voice's.
+    """
     ours, theirs = style_of(blend)[0], style_of(learnt)[0]
     style = ours + share * (theirs - ours)
     shift = np.float32(share) * learnt.tensors[SHIFT].astype(np.float32)
@@ -143,7 +145,7 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
 
 
 def _say(machine: Machine, speech: NaturalSpeech) -> Pcm:
-    """Render in pieces: an entire clip at once takes 0.3 GB."""
+    """Render speech in pieces, because an entire clip at once takes 0.3 GB."""
     total = len(speech.features)
     ends = [*range(0, total, _PIECE), total]
     pieces = (render(machine.parts, machine.given, speech, *each) for each in pairwise(ends))

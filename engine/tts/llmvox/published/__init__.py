@@ -1,1 +1,1 @@
-"""LLMVoX by the weights that its authors published."""
+"""LLMVoX with the weights that its authors published."""

@@ -1,8 +1,8 @@
-"""Conversion of the published files to files of our own. Their pickles are verified by hash, read
-as weights only, and not read again.
+"""Conversion of the published files to files of our own. The published pickles are verified by hash
+and read once, as weights only.
 
-Unused entries are left out. The entry of the codebook that means the end (453) becomes the last
-label, bytes have their own numbers, and of three special rows of the text's table one is in the
+Entries that are not used are left out. The codebook entry that means the end (453) becomes the last
+label, and bytes get ids of our own. Of the three special rows of the text's table, one is in the
 file (</s>, which ends a word); the others are the mean of all rows, as in the public code.
 Invariant: a converted file is complete, and contains the hashes of its sources.
 """
@@ -76,14 +76,14 @@ Tensors = dict[str, Tensor]
 
 
 def converted_network(progress: Progress) -> Path:
-    """Return the file of a PublishedModel. ModelError when a source is missing or has changed,
-    AssetError when the disk refuses.
+    """Return the converted file of a PublishedModel; convert it first if needed. ModelError when a
+    source is missing or has changed, AssetError when the disk refuses.
     """
     return _converted(paths.NETWORK, (paths.NETWORK, paths.CODEC, paths.TEXT), _network, progress)
 
 
 def converted_codec(progress: Progress) -> Path:
-    """Return the file of a WavTokenizerDecoder; as converted_network()."""
+    """Return the converted file of a WavTokenizerDecoder, as converted_network() does."""
     return _converted(paths.CODEC, (paths.CODEC,), _codec, progress)
 
 
@@ -93,7 +93,7 @@ def _converted(
     make: Callable[[], tuple[Tensors, Any]],
     progress: Progress,
 ) -> Path:
-    """Return the converted file; make it when it is missing or older than its assets."""
+    """Return the converted file. Make it if it is missing or its sources have changed."""
     file = paths.models_folder() / asset / paths.CONVERTED
     store = Store(paths.models_folder())
     hashes = " ".join(each for source in sources for each in store.hashes(find(source)))
@@ -163,7 +163,7 @@ def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
 
 
 def _end_last(rows: Tensor) -> Tensor:
-    """Move the row of the end behind all others [V, D]."""
+    """Move the row of the end to the last place of rows [V, D]."""
     if len(rows) <= END:
         raise ValueError(f"a codebook of {len(rows)} entries")
     return torch.cat((rows[:END], rows[END + 1 :], rows[END : END + 1]))
@@ -179,7 +179,7 @@ def _codebook() -> Tensor:
 
 
 def _unit_rows() -> Tensor:
-    """Return the vectors of our units [UNITS, D]."""
+    """Return the embeddings of our text units [UNITS, D]."""
     file = paths.pickle_of(paths.TEXT)
     content = _table(paths.TEXT)
     key = next((key for key in _TEXT_KEYS if key in content), "")
@@ -212,7 +212,7 @@ def _codec() -> tuple[Tensors, WavTokenizerConfig]:
 
 
 def _joined(named: Tensors) -> Tensors:
-    """Return weights with one row of the adaptive norms, and attention's three products joined."""
+    """Take one row of the adaptive norms, and join the weights of attention's three products."""
     made = {key: tensor for key, tensor in named.items() if not key.startswith("around.2.")}
     for key, tensor in named.items():
         if re.search(r"(^|\.)norm\.", key) and tensor.dim() == 2:

@@ -1,4 +1,4 @@
-"""The network of the published LLMVoX (3.3), from scratch: blocks of GPT-2 that read a byte of the
+"""The network of the published LLMVoX (3.3), written anew: blocks of GPT-2 that read a byte of the
 text and the token before, both as vectors of other networks.
 
 Invariant: forward never writes to the module; the state of a sentence is the cache passed in.
@@ -44,8 +44,8 @@ PUBLISHED: Final = Shape(TransformerConfig(layers=4, width=768, heads=8, kv_head
 
 
 class PublishedModel(nn.Module):
-    """The weights. As in our own model, the end is the codebook's last label; its vector, which
-    also stands before the first token, is zeros.
+    """The published network. As in our own model, the end is the last label. Its vector is zeros,
+    and also stands in place of the token before the first one.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -65,7 +65,7 @@ class PublishedModel(nn.Module):
         return functional.normalize(halves, dim=-1, eps=_NORM_EPS) + placed
 
     def pack(self, *, threads: int) -> None:
-        """Replace the products by 8-bit ones where they fill blocks; for the processor only."""
+        """Replace the products by 8-bit ones if their sizes allow it. Only for the CPU."""
         widths = (self.shape.stack.width, self.shape.stack.hidden)
         if not fills_blocks(*widths):
             return
@@ -78,7 +78,7 @@ class PublishedModel(nn.Module):
 
 
 class PublishedReplica:
-    """The network with the state of one sentence."""
+    """The published network with the state of one sentence."""
 
     def __init__(self, model: PublishedModel) -> None:
         self._model = model
@@ -92,7 +92,9 @@ class PublishedReplica:
         return self._cache.length
 
     def predict(self, unit: int, before: int) -> Predicted:
-        """Return the predictions. The network has no onsets, so they are estimated from bytes."""
+        """Return the predictions. The network has no output for onsets of words; they are estimated
+        from the number of bytes read.
+        """
         model, place = self._model, self._cache.length
         heard = torch.tensor([unit, before, place], device=self._device)
         x = model.enter(*heard.view(3, 1, 1))

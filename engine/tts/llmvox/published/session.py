@@ -1,6 +1,7 @@
-"""Sessions of the published LLMVoX: two replicas, as in the paper, and a codec of windows.
+"""Sessions of the published LLMVoX: two replicas, as in the paper, and a codec that decodes
+windows.
 
-Invariant: every sentence is decoded by itself, and its sound dies away before the next begins.
+Invariant: every sentence is decoded on its own, and fades out before the next one begins.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class SentenceBytes(ByteUnits):
     """Reader of words as bytes that limits the length of sentences."""
 
     def __init__(self, longest: int) -> None:
-        """`longest`: bytes of a sentence; the word that exceeds them ends it."""
+        """`longest`: bytes of a sentence. The word that exceeds them ends the sentence."""
         self._longest = longest
         self._length = 0  # of the sentence
 
@@ -49,7 +50,7 @@ class SentenceBytes(ByteUnits):
 
 
 class PublishedSession(ReplicaSession):
-    """A TtsSession without control of the rate."""
+    """The TtsSession of the published LLMVoX, without control of the rate."""
 
     def __init__(self, parts: ModelParts) -> None:
         model, self._windows = parts.model, parts.codec.open()

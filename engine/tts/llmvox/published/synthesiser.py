@@ -1,4 +1,4 @@
-"""The published LLMVoX as a TtsModel. Its one voice is in its weights.
+"""The published LLMVoX as a TtsModel. It has one voice, which is part of its weights.
 
 Invariant: weights are loaded once and never change.
 """
@@ -46,7 +46,7 @@ THREADS: Final = 2  # the window and the audio devices need the other cores
 
 
 class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
-    """A TtsModel."""
+    """The published LLMVoX as a TtsModel."""
 
     def __init__(self, parts: ModelParts) -> None:
         note = Translatable(

@@ -1,1 +1,1 @@
-"""From files to a model that runs: published weights, packs, a pick of precision."""
+"""Loading: published weights, packs, and the precision picked for this machine."""

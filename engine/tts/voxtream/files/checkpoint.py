@@ -40,7 +40,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """Target of loading: device, dtype of activations, threads of packed products."""
+    """Where weights are loaded to: device, dtype of activations, threads of packed products."""
 
     device: torch.device
     dtype: torch.dtype
@@ -48,7 +48,7 @@ class Target:
 
 
 def precision_on(target: Target) -> Precision:
-    """Return 8 bits for the CPU, the only device with packed products."""
+    """Return the usual precision: 8 bits on the CPU, the only device with packed products."""
     return Precision.INT8 if target.device.type == "cpu" else Precision.FLOAT
 
 
@@ -96,8 +96,8 @@ def load_weights(
     *,
     heads: Precision | None = None,
 ) -> VoxtreamModel:
-    """Load the model with its products in this precision; `heads`: another precision for the heads
-    and the depth transformer.
+    """Load the model with its products in this precision. `heads`: another precision for the heads
+    and the depth transformer (None = the same).
     """
     heads = heads or precision
     with torch.device("meta"):
@@ -125,7 +125,7 @@ def load_weights(
 
 
 class _Filler:
-    """Sets tensors in the model, in the target's dtype or packed."""
+    """Sets the tensors of a model, in the target's dtype or packed."""
 
     def __init__(self, source: Source, target: Target) -> None:
         self._take = source.take
@@ -145,12 +145,14 @@ class _Filler:
     def product(
         self, parent: nn.Module, name: str, keys: tuple[str, ...], precision: Precision
     ) -> None:
-        """Set one product from published ones, joined along their outputs."""
+        """Set one product from published ones, concatenated along their outputs."""
         weight = torch.cat([self._take(key) for key in keys])
         setattr(parent, name, self.linear(weight, precision, threads=self._target.threads))
 
     def stack(self, model: VoxtreamModel, name: str, precision: Precision) -> None:
-        """Set the phone or temporal transformer, as one graph when packed; or any plain one."""
+        """Set a transformer's weights. Packed, the phone or temporal transformer
+        becomes one graph.
+        """
         stack = getattr(model, name)
         assert isinstance(stack, Transformer)
         self.weight(stack.norm, f"{PREFIXES[name]}.norm.scale", "scale")

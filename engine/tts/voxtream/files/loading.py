@@ -1,4 +1,4 @@
-"""From the settings to a loaded VoXtream2: device, precision and files."""
+"""Load VoXtream2 according to the settings: device, precision and files."""
 
 import os
 from contextlib import closing
@@ -41,8 +41,8 @@ def load(settings: SpeechSettings, progress: Progress) -> TtsModel:
 
 
 def load_to_measure(device: str, precision: str) -> TtsModel:
-    """Load the best fetched edition in a precision by name. ModelError when the device is missing,
-    or files are missing or damaged.
+    """Load the best fetched edition in a named precision, to measure its speed. ModelError when the
+    device is missing, or files are missing or damaged.
     """
     edition = next((name for name in PUBLISHED if _missing(_files(name)) is None), VOXTREAM2)
     place = target(device)
@@ -69,7 +69,9 @@ def _load(
 
 
 def target(device: str, threads: int = 2) -> Target:
-    """Return the target on a device of speech_device(), with at most `threads` on the CPU."""
+    """Return the target for a device of speech_device(), with at most `threads` threads
+    on the CPU.
+    """
     place = speech_device(device)
     if place.type == "cuda":
         # Cards before Ampere (Turing is 7.5) compute bfloat16 in software or not at all; in float16
@@ -81,7 +83,9 @@ def target(device: str, threads: int = 2) -> Target:
 
 
 def _precision(place: Target) -> Precision:
-    """Return the precision that the benchmark picked here, else that of precision_on()."""
+    """Return the precision that `rubato bench` picked for this device, else that of
+    precision_on().
+    """
     picked = find_pick(data_folder(), place.device.type)
     return Precision.FLOAT if picked == Precision.FLOAT.value else precision_on(place)
 
@@ -103,7 +107,7 @@ def _missing(files: Files) -> Path | None:
 
 
 def _formant_clip() -> Clip:
-    """Return a few seconds of the formant voice: the prompt until a recording is added."""
+    """Return a few seconds of the formant voice: the prompt of the model's own voice."""
     from engine.tts.espeak.model import EspeakModel  # loads libespeak-ng
 
     with closing(EspeakModel()) as model, model.open(model.voices()[0], seed=0) as session:

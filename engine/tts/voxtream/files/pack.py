@@ -69,7 +69,9 @@ def load_pack(folder: Path, precision: Precision, target: Target) -> VoxtreamSyn
 
 
 def read_pack_config(file: Path) -> PackConfig:
-    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    """Read a pack's configuration. ModelError when the file is missing, damaged, or describes
+    networks that cannot be built.
+    """
     return read_config(file, PackConfig, _check, _made)
 
 
@@ -89,7 +91,7 @@ def _made(entries: dict[str, Any]) -> PackConfig:
 
 
 def _check(config: PackConfig) -> None:
-    """ValueError for values that do not fit each other."""
+    """Raise ValueError for values that do not fit each other."""
     shape = config.shape
     for rate in config.rates:
         check_number("rate", rate, RATE)

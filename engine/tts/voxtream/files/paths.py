@@ -1,4 +1,5 @@
-"""Paths of the weights: of the published editions, and of the pack that comes with the program.
+"""Paths of VoXtream2's weights: of the published editions, and of the pack that comes with the
+program.
 
 A pack in the data folder, which a person trained, takes precedence over the shipped one. Invariant:
 imports no torch, so that listing voices stays quick.

@@ -1,4 +1,5 @@
-"""The precision of VoXtream2 on this machine, chosen by speed and stored in the data folder.
+"""The precision of VoXtream2 on this machine, picked by measured speed and stored in the data
+folder.
 
 Invariant: a pick is valid for the kind of device it was measured on; an invalid file counts as
 missing. Imports no torch, so that a host can read and write picks without the model.
@@ -18,9 +19,8 @@ FILE: Final = "profile.json"
 
 @dataclass(frozen=True)
 class Pick:
-    """The precision for a kind of device ('cpu', 'cuda'), and the reason in one sentence.
-
-    `profile` is empty when none is fast enough.
+    """The precision for a kind of device ('cpu', 'cuda'), and the reason in one sentence. `profile`
+    is empty when no precision is fast enough.
     """
 
     profile: str

@@ -1,9 +1,9 @@
-"""Configuration of a folder of published weights: shape, ids, phones, language, settings.
+"""The configuration in a folder of published weights: shape, ids, phones, language, settings.
 
     config.json   phoneme_to_token.json   model.safetensors   always
     generator.json   speaking_rate.json                       optional
 
-Invariant: a value in a file overrides ours; unusable values are refused by name.
+Invariant: a value in a file overrides ours; an unusable value is an error that names it.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,9 @@ _CONSTANTS: Final = {
 
 @dataclass(frozen=True)
 class Published:
-    """`language` as espeak names it; `edition` with the changes in the folder's files."""
+    """The configuration of published weights. `edition`: with the changes in the folder's files.
+    `language`: as espeak names it.
+    """
 
     shape: ModelConfig
     edition: Edition
@@ -147,7 +149,7 @@ def _optional(file: Path) -> dict[str, Any]:
 
 
 def _check_tokens(file: Path, table: Mapping[str, Any]) -> None:
-    """ModelError when the file's duration tokens differ from ours."""
+    """Raise ModelError if the file's duration tokens differ from ours."""
     named = table.get("phoneme_index_map")
     if not isinstance(named, dict) or not all(isinstance(row, list) for row in named.values()):
         return  # for training: phones by name

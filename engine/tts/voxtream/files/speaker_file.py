@@ -99,7 +99,9 @@ def _read_shape(file: Path, config: dict[str, Any]) -> SpeakerConfig:
 def _check_kinds(
     file: Path, config: Any, kinds: dict[str, tuple[Any, ...]], others: set[str]
 ) -> None:
-    """ModelError for an unknown key, or for a value of `kinds` that is not implemented here."""
+    """Raise ModelError for an unknown key, or for a value that `kinds` does not allow. Keys in
+    `others` are not checked.
+    """
     if not isinstance(config, dict):
         raise ModelError("{file} holds no configuration.", hint=REFETCH, file=file)
     for key, value in config.items():

@@ -1,1 +1,1 @@
-"""The three transformers, and how a frame is made of them."""
+"""The three transformers of VoXtream2, and how they make a frame."""

@@ -1,5 +1,5 @@
-"""The acoustic codes of a frame from packed weights. A step of the depth transformer is one graph,
-the head after it another; only the code between two steps passes through Python.
+"""The acoustic codes of a frame from packed weights. Each step of the depth transformer is one
+graph and each head another; only the code between two steps passes through Python.
 
 Invariant: weights are shared and never change; AcousticSteps is the state of one utterance.
 """
@@ -16,22 +16,26 @@ OPENING = 2  # positions: hidden + speaker, and the semantic code
 
 
 class PackedAcoustics(nn.Module):
-    """The depth transformer and the heads of acoustic codebooks 1.., weights in 8 bits."""
+    """The depth transformer and the heads of all acoustic codebooks, with weights in 8 bits."""
 
     def __init__(self, stack: ShortStack, heads: Tensor, *, guidance: float) -> None:
-        """`heads` [K - 1, V, D] give logits of real codes; `guidance`: weight of guidance."""
+        """`heads`: weights [K - 1, V, D] that give logits of real codes. `guidance`: the weight of
+        guidance.
+        """
         super().__init__()
         self.stack = stack
         self._heads = [_Head(head, guidance) for head in heads]
 
     def open(self, embeddings: Tensor, vocabulary: int) -> "AcousticSteps":
-        """Return an utterance's buffers; `embeddings` [K vocabulary, D] are those of all codes."""
+        """Return the buffers of an utterance. `embeddings`: of the codes of all codebooks [K *
+        vocabulary, D].
+        """
         sequence = self.stack.open(ROWS, OPENING)
         return AcousticSteps(sequence, self._heads, embeddings, vocabulary)
 
 
 class AcousticSteps:
-    """The codes of frames, one after the other."""
+    """Computes the acoustic codes of an utterance's frames, one frame after the other."""
 
     def __init__(
         self, sequence: ShortSequence, heads: list["_Head"], embeddings: Tensor, vocabulary: int
@@ -46,7 +50,9 @@ class AcousticSteps:
         ]
 
     def codes(self, hidden: Tensor, semantic: Tensor) -> Tensor:
-        """Return greedy codes [1, K - 1] of hidden + speaker [B, D] and semantic code [1, 1]."""
+        """Return the most likely codes [1, K - 1], given temporal output plus speaker [B, D] and
+        the semantic code [1, 1].
+        """
         self._open(hidden, semantic)
         for step, draw in enumerate(self._draws):
             if step:
@@ -65,7 +71,7 @@ class AcousticSteps:
 
 
 class _Head:
-    """The best code of one codebook, both rows guided into one."""
+    """A graph that finds the most likely code of one codebook, with guidance from both rows."""
 
     def __init__(self, weight: Tensor, guidance: float) -> None:
         graph = ProductGraph()

@@ -1,8 +1,8 @@
-"""Frames from phone vectors to codes and samples, eagerly or as one CUDA graph.
+"""From phone vectors to the codes and samples of frames, by plain calls or as one CUDA graph.
 
-Both call the same model functions in the same order; the graph only keeps every tensor in place, so
-that a frame is one launch and one transfer back.
-Invariant: both make the same frames of the same prompt, phones and controls.
+Both call the same model functions in the same order. The graph only keeps every tensor in place, so
+that a frame is one launch and one transfer back. Invariant: both make the same frames of the same
+prompt, phones and controls.
 """
 
 from collections.abc import Callable
@@ -22,38 +22,42 @@ from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
 
 @dataclass(frozen=True)
 class Made:
-    """The duration token of a frame, and the samples [S] of the frame before it, on the host."""
+    """The duration token of a frame, and the samples [S] of the frame before it, both
+    on the host.
+    """
 
     token: int
     pcm: Tensor
 
 
 class FrameMaker(Protocol):
-    """The frames of one passage, in order: first() once, then next() for each, at most as many as
-    the temporal transformer's window holds behind the prompt.
+    """Makes the frames of one passage in order: first() once, then next() for each, at most as many
+    as the temporal transformer's window holds after the prompt.
     """
 
     def first(self, opened: Opened, controls: Tensor) -> int:
-        """Draw the first frame behind the prompt. Return its duration token; its samples need the
-        acoustic codes of the next frame.
+        """Draw the first frame after the prompt. Return its duration token. Its samples come with
+        the next frame, which computes its acoustic codes.
         """
         ...
 
     def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
-        """Draw a frame. `phones` is the phone vector [B, D] of the frame before, `said` the ids of
-        its first and last phone.
+        """Draw a frame. `phones`: the phone vector [B, D] of the frame before; `said`: the ids of
+        that frame's first and last phone.
         """
         ...
 
     def close(self) -> None:
-        """End the passage, which is complete or abandoned."""
+        """End the passage, whether it is complete or not."""
         ...
 
 
 def pack_controls(
     guidance: float, pull: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
 ) -> Tensor:
-    """Join one frame's controls in one tensor on the host, for a single copy to the device."""
+    """Concatenate one frame's controls to one tensor on the host, for a single copy to
+    the device.
+    """
     return torch.cat((torch.tensor((guidance, *pull)), token_noise[0], code_noise[0]))
 
 
@@ -63,7 +67,7 @@ def _controls(packed: Tensor, tokens: int) -> Controls:
 
 
 class EagerFrames:
-    """Frames as plain calls, for the CPU; caches grow with their content."""
+    """Makes frames by plain calls, for the CPU. Caches grow with their content."""
 
     def __init__(self, prompt: PreparedPrompt, mimi: Mimi) -> None:
         self.prompt = prompt
@@ -109,9 +113,9 @@ def spread(packed: Tensor, model: VoxtreamModel) -> Controls:
 
 
 class GraphFrames:
-    """Frames as replays of one graph over buffers that stay in place, for CUDA.
+    """Makes frames by replaying one graph over buffers that stay in place, for CUDA.
 
-    Capturing takes seconds, so one object serves utterance after utterance: serve() begins one,
+    Capturing takes seconds, so one object serves many utterances in turn: serve() begins one,
     close() returns the object through `hand_back`.
     """
 
@@ -165,7 +169,9 @@ class GraphFrames:
         self._hand_back(self)
 
     def _frame(self) -> tuple[Tensor]:
-        """Return samples and token, [S + 1]. Captured; reads and writes only the buffers above."""
+        """Return samples and token, [S + 1]. This function is captured; it reads and writes only
+        the buffers above.
+        """
         model, codes = self._model, self._codes
         columns = model.columns(self._phones[:, None], codes[:, :, None].expand(ROWS, -1, -1))
         rotation = self._tables.temporal.pick(self._cache.position)

@@ -25,7 +25,9 @@ from engine.tts.voxtream.network.acoustic import AcousticSteps, PackedAcoustics
 
 @dataclass(frozen=True)
 class Controls:
-    """Controls of one frame. Noise comes from outside, so that the frame is a function."""
+    """Controls of one frame. Noise comes from outside, so that a frame is a pure function of its
+    inputs.
+    """
 
     guidance: Tensor  # [] semantic guidance
     pull: Tensor  # [N] added to the duration tokens' log-probabilities
@@ -35,14 +37,14 @@ class Controls:
 
 @dataclass(frozen=True)
 class Choice:
-    """A duration token and a semantic code, drawn together; both [1, 1]."""
+    """A duration token and a semantic code, drawn together; [1, 1] each."""
 
     token: Tensor
     code: Tensor
 
 
 class VoxtreamModel(nn.Module):
-    """Weights and the functions on them. Products may be plain or packed (see checkpoint.py)."""
+    """The weights, and functions of them. Products may be plain or packed (see checkpoint.py)."""
 
     def __init__(self, config: ModelConfig, generation: Generation) -> None:
         super().__init__()
@@ -74,7 +76,9 @@ class VoxtreamModel(nn.Module):
     # ------------------------------------------------------------ temporal
 
     def columns(self, phones: Tensor, codes: Tensor) -> Tensor:
-        """Inputs of the temporal transformer: phone vectors [B, T, D] + codes [B, K, T]."""
+        """Return inputs of the temporal transformer: phone vectors [B, T, D] plus the embeddings of
+        codes [B, K, T].
+        """
         context = codes[:, : self.codebooks]
         shifts = torch.arange(context.shape[1], device=codes.device) * self.config.audio_vocabulary
         embedded: Tensor = self.audio_embeddings(context + shifts[:, None])  # [B, K, T, D]
@@ -83,14 +87,18 @@ class VoxtreamModel(nn.Module):
     def advance(
         self, columns: Tensor, rotation: Rotation, cache: Cache, mask: Tensor | None
     ) -> Tensor:
-        """Run columns [B, T, D] through the temporal transformer; hidden [B, D] of the last one."""
+        """Run columns [B, T, D] through the temporal transformer. Return the last one's output [B,
+        D].
+        """
         hidden: Tensor = self.temporal(columns, rotation, cache, mask)
         return hidden[:, -1]
 
     # ------------------------------------------------- semantic and duration
 
     def joint_logits(self, hidden: Tensor) -> Tensor:
-        """[B, D] -> [B, N, V], duration token by semantic code."""
+        """Return logits of duration token and semantic code together, [B, N, V], from hidden [B,
+        D].
+        """
         logits: Tensor = self.semantic_head(hidden)
         return logits.float().view(len(hidden), self.config.duration_tokens, -1)
 
@@ -106,8 +114,9 @@ class VoxtreamModel(nn.Module):
         return Choice(token, draw_top(codes, generation.top_codes, controls.code_noise))
 
     def token_probabilities(self, joint: Tensor, pull: Tensor) -> Tensor:
-        """Return the marginal [1, N] over codes of the conditional row [N, V], with the bias `pull`
-        [N], without guidance, which would make speech faster (VoXtream2, 3.5).
+        """Return the probabilities of the duration tokens [1, N]: those of the conditional row [N,
+        V], summed over the codes, with the bias `pull` [N]. Guidance is left out, because it would
+        make speech faster (VoXtream2, 3.5).
         """
         marginal = joint.logsumexp(-1)  # [N]
         probabilities = (marginal / self.generation.temperature).softmax(-1) * pull.exp()
@@ -116,13 +125,15 @@ class VoxtreamModel(nn.Module):
     # -------------------------------------------------------------- acoustic
 
     def speaker_rows(self, speaker: Tensor) -> Tensor:
-        """Project a speaker vector [192] for the depth transformer [B, D]; row 1 is zero."""
+        """Project a speaker vector [192] to rows [B, D] for the depth transformer; the
+        unconditional row is zero.
+        """
         projected = self.speaker_projection(speaker.to(self.device, self.dtype))
         weighted = projected * self.generation.speaker_weight
         return torch.stack((weighted, torch.zeros_like(weighted)))
 
     def acoustic_memory(self) -> KvCache | AcousticSteps:
-        """Return buffers for acoustic_codes()."""
+        """Return buffers that acoustic_codes() needs, for one utterance."""
         if isinstance(self.depth, PackedAcoustics):
             embeddings, vocabulary = self.audio_embeddings.weight, self.config.audio_vocabulary
             return self.depth.open(embeddings, vocabulary)
@@ -134,8 +145,9 @@ class VoxtreamModel(nn.Module):
     def acoustic_codes(
         self, hidden: Tensor, semantic: Tensor, table: RotaryTable, memory: KvCache | AcousticSteps
     ) -> Tensor:
-        """Return the greedy codes [1, K - 1] of a frame's codebooks 1.. (VoXtream2, 3.5), given
-        hidden + speaker [B, D] and its semantic code [1, 1]. Restarts `memory`.
+        """Return the most likely codes [1, K - 1] of a frame's acoustic codebooks (VoXtream2, 3.5),
+        given temporal output plus speaker [B, D] and its semantic code [1, 1]. `memory` is
+        overwritten.
         """
         if isinstance(memory, AcousticSteps):
             return memory.codes(hidden, semantic)
@@ -161,7 +173,7 @@ class VoxtreamModel(nn.Module):
         return guided[:, : self.config.codes]
 
     def _best(self, logits: Tensor) -> Tensor:
-        """Return the best code, [1, 1]."""
+        """Return the most likely code, [1, 1]."""
         return logits.argmax(-1, keepdim=True)
 
     def _embedded(self, codebook: int, code: Tensor) -> Tensor:
@@ -173,7 +185,7 @@ class VoxtreamModel(nn.Module):
 def delayed(codes: Tensor, config: ModelConfig = VOXTREAM2_SHAPE) -> Tensor:
     """Shift prompt codes [K, T] to columns [B, K, T + 1] with the acoustic delay, for both rows.
 
-    Column t carries semantic code t-1 and acoustic codes t-2; the last frame's acoustic codes are
+    Column t has semantic code t - 1 and acoustic codes t - 2; the last frame's acoustic codes are
     not used. The unconditional row has a marker in place of the prompt.
     """
     codebooks, frames = codes.shape

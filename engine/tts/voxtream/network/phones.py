@@ -1,9 +1,9 @@
-"""Rows of the phone transformer for a growing text, with a cache of final rows.
+"""Outputs (rows) of the phone transformer for a growing text, with a cache of final rows.
 
-Each of the six layers sees `look_ahead` phones ahead, so a row of layer l is final once
-l * look_ahead phones behind it are known. Keys and values of final rows are cached per layer and
-only the open tail is computed again: constant work per word instead of work that grows with the
-text. Invariant: the rows do not depend on the pieces of the text.
+Each of the six layers sees `look_ahead` phones ahead, so a row of layer l is final once l *
+look_ahead phones after it are known. Keys and values of final rows are cached for each layer, and
+only the open rows at the end are computed again. So the work per word is constant, although the
+text grows. Invariant: the rows do not depend on how the text was divided.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ SLACK = 64  # rows beyond the window that a layer may store
 @dataclass(frozen=True)
 class _Layer:
     """The cache of one layer: keys and values [B, G, S, E] of the final rows from `base` on, and
-    the layer's inputs [B, look_ahead, D] that are final but whose outputs are not.
+    the layer's inputs [B, look_ahead, D] that are final although their outputs are not.
     """
 
     base: int
@@ -31,7 +31,7 @@ class _Layer:
 
 @dataclass(frozen=True)
 class PhoneRows:
-    """Rows of the sequence so far. A value: extend() returns a new one that shares final rows."""
+    """The rows of the text so far. A value: extend() returns a new one that shares final rows."""
 
     look_ahead: int
     window: int
@@ -50,7 +50,7 @@ class PhoneRows:
         return self.rows[:, position - self.first]
 
     def dropped_before(self, position: int) -> "PhoneRows":
-        """Return the rows without those before a position, computed or not."""
+        """Return these rows without those before a position."""
         first = max(self.first, position)
         rows = self.rows[:, first - self.first :]
         return PhoneRows(self.look_ahead, self.window, self.length, self.layers, first, rows)
@@ -91,7 +91,7 @@ def extend(
 def _opened(
     rows: PhoneRows, longer: PhoneRows, number: int, layer: _Layer, table: RotaryTable
 ) -> OpenLayer:
-    """Return the inputs of a layer; its open rows are those whose outputs were not final."""
+    """Return a layer's inputs for its open rows, those whose outputs were not final."""
     start = rows.final(number + 1)
     device = layer.inputs.device
     looking = torch.arange(start, longer.length, device=device)[:, None]
@@ -103,7 +103,9 @@ def _opened(
 
 
 def _memory(rows: PhoneRows, number: int, layer: _Layer, output: MadeLayer) -> _Layer:
-    """Return a layer's memory after a pass: final keys, and final inputs with open outputs."""
+    """Return a layer's cache after a pass: keys and values that are now final, and final inputs
+    whose outputs are not.
+    """
     closed, final = rows.final(number + 1), rows.final(number)
     first = layer.base
     if closed - rows.window - first > SLACK:

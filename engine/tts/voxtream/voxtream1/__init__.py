@@ -1,1 +1,1 @@
-"""VoXtream, the ancestor of VoXtream2: no guidance, no rate, a prompt with its text."""
+"""VoXtream, the predecessor of VoXtream2: no guidance, no rate, a prompt with its text."""

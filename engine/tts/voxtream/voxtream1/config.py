@@ -61,7 +61,9 @@ class PackConfig:
 
 
 def read_pack_config(file: Path) -> PackConfig:
-    """ModelError when the file is missing, damaged, or describes what cannot be built."""
+    """Read a pack's configuration. ModelError when the file is missing, damaged, or describes
+    networks that cannot be built.
+    """
     return read_config(file, PackConfig, _check, _made)
 
 

@@ -1,9 +1,9 @@
-"""Frames of VoXtream: one row of a batch, drawn from the joint distribution.
+"""Frames of VoXtream: a batch of one row, drawn from the joint distribution.
 
 VoXtream draws duration token and semantic code together as one label, and also draws acoustic
-codes. VoXtream2 draws the token first, guides both with a second row, and takes the best acoustic
-codes.
-Invariant: given the noise, a frame is a function of the weights, the phones and the codes before.
+codes. VoXtream2 draws the token first, uses guidance with a second row, and takes the most likely
+acoustic codes. Invariant: given the noise, a frame is a function of the weights, the phones and the
+codes before.
 """
 
 import torch
@@ -22,8 +22,8 @@ from engine.tts.voxtream.voxtream1.config import MOVES_ON, Generation
 def choose(
     model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor, least: int = 0
 ) -> Choice:
-    """Draw the frame's label from the best of all [N x V], given hidden [1, D] and noise [1, top],
-    with a duration token from `least` on.
+    """Draw the frame's label (duration token and semantic code) from the most likely ones, given
+    hidden [1, D] and noise [1, top]. Tokens before `least` are not allowed.
 
     Padding is never drawn; the released loop can draw it.
     """
@@ -41,8 +41,9 @@ def acoustic_codes(
     generation: Generation,
     noise: Tensor,
 ) -> Tensor:
-    """Draw the codes of codebooks 1.. [1, K - 1]. `opening` [1, 2, D] is hidden + speaker and the
-    semantic code's embedding, `noise` [K - 1, top] a row a codebook. Restarts the cache.
+    """Draw the acoustic codes of a frame [1, K - 1]. `opening` [1, 2, D]: temporal output plus
+    speaker, and the semantic code's embedding. `noise` [K - 1, top]: a row for each codebook. The
+    cache is overwritten.
     """
     cache.restart()
     x, codes = opening, []
@@ -64,13 +65,13 @@ def embedded(model: VoxtreamModel, codebook: int, code: Tensor) -> Tensor:
 
 
 def _draw(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
-    """Draw one of the best `top` of [1, V] at the temperature; [1, 1]."""
+    """Draw one of the `top` most likely entries of logits [1, V], [1, 1]."""
     probabilities = (logits / generation.temperature).softmax(-1)
     return draw_top(probabilities, generation.top, noise.to(logits.device))
 
 
 class FrameMaker:
-    """One utterance's frames: first() once, then next() for each."""
+    """Makes the frames of one passage: first() once, then next() for each."""
 
     def __init__(self, prompt: PreparedPrompt, mimi: Mimi, generation: Generation) -> None:
         model = prompt.model
@@ -81,9 +82,9 @@ class FrameMaker:
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
     def first(self, opened: Opened, generator: torch.Generator) -> int:
-        """Draw the first frame behind the prompt. Return its duration token, which moves on: the
-        released loop may stay in the pause behind the prompt. Its acoustic codes come with the next
-        frame; this frame's are the prompt's last.
+        """Draw the first frame after the prompt. Return its duration token, which always moves on;
+        in the released loop the voice may stay in the pause after the prompt. The frame's acoustic
+        codes and samples come with the next frame.
         """
         self._cache = opened.cache
         noise = race_noise(self._generation.top, generator)

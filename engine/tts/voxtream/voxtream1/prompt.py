@@ -1,6 +1,6 @@
-"""A prepared voice of VoXtream. Unlike VoXtream2's masked prompt, it has its text: Q phones under P
-frames, each frame with its phones. The last phones look into the text that follows, so the last
-columns are computed with the first words of every utterance.
+"""A prepared voice of VoXtream. Unlike VoXtream2's masked prompt, it contains its text: Q phones
+for P frames, and the phones of each frame. Its last phones see the text that follows, so the last
+columns are computed again with the first words of every utterance.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from engine.tts.voxtream.prompt import PreparedPrompt, Tables
 
 @dataclass(frozen=True)
 class Prompt:
-    """Parts of a voice: codes [K, P], phone ids [Q], the first and last phone of every frame
+    """The contents of a voice: codes [K, P], phone ids [Q], the first and last phone of each frame
     [P, 2], and the speaker's vector [W].
     """
 
@@ -26,7 +26,7 @@ class Prompt:
 
 
 def prepare(model: VoxtreamModel, tables: Tables, prompt: Prompt) -> PreparedPrompt:
-    """Prepare a prompt. Sequence positions count `bos` as 0."""
+    """Prepare a prompt. Position 0 of its sequence is `bos`."""
     device = model.device
     text = torch.cat((torch.tensor([BOS]), prompt.phones)).to(device)
     codes = prompt.codes.to(device)

@@ -1,6 +1,6 @@
-"""The text of a passage: phones behind the prompt's, and the position of the voice in them.
+"""The text of a VoXtream passage: phones after the prompt's, and the position of the voice in them.
 
-Invariant: rows depend on the words added so far, not on how they were grouped.
+Invariant: rows depend on the words added so far, not on how these were grouped.
 """
 
 import torch
@@ -30,7 +30,7 @@ class Script(PhoneScript):
         self._ids.append(number)
 
     def encode(self) -> PhoneRows:
-        """Return the rows, with those of the phones added since the last call."""
+        """Encode the phones added since the last call. Return all rows."""
         if fresh := self._ids[self.rows.length - self._prompt.phones :]:
             model = self._prompt.model
             embedded = model.phone_embeddings(torch.tensor([fresh], device=model.device))
@@ -45,7 +45,7 @@ class Script(PhoneScript):
         return vector
 
     def said(self, span: Span) -> tuple[int, int]:
-        """Return the ids of a frame's first and last phone; NOTHING for the prompt's."""
+        """Return the ids of a frame's first and last phone; NOTHING for a phone of the prompt."""
         return self._id(span.first), self._id(span.last)
 
     def _id(self, position: int) -> int:
@@ -54,7 +54,9 @@ class Script(PhoneScript):
 
 
 class Cursor:
-    """Position of the voice, moved by duration tokens, and the frames left after the text."""
+    """The position of the voice, moved by duration tokens, and the number of frames left after the
+    text.
+    """
 
     def __init__(self, start: int, generation: Generation) -> None:
         self.last = start  # phone of the frame before
@@ -77,7 +79,9 @@ class Cursor:
         return Span(start, self.last)
 
     def _over(self, beyond: int, end: int) -> Span:
-        """Move to the silence behind the text, or to the end mark, where one more frame follows."""
+        """Move to the silence after the text, or to the end mark, after which one more frame
+        follows.
+        """
         place = end + min(beyond, 1)
         if place > end:
             self.left = 1

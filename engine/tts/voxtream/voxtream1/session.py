@@ -1,10 +1,10 @@
-"""One utterance of VoXtream: it begins with the first word, and reads one more a frame.
+"""One utterance of VoXtream: it begins with the first word, and reads one more word for each frame.
 
 The released loop waits for one more word before every frame until the text ends. But no frame sees
 further than the look-ahead. So here a frame waits only while fewer phones are known, and the first
-frame never waits. The words of a frame depend on its number and on the words alone, never on when
-they came.
-Invariant: all state is here; closing the session frees it, and no other session sees it.
+frame never waits. The words that a frame knows depend on its number and on the words alone, never
+on when they came. Invariant: all state is here; closing the session frees it, and no other session
+sees it.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ModelParts:
 
 
 class VoxtreamSession(PassageSession):
-    """A TtsSession without control of the rate."""
+    """The TtsSession of VoXtream, without control of the rate."""
 
     _script: Script
 
@@ -77,7 +77,7 @@ class VoxtreamSession(PassageSession):
         return True
 
     def _needs_a_word(self) -> bool:
-        """Return True if the next frame sees further than the words heard."""
+        """Return True if the next frame sees further than the words read so far."""
         ahead = self._script.phone_count - self._cursor.last - 1
         most = self._parts.generation.look_ahead
         words = len(self._words_heard) - self._script.places.first_word
@@ -97,8 +97,8 @@ class VoxtreamSession(PassageSession):
         self._span = self._cursor.advance(token, self._script)
 
     def _draw(self, span: Span) -> None:
-        """Draw the next frame and append the one before, which speaks `span`, unless it prolongs a
-        silence too much.
+        """Draw the next frame, and append the samples of the one before, which speaks `span`. They
+        are omitted if they make a silence too long.
         """
         script = self._script
         frame = self._frames.next(script.vector(span), script.said(span), self._generator)
@@ -121,11 +121,13 @@ class VoxtreamSession(PassageSession):
             self._append(pcm)
 
     def _begin_words(self, span: Span) -> bool:
-        """Add the onsets of the next frame, which speaks `span`. Return True if there are any."""
+        """Add the onsets of words in the next frame, which speaks `span`. Return True if there are
+        any.
+        """
         words = self._script.words_begun(span)
         for word, late in words:
             self._begin_word(word, self._made + late * FRAME_SAMPLES // 2)
         return bool(words)
 
     def _end(self) -> None:
-        """Nothing: the last frame has faded out."""
+        """Do nothing, because the last frame has faded out."""

@@ -45,7 +45,7 @@ REMAKE: Final = Translatable("Make the voice pack again.")
 
 
 class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
-    """A TtsModel. Its voices are prompts with their text, aligned."""
+    """VoXtream as a TtsModel. Its voices are prompts with their text, aligned."""
 
     def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
         model, tables = parts.model, rotary_tables(parts.model)
@@ -58,8 +58,8 @@ class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
 
 
 def load(folder: Path, device: str) -> VoxtreamSynthesiser:
-    """Load the pack's model and named voices on a device ('auto' = the processor: a frame is
-    small). ModelError names the file that is missing or wrong.
+    """Load the pack's model and named voices on a device ('auto' = the CPU, because a frame's
+    products are small). The ModelError names the file that is missing or wrong.
     """
     place = target("cpu" if device == "auto" else device, threads=1)
     torch.set_num_threads(place.threads)  # a frame's products are too small for a second one
@@ -67,7 +67,9 @@ def load(folder: Path, device: str) -> VoxtreamSynthesiser:
 
 
 def load_pack(folder: Path, precision: Precision, place: Target) -> VoxtreamSynthesiser:
-    """As load(). The heads and the depth transformer stay plain: packed ones cannot draw codes."""
+    """Load a pack as load() does. The heads and the depth transformer stay plain, because packed
+    ones cannot draw codes.
+    """
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
     table = read_table(folder / PHONES_FILE, shape.phone_vocabulary)
@@ -87,7 +89,7 @@ def frozen_hash(file: Path) -> str:
 
 
 class _Lent:
-    """The weights of a pack together with the FROZEN weights of the built-in voice."""
+    """The weights of a pack, completed by the FROZEN weights of the built-in voice."""
 
     def __init__(self, own: PublishedFile, lender: PublishedFile) -> None:
         self._own, self._lender = own, lender
@@ -99,8 +101,8 @@ class _Lent:
 
 @contextmanager
 def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent]:
-    """Open the weights of a pack. ModelError when they are incomplete, or the pack was made with
-    another built-in voice.
+    """Open the weights of a pack. ModelError when they are incomplete, or when the pack was made
+    with another built-in voice.
     """
     if not config.frozen:
         with PublishedFile(folder / VOICE_FILE, config.shape) as own:
@@ -137,7 +139,7 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
 
 
 def _walks(spans: Tensor, phones: int) -> bool:
-    """Return True if duration tokens can produce frames with these phones."""
+    """Return True if duration tokens can produce frames with these spans."""
     first, last = spans[:, 0], spans[:, 1]
     steps, wide = first[1:] - last[:-1], last - first
     ends = bool(first[0] == 0) and bool(last[-1] == phones - 1)
