@@ -12,7 +12,7 @@ XVFB = $(shell command -v xvfb-run >/dev/null && echo xvfb-run --auto-servernum)
 LIMIT = $(shell command -v timeout >/dev/null && \
 	echo timeout --foreground --signal=ABRT --kill-after=60 2700)
 
-# Two processes on two cores, each with one thread of torch (tests/sharing.py has how they share).
+# Two processes on two cores, each with one thread of torch (see tests/help/process/sharing.py).
 PYTEST = $(LIMIT) $(BIN)/pytest -n 2
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)

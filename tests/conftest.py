@@ -12,13 +12,13 @@ import pytest
 from hypothesis import settings
 
 import engine  # noqa: F401 - switches telemetry off before a test imports what has some
-from tests.left_running import Running, SharedFixtures, note_tasks
-from tests.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
-from tests.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
+from tests.help.process.left_running import Running, SharedFixtures, note_tasks
+from tests.help.process.own_process import pytest_configure, pytest_runtest_protocol  # noqa: F401 - hooks
+from tests.help.process.sharing import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 if TYPE_CHECKING:
     from tests.engine.assets.hub import Hub
-    from tests.virtual_audio import VirtualAudio
+    from tests.help.machine.virtual_audio import VirtualAudio
 
 # Dozens of tests start the program in a process of its own. Where Python is told to keep no
 # bytecode, each would compile all that it imports again, which takes longer than most tests.
@@ -65,7 +65,7 @@ def hub(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator["Hub"]:
 def card(monkeypatch: pytest.MonkeyPatch) -> Iterator["VirtualAudio"]:
     """A virtual sound card of the test's own, to be broken; new devices are found at once."""
     from engine.audio.devices import portaudio
-    from tests.needed import own_card
+    from tests.help.machine.needed import own_card
 
     monkeypatch.setattr(portaudio._HOST, "looked_at", -1e9)
     with own_card() as running:

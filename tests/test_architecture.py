@@ -17,8 +17,8 @@ import pytest
 
 from engine.messages.commands import Command
 from engine.messages.events import Event
-from tests import house_rules as rules
-from tests.fresh_python import prints
+from tests.help import house_rules as rules
+from tests.help.process.fresh_python import prints
 
 ROOT = Path(__file__).parent.parent
 MESSAGES = (*get_args(Command), *get_args(Event))

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.left_running import Running, note_tasks
+from tests.help.process.left_running import Running, note_tasks
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 

@@ -45,7 +45,9 @@ def test_reports_come_back_and_a_hanging_sound_system_is_tried_again(tmp_path):
     tmp_path.joinpath("pytest.ini").write_text("[pytest]\nmarkers =\n    own_process\n")
     environment = {name: value for name, value in os.environ.items() if "PYTEST" not in name}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of a process's start
-    environment["PYTEST_ADDOPTS"] = "-ra -p no:cacheprovider -p pytest_timeout -p tests.own_process"
+    environment["PYTEST_ADDOPTS"] = (
+        "-ra -p no:cacheprovider -p pytest_timeout -p tests.help.process.own_process"
+    )
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", str(file)],
         cwd=ROOT,

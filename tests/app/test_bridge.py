@@ -13,7 +13,7 @@ from app.program import run
 from app.stage.rate import RatePanel
 from app.window import Window
 from engine import api
-from tests.fakes_engine import READY, FakeEngine, speaking_turn
+from tests.help.fakes.engine import READY, FakeEngine, speaking_turn
 
 
 class Opened:

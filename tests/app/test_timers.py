@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from app.look.theme import Theme
 from app.timers import TimersPanel, time_left, when
 from engine import api
-from tests.stepped_clock import SteppedClock
+from tests.help.fakes.stepped_clock import SteppedClock
 
 NOON = 0.0  # where the clock begins
 TEA = api.TimerSet(NOON + 250.0, "tea", "Tea.", 1, seconds=300)

@@ -17,7 +17,7 @@ from app.status.panel import last_turn_line
 from app.window import Window
 from engine import api
 from engine.api import Export
-from tests.fakes_engine import READY, spoken_turn
+from tests.help.fakes.engine import READY, spoken_turn
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier

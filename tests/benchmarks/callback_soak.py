@@ -48,7 +48,7 @@ import numpy as np
 import numpy.typing as npt
 import soundfile
 
-from tests.virtual_audio import SPEAKER, virtual_audio
+from tests.help.machine.virtual_audio import SPEAKER, virtual_audio
 
 RATE = 48_000
 HERTZ = 1_000  # 48 samples a period: the next sample follows exactly from the last two

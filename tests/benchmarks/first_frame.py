@@ -18,7 +18,7 @@ from app.look.theme import Mode, Theme
 from app.program import make_application
 from app.window import Window
 from engine.api import Levels, Settings
-from tests.fakes_engine import READY, spoken_turn
+from tests.help.fakes.engine import READY, spoken_turn
 
 LEVELS_MS = 100  # as often as the engine sends them
 SETTLE_MS = 2000

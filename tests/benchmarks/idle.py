@@ -23,7 +23,7 @@ from shutil import which
 import psutil
 
 from tests.end_to_end.program import ROOT
-from tests.virtual_audio import VirtualAudio, virtual_audio
+from tests.help.machine.virtual_audio import VirtualAudio, virtual_audio
 
 COMPANIONS = (["openbox"], ["trayer", "--width", "10", "--height", "24"])
 LOADING_S = 120.0

@@ -41,7 +41,7 @@ from engine.api import (
     VoiceEntry,
     VoicesListed,
 )
-from tests.fakes_engine import (
+from tests.help.fakes.engine import (
     LIBRARY,
     READY,
     lacking_turn,

@@ -31,9 +31,9 @@ from engine.runtime.factories import Factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts import registry
 from engine.tts.base import AudioFrame, Progress, Step, TtsModel, TtsSession
-from tests.fakes import FakeLanguageModel, FakeParts
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
+from tests.help.fakes.stepped_clock import SteppedClock
 from tests.simulation.stepped import STEP_S, SteppedWorker, stepping
-from tests.stepped_clock import SteppedClock
 
 SLOW, FAST = 3.0, 6.0  # SPS
 TARGET_MS = 300

@@ -32,7 +32,7 @@ import psutil
 from engine.settings_file import data_folder
 from tests.end_to_end.program import ROOT, own_environment
 from tests.end_to_end.spoken import write_questions
-from tests.virtual_audio import VirtualAudio, virtual_audio
+from tests.help.machine.virtual_audio import VirtualAudio, virtual_audio
 
 QUESTIONS = {
     "what time is it": r"It's \d+:\d\d [AP]M\.",

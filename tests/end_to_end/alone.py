@@ -25,7 +25,7 @@ from pathlib import Path
 
 from tests.end_to_end.program import ROOT
 from tests.end_to_end.spoken import write_questions
-from tests.virtual_audio import virtual_audio
+from tests.help.machine.virtual_audio import virtual_audio
 
 ELSEWHERE = "192.0.2.1"  # what every name stands for: an address that is nobody's (RFC 5737)
 PATIENCE_S = 240.0

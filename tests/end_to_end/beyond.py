@@ -20,7 +20,7 @@ from app.presence import tray
 from app.window import Window
 from engine.api import ChangeSetting, Command, Event, Failed, Notice, Part, SendText, Settings
 from engine.settings import change
-from tests.fakes_engine import READY, FakeEngine, spoken_turn
+from tests.help.fakes.engine import READY, FakeEngine, spoken_turn
 
 LOOK_MS = 50
 FAULT = Failed("device", "The microphone was unplugged.", "Plug it in.", part=Part.MICROPHONE)

@@ -28,8 +28,8 @@ from engine.history.store import NAME
 from engine.runtime.factories import standard_factories
 from engine.settings import HistorySettings
 from tests.end_to_end.window_story import LONG, QUESTION, Story, Wait
-from tests.fakes import FORMANT
 from tests.faults.whole import LOADED, Devices
+from tests.help.fakes.parts import FORMANT
 
 FIRST = "spell cat"
 TIMERS = ("set a timer for ten minutes called tea", "set an egg timer for 60 seconds")

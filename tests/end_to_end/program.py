@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.needed import need
+from tests.help.machine.needed import need
 
 ROOT = Path(__file__).parents[2]
 STORY_S = 280.0  # a story takes under 30 s on a machine that has nothing else to do

@@ -11,10 +11,10 @@ from threading import Thread
 
 import pytest
 
-from tests import private_bus
 from tests.end_to_end.program import ROOT, own_environment
-from tests.needed import need
-from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
+from tests.help.machine import private_bus
+from tests.help.machine.needed import need
+from tests.help.machine.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 PATIENCE_S = 60.0

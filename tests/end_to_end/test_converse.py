@@ -19,7 +19,7 @@ from engine.api import SayOptions, say
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches
 from tests.end_to_end.program import Done, rubato
 from tests.end_to_end.spoken import HEAD_S, RATE, missing_programs, spoken, write_questions
-from tests.fakes import FORMANT
+from tests.help.fakes.parts import FORMANT
 
 pytestmark = [
     pytest.mark.slow,

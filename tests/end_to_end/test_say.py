@@ -7,7 +7,7 @@ from app.__main__ import main
 from engine.text.syllables import count
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, syllables_per_second
 from tests.end_to_end.program import own_environment, rubato
-from tests.fakes import FORMANT
+from tests.help.fakes.parts import FORMANT
 
 # Open syllables: each is one hill of loudness, so they can be counted in the recording.
 PLAIN = "the banana potato tomato and the buttered pecan cookie they did bake today " * 4

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests import at_spi, private_bus
-from tests.at_spi import Reader
 from tests.end_to_end.program import own_environment
 from tests.end_to_end.test_beyond_the_window import Program
-from tests.virtual_desktop import missing_programs, virtual_desktop
+from tests.help.machine import at_spi, private_bus
+from tests.help.machine.at_spi import Reader
+from tests.help.machine.virtual_desktop import missing_programs, virtual_desktop
 
 pytestmark = pytest.mark.long
 

@@ -20,7 +20,7 @@ import pytest
 
 from tests.end_to_end import alone, spoken
 from tests.end_to_end.program import ROOT
-from tests.virtual_audio import missing_programs
+from tests.help.machine.virtual_audio import missing_programs
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 

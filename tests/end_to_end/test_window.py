@@ -16,8 +16,8 @@ from tests.end_to_end import spoken
 from tests.end_to_end.ear import Ear, as_spoken, between, recording, stretches, syllables_per_second
 from tests.end_to_end.program import play
 from tests.end_to_end.window_story import FAST_S, LONG, QUESTION, SLOW_SPS
-from tests.needed import need
-from tests.virtual_audio import missing_programs
+from tests.help.machine.needed import need
+from tests.help.machine.virtual_audio import missing_programs
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 

@@ -28,8 +28,8 @@ from app.window import Window
 from engine import api
 from engine.text.syllables import count
 from tests.end_to_end.spoken import write_questions
-from tests.fakes import FORMANT
-from tests.virtual_audio import VirtualAudio, virtual_audio
+from tests.help.fakes.parts import FORMANT
+from tests.help.machine.virtual_audio import VirtualAudio, virtual_audio
 
 QUESTION = "convert ten miles to kilometers"
 # Open syllables: each is one hill of loudness, so they can be counted in the recording.

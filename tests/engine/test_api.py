@@ -9,8 +9,8 @@ from engine import api
 from engine.errors import EngineError
 from engine.runtime import conductor, threads
 from engine.settings import AudioSettings
-from tests.fakes import FakeParts
 from tests.faults.whole import PATIENCE_S, Whole
+from tests.help.fakes.parts import FakeParts
 
 SETTINGS = api.Settings(audio=AudioSettings(hands_free=False))
 

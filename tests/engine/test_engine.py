@@ -10,7 +10,7 @@ from engine import licences
 from engine.deferred import DEFERRED
 from engine.models import storage
 from tests.engine.models.small_catalogue import small_hub
-from tests.fresh_python import prints
+from tests.help.process.fresh_python import prints
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")

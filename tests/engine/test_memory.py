@@ -1,6 +1,6 @@
 """When Python looks for objects that nobody reaches."""
 
-from tests.fresh_python import prints
+from tests.help.process.fresh_python import prints
 
 CODE = """
 import gc

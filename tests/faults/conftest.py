@@ -1,3 +1,3 @@
-from tests.own_data import own_data
+from tests.help.machine.own_data import own_data
 
 __all__ = ["own_data"]

@@ -38,7 +38,7 @@ from engine.settings import (
     schema,
     value_of,
 )
-from tests.fakes import FakeLanguageModel, FakeParts
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 
 LOUD = 0.3  # of a voice
 LONG = ("One two three four five six seven eight nine ten ",) * 5

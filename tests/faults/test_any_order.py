@@ -15,10 +15,10 @@ from engine.audio.devices.silent import SilentLoudspeaker
 from engine.runtime.turn import watchdog
 from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S
 from engine.settings import Settings, change, keys
-from tests.fakes import RATE
 from tests.faults import stories
+from tests.help.fakes.parts import RATE
+from tests.help.fakes.stepped_clock import SteppedClock
 from tests.simulation.stepped import FreeWorker, SteppedWorker, stepping
-from tests.stepped_clock import SteppedClock
 
 STEP_S = 0.01
 VOICE: Pcm = np.full(int(STEP_S * RATE), stories.LOUD, np.float32)

@@ -26,9 +26,9 @@ from engine.audio.devices.file_device import FileLoudspeaker
 from engine.errors import DeviceError
 from engine.messages.events import Event, Notice
 from engine.runtime.turn import watchdog
-from tests.fakes import RATE, HandMicrophone
 from tests.faults import stories
 from tests.faults.whole import fast_clock
+from tests.help.fakes.parts import RATE, HandMicrophone
 
 PATIENCE_S = 240.0  # a loaded machine is slow; a passing test hardly waits
 STALLED_S = 60.0  # the watchdog's: before that patience ends, and long after anything here moves

@@ -13,9 +13,9 @@ from engine.runtime.factories import standard_factories
 from engine.settings import AudioSettings, SpeechSettings
 from engine.tts.registry import BUILT_IN
 from tests.end_to_end.ear import recording
-from tests.fakes import FakeRecogniser
 from tests.faults.whole import Whole, whole
-from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER
+from tests.help.fakes.parts import FakeRecogniser
+from tests.help.machine.virtual_audio import HEADSET, MICROPHONE, SPEAKER
 
 pytestmark = [pytest.mark.device, pytest.mark.slow, pytest.mark.own_process]
 

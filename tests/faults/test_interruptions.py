@@ -12,9 +12,9 @@ from engine.audio.devices.file_device import FileLoudspeaker
 from engine.messages.words import Ending
 from engine.runtime.factories import standard_factories
 from engine.runtime.turn.edges import Edges
-from tests.fakes import FORMANT, FakeLanguageModel
 from tests.faults.whole import RATE, Devices, Whole, whole
-from tests.stepped_clock import SteppedClock
+from tests.help.fakes.parts import FORMANT, FakeLanguageModel
+from tests.help.fakes.stepped_clock import SteppedClock
 
 WORDS = "seven quiet rivers run along the old stone road to the harbour in the morning"
 REPEAT, AGAIN = f"repeat after me {WORDS}", "say that again"

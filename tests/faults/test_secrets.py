@@ -18,8 +18,8 @@ from engine.doctor import diagnostics, examine
 from engine.runtime.factories import standard_factories
 from engine.settings import HistorySettings, LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, fails, hangs_up, says
-from tests.fakes import FakeRecogniser
 from tests.faults.whole import Devices, Whole, whole
+from tests.help.fakes.parts import FakeRecogniser
 
 pytestmark = pytest.mark.slow
 

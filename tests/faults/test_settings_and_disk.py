@@ -15,7 +15,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.host import preferences
 from engine.settings_file import LOCK
 from tests.faults.whole import RATE, Devices, Whole, fast_clock, whole
-from tests.small_disk import small_disk
+from tests.help.machine.small_disk import small_disk
 
 MINE = "# mine\n[speech]\nseed = 5\n"
 BROKEN = "[speech\nrate = fast ["

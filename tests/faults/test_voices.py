@@ -18,9 +18,9 @@ from engine.tts.base import Voice
 from tests.end_to_end.spoken import RATE as SPOKEN_RATE
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.tts.test_voice_store import speech
-from tests.fakes import RATE, FakeVoiceModel
-from tests.fakes_kokoro import write_kokoro
 from tests.faults.whole import Devices, Whole, running
+from tests.help.fakes.kokoro import write_kokoro
+from tests.help.fakes.parts import RATE, FakeVoiceModel
 
 LONG = " ".join(["on"] * 200)  # 20 s of the fake voice
 GRANDMA = Voice("Grandma", "fake")

@@ -20,7 +20,7 @@ from engine.settings import SpeechSettings
 from engine.tts import pick
 from engine.tts.base import Progress, TtsModel
 from engine.tts.registry import BUILT_IN
-from tests.fakes import FakeRecogniser, HandMicrophone, NothingChanges
+from tests.help.fakes.parts import FakeRecogniser, HandMicrophone, NothingChanges
 
 T = TypeVar("T")
 PATIENCE_S = 60.0  # a loaded machine is slow; a passing test hardly waits

@@ -28,11 +28,11 @@ from engine.runtime.conductor import Conductor
 from engine.runtime.factories import standard_factories
 from engine.settings import RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import AudioFrame, Progress, TtsModel
-from tests.fakes import FakeLanguageModel, NothingChanges
+from tests.help.fakes.parts import FakeLanguageModel, NothingChanges
+from tests.help.fakes.stepped_clock import SteppedClock
 from tests.simulation.devices import RoomDevices
 from tests.simulation.overheard import HeardWords, TappedModel, heard_words
 from tests.simulation.room import Acoustics, Room, active_db
-from tests.stepped_clock import SteppedClock
 
 STEP_S = 0.01
 SPEECH = SpeechSettings(engine="espeak")  # quick, and needs no weights

@@ -24,8 +24,8 @@ from engine.runtime.host import wake_training
 from engine.settings import SpeechSettings
 from engine.tts.base import Progress, TtsModel
 from tests.engine.history.turns import talk
-from tests.fakes import FakeParts
-from tests.fakes_tts import FakeTts
+from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.tts import FakeTts
 
 ROWS = (
     Row("synthesiser", "voxtream2 full", "cpu", 2.0, 300.0, 1.3, 1200.0, profile="full"),

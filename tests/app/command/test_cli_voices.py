@@ -12,7 +12,7 @@ from engine import api
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.tts.test_voice_store import speech
-from tests.fakes_kokoro import write_kokoro
+from tests.help.fakes.kokoro import write_kokoro
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,7 +11,7 @@ from app.conversation.transcript import Span, Transcript
 from app.conversation.view import Conversation
 from app.look.theme import Theme
 from engine import api
-from tests.fakes_engine import lacking_turn, speaking_turn, spoken_turn
+from tests.help.fakes.engine import lacking_turn, speaking_turn, spoken_turn
 
 
 @pytest.fixture

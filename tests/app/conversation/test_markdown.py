@@ -16,7 +16,7 @@ from app.conversation.transcript import Span
 from app.conversation.view import Conversation
 from engine.api import Ending, Heard, ReplyDelta, WordHeard
 from tests.benchmarks.long_reply import SHAPES
-from tests.fakes_engine import spoken_turn
+from tests.help.fakes.engine import spoken_turn
 
 RECIPE = Path(__file__).with_name("recipe.md").read_text("utf-8")
 

@@ -12,7 +12,7 @@ from app.window import Window
 from engine import api
 from engine.api import Failed, Part, Ready, SettingChanged, SleepChanged
 from tests.app.test_window import tell
-from tests.fakes_engine import READY, lacking_turn, speaking_turn, spoken_turn
+from tests.help.fakes.engine import READY, lacking_turn, speaking_turn, spoken_turn
 
 REPLY = "It 😀 rains. Or not."
 PAST = (

@@ -14,7 +14,7 @@ from app.settings.form import PAGES as SETTINGS_PAGES
 from app.voice.page import VoicesPage
 from app.window import Window
 from engine import api
-from tests.fakes_engine import LIBRARY, READY, lacking_turn, measurements, spoken_turn
+from tests.help.fakes.engine import LIBRARY, READY, lacking_turn, measurements, spoken_turn
 
 Open = Callable[[Window], QWidget]
 

@@ -29,7 +29,7 @@ from app.window import SMALLEST, Window
 from engine.api import Settings
 from tests.app.everyone import pages
 from tests.app.everyone.pages import PAGES, seen, words_of
-from tests.fakes_engine import LIBRARY, READY
+from tests.help.fakes.engine import LIBRARY, READY
 
 # Names, units and what is said to Rubato; the same in every language.
 SAME = re.compile(

@@ -13,7 +13,7 @@ from app.keys import Shortcut
 from app.window import Window
 from engine import api
 from engine.settings import Range, WindowSettings, schema
-from tests.fakes_engine import LIBRARY, READY
+from tests.help.fakes.engine import LIBRARY, READY
 
 QUIET, LOUD = api.Levels(-60.0, -120.0, -60.0), api.Levels(-20.0, -120.0, -20.0)
 

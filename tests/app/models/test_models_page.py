@@ -11,7 +11,7 @@ from app.look.label import WrappingLabel
 from app.models import ModelsPage
 from engine import api
 from tests.app.test_window import drop
-from tests.fakes_engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
+from tests.help.fakes.engine import HERE, LIBRARY, entry, lacking_turn, spoken_turn
 
 (LISTED, FETCHING, SETTLED) = LIBRARY
 

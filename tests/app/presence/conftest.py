@@ -9,7 +9,7 @@ import pytest
 from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
 from app.window import Window
-from tests import private_bus
+from tests.help.machine import private_bus
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from app.desktop_entry import APP_ID
 from app.presence import bus as bus_file
 from app.presence.bus import Address, Bus
 from app.presence.notifications import SERVICE, SETTINGS, Buttons, Notifications, ReducedMotion
-from tests.private_bus import Message, Service, member_of, private_bus
+from tests.help.machine.private_bus import Message, Service, member_of, private_bus
 
 NAME = "org.rubato.Test"
 ECHO = Address("/echo", NAME, NAME)

@@ -17,7 +17,7 @@ from app.__main__ import main
 from app.presence import ipc_client
 from app.presence.instance import Claim, Instance
 from app.presence.ipc_client import LONGEST_TEXT, Message, Order, ProgramState
-from tests.fresh_python import ROOT, prints
+from tests.help.process.fresh_python import ROOT, prints
 
 # A program that claims, says what became of it, and stays until its standard input ends.
 STAYS = """

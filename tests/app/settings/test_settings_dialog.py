@@ -25,7 +25,7 @@ from engine.settings import (
 )
 from engine.settings.page import page
 from engine.settings.rules import Help, LoadedBy, Shown
-from tests.fakes_engine import READY
+from tests.help.fakes.engine import READY
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from app.settings.dialog import SettingsDialog
 from app.settings.wake_training import WakeTrainingRow
 from engine.api import ChangeSetting, Event, Failed, Notice, SettingChanged
 from engine.asr.wake.choice import head_file
-from tests.own_data import own_data as own_data
+from tests.help.machine.own_data import own_data as own_data
 
 PHRASE = "hey rubato"
 OTHER = "good evening zaphod"

@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, SettingChanged, StopReply
-from tests.fakes_engine import READY
+from tests.help.fakes.engine import READY
 
 PAIR = [PressTalk(), ReleaseTalk()]
 

@@ -14,7 +14,7 @@ from app.status.row import PartRow, for_people
 from engine import api
 from engine.api import Ending, Failed, Heard, Loading, Part, Phase, Ready, TurnEnded
 from tests.app.test_window import tell
-from tests.fakes_engine import READY, spoken_turn
+from tests.help.fakes.engine import READY, spoken_turn
 
 ALL = tuple(Ready(part, "it") for part in Part)
 

@@ -13,7 +13,7 @@ from app.voice.page import NAMES, VoicesPage
 from app.voice.panel import VoiceArea
 from app.voice.recorder import TO_READ
 from engine import api
-from tests.fakes_engine import BUILT_IN, entry
+from tests.help.fakes.engine import BUILT_IN, entry
 
 LEFT = Qt.MouseButton.LeftButton
 ANTON = api.VoiceEntry("Anton", own=True)

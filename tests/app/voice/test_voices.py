@@ -16,7 +16,7 @@ from engine.api import (
     PreviewVoice,
     StopReply,
 )
-from tests.fakes_engine import READY
+from tests.help.fakes.engine import READY
 
 
 def inspected(*, usable: bool = True) -> ClipInspected:

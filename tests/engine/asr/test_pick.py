@@ -12,7 +12,7 @@ from engine.errors import InvalidInput, ModelError
 from engine.settings import RecogniserSettings
 from installer import steps
 from tests.engine.assets.fetched import fetched
-from tests.fresh_python import prints
+from tests.help.process.fresh_python import prints
 
 AUTO = RecogniserSettings()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
-from tests.loopback import running
+from tests.help.machine.loopback import running
 
 HOLD_S = 120.0
 COMMIT = "c0ffee" + "0" * 34

@@ -20,7 +20,7 @@ from engine.assets.packages import KEPT, fetch
 from engine.assets.store import PINS, State, Store
 from engine.errors import AssetError, Cancelled
 from tests.engine.assets import toy
-from tests.loopback import serving
+from tests.help.machine.loopback import serving
 
 FIRST, SECOND = b"begin" * 50_000, b"end" * 50_000
 

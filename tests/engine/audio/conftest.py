@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.needed import own_card
-from tests.virtual_audio import VirtualAudio
+from tests.help.machine.needed import own_card
+from tests.help.machine.virtual_audio import VirtualAudio
 
 
 @pytest.fixture(scope="session")

@@ -28,8 +28,8 @@ from engine.tts import pick as speech
 from engine.tts import speeds
 from engine.tts.base import Progress, TtsModel
 from engine.tts.voxtream.files.pick import find_pick
-from tests.fakes import FakeParts
-from tests.fakes_tts import FakeTts
+from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.tts import FakeTts
 
 
 class Machine:

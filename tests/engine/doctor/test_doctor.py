@@ -23,8 +23,8 @@ from engine.tts.voxtream.files import paths
 from installer.plan import CUDA_ON_WINDOWS, TORCH
 from tests.engine.assets.fetched import fetched
 from tests.engine.tts.voxtream.files.small_pack import write_pack
-from tests.fakes import FORMANT
-from tests.loopback import free_port, serving
+from tests.help.fakes.parts import FORMANT
+from tests.help.machine.loopback import free_port, serving
 
 
 def one(check: Callable[[Settings], object], settings: Settings | None = None) -> Finding:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.loopback import running
+from tests.help.machine.loopback import running
 
 
 class ScriptedServer:

@@ -17,7 +17,7 @@ from engine.llm.history import (
     trimmed,
 )
 from engine.settings import LanguageModelSettings
-from tests.fresh_python import prints
+from tests.help.process.fresh_python import prints
 
 MESSAGES = st.lists(
     st.builds(

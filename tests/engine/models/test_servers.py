@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from engine.models.servers import MOST_BYTES, MOST_CHARS, MOST_MODELS, ServedModel, find_served
-from tests.loopback import free_port, serving
+from tests.help.machine.loopback import free_port, serving
 
 Pages = dict[str, bytes]
 

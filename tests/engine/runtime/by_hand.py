@@ -11,7 +11,7 @@ from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.voice.orders import SpeechOrder
 from engine.settings import LanguageModelSettings
-from tests.fakes import RATE, FakeLanguageModel, FakeParts, HandLoudspeaker
+from tests.help.fakes.parts import RATE, FakeLanguageModel, FakeParts, HandLoudspeaker
 
 
 class HandWorker:

@@ -22,14 +22,14 @@ from engine.runtime.turn import rules
 from engine.runtime.turn.facts import Fact
 from engine.settings import AudioSettings, LanguageModelSettings, Settings
 from engine.text.speakable import LEFT_OUT
-from tests.fakes import (
+from tests.faults.whole import Whole, running
+from tests.help.fakes.parts import (
     WORD_SAMPLES,
     FakeLanguageModel,
     FakeParts,
     FakeRecognition,
     HandMicrophone,
 )
-from tests.faults.whole import Whole, running
 
 
 class Host(Whole):

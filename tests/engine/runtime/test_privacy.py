@@ -16,7 +16,7 @@ from engine.messages.events import WordHeard
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.scripted_server import ScriptedServer, says
 from tests.engine.runtime.test_conductor import Host, hosting
-from tests.fakes import FakeParts, FakeRecogniser
+from tests.help.fakes.parts import FakeParts, FakeRecogniser
 
 DIARY = "Aurora told Benedict about Casimir yesterday evening."
 SECRETS = DIARY.rstrip(".").split()

@@ -24,8 +24,8 @@ from engine.serve.limits import Clock, Limits
 from engine.serve.service import SAMPLE_RATE, Service
 from engine.settings import Settings
 from engine.tts.espeak.model import EspeakModel
-from tests.fakes import FakeParts
-from tests.fakes_tts import FakeTts
+from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.tts import FakeTts
 
 ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text("utf-8"))
 

@@ -15,8 +15,8 @@ from engine.serve import server
 from engine.serve.address import Address
 from engine.serve.server import Watcher, serve, serve_cluster
 from engine.settings import Settings
-from tests.fakes import FakeParts
-from tests.fakes_tts import FakeTts
+from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.tts import FakeTts
 
 
 class Cluster(ModuleType):

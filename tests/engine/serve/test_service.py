@@ -16,7 +16,7 @@ from engine.settings import Settings, SpeechSettings
 from engine.tts import voices
 from engine.tts.base import Voice
 from tests.engine.serve.served import started
-from tests.fakes_tts import OWN_RATE, FakeTts
+from tests.help.fakes.tts import OWN_RATE, FakeTts
 
 TEXT = "Mary had a little lamb, its fleece was white as snow."
 

@@ -12,7 +12,7 @@ from engine.tts.delays import Frame, Trace, longest_s, timing, trace, words_befo
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.rate import SyllableMeter
 from engine.tts.speeds import FILE, keep, places
-from tests.fakes_tts import LostTts
+from tests.help.fakes.tts import LostTts
 
 # Four words; the second frame needs the second word, the third the fourth.
 TRACE = Trace(4, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08), Frame(4, 0.01, 0.08)), (0.04, 0.2))

@@ -27,7 +27,7 @@ from tests.engine.tts.speakstream import small_model as speakstream
 from tests.engine.tts.utterances import longest_silence
 from tests.engine.tts.voxtream import small_model as voxtream2
 from tests.engine.tts.voxtream.voxtream1 import small_voxtream1 as voxtream1
-from tests.fakes_tts import FakeTts
+from tests.help.fakes.tts import FakeTts
 
 Make = Callable[[], TtsModel]
 Law = Callable[[TtsModel], None]

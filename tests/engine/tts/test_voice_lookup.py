@@ -18,9 +18,9 @@ from engine.tts.voice_lookup import adopt, choose, voice_names
 from engine.tts.voxtream.files import paths
 from tests.engine.tts.test_voice_store import speech
 from tests.engine.tts.voxtream.files.small_pack import write_pack
-from tests.fakes_kokoro import write_kokoro
-from tests.fakes_tts import FakeTts
-from tests.fresh_python import prints
+from tests.help.fakes.kokoro import write_kokoro
+from tests.help.fakes.tts import FakeTts
+from tests.help.process.fresh_python import prints
 
 GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
 

@@ -21,7 +21,7 @@ from engine.tts.kokoro.voices import LEARNT, is_british, style_of
 from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_store import KEPT_DAYS, VoiceStore
-from tests.fakes_kokoro import number_of, write_kokoro
+from tests.help.fakes.kokoro import number_of, write_kokoro
 
 ROSTER = VoiceCatalogue("neural", ("Anton", "Clara"), can_clone=True)
 DEAF = VoiceCatalogue("espeak", ("Alan",), can_clone=False)

@@ -15,7 +15,7 @@ from installer.bootstrap.installation import install
 from installer.bootstrap.paths import Home
 from installer.bootstrap.payload import Payload
 from installer.commands import SetupError
-from tests.small_disk import small_disk
+from tests.help.machine.small_disk import small_disk
 
 # Each change, in minutes, or one in 25.
 EVERY = [

@@ -19,7 +19,7 @@ sys.path.append(str(Path(__file__).parents[3]))  # the checkout, for its sound c
 
 from installer.commands import say
 from tests.end_to_end.ear import Ear, as_spoken
-from tests.virtual_audio import VirtualAudio, virtual_audio
+from tests.help.machine.virtual_audio import VirtualAudio, virtual_audio
 
 QUESTION = "convert ten miles to kilometers"
 NUMBERS = (6, 16, 60, 20, 11, 100, 14, 30)

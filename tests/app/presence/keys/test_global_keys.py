@@ -20,7 +20,7 @@ from app.presence.keys.source import Action, Chord, KeySource, parse
 from app.presence.keys.windows import WindowsKeys
 from engine.api import ChangeSetting, PressTalk, ReleaseTalk, StopReply
 from engine.errors import InvalidInput
-from tests.private_bus import Message, Refused, Service, member_of
+from tests.help.machine.private_bus import Message, Refused, Service, member_of
 
 
 class FakeKeys(KeySource):

@@ -13,8 +13,8 @@ from app.presence import presence
 from app.presence.keys.source import Action, parse
 from app.presence.keys.x11 import X11Keys
 from engine.api import ReleaseTalk, SettingChanged, Settings
-from tests.needed import need
-from tests.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
+from tests.help.machine.needed import need
+from tests.help.machine.virtual_desktop import VirtualDesktop, missing_programs, virtual_desktop
 
 pytestmark = pytest.mark.device
 

@@ -11,7 +11,7 @@ from engine.asr.pick import ASSET
 from engine.asr.registry import load
 from engine.settings import RecogniserSettings
 from tests.engine.asr.conftest import pushed
-from tests.packaged import packaged_asset
+from tests.help.machine.packaged import packaged_asset
 
 pytestmark = pytest.mark.weights
 

@@ -15,8 +15,8 @@ from engine.audio.devices import portaudio
 from engine.audio.devices.file_device import FileLoudspeaker, FileMicrophone
 from engine.audio.pcm import level_db
 from tests.engine.audio.tone import sine
-from tests.stepped_clock import SteppedClock
-from tests.virtual_audio import VirtualAudio
+from tests.help.fakes.stepped_clock import SteppedClock
+from tests.help.machine.virtual_audio import VirtualAudio
 
 RATE = 16_000
 KINDS = ["file", pytest.param("device", marks=[pytest.mark.device, pytest.mark.slow])]

@@ -5,7 +5,7 @@ import pytest
 from engine.audio.devices.hotplug import DeviceWatch, Enumeration
 from engine.audio.devices.portaudio import Devices
 from engine.audio.devices.stream import LIMIT_S, Liveness
-from tests.stepped_clock import SteppedClock
+from tests.help.fakes.stepped_clock import SteppedClock
 
 OLD, NEW = Devices(("built-in",), ("built-in",)), Devices(("built-in", "usb"), ("built-in",))
 

@@ -13,8 +13,8 @@ from engine.audio.base import Loudspeaker, Microphone, Pcm
 from engine.audio.devices import portaudio, stream
 from engine.errors import DeviceError
 from tests.engine.audio.tone import sine
-from tests.fresh_python import prints
-from tests.virtual_audio import HEADSET, MICROPHONE, SPEAKER, virtual_audio
+from tests.help.machine.virtual_audio import HEADSET, MICROPHONE, SPEAKER, virtual_audio
+from tests.help.process.fresh_python import prints
 
 RATE = 48_000
 LOUDEST_STEP = 0.5 * 2 * np.pi * 440 / RATE + 0.5 / 480  # of tone.sine with a 10 ms fade

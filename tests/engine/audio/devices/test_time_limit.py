@@ -11,7 +11,7 @@ import sounddevice
 from engine.audio.devices import portaudio, time_limit
 from engine.audio.devices.time_limit import any_left_behind, within_limit
 from engine.errors import DeviceError
-from tests.virtual_audio import HEADSET, SPEAKER
+from tests.help.machine.virtual_audio import HEADSET, SPEAKER
 
 
 def test_what_the_system_refuses_comes_as_it_is():

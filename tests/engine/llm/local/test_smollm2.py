@@ -20,7 +20,7 @@ from engine.messages.words import Ending
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.replies import text
 from tests.faults.whole import whole
-from tests.packaged import packaged
+from tests.help.machine.packaged import packaged
 
 pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]  # the first run fetches 93 MB
 

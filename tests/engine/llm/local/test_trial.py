@@ -16,7 +16,7 @@ from engine.llm.local import llama, trial
 from engine.settings import LanguageModelSettings
 from tests.engine.llm.conftest import write_gguf
 from tests.engine.llm.replies import text
-from tests.fresh_python import prints
+from tests.help.process.fresh_python import prints
 
 TWO_THOUSAND_MILLION = str(2**31 - 1)
 ENDS = {"<|assistant|>": "William", "William": " Shakespeare."}

@@ -14,7 +14,7 @@ from engine.llm.servers import address
 from engine.settings import LanguageModelSettings
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.replies import ask, text
-from tests.loopback import free_port, running
+from tests.help.machine.loopback import free_port, running
 
 ELSEWHERE = "http://models.example:8080/v1"
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

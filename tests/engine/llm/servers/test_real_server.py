@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.llm.replies import ask, text
 from tests.faults.whole import Told
-from tests.loopback import free_port
+from tests.help.machine.loopback import free_port
 
 pytestmark = pytest.mark.slow  # starting the server takes seconds
 

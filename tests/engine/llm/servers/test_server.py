@@ -15,7 +15,7 @@ from engine.llm.servers import bounds, server
 from tests.engine.llm import scripted_server as scripts
 from tests.engine.llm.cases import CASES
 from tests.engine.llm.replies import ask, text
-from tests.loopback import free_port
+from tests.help.machine.loopback import free_port
 
 
 def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(

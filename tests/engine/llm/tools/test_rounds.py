@@ -9,7 +9,7 @@ from engine.llm.base import ChangeRate, Message, Role, StopSpeaking, TextDelta, 
 from engine.llm.tools import rounds
 from engine.llm.tools.toolbox import ToolCall
 from tests.engine.llm.replies import text
-from tests.stepped_clock import SteppedClock
+from tests.help.fakes.stepped_clock import SteppedClock
 
 TIME = ToolCall("1", "tell_time", "{}")
 

@@ -19,8 +19,8 @@ from engine.translatable import Translatable
 from engine.tts.base import Progress, TtsModel, Voice
 from engine.tts.delays import timing, trace
 from tests.engine.runtime.by_hand import HandClock
-from tests.fakes import RATE, FakeParts, HandLoudspeaker
-from tests.fakes_tts import SAMPLE_RATE, FakeTts, LostTts
+from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.tts import SAMPLE_RATE, FakeTts, LostTts
 
 TEXT = "Go on now, and do it well."
 DONE, ABSENT = ComparisonState.DONE, ComparisonState.ABSENT

@@ -22,7 +22,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.headless import dialogue
 from engine.runtime.headless.dialogue import READY_S, converse
 from engine.settings import AudioSettings, RecogniserSettings, Settings
-from tests.fakes import FakeParts
+from tests.help.fakes.parts import FakeParts
 
 
 @pytest.fixture

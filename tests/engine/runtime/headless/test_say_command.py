@@ -22,8 +22,8 @@ from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
 from engine.tts.base import Progress, TtsModel, Voice
 from tests.engine.runtime.by_hand import HandClock
-from tests.fakes import RATE, FakeParts, HandLoudspeaker
-from tests.fakes_tts import SAMPLE_RATE, FakeTts
+from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.tts import SAMPLE_RATE, FakeTts
 
 
 def factories(model: TtsModel) -> Factories:

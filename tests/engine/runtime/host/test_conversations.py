@@ -10,7 +10,7 @@ from engine.runtime.workers import language_model_worker
 from engine.settings import AudioSettings, HistorySettings, Settings
 from tests.engine.history.turns import talk
 from tests.engine.runtime.test_conductor import Host, hosting
-from tests.fakes import FakeLanguageModel, FakeParts
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 
 KEEPING = Settings(audio=AudioSettings(hands_free=False), history=HistorySettings(keep="forever"))
 

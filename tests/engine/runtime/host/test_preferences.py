@@ -31,7 +31,7 @@ from engine.settings import (
     WakeSettings,
 )
 from tests.engine.runtime.test_conductor import hosting
-from tests.fakes import FakeParts
+from tests.help.fakes.parts import FakeParts
 
 
 @pytest.mark.parametrize("rate", [5.0, 3.0, 99.0])  # another one, the same, and none at all

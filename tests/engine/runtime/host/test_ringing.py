@@ -6,7 +6,7 @@ from engine import api
 from engine.llm.base import StartTimer
 from engine.runtime.turn.facts import EchoCancelled
 from tests.engine.runtime.test_conductor import Host, hosting
-from tests.fakes import FakeLanguageModel, FakeParts
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 
 TEXT = "Your tea timer is finally done by now."
 TEA = StartTimer(0.05, "tea", TEXT)

@@ -12,7 +12,7 @@ from engine.errors import AssetError, InvalidInput
 from engine.runtime.host import wake_training
 from engine.runtime.host.wake_training import learn
 from tests.engine.asr.wake.test_trained_spotter import FakeEmbedding
-from tests.fakes import FakeVoiceModel
+from tests.help.fakes.parts import FakeVoiceModel
 
 PHRASE = "hey rubato"
 

@@ -9,7 +9,7 @@ from engine.audio.base import Pcm
 from engine.runtime.turn.breaks import Breaks
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, Step
-from tests.fakes_tts import SAMPLE_RATE, FakeSession
+from tests.help.fakes.tts import SAMPLE_RATE, FakeSession
 
 SPOKEN = 1_000  # samples of a word
 FRAME = 300

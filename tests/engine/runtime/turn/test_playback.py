@@ -11,7 +11,7 @@ from engine.runtime.turn.edges import FADE_MS
 from engine.runtime.turn.playback import RETIME_MARGIN_MS, Playback
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Onset
-from tests.fakes import RATE, HandLoudspeaker
+from tests.help.fakes.parts import RATE, HandLoudspeaker
 
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three"))
 

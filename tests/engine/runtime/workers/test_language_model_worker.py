@@ -33,7 +33,7 @@ from engine.runtime.workers.language_model_worker import (
 from engine.settings import LanguageModelSettings
 from engine.translatable import Translatable
 from tests.engine.runtime.by_hand import HandWorker, Mind, asked
-from tests.fakes import FakeLanguageModel, FakeParts
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 
 HISTORY = (*asked("hello"), Message(Role.ASSISTANT, "Good day."))
 

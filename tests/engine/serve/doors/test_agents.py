@@ -15,8 +15,8 @@ from engine.serve.application import Access
 from engine.serve.doors.agents import agents_server
 from engine.serve.limits import Clock
 from tests.engine.serve.served import serving, started
-from tests.fakes import RATE, FakeParts, HandLoudspeaker
-from tests.fakes_tts import OWN_RATE
+from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.tts import OWN_RATE
 
 
 class Desk:

@@ -27,8 +27,8 @@ from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
 from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
-from tests.fakes import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
-from tests.fakes_tts import OWN_RATE
+from tests.help.fakes.parts import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
+from tests.help.fakes.tts import OWN_RATE
 
 LONG = "go " * 60
 SERVER_EVENT: TypeAdapter[Any] = TypeAdapter(RealtimeServerEvent)  # as OpenAI's clients read them

@@ -13,7 +13,7 @@ from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices
 from engine.training.teachers import synthesisers
 from engine.training.teachers.synthesisers import Request, Take
 from tests.engine.training.conftest import CASES, needs_flite
-from tests.packaged import packaged_asset
+from tests.help.machine.packaged import packaged_asset
 
 
 def said(*texts: str, stretch: float = 1.0) -> list[Take]:

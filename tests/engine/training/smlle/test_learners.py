@@ -28,7 +28,7 @@ from engine.tts.smlle.config import Generation
 from engine.tts.smlle.transducer import Decisions, Unit
 from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.tts.smlle.small import SHAPE, SPECTRUM, small_parts
-from tests.fakes_tts import FakeTts
+from tests.help.fakes.tts import FakeTts
 
 CPU = torch.device("cpu")
 SCHEDULE = Schedule(steps=40, batch=2, learning_rate=1e-2)

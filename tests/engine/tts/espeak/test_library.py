@@ -18,7 +18,7 @@ from engine.tts.espeak import library, voices
 from engine.tts.espeak.library import SAMPLE_RATE, Espeak
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.espeak.workspace import PREFIX, YOUNG_S, Workspace
-from tests.fresh_python import prints
+from tests.help.process.fresh_python import prints
 
 
 def in_another_thread(work: Callable[[], object]) -> EngineError | None:

@@ -24,7 +24,7 @@ from engine.tts.kokoro.voices import read_voices, style_of
 from engine.tts.kokoro.windows import render
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.words import of_graph, phoned, sentences, wish
-from tests.packaged import FOLDER, packaged_asset
+from tests.help.machine.packaged import FOLDER, packaged_asset
 
 pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]
 

@@ -33,7 +33,7 @@ from engine.runtime.workers.ears.speech_watch import INSISTENT, SpeechWatch
 from engine.runtime.workers.ears.transcriber import HearAudio, Job
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.runtime.by_hand import HandWorker
-from tests.fakes import FakeParts, HandMicrophone
+from tests.help.fakes.parts import FakeParts, HandMicrophone
 
 QUIET_S = 2.0
 BLOCK = SAMPLE_RATE // 20

@@ -16,7 +16,7 @@ from engine.runtime.workers import worker
 from engine.runtime.workers.ears.transcriber import HearAudio, Transcriber
 from engine.settings import RecogniserSettings
 from tests.engine.runtime.by_hand import HandWorker
-from tests.fakes import FakeParts, FakeRecognition
+from tests.help.fakes.parts import FakeParts, FakeRecognition
 
 
 class Scribe:

@@ -14,7 +14,7 @@ from engine.runtime.workers.ears.wake_gate import WakeGate
 from engine.settings import WakeSettings
 from tests.end_to_end.spoken import silence, spoken
 from tests.engine.runtime.workers.ears.test_ears import Listening
-from tests.fakes import FakeSpotter
+from tests.help.fakes.parts import FakeSpotter
 
 STAY_S = 4.0
 ON = WakeSettings(on=True, phrase="hey rubato", stay_awake_s=STAY_S)

@@ -16,8 +16,8 @@ from engine.settings import SpeechSettings
 from engine.tts import pick
 from engine.tts.base import Progress, TtsInfo, Voice
 from engine.tts.kokoro import place
-from tests.fakes import FakeParts
-from tests.fakes_tts import FakeSession, FakeTts
+from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.tts import FakeSession, FakeTts
 
 SLOW, SLOWER = "It is slow.", "It is slower."
 

@@ -17,7 +17,7 @@ from engine.runtime.workers.voice.ring import PAUSE_S, SPEECH_S, Ring
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
 from engine.settings import SpeechSettings
 from engine.text.word import Word
-from tests.fakes import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
 
 TICK_S = 0.01
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))

@@ -20,7 +20,7 @@ from engine.runtime.workers.voice.speech_worker import LONGEST_PAUSE_S, SpeechWo
 from engine.settings import SpeechSettings
 from engine.text.word import Word
 from engine.tts.base import Step
-from tests.fakes import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
 
 BLOCK = 160  # samples that are played between two ticks
 WORDS = tuple(Word(text, 0, 0) for text in ("one", "two", "three", "four", "five", "six"))

@@ -18,7 +18,7 @@ from engine.serve.application import Access
 from engine.serve.limits import Limits
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.served import ANSWERS, HeldClock, Served, connected, serving, tell, until
-from tests.fakes_tts import OWN_RATE
+from tests.help.fakes.tts import OWN_RATE
 
 TEXT = "Mary had a little lamb."
 LONG = "go on and on and on " * 40

@@ -20,7 +20,7 @@ from engine.serve.models import portions
 from engine.serve.service import SAMPLE_RATE
 from tests.engine.serve.conftest import SOON_S
 from tests.engine.serve.served import Served, serving
-from tests.fakes import FakeParts, FakeRecogniser, FakeRecognition
+from tests.help.fakes.parts import FakeParts, FakeRecogniser, FakeRecognition
 
 HEARD = "hello there"  # whatever is said, to the recogniser of these tests
 

@@ -12,8 +12,8 @@ import pytest
 
 from engine.serve.limits import Limits
 from engine.serve.service import SAMPLE_RATE, Service
-from tests.fakes import FakeParts
-from tests.fakes_tts import OWN_RATE
+from tests.help.fakes.parts import FakeParts
+from tests.help.fakes.tts import OWN_RATE
 
 pytest.importorskip("wyoming", reason="the extra 'serve' is not installed")
 

@@ -34,7 +34,7 @@ from tests.engine.serve.doors.wyoming.conftest import (
     types,
     until,
 )
-from tests.fakes_tts import OWN_RATE
+from tests.help.fakes.tts import OWN_RATE
 
 # ------------------------------------------------------------------------------ voice
 

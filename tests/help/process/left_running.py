@@ -18,7 +18,7 @@ import pytest
 
 PATIENCE_S: Final = 5.0
 _CANCEL: Final[Any] = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[3]
 _OWN: Final = tuple(f"{ROOT / name}/" for name in ("app", "engine", "installer", "tests"))
 # Serve a process for as long as it lives: of multiprocessing, of tqdm.
 _LIBRARIES: Final = ("resource_tracker", "tqdm_monitor")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.audio.devices import portaudio
-from tests.virtual_audio import VirtualAudio, missing_programs, virtual_audio
+from tests.help.machine.virtual_audio import VirtualAudio, missing_programs, virtual_audio
 
 
 def need(missing: Sequence[str]) -> None:
