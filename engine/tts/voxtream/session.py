@@ -10,6 +10,7 @@ than the temporal transformer's window is cut, between words if possible. Invari
 here; closing the session frees it, and no other session sees it.
 """
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from engine.tts.voxtream.network.frames import FrameMaker, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
-from engine.tts.voxtream.script import Script
+from engine.tts.voxtream.script import PhoneScript, Script
 from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
 
 OWN_PACE_MS = 1000  # of plain speech; less is too little to measure the voice's own pace
@@ -61,7 +62,43 @@ class FrameTarget:
     rate: float | None = None
 
 
-class VoxtreamSession(PassageSession):
+class FrameSession(PassageSession):
+    """Base of the sessions of VoXtream2 and VoXtream, which draw one frame after the other. The
+    samples of a frame come with the next one.
+    """
+
+    _script: PhoneScript
+    _span: Span | None  # phones of the last frame; None = nothing was drawn in this passage
+
+    @abstractmethod
+    def _read_ahead(self) -> bool:
+        """Hear the words that the next frame can see. False when it needs more of them."""
+
+    @abstractmethod
+    def _pass_over_words(self) -> None:
+        """Append a silent frame for a passage without a sound, in which its words begin."""
+
+    @abstractmethod
+    def _draw_first(self) -> None:
+        """Draw the first frame of a passage."""
+
+    @abstractmethod
+    def _draw(self, before: Span) -> None:
+        """Draw the next frame, and append the samples of the one before, which speaks `before`."""
+
+    def _make(self) -> bool:
+        if self._passage_over or not self._read_ahead():
+            return False
+        if not self._script.has_phones:
+            self._pass_over_words()
+        elif self._span is None:
+            self._draw_first()
+        else:
+            self._draw(self._span)
+        return True
+
+
+class VoxtreamSession(FrameSession):
     """The TtsSession of VoXtream2. Without a requested rate (unless `own_rate` fixes one), a word's
     pace is a factor on the measured rate of this utterance's plain words. It has no effect before
     one second of them was measured.
@@ -103,22 +140,11 @@ class VoxtreamSession(PassageSession):
             self._frames.close()
             self._frames = self._fresh_frames()
         self._passage = 0  # frames since the passage began
-        self._span: Span | None = None  # phones of the last frame; None = nothing generated yet
+        self._span = None
         self._script = Script(self._prompt, self._parts.table, first_word)
         self._cursor = AlignmentCursor(
             self._prompt.last_phone, DURATION_TOKENS, self._parts.generation
         )
-
-    def _make(self) -> bool:
-        if self._passage_over or not self._read_ahead():
-            return False
-        if not self._script.has_phones:
-            self._pass_over_words()
-        elif self._span is None:
-            self._draw_first()
-        else:
-            self._draw(self._span)
-        return True
 
     def _end(self) -> None:
         self._append_stretched(*self._stretch.finish())
@@ -131,7 +157,6 @@ class VoxtreamSession(PassageSession):
         return len(self._words_heard)
 
     def _read_ahead(self) -> bool:
-        """Hear the words that the next frame can see; False when it needs more of them."""
         script, generation = self._script, self._parts.generation
         wanted = max(generation.min_look_ahead, generation.look_ahead)
         full = self._passage >= generation.passage_frames
@@ -145,19 +170,16 @@ class VoxtreamSession(PassageSession):
         return self._script.phone_count - self._cursor.last - 1
 
     def _pass_over_words(self) -> None:
-        """Append a silent frame for a passage without a sound, in which its words begin."""
         self._passage_over = True
         marks = self._marks(Span(0, 0, ended=True))
         self._sound(torch.zeros(FRAME_SAMPLES), 1.0, marks)
 
     def _draw_first(self) -> None:
-        """Draw the first frame, whose samples come with the next one."""
         opened = self._prompt.open(self._script.rows())
         self._span = self._move(self._frames.first(opened, self._controls()), None)
         self._last_target = self._frame_target
 
     def _draw(self, before: Span) -> None:
-        """Draw the next frame, and append the samples of the one before, which speaks `before`."""
         self._plain = self.rate is None and self._pace() == PLAIN
         script = self._script
         phones, said = script.vector(before), script.said(before)

@@ -17,10 +17,10 @@ from engine.audio.silence import SilenceLimit
 from engine.codec.mimi import FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.text.phonemes import Espeak
 from engine.tts.phones import PhoneTable
-from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
+from engine.tts.voxtream.session import FrameSession
 from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
 from engine.tts.voxtream.voxtream1.frames import FrameMaker
 from engine.tts.voxtream.voxtream1.script import Cursor, Script
@@ -37,7 +37,7 @@ class ModelParts:
     espeak: Espeak
 
 
-class VoxtreamSession(PassageSession):
+class VoxtreamSession(FrameSession):
     """The TtsSession of VoXtream, without control of the rate."""
 
     _script: Script
@@ -54,22 +54,10 @@ class VoxtreamSession(PassageSession):
         self._script = Script(prompt, parts.table, first_word)
         self._cursor = Cursor(prompt.last_phone, parts.generation)
         self._frames = FrameMaker(prompt, parts.mimi, parts.generation)
-        self._span: Span | None = None  # of the last frame drawn; None = nothing drawn yet
+        self._span = None
         self._frame_count = 0  # frames of the passage
 
-    def _make(self) -> bool:
-        if self._passage_over or not self._read_ahead():
-            return False
-        if not self._script.has_phones:
-            self._pass_over_words()
-        elif self._span is None:
-            self._draw_first()
-        else:
-            self._draw(self._span)
-        return True
-
     def _read_ahead(self) -> bool:
-        """Hear the words of the next frame; False when more text is needed first."""
         full = self._frame_count >= self._parts.generation.passage_frames
         while not self._script.closed and self._needs_a_word():
             if not self._read(passage_full=full):
@@ -84,33 +72,28 @@ class VoxtreamSession(PassageSession):
         return ahead < MIN_LOOK_AHEAD or (ahead < most and words <= self._frame_count)
 
     def _pass_over_words(self) -> None:
-        """Append a silent frame for a passage without a sound, in which its words begin."""
         end = self._script.phone_count
         self._begin_words(Span(end, end, ended=True))
         self._append(np.zeros(FRAME_SAMPLES, np.float32))
         self._passage_over = True
 
     def _draw_first(self) -> None:
-        """Draw the first frame, whose samples come with the next one."""
         opened = self._prompt.open(self._script.encode())
         token = self._frames.first(opened, self._generator)
         self._span = self._cursor.advance(token, self._script)
 
-    def _draw(self, span: Span) -> None:
-        """Draw the next frame, and append the samples of the one before, which speaks `span`. They
-        are omitted if they make a silence too long.
-        """
+    def _draw(self, before: Span) -> None:
         script = self._script
-        frame = self._frames.next(script.vector(span), script.said(span), self._generator)
-        begun = self._begin_words(span)
-        self._meter.add(self._made, script.syllables_ended(span))
+        frame = self._frames.next(script.vector(before), script.said(before), self._generator)
+        begun = self._begin_words(before)
+        self._meter.add(self._made, script.syllables_ended(before))
         self._frame_count += 1
         if self._cursor.left is not None:
             self._cursor.left -= 1
         is_cut = False
         if self._cursor.left != 0:
             self._span = self._cursor.advance(frame.token, script)
-            is_cut = script.is_cut(span, self._span, self._prompt.room - self._frame_count)
+            is_cut = script.is_cut(before, self._span, self._prompt.room - self._frame_count)
         self._passage_over = is_cut or self._cursor.left == 0
         if is_cut:
             self._return_words(script.places.begun_words)
