@@ -28,7 +28,7 @@ _WINDOW_S: Final = 0.01
 
 
 @dataclass(frozen=True)
-class Made:
+class TimedFrame:
     """A frame of a session, the number of words pushed before it, and its CPU time."""
 
     frame: AudioFrame
@@ -37,7 +37,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Frame:
+class FrameTiming:
     """The length of a frame, the number of words that it needed, and its CPU time."""
 
     words: int
@@ -50,7 +50,7 @@ class Trace:
     """The frames of one utterance. `speech`: beginning and end of the audible part, in seconds."""
 
     words: int
-    frames: tuple[Frame, ...]
+    frames: tuple[FrameTiming, ...]
     speech: tuple[float, float]
 
 
@@ -77,14 +77,14 @@ def longest_s(words: Iterable[str], rate: float | None = None) -> float:
 
 def speak(
     session: TtsSession, words: Sequence[str], wait: Callable[[int], None] = lambda number: None
-) -> Iterator[Made]:
+) -> Iterator[TimedFrame]:
     """Yield every frame of an utterance as soon as it is made, until the session ends. The session
     gets a word when it needs one; before that, `wait` is called with the word's number, from 0.
     """
     given, since = 0, time.process_time()
     while not isinstance(step := session.step(), Finished):
         if isinstance(step, AudioFrame):
-            yield Made(step, given, time.process_time() - since)
+            yield TimedFrame(step, given, time.process_time() - since)
             since = time.process_time()
         elif given < len(words):
             wait(given)
@@ -94,9 +94,11 @@ def speak(
             session.end_input()
 
 
-def traced(words: Sequence[str], made: Sequence[Made], sample_rate: int) -> Trace:
+def traced(words: Sequence[str], made: Sequence[TimedFrame], sample_rate: int) -> Trace:
     """Return the trace of an utterance of at least one frame."""
-    frames = [Frame(each.words, each.cpu_s, len(each.frame.pcm) / sample_rate) for each in made]
+    frames = [
+        FrameTiming(each.words, each.cpu_s, len(each.frame.pcm) / sample_rate) for each in made
+    ]
     pcm = np.concatenate([each.frame.pcm for each in made])
     return Trace(len(words), tuple(frames), _speech(pcm, sample_rate))
 

@@ -27,8 +27,8 @@ from engine.tts.voxtream.files.checkpoint import Target, load_weights
 from engine.tts.voxtream.files.paths import VOXTREAM2_1
 from engine.tts.voxtream.network.frames import EagerFrames
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.prompt import Opened, prepare, rotary_tables
-from engine.tts.voxtream.session import ModelParts, VoxtreamSession
+from engine.tts.voxtream.prompt import PromptState, prepare, rotary_tables
+from engine.tts.voxtream.session import VoxtreamParts, VoxtreamSession
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 
 EDITION = EDITIONS[VOXTREAM2_1]
@@ -136,7 +136,7 @@ class Ours:
         tables = rotary_tables(self.model)
         self.prompt = prepare(self.model, tables, self.codes, speaker(shape.speaker_width))
         self.mimi = mimi
-        self.parts = ModelParts(generation, self.model, mimi, table, Words(), EDITION.rates)  # type: ignore[arg-type]
+        self.parts = VoxtreamParts(generation, self.model, mimi, table, Words(), EDITION.rates)  # type: ignore[arg-type]
 
     def run(self, scenario: Scenario, frames: int = FRAMES) -> tuple[list[Frame], list[Tensor]]:
         """Frames drawn, and the logits [N V] of every frame."""
@@ -164,7 +164,7 @@ class RemadeFrames(EagerFrames):
     loop does.
     """
 
-    def first(self, opened: Opened, controls: Tensor) -> int:
+    def first(self, opened: PromptState, controls: Tensor) -> int:
         token = super().first(opened, controls)
         prompt, semantic = self.prompt, self._codes[:, :1]
         acoustic = prompt.model.acoustic_codes(

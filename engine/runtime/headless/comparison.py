@@ -27,7 +27,7 @@ from engine.text.word import Word
 from engine.translatable import Translatable, joined
 from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
 from engine.tts.delays import (
-    Made,
+    TimedFrame,
     factor,
     longest_s,
     speak,
@@ -170,7 +170,7 @@ class _Take:
     model: TtsModel
     voice: Voice
     tell: Tell
-    made: list[Made] = field(default_factory=list)
+    made: list[TimedFrame] = field(default_factory=list)
     lost: bool = False
 
     def frames(self, wait: Callable[[float], None]) -> Iterator[AudioFrame]:

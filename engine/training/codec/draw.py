@@ -28,7 +28,7 @@ from engine.training.voxtream.losses import (
     phone_rows,
     temporal_hidden,
 )
-from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.config import VoxtreamGeneration
 from engine.tts.voxtream.network.model import VoxtreamModel
 
 PROMPT_FRAMES = 50  # 4 s
@@ -42,7 +42,7 @@ class CodeDraws:
     ) -> None:
         """`recipe`: of VoXtream2 or VoXtream; `people`: all utterances by speaker."""
         self._recipe, self._people = recipe, people
-        self._generation = Generation(temperature=recipe.export.temperature)
+        self._generation = VoxtreamGeneration(temperature=recipe.export.temperature)
         self._model = model.eval().requires_grad_(requires_grad=False)
         self._drawn: dict[int, Tensor] = {}  # by the utterance's id()
 
@@ -71,7 +71,7 @@ class CodeDraws:
 
 def load_draws(run: Run, people: Mapping[int, Sequence[VoxtreamUtterance]]) -> CodeDraws:
     """Return a sampler of codes with the voice that a run has trained."""
-    model = fresh_model(model_config(run.recipe), Generation())
+    model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
     model.load_state_dict(stored_weights.load(run.weights("voice")))
     return CodeDraws(run.recipe, model.to(run.device), people)
 
@@ -81,7 +81,7 @@ def drawn_codes(
     model: VoxtreamModel,
     batch: Batch,
     look_ahead: int,
-    generation: Generation,
+    generation: VoxtreamGeneration,
     *,
     greedily: bool = True,
 ) -> Tensor:

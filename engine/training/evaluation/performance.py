@@ -14,7 +14,7 @@ import numpy.typing as npt
 from engine.tts import delays
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.delays import OWN_RATE as OWN_RATE
-from engine.tts.delays import SEED, Made, longest_s, speak
+from engine.tts.delays import SEED, TimedFrame, longest_s, speak
 
 HOP_SECONDS: Final = 0.01
 QUIET_DB: Final = 35.0  # dB below the loudest part; quieter is not speech
@@ -48,7 +48,7 @@ def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> 
     """Speak a text. An utterance that becomes too long is cut off and has not `ended`."""
     words, sample_rate = text.split(), model.info.sample_rate
     limit = sample_rate * longest_s(words, rate or OWN_RATE)
-    made: list[Made] = []
+    made: list[TimedFrame] = []
     onsets: list[float] = []
     samples, ended = 0, True
     with model.open(voice, seed=SEED) as session:

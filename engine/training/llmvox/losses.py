@@ -33,11 +33,11 @@ from engine.tts.llmvox.config import (
     NOTHING,
     TEXT_END,
     TOKEN_RATE,
-    Generation,
-    PackConfig,
-    Shape,
+    LlmVoxGeneration,
+    LlmVoxPackConfig,
+    LlmVoxShape,
 )
-from engine.tts.llmvox.model import LlmVoxModel, Predicted
+from engine.tts.llmvox.model import LlmVoxModel, Prediction
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE, VOICE_FILE
 
 MANY = 64  # sentences from which a batch is chosen by length
@@ -62,13 +62,13 @@ def voice(run: Run) -> Maker:
     return lambda device: LlmVoxLearner(recipe, shape, sides, device)
 
 
-def shape_of(run: Run) -> Shape:
+def shape_of(run: Run) -> LlmVoxShape:
     """Return the shape of LLMVoX's network from the recipe."""
     own = run.recipe.voice
-    return Shape(stack_config(own.width, own.stack), spectrum_shape_of(run), own.prenet)
+    return LlmVoxShape(stack_config(own.width, own.stack), spectrum_shape_of(run), own.prenet)
 
 
-def fresh_model(shape: Shape) -> LlmVoxModel:
+def fresh_model(shape: LlmVoxShape) -> LlmVoxModel:
     """Build the network with initial weights from torch's generator."""
     model = LlmVoxModel(shape)
     first_weights(model)
@@ -84,7 +84,7 @@ def predicted(
     prenet_dropout: float,
     dropout: float = 0.0,
     watch: AttentionGuide | None = None,
-) -> Predicted:
+) -> Prediction:
     """Predict the next token at each position of a batch. `prenet_dropout` and `dropout` are shares
     of values set to zero. `watch` receives the attention heads of each layer.
     """
@@ -121,7 +121,11 @@ class LlmVoxLearner(Learner):
     averaged = "voice"
 
     def __init__(
-        self, recipe: Voice, shape: Shape, sides: Sides[SentenceUtterance], device: torch.device
+        self,
+        recipe: Voice,
+        shape: LlmVoxShape,
+        sides: Sides[SentenceUtterance],
+        device: torch.device,
     ) -> None:
         self._recipe, self._sides = recipe, sides
         self._model = fresh_model(shape)
@@ -190,12 +194,12 @@ class LlmVoxLearner(Learner):
 def export_pack(run: Run) -> packing.Facts:
     """Write LLMVoX's pack, with SpeakStream's vocoder."""
     export = run.recipe.export
-    generation = Generation(
+    generation = LlmVoxGeneration(
         temperature=export.temperature,
         dropout=run.recipe.voice.prenet_dropout,
         spectrum_dropout=export.dropout or run.recipe.spectrum.dropout,
     )
-    config = PackConfig(export.name, shape_of(run), generation)
+    config = LlmVoxPackConfig(export.name, shape_of(run), generation)
     files = {
         VOICE_FILE: run.weights("voice"),
         SPECTRUM_FILE: run.weights("spectrum"),

@@ -28,7 +28,7 @@ from engine.training.utterances import People, mean_vector, read_sides
 from engine.training.voxtream.rate_table import enough, sentences
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
-from engine.tts.smlle.config import Generation, PackConfig, Shape
+from engine.tts.smlle.config import SmlleGeneration, SmllePackConfig, SmlleShape
 
 SLOWEST, FASTEST = 1.0, 10.0  # SPS that a pack may give as its own
 PROMPT_SECONDS: Final = (2.0, 6.0)  # of a named voice; in training it is 3 s
@@ -43,7 +43,7 @@ def export_pack(run: Run) -> Facts:
     """Write the pack. ModelError when it cannot be read back."""
     folder, shape = fresh_folder(run), smlle_shape(run)
     write_networks(run, {name: run.weights(stage) for name, stage in _FILES.items()})
-    config = PackConfig(run.recipe.export.name, shape, generation(run))
+    config = SmllePackConfig(run.recipe.export.name, shape, generation(run))
     write_tables(run, config)
     names = _name_voices(run, read_sides(run, TokenUtterance).training, shape)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
@@ -54,10 +54,10 @@ def export_pack(run: Run) -> Facts:
     return finish(run, names)
 
 
-def generation(run: Run) -> Generation:
+def generation(run: Run) -> SmlleGeneration:
     """Return the constants of generation that fit the training."""
     export, spectrum = run.recipe.export, run.recipe.spectrum
-    return Generation(
+    return SmlleGeneration(
         temperature=export.temperature,
         lengths=run.recipe.transducer.lengths,
         dropout=export.dropout or spectrum.dropout,
@@ -65,7 +65,7 @@ def generation(run: Run) -> Generation:
     )
 
 
-def _name_voices(run: Run, people: People[TokenUtterance], shape: Shape) -> list[str]:
+def _name_voices(run: Run, people: People[TokenUtterance], shape: SmlleShape) -> list[str]:
     """Write the recipe's named voices."""
     called = named_speakers(run, people)
     for name, number in called.items():

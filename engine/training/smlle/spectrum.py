@@ -25,7 +25,7 @@ from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
 from engine.training.utterances import People, Sides, read_sides
 from engine.tts.pack_files import PHONES_FILE
-from engine.tts.smlle.config import Shape
+from engine.tts.smlle.config import SmlleShape
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
@@ -81,10 +81,10 @@ def spectrum_shape_of(run: Run) -> SpectrumShape:
     )
 
 
-def smlle_shape(run: Run) -> Shape:
+def smlle_shape(run: Run) -> SmlleShape:
     """Return the shape of both of SMLLE's networks from the recipe."""
     own, spectrum = run.recipe.transducer, spectrum_shape_of(run)
-    return Shape(stack_config(own.width, own.encoder), spectrum, own.layers, own.joint)
+    return SmlleShape(stack_config(own.width, own.encoder), spectrum, own.layers, own.joint)
 
 
 class SpectrumLearner(Learner):

@@ -23,7 +23,7 @@ from engine.training.smlle.lattice import Band, band, transducer_loss
 from engine.training.smlle.spectrum import padded, smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
 from engine.training.utterances import People, Sides, read_sides
-from engine.tts.smlle.config import Shape
+from engine.tts.smlle.config import SmlleShape
 from engine.tts.smlle.transducer import Transducer
 
 FIRST_BLANK: Final = 5.0  # so that an untrained net waits about as often as it speaks
@@ -41,7 +41,7 @@ class TransducerLearner(Learner):
     averaged = "transducer"
 
     def __init__(
-        self, recipe: Recipe, shape: Shape, sides: Sides[TokenUtterance], device: torch.device
+        self, recipe: Recipe, shape: SmlleShape, sides: Sides[TokenUtterance], device: torch.device
     ) -> None:
         self._recipe = recipe
         self._shape = shape

@@ -35,7 +35,7 @@ from engine.training.utterances import (
     write_phones,
 )
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
-from engine.tts.speakstream.script import Script, Window, windows
+from engine.tts.speakstream.script import SpeakStreamScript, Window, windows
 
 NOISY: Final = 0.5  # share of the vectors of noisy recordings, as in VoXtream2's runs
 ENDS: Final = (0.005, 0.9995)  # quantiles of the values, where the lowest and the highest level lie
@@ -117,7 +117,7 @@ class _Encoder(ShardEncoder):
         ends, and the index of the spoken id at each position. None if the text and the spoken
         phones do not agree.
         """
-        script, phoned = Script(self.table), phoned_words(entry, self._espeak)
+        script, phoned = SpeakStreamScript(self.table), phoned_words(entry, self._espeak)
         first_phones = np.cumsum([0, *(len(word.phones) for word in phoned)])
         for word in phoned:
             script.add(word)

@@ -29,7 +29,12 @@ from engine.training.speakstream.data import (
 from engine.training.utterances import People, Sides, read_sides
 from engine.tts.pack_files import VOCODER_FILE, VOICE_FILE
 from engine.tts.speakstream import synthesiser
-from engine.tts.speakstream.config import POSITION_RATE, Generation, PackConfig, Shape
+from engine.tts.speakstream.config import (
+    POSITION_RATE,
+    SpeakStreamGeneration,
+    SpeakStreamPackConfig,
+    SpeakStreamShape,
+)
 from engine.tts.speakstream.model import SpeakStreamModel
 
 
@@ -39,13 +44,13 @@ def voice(run: Run) -> Maker:
     return lambda device: SpeakStreamLearner(recipe, sides, scale, device)
 
 
-def shape_of(recipe: Voice) -> Shape:
+def shape_of(recipe: Voice) -> SpeakStreamShape:
     """Return the shape of SpeakStream's network from its section of a recipe."""
     stack = stack_config(recipe.width, recipe.stack)
-    return Shape(stack, level_width=recipe.level_width, prenet=recipe.prenet)
+    return SpeakStreamShape(stack, level_width=recipe.level_width, prenet=recipe.prenet)
 
 
-def fresh_model(shape: Shape) -> SpeakStreamModel:
+def fresh_model(shape: SpeakStreamShape) -> SpeakStreamModel:
     """Build the network with initial weights from torch's generator."""
     model = SpeakStreamModel(shape)
     first_weights(model)
@@ -131,7 +136,7 @@ class SpeakStreamLearner(Learner):
 def export_pack(run: Run) -> packing.Facts:
     """Write SpeakStream's pack."""
     own, scale = run.recipe.voice, read_scale(run)
-    generation = Generation(
+    generation = SpeakStreamGeneration(
         window=own.window,
         hop=own.hop,
         temperature=run.recipe.export.temperature,
@@ -139,6 +144,6 @@ def export_pack(run: Run) -> packing.Facts:
         longer=own.longer,
         pace=round(scale.pace, 3),
     )
-    config = PackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
+    config = SpeakStreamPackConfig(run.recipe.export.name, shape_of(own), generation, scale.levels)
     files = {VOICE_FILE: run.weights("voice"), VOCODER_FILE: run.weights("vocoder")}
     return packing.export_pack(run, files, config, synthesiser.load)

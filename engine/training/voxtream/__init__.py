@@ -106,7 +106,7 @@ class Voxtream2Voice(Voice):
 
 @dataclass(frozen=True)
 class VoxtreamExport(Export):
-    """The pack to write; engine/tts/voxtream/config.py explains these parameters at Generation."""
+    """The pack to write; engine/tts/voxtream/config.py explains these at VoxtreamGeneration."""
 
     guidance: float = 1.5
     acoustic_guidance: float = 1.0

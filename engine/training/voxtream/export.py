@@ -49,7 +49,7 @@ from engine.tts.base import Voice
 from engine.tts.packs import VOICES_FOLDER
 from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream import synthesiser
-from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.config import VoxtreamGeneration
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PREFIXES, Target
 from engine.tts.voxtream.network.model import VoxtreamModel
@@ -80,7 +80,9 @@ def _write_voxtream2(run: Run, folder: Path, people: People[VoxtreamUtterance]) 
     write_networks(run, files)
     counts = rate_table.measured_counts(chain.from_iterable(people.values()))
     rates = rate_table.measured_rates(counts, export)
-    config = pack.PackConfig(export.name, model_config(run.recipe), generation(export), rates)
+    config = pack.VoxtreamPackConfig(
+        export.name, model_config(run.recipe), generation(export), rates
+    )
     write_tables(run, config)
     names = _name_voices(run, folder, people)
     write_tables(run, replace(config, rates=rate_table.tuned(run, folder, counts, rates)))
@@ -99,10 +101,10 @@ def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -
     about = shape_metadata(replace(shipped_config(run.recipe), encodes=False))
     save_weights(kept, folder / pack.CODEC_FILE, export.weights, about)
     passage_frames = round(export.passage_seconds * FRAME_RATE)
-    constants = original.Generation(export.temperature, passage_frames=passage_frames)
+    constants = original.Voxtream1Generation(export.temperature, passage_frames=passage_frames)
     frozen = frozen_hash(base_file(pack.VOICE_FILE))
     shape = model_config(run.recipe)
-    write_tables(run, original.PackConfig(export.name, shape, constants, frozen=frozen))
+    write_tables(run, original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen))
     called = named_speakers(run, people)
     for name, number in called.items():
         voice_files.save(prompt_voice(people[number], name, export.name), folder / VOICES_FOLDER)
@@ -110,18 +112,18 @@ def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -
     return list(called)
 
 
-def generation(export: VoxtreamExport) -> Generation:
+def generation(export: VoxtreamExport) -> VoxtreamGeneration:
     """Return the constants of generation that the recipe asks for."""
-    names = [each.name for each in fields(Generation) if hasattr(export, each.name)]
+    names = [each.name for each in fields(VoxtreamGeneration) if hasattr(export, each.name)]
     return replace(
-        Generation(**{name: getattr(export, name) for name in names}),
+        VoxtreamGeneration(**{name: getattr(export, name) for name in names}),
         semantic_guidance=export.guidance,
         passage_frames=round(export.passage_seconds * FRAME_RATE),
     )
 
 
 def _voice_tensors(run: Run) -> dict[str, Tensor]:
-    model = fresh_model(model_config(run.recipe), Generation())
+    model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
     model.load_state_dict(load_file(run.weights("voice")))
     return published_tensors(model)
 

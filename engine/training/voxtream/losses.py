@@ -32,7 +32,7 @@ from engine.training.voxtream.data import (
 )
 from engine.training.voxtream.durations import tokens_of
 from engine.tts.phones import BOS, UNKNOWN
-from engine.tts.voxtream.config import SPECIAL_CODES, Generation, ModelConfig
+from engine.tts.voxtream.config import SPECIAL_CODES, ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.network.model import VoxtreamModel
 
 PHONE_VOCABULARY = 125  # as published, so that one set of special ids serves both
@@ -76,7 +76,7 @@ def model_config(recipe: Any) -> ModelConfig:
     )
 
 
-def fresh_model(config: ModelConfig, generation: Generation) -> VoxtreamModel:
+def fresh_model(config: ModelConfig, generation: VoxtreamGeneration) -> VoxtreamModel:
     """Build the model with initial weights from torch's generator."""
     model = VoxtreamModel(config, generation)
     first_weights(model)
@@ -137,7 +137,7 @@ class VoiceLearner(Learner):
         self._sides = sides
         self._derived = recipe.system == VOXTREAM
         self._config = model_config(recipe)
-        self._model = fresh_model(self._config, Generation())
+        self._model = fresh_model(self._config, VoxtreamGeneration())
         if self._derived:
             self._model.load_state_dict(base_weights(self._model.state_dict()))
             for name in FROZEN:

@@ -24,7 +24,7 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 
 
 @dataclass(frozen=True)
-class Shape:
+class LlmVoxShape:
     """Shape of one set of weights. `spectrum`: the network that turns the tokens into spectra. The
     label after all tokens is the end of the speech (ours: the paper uses an entry of the codebook).
     """
@@ -40,7 +40,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Generation:
+class LlmVoxGeneration:
     """Constants of generation. The first `first_chunk` tokens of a sentence are decoded together;
     each later chunk is `growth` times as long (Algorithm 1: 2; its published server: 3), up to
     `largest_chunk`.
@@ -60,27 +60,27 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class PackConfig:
+class LlmVoxPackConfig:
     """Contents of a pack's config.json."""
 
     name: str
-    shape: Shape
-    generation: Generation
+    shape: LlmVoxShape
+    generation: LlmVoxGeneration
 
 
-def read_pack_config(file: Path) -> PackConfig:
+def read_pack_config(file: Path) -> LlmVoxPackConfig:
     """Read the configuration of a pack. ModelError if the file is missing, damaged, or describes
     networks that cannot be built.
     """
-    return read_config(file, PackConfig, _check, _made)
+    return read_config(file, LlmVoxPackConfig, _check, _made)
 
 
-def _made(entries: dict[str, Any]) -> PackConfig:
+def _made(entries: dict[str, Any]) -> LlmVoxPackConfig:
     drop_settled(entries.get("shape"), units="phones")
-    return build(PackConfig, entries, defaults=False)
+    return build(LlmVoxPackConfig, entries, defaults=False)
 
 
-def _check(config: PackConfig) -> None:
+def _check(config: LlmVoxPackConfig) -> None:
     spectrum = config.shape.spectrum
     if spectrum.tokens % spectrum.phones:
         raise ValueError(f"{spectrum.tokens} tokens for {spectrum.phones} phones")

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from engine.nn.cache import KvCache
 from engine.nn.prenet import Prenet
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.llmvox.config import ENTRY, Shape
+from engine.tts.llmvox.config import ENTRY, LlmVoxShape
 
 
-class Predicted(NamedTuple):
+class Prediction(NamedTuple):
     """Predictions at positions [..., D]: logits of the tokens and of the end [..., tokens + 1], and
     the logit of a word's onset [...].
     """
@@ -29,7 +29,7 @@ class Predicted(NamedTuple):
 class LlmVoxModel(nn.Module):
     """The network of LLMVoX."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: LlmVoxShape) -> None:
         super().__init__()
         self.shape = shape
         width = shape.stack.width
@@ -55,9 +55,9 @@ class LlmVoxModel(nn.Module):
         x: Tensor = torch.cat(halves, dim=-1) + self.speaker(speaker)[:, None]
         return x
 
-    def predict(self, hidden: Tensor) -> Predicted:
+    def predict(self, hidden: Tensor) -> Prediction:
         """Return the predictions from hidden rows [..., D]."""
-        return Predicted(self.leave(hidden), self.onset(hidden)[..., 0])
+        return Prediction(self.leave(hidden), self.onset(hidden)[..., 0])
 
     def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
         """Append a position [1, 1, D] to the cache. Return its hidden row [D]."""

@@ -21,8 +21,8 @@ from torch import Tensor
 
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.nn.sampling import race_noise
-from engine.tts.llmvox.config import NOTHING, TEXT_END, Generation
-from engine.tts.llmvox.model import Predicted
+from engine.tts.llmvox.config import NOTHING, TEXT_END, LlmVoxGeneration
+from engine.tts.llmvox.model import Prediction
 from engine.tts.llmvox.units import UnitReader
 from engine.tts.system.session import NetworkSession
 
@@ -35,11 +35,11 @@ class Replica(Protocol):
         """The number of positions of the sentence so far."""
         ...
 
-    def predict(self, unit: int, before: int) -> Predicted:
+    def predict(self, unit: int, before: int) -> Prediction:
         """Return the predictions after this unit and the token before it."""
         ...
 
-    def say(self, token: int, predicted: Predicted) -> int:
+    def say(self, token: int, predicted: Prediction) -> int:
         """Append the chosen token. Return the number of words that begin with it."""
         ...
 
@@ -54,7 +54,7 @@ class Lane:
 
     replica: Replica
     chunk: int  # tokens that are decoded together next
-    before: int  # the last token; at first Parts.no_token
+    before: int  # the last token; at first SessionParts.no_token
     units: deque[int] = field(default_factory=deque)  # not yet heard
     # Words without an onset yet, and whether they sound.
     words: deque[tuple[int, bool]] = field(default_factory=deque)
@@ -88,12 +88,12 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Parts:
+class SessionParts:
     """What a session is made of. `decode` makes the samples of the next tokens; `no_token` stands
     in place of the token before a sentence's first one. A sentence has at most `most_tokens`.
     """
 
-    generation: Generation
+    generation: LlmVoxGeneration
     reader: UnitReader
     replicas: Sequence[Replica]
     decode: Callable[[list[int]], Tensor]
@@ -106,7 +106,7 @@ class Parts:
 class ReplicaSession(NetworkSession):
     """Base of LLMVoX's sessions, without control of the rate."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: SessionParts) -> None:
         super().__init__(SAMPLE_RATE)
         self._parts = parts
         first = parts.generation.first_chunk

@@ -24,9 +24,9 @@ from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak
 from engine.tts.base import TtsInfo, Voice
-from engine.tts.llmvox.config import NAME, Generation, read_pack_config
-from engine.tts.llmvox.model import LlmVoxModel, Predicted
-from engine.tts.llmvox.session import Parts, ReplicaSession
+from engine.tts.llmvox.config import NAME, LlmVoxGeneration, read_pack_config
+from engine.tts.llmvox.model import LlmVoxModel, Prediction
+from engine.tts.llmvox.session import ReplicaSession, SessionParts
 from engine.tts.llmvox.text_cursor import TextCursor
 from engine.tts.llmvox.units import PhoneUnits
 from engine.tts.pack_files import (
@@ -46,10 +46,10 @@ _CPU: Final = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class ModelParts:
+class LlmVoxParts:
     """Parts that all sessions of a model share and none may change."""
 
-    generation: Generation
+    generation: LlmVoxGeneration
     model: LlmVoxModel
     spectrum: Spectrum
     vocoder: Waves
@@ -62,7 +62,7 @@ class ModelParts:
 class OwnReplica:
     """Our network with one voice and the state of one sentence."""
 
-    def __init__(self, parts: ModelParts, speaker: Tensor, dice: torch.Generator) -> None:
+    def __init__(self, parts: LlmVoxParts, speaker: Tensor, dice: torch.Generator) -> None:
         """`speaker`: the voice's vector [S]."""
         self._parts = parts
         self._speaker = speaker[None]
@@ -74,7 +74,7 @@ class OwnReplica:
     def length(self) -> int:
         return self._cache.length
 
-    def predict(self, unit: int, before: int) -> Predicted:
+    def predict(self, unit: int, before: int) -> Prediction:
         model, cursor = self._parts.model, self._cursor
         keep = model.token.keep_masks((1, 1), self._parts.generation.dropout, self._dice)
         x = model.enter(torch.tensor([[unit]]), torch.tensor([[before]]), self._speaker, keep)
@@ -82,7 +82,7 @@ class OwnReplica:
         cursor.read(unit)
         return predicted._replace(tokens=cursor.restrict(predicted.tokens))
 
-    def say(self, token: int, predicted: Predicted) -> int:
+    def say(self, token: int, predicted: Prediction) -> int:
         return self._cursor.say(token)
 
     def restart(self) -> None:
@@ -93,7 +93,7 @@ class OwnReplica:
 class LlmVoxSession(ReplicaSession):
     """The TtsSession of LLMVoX, without control of the rate."""
 
-    def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
+    def __init__(self, parts: LlmVoxParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
         model, dice = parts.model, torch.Generator().manual_seed(seed)
         self._spectrum, self._wave = parts.spectrum, parts.vocoder.open()
@@ -108,7 +108,7 @@ class LlmVoxSession(ReplicaSession):
         self._columns = self._open_columns()
         self._waiting: list[int] = []  # tokens whose next phones are not known yet
         super().__init__(
-            Parts(
+            SessionParts(
                 parts.generation,
                 PhoneUnits(parts.espeak, parts.table),
                 (OwnReplica(parts, speaker, dice),),
@@ -145,10 +145,10 @@ class LlmVoxSession(ReplicaSession):
         return pcm
 
 
-class LlmVoxSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
+class LlmVoxSynthesiser(SystemSynthesiser[LlmVoxParts, Tensor]):
     """LLMVoX as a TtsModel."""
 
-    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+    def __init__(self, parts: LlmVoxParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
         info = TtsInfo(name, SAMPLE_RATE, None)
         prepare = speaker_vector(parts.spectrum.shape.speaker_width)
         super().__init__(info, parts, LlmVoxSession, own_voices, prepare)
@@ -161,7 +161,7 @@ def load(folder: Path, device: str = "cpu") -> LlmVoxSynthesiser:
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
-    parts = ModelParts(
+    parts = LlmVoxParts(
         config.generation,
         with_weights(LlmVoxModel(shape), folder / VOICE_FILE),
         with_weights(Spectrum(shape.spectrum), folder / SPECTRUM_FILE),

@@ -23,7 +23,7 @@ NEVER: Final = 999_999
 
 
 @dataclass(frozen=True)
-class Shape:
+class SmlleShape:
     """Shapes of one pack's networks. The paper's stacks have 12 layers of width 1024 (3.2), and its
     encoder is a Conformer; ours are small, causal Llama stacks.
     """
@@ -47,7 +47,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Generation:
+class SmlleGeneration:
     """Constants of generation."""
 
     top_tokens: Annotated[int, Range(1, 4097)] = 15  # SMLLE, 3.3, where the blank is among them
@@ -77,28 +77,28 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class PackConfig:
+class SmllePackConfig:
     """Contents of a pack's config.json."""
 
     name: str
-    shape: Shape
-    generation: Generation
+    shape: SmlleShape
+    generation: SmlleGeneration
     system: str = NAME
 
 
-def read_pack_config(file: Path) -> PackConfig:
+def read_pack_config(file: Path) -> SmllePackConfig:
     """Read the configuration of a pack. ModelError if the file is missing, damaged, or describes
     networks that cannot be built.
     """
-    return read_config(file, PackConfig, _check, _made)
+    return read_config(file, SmllePackConfig, _check, _made)
 
 
-def _made(entries: dict[str, Any]) -> PackConfig:
+def _made(entries: dict[str, Any]) -> SmllePackConfig:
     drop_settled(entries.get("generation"), latents=False, delete_bos=False)
-    return build(PackConfig, entries, defaults=False)
+    return build(SmllePackConfig, entries, defaults=False)
 
 
-def _check(config: PackConfig) -> None:
+def _check(config: SmllePackConfig) -> None:
     check_system(config.system, NAME)
     if config.generation.lowest_rate >= config.generation.highest_rate:
         raise ValueError("its rates leave no room")

@@ -25,12 +25,12 @@ from engine.tts.smlle.config import (
     MARKS,
     STEP_MS,
     STEPS_PER_FRAME,
-    Generation,
-    Shape,
+    SmlleGeneration,
+    SmlleShape,
 )
 from engine.tts.smlle.transducer import Decisions, Transducer, Unit
 from engine.tts.system.session import PassageSession
-from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Prompt, Spectrum
+from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Spectrum, SpectrumPrompt
 from engine.tts.system.word_places import WordPlaces
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
@@ -38,10 +38,10 @@ _OTHER_DICE: Final = 1 << 32  # dropout must not depend on how many decisions we
 
 
 @dataclass(frozen=True)
-class ModelParts:
+class SmlleParts:
     """Parts that all sessions of a model share and none may change."""
 
-    generation: Generation
+    generation: SmlleGeneration
     transducer: Transducer
     spectrum: Spectrum
     vocoder: Waves
@@ -51,12 +51,12 @@ class ModelParts:
     spectrum_rotation: RotaryTable
 
 
-class Script:
+class SmlleScript:
     """The units of a passage: begin, the phones of its words and, once it is closed, end. They
     depend on the words added so far, not on how these were grouped.
     """
 
-    def __init__(self, shape: Shape, table: PhoneTable, first_word: int) -> None:
+    def __init__(self, shape: SmlleShape, table: PhoneTable, first_word: int) -> None:
         """`first_word`: number of the utterance's words before the passage."""
         self._shape = shape
         self._table = table
@@ -84,9 +84,9 @@ class Script:
 class SmlleSession(PassageSession):
     """The TtsSession of SMLLE."""
 
-    _script: Script
+    _script: SmlleScript
 
-    def __init__(self, parts: ModelParts, prompt: Prompt, seed: int) -> None:
+    def __init__(self, parts: SmlleParts, prompt: SpectrumPrompt, seed: int) -> None:
         generation = parts.generation
         window = generation.rate_window_frames * STEPS_PER_FRAME * STEP_SAMPLES
         super().__init__(STEP_SAMPLES * 1000 // STEP_MS, parts.espeak, generation.rates, window)
@@ -98,7 +98,7 @@ class SmlleSession(PassageSession):
 
     def _begin_passage(self, first_word: int) -> None:
         parts, generation, shape = self._parts, self._parts.generation, self._parts.transducer.shape
-        self._script = Script(shape, parts.table, first_word)
+        self._script = SmlleScript(shape, parts.table, first_word)
         self._decisions = Decisions(
             parts.transducer, parts.text_rotation, generation, self._decision_noise
         )

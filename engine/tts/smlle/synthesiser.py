@@ -29,9 +29,16 @@ from engine.tts.pack_files import (
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.smlle.config import NAME, read_pack_config
-from engine.tts.smlle.session import ModelParts, SmlleSession
+from engine.tts.smlle.session import SmlleParts, SmlleSession
 from engine.tts.smlle.transducer import Transducer
-from engine.tts.system.spectrum import Inputs, Prompt, Spectrum, before, from_nothing, prepared
+from engine.tts.system.spectrum import (
+    Inputs,
+    Spectrum,
+    SpectrumPrompt,
+    before,
+    from_nothing,
+    prepared,
+)
 from engine.tts.system.synthesiser import SystemSynthesiser
 from engine.tts.system.voice_tensors import real_numbers, unfit, whole_numbers
 
@@ -39,10 +46,10 @@ TRANSDUCER_FILE: Final = "transducer.safetensors"
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s
 
 
-class SmlleSynthesiser(SystemSynthesiser[ModelParts, Prompt]):
+class SmlleSynthesiser(SystemSynthesiser[SmlleParts, SpectrumPrompt]):
     """SMLLE as a TtsModel."""
 
-    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+    def __init__(self, parts: SmlleParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
         info = TtsInfo(name, SAMPLE_RATE, parts.generation.rates)
         super().__init__(info, parts, SmlleSession, own_voices, partial(prompted, parts))
 
@@ -54,7 +61,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
     shape, cpu = config.shape, torch.device("cpu")
-    parts = ModelParts(
+    parts = SmlleParts(
         config.generation,
         with_weights(Transducer(shape), folder / TRANSDUCER_FILE),
         with_weights(Spectrum(shape.spectrum), folder / SPECTRUM_FILE),
@@ -68,7 +75,7 @@ def load(folder: Path, device: str = "cpu") -> SmlleSynthesiser:
     return SmlleSynthesiser(parts, named, config.name)
 
 
-def prompted(parts: ModelParts, voice: Voice) -> Prompt:
+def prompted(parts: SmlleParts, voice: Voice) -> SpectrumPrompt:
     """Return the spectrum network's state after a voice's prompt. InvalidInput for an
     unfit voice.
     """

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.smlle.config import MARKS, Generation, Shape
+from engine.tts.smlle.config import MARKS, SmlleGeneration, SmlleShape
 
 
 class Unit(NamedTuple):
@@ -29,7 +29,7 @@ class Unit(NamedTuple):
 class Transducer(nn.Module):
     """Encoder, predictor and joint net. The blank is the label after all tokens."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: SmlleShape) -> None:
         super().__init__()
         self.shape = shape
         width = shape.encoder.width
@@ -68,7 +68,7 @@ class Decisions:
         self,
         transducer: Transducer,
         table: RotaryTable,
-        generation: Generation,
+        generation: SmlleGeneration,
         generator: torch.Generator,
     ) -> None:
         self._transducer = transducer

@@ -23,7 +23,7 @@ WORD, SPEAKER, BEGIN, END = phones.SILENCE, phones.UNKNOWN, phones.BOS, phones.E
 
 
 @dataclass(frozen=True)
-class Shape:
+class SpeakStreamShape:
     """Shape of one set of weights. `level_width`: of the vector of a single band's level."""
 
     stack: TransformerConfig
@@ -34,7 +34,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Generation:
+class SpeakStreamGeneration:
     """Constants of generation. The first `hop` (the paper's n) of `window` known words (its m) are
     spoken. `pace` is the mean rate of the training speech, in SPS.
     """
@@ -56,23 +56,23 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class PackConfig:
+class SpeakStreamPackConfig:
     """Contents of a pack's config.json."""
 
     name: str
-    shape: Shape
-    generation: Generation
+    shape: SpeakStreamShape
+    generation: SpeakStreamGeneration
     levels: Levels
 
 
-def read_pack_config(file: Path) -> PackConfig:
+def read_pack_config(file: Path) -> SpeakStreamPackConfig:
     """Read the configuration of a pack. ModelError if the file is missing, damaged, or describes
     networks that cannot be built.
     """
-    return read_config(file, PackConfig, _check)
+    return read_config(file, SpeakStreamPackConfig, _check)
 
 
-def _check(config: PackConfig) -> None:
+def _check(config: SpeakStreamPackConfig) -> None:
     if config.generation.hop > config.generation.window:
         raise ValueError("it would speak words it does not know")
     if not config.levels.lowest < config.levels.highest:

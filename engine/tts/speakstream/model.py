@@ -19,10 +19,10 @@ from engine.codec.mel import BANDS, LEVELS
 from engine.nn.cache import KvCache
 from engine.nn.prenet import Prenet
 from engine.nn.transformer import Embedding, Linear, RotaryTable, Transformer
-from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, Shape
+from engine.tts.speakstream.config import BEGIN, BINS, COLUMNS, SPEAKER, SpeakStreamShape
 
 
-class Predicted(NamedTuple):
+class Prediction(NamedTuple):
     """Predictions at positions [B, T] for the next position: logits of its levels [B, T, COLUMNS,
     BANDS, LEVELS], and of its being the last of its unit [B, T].
     """
@@ -34,7 +34,7 @@ class Predicted(NamedTuple):
 class SpeakStreamModel(nn.Module):
     """The network of SpeakStream."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: SpeakStreamShape) -> None:
         super().__init__()
         self.shape = shape
         width = shape.stack.width
@@ -69,10 +69,10 @@ class SpeakStreamModel(nn.Module):
         x: Tensor = self.unit(unit.clamp(min=0)) + self.later(later.clamp(min=0))
         return x * (unit >= 0)[..., None]
 
-    def predict(self, hidden: Tensor) -> Predicted:
+    def predict(self, hidden: Tensor) -> Prediction:
         """Return the predictions from hidden rows [B, T, D]."""
         levels = self.leave(hidden).unflatten(-1, (COLUMNS, BANDS, LEVELS))
-        return Predicted(levels, self.end(hidden)[..., 0])
+        return Prediction(levels, self.end(hidden)[..., 0])
 
     def step(self, x: Tensor, rotary: RotaryTable, cache: KvCache) -> Tensor:
         """Append positions [1, T, D] to the cache. Return the hidden row [1, D] of the last one."""

@@ -31,7 +31,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Sounding:
+class AudibleWord:
     """A word with a sound. `ids`: its phones and marks, with those of silent words before it.
     `phones`: the number of its phones. `first` and `last`: numbers of the first silent word before
     it, which begins together with it, and of the word itself.
@@ -57,13 +57,13 @@ class Sounding:
         return self.ids[-1] in _STOPS
 
 
-class Script:
+class SpeakStreamScript:
     """The words with a sound, in order."""
 
     def __init__(self, table: PhoneTable) -> None:
         self._table = table
         self._marks: tuple[int, ...] = ()  # of words without a sound
-        self.words: list[Sounding] = []
+        self.words: list[AudibleWord] = []
         self.count = 0  # words ever, silent ones too
         self.closed = False
 
@@ -79,7 +79,7 @@ class Script:
             first = self.words[-1].last + 1 if self.words else 0
             spoken = (*self._marks, *ids, *mark)
             phones = len(word.phones)
-            self.words.append(Sounding(spoken, phones, syllables, first, self.count))
+            self.words.append(AudibleWord(spoken, phones, syllables, first, self.count))
             self._marks = ()
         self.count += 1
 
@@ -93,12 +93,12 @@ class Script:
         return range(self.words[-1].last + 1 if self.words else 0, self.count)
 
 
-def text_ids(words: Iterable[Sounding]) -> list[int]:
+def text_ids(words: Iterable[AudibleWord]) -> list[int]:
     """Return the ids of a window's words, each followed by a word mark."""
     return [number for word in words for number in (*word.ids, WORD)]
 
 
-def block(words: list[Sounding], part: Window, *, opening: int) -> list[int]:
+def block(words: list[AudibleWord], part: Window, *, opening: int) -> list[int]:
     """Return the ids before a window's speech. `opening`: END after other speech, SPEAKER at the
     beginning.
     """

@@ -21,9 +21,9 @@ from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import RateRange
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import SyllableMeter, paced
-from engine.tts.speakstream.config import BINS, END, SPEAKER, Generation
+from engine.tts.speakstream.config import BINS, END, SPEAKER, SpeakStreamGeneration
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.script import Script, Window, block, window
+from engine.tts.speakstream.script import SpeakStreamScript, Window, block, window
 from engine.tts.speakstream.tempo import (
     FASTEST_RATE,
     SLOWEST_RATE,
@@ -38,10 +38,10 @@ _CPU: Final = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class ModelParts:
+class SpeakStreamParts:
     """Parts that all sessions of a model share and none may change."""
 
-    generation: Generation
+    generation: SpeakStreamGeneration
     model: SpeakStreamModel
     levels: Levels
     vocoder: Waves
@@ -59,13 +59,13 @@ class ModelParts:
 class SpeakStreamSession(NetworkSession):
     """The TtsSession of SpeakStream."""
 
-    def __init__(self, parts: ModelParts, speaker: Tensor, seed: int) -> None:
+    def __init__(self, parts: SpeakStreamParts, speaker: Tensor, seed: int) -> None:
         """`speaker`: the voice's vector [S]."""
         super().__init__(COLUMN * COLUMN_RATE, parts.rates)
         self._parts = parts
         self._speaker = speaker[None]
         self._phonemizer = WordPhonemizer(parts.espeak)
-        self._script = Script(parts.table)
+        self._script = SpeakStreamScript(parts.table)
         self._segment: Window | None = None  # the one being spoken; None = between two
         self._next = 0  # the word that the next segment begins with
         self._cache = KvCache(parts.model.shape.stack, 1, _CPU, torch.float32)

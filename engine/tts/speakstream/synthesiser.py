@@ -29,16 +29,18 @@ from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.speakstream.config import NAME, read_pack_config
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.session import ModelParts, SpeakStreamSession
+from engine.tts.speakstream.session import SpeakStreamParts, SpeakStreamSession
 from engine.tts.system.synthesiser import SystemSynthesiser, speaker_vector
 
 
-class SpeakStreamSynthesiser(SystemSynthesiser[ModelParts, Tensor]):
+class SpeakStreamSynthesiser(SystemSynthesiser[SpeakStreamParts, Tensor]):
     """SpeakStream as a TtsModel."""
 
     rehearsed = ("One", "two", "three", "four.")
 
-    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+    def __init__(
+        self, parts: SpeakStreamParts, own_voices: tuple[Voice, ...], name: str = NAME
+    ) -> None:
         info = TtsInfo(name, SAMPLE_RATE, parts.rates)
         prepare = speaker_vector(parts.model.shape.speaker_width)
         super().__init__(info, parts, SpeakStreamSession, own_voices, prepare)
@@ -51,7 +53,7 @@ def load(folder: Path, device: str = "cpu") -> SpeakStreamSynthesiser:
     torch.set_num_threads(1)
     config = read_pack_config(folder / CONFIG_FILE)
     shape = config.shape
-    parts = ModelParts(
+    parts = SpeakStreamParts(
         config.generation,
         with_weights(SpeakStreamModel(shape), folder / VOICE_FILE),
         config.levels,

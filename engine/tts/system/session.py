@@ -14,7 +14,7 @@ from engine.tts.base import RateRange, Step
 from engine.tts.session import ANY_RATE, Session
 
 
-class Script(Protocol):
+class PassageScript(Protocol):
     """The text of a passage, word by word."""
 
     def add(self, word: PhonedWord) -> None:
@@ -39,7 +39,7 @@ class PassageSession(NetworkSession):
     state of the networks stays short. A passage begins with its first word.
     """
 
-    _script: Script
+    _script: PassageScript
     _phonemizer: WordPhonemizer
 
     def __init__(

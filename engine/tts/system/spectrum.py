@@ -125,7 +125,7 @@ class Spectrum(nn.Module):
 
 
 @dataclass(frozen=True)
-class Prompt:
+class SpectrumPrompt:
     """The network's state after a voice's prompt: the stack's cache, the last columns [1, V], and
     the speaker's vector [1, 192].
     """
@@ -142,7 +142,7 @@ class Columns:
         self,
         spectrum: Spectrum,
         table: RotaryTable,
-        prompt: Prompt,
+        prompt: SpectrumPrompt,
         generator: torch.Generator,
         *,
         dropout: float,
@@ -173,10 +173,10 @@ class Columns:
         return spectrum.restored(self._last.view(spectrum.shape.columns, -1))
 
 
-def from_nothing(spectrum: Spectrum, speaker: Tensor) -> Prompt:
+def from_nothing(spectrum: Spectrum, speaker: Tensor) -> SpectrumPrompt:
     """Return the state for a voice without a prompt, which is only a vector [1, 192]."""
     cache = KvCache(spectrum.shape.stack, 1, speaker.device, torch.float32)
-    return Prompt(cache, torch.zeros(1, spectrum.shape.values), speaker)
+    return SpectrumPrompt(cache, torch.zeros(1, spectrum.shape.values), speaker)
 
 
 def prepared(
@@ -185,7 +185,7 @@ def prepared(
     inputs: Inputs,
     columns: Tensor,
     share: float,
-) -> Prompt:
+) -> SpectrumPrompt:
     """Return the state after a prompt of P steps with these inputs and `columns` [1, P, V].
     `share`: of the pre-net's dropout.
     """

@@ -8,7 +8,7 @@ ends while more text may come.
 from collections import Counter
 from dataclasses import dataclass
 
-from engine.tts.voxtream.config import DurationToken, Generation
+from engine.tts.voxtream.config import DurationToken, VoxtreamGeneration
 
 LAST_PHONES = 2  # the end rule watches the last two phones
 
@@ -28,7 +28,7 @@ class AlignmentCursor:
     """A cursor on the last phone of the previous frame."""
 
     def __init__(
-        self, start: int, tokens: tuple[DurationToken, ...], generation: Generation
+        self, start: int, tokens: tuple[DurationToken, ...], generation: VoxtreamGeneration
     ) -> None:
         self.last = start
         self._tokens = tokens

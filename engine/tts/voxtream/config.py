@@ -105,7 +105,7 @@ UNBOUNDED: Final = 100.0  # SPS, faster than any speech
 
 
 @dataclass(frozen=True)
-class Generation:
+class VoxtreamGeneration:
     """Constants of generation; the defaults are those of the published weights."""
 
     temperature: Annotated[float, Range(0.01, 100)] = 0.9  # released
@@ -152,7 +152,7 @@ class Generation:
 DURATION_TOKENS: Final = tuple(
     DurationToken(shift, phones) for shift in (0, 1, 2) for phones in (1, 2)
 )
-GENERATION: Final = Generation()
+GENERATION: Final = VoxtreamGeneration()
 
 
 def check_shape(shape: ModelConfig) -> None:

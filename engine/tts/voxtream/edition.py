@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, Generation
+from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, VoxtreamGeneration
 from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
 from engine.tts.voxtream.rate import PER_DECADE, RATE_TABLE, RateTarget
 
@@ -24,12 +24,12 @@ class Edition:
     """
 
     name: str
-    generation: Generation
+    generation: VoxtreamGeneration
     rates: Mapping[float, RateTarget]
     bends_logits: bool = False
     loudness: float | None = None
 
-    def tempered(self, generation: Generation) -> "Edition":
+    def tempered(self, generation: VoxtreamGeneration) -> "Edition":
         """Return the edition with these constants. Their temperature determines the scale of the
         rate's bias.
         """

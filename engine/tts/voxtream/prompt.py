@@ -40,7 +40,7 @@ def rotary_tables(model: VoxtreamModel) -> Tables:
 
 
 @dataclass(frozen=True)
-class Opened:
+class PromptState:
     """The state of an utterance after the prompt: its own temporal cache, and the last column's
     output.
     """
@@ -107,13 +107,13 @@ class PreparedPrompt:
             self._caches[look_ahead] = cache
         return self._caches[look_ahead]
 
-    def open(self, rows: PhoneRows) -> Opened:
+    def open(self, rows: PhoneRows) -> PromptState:
         """Return the temporal state after the prompt, given the phone rows of prompt and first
         text.
         """
         settled = self.cache(rows.look_ahead)
         cache = settled.copy(settled.length)
-        return Opened(cache, self._prefill(cache, rows, self.length))
+        return PromptState(cache, self._prefill(cache, rows, self.length))
 
     def sound_on(self, mimi: Mimi) -> MimiStream:
         """Return a stream of the codec that continues after the prompt's last frames, or after

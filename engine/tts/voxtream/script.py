@@ -75,7 +75,7 @@ class PhoneScript(ABC):
         return self.places.syllables_ended(math.inf if span.ended else span.first)
 
 
-class Script(PhoneScript):
+class VoxtreamScript(PhoneScript):
     """VoXtream2's text: with punctuation, encoded with as much look-ahead as the known
     text allows.
     """

@@ -28,22 +28,22 @@ from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, SyllableMeter, paced
 from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
-from engine.tts.voxtream.config import DURATION_TOKENS, Generation
+from engine.tts.voxtream.config import DURATION_TOKENS, VoxtreamGeneration
 from engine.tts.voxtream.network.frames import FrameMaker, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
-from engine.tts.voxtream.script import PhoneScript, Script
+from engine.tts.voxtream.script import PhoneScript, VoxtreamScript
 from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
 
 OWN_PACE_MS = 1000  # of plain speech; less is too little to measure the voice's own pace
 
 
 @dataclass(frozen=True)
-class ModelParts:
+class VoxtreamParts:
     """Parts that all sessions of a model share and none may change."""
 
-    generation: Generation
+    generation: VoxtreamGeneration
     model: VoxtreamModel
     mimi: Mimi
     table: PhoneTable
@@ -104,11 +104,11 @@ class VoxtreamSession(FrameSession):
     one second of them was measured.
     """
 
-    _script: Script
+    _script: VoxtreamScript
 
     def __init__(
         self,
-        parts: ModelParts,
+        parts: VoxtreamParts,
         prompt: PreparedPrompt,
         fresh_frames: Callable[[], FrameMaker],
         seed: int,
@@ -141,7 +141,7 @@ class VoxtreamSession(FrameSession):
             self._frames = self._fresh_frames()
         self._passage = 0  # frames since the passage began
         self._span = None
-        self._script = Script(self._prompt, self._parts.table, first_word)
+        self._script = VoxtreamScript(self._prompt, self._parts.table, first_word)
         self._cursor = AlignmentCursor(
             self._prompt.last_phone, DURATION_TOKENS, self._parts.generation
         )

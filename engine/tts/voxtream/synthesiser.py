@@ -36,7 +36,7 @@ from engine.tts.voxtream.network.frames import EagerFrames, FrameMaker, GraphFra
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt, prepare, rotary_tables
 from engine.tts.voxtream.rate import RateTarget
-from engine.tts.voxtream.session import ModelParts, VoxtreamSession
+from engine.tts.voxtream.session import VoxtreamParts, VoxtreamSession
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
 
     def __init__(
         self,
-        parts: ModelParts,
+        parts: VoxtreamParts,
         speaker: SpeakerEncoder,
         own_voices: tuple[Voice, ...],
         name: str = VOXTREAM2,
@@ -193,9 +193,9 @@ def load_published(
 
 def _parts(
     edition: Edition, model: VoxtreamModel, mimi: Mimi, table: PhoneTable, espeak: Espeak
-) -> ModelParts:
+) -> VoxtreamParts:
     generation = edition.generation
-    return ModelParts(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
+    return VoxtreamParts(generation, model, mimi, table, espeak, edition.rates, edition.loudness)
 
 
 def encode(

@@ -8,14 +8,18 @@ import pytest
 
 from engine.errors import SettingsError
 from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, Script
-from engine.tts.delays import Frame, Trace, longest_s, timing, trace, words_before_sound
+from engine.tts.delays import FrameTiming, Trace, longest_s, timing, trace, words_before_sound
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.rate import SyllableMeter
 from engine.tts.speeds import FILE, keep, places
 from tests.help.fakes.tts import LostTts
 
 # Four words; the second frame needs the second word, the third the fourth.
-TRACE = Trace(4, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08), Frame(4, 0.01, 0.08)), (0.04, 0.2))
+TRACE = Trace(
+    4,
+    (FrameTiming(1, 0.02, 0.08), FrameTiming(2, 0.01, 0.08), FrameTiming(4, 0.01, 0.08)),
+    (0.04, 0.2),
+)
 
 
 def test_with_all_words_at_once_only_computing_counts_and_slow_ones_leave_silences():

@@ -25,7 +25,7 @@ from engine.tts.llmvox import config as llmvox
 from engine.tts.pack_files import config_json
 from engine.tts.smlle import config as smlle
 from engine.tts.speakstream import config as speakstream
-from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.config import VoxtreamGeneration
 from engine.tts.voxtream.files import pack as starter
 from engine.tts.voxtream.rate import RATE_TABLE
 from engine.tts.voxtream.voxtream1 import config as voxtream
@@ -40,18 +40,25 @@ VOXTREAM = replace(SMALL, audio_window=256, phone_window=256)
 SYSTEMS: dict[str, tuple[Any, Any]] = {
     "llmvox": (
         llmvox,
-        llmvox.PackConfig("mine", SHAPE, llmvox.Generation()),
+        llmvox.LlmVoxPackConfig("mine", SHAPE, llmvox.LlmVoxGeneration()),
     ),
-    "smlle": (smlle, smlle.PackConfig("mine", SMLLE, smlle.Generation())),
+    "smlle": (smlle, smlle.SmllePackConfig("mine", SMLLE, smlle.SmlleGeneration())),
     "speakstream": (
         speakstream,
-        speakstream.PackConfig("mine", SPEAKSTREAM, speakstream.Generation(), Levels(-6.0, 2.0)),
+        speakstream.SpeakStreamPackConfig(
+            "mine", SPEAKSTREAM, speakstream.SpeakStreamGeneration(), Levels(-6.0, 2.0)
+        ),
     ),
     "starter": (
         starter,
-        starter.PackConfig("mine", STARTER.voice, Generation(highest_rate=3.0), RATE_TABLE),
+        starter.VoxtreamPackConfig(
+            "mine", STARTER.voice, VoxtreamGeneration(highest_rate=3.0), RATE_TABLE
+        ),
     ),
-    "voxtream": (voxtream, voxtream.PackConfig("mine", VOXTREAM, voxtream.Generation())),
+    "voxtream": (
+        voxtream,
+        voxtream.Voxtream1PackConfig("mine", VOXTREAM, voxtream.Voxtream1Generation()),
+    ),
 }
 NAMED = {"1.0": "counts|weight", "nan": "rate"}  # what is wrong of these
 ALL = [*SYSTEMS]

@@ -29,7 +29,7 @@ from engine.translatable import Translatable
 from engine.tts.base import Progress
 from engine.tts.llmvox.config import NOTHING, TEXT_END, WORD
 from engine.tts.llmvox.published import paths
-from engine.tts.llmvox.published.model import UNITS, Shape
+from engine.tts.llmvox.published.model import UNITS, PublishedShape
 
 REFETCH: Final = Translatable("Fetch the model again.")
 END: Final = 453  # the entry of the codebook that ends the speech
@@ -128,7 +128,7 @@ def _check(source: str, store: Store, progress: Progress) -> None:
 # -------------------------------------------------------------------- the network
 
 
-def _network() -> tuple[Tensors, Shape]:
+def _network() -> tuple[Tensors, PublishedShape]:
     file = paths.pickle_of(paths.NETWORK)
     content = _table(paths.NETWORK)
     weights = {
@@ -147,7 +147,7 @@ def _network() -> tuple[Tensors, Shape]:
         raise _strange(file, "LLMVoX", error) from error
 
 
-def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
+def _shape(tensors: Mapping[str, Tensor], heads: Any) -> PublishedShape:
     """Read the shape from the tensors. The number of heads is not in them."""
     positions, width = tensors["position.weight"].shape
     tokens, entry = tensors["codebook.weight"].shape
@@ -159,7 +159,7 @@ def _shape(tensors: Mapping[str, Tensor], heads: Any) -> Shape:
     if text + entry != width:
         raise ValueError(f"vectors of {text} and {entry} numbers for {width}")
     stack = TransformerConfig(layers, width, heads, heads, hidden)
-    return Shape(stack, tokens - 1, positions, entry, text)
+    return PublishedShape(stack, tokens - 1, positions, entry, text)
 
 
 def _end_last(rows: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from engine.nn.packed.quantise import fills_blocks
 from engine.nn.transformer import Block, Embedding, Linear, TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.llmvox.config import NOTHING, WORD
-from engine.tts.llmvox.model import Predicted
+from engine.tts.llmvox.model import Prediction
 
 UNITS: Final = NOTHING + 1  # bytes, and three marks
 TOKEN_SAMPLES: Final = 320
@@ -28,7 +28,7 @@ _NORM_EPS: Final = 1e-8
 
 
 @dataclass(frozen=True)
-class Shape:
+class PublishedShape:
     """Shape of a checkpoint. `tokens` does not count the entry of the end; `entry` and `text` are
     the widths of a token's and a unit's vector, `positions` is the longest sentence.
     """
@@ -40,7 +40,9 @@ class Shape:
     text: Annotated[int, Range(1, 4096)] = 256
 
 
-PUBLISHED: Final = Shape(TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072))
+PUBLISHED: Final = PublishedShape(
+    TransformerConfig(layers=4, width=768, heads=8, kv_heads=8, hidden=3072)
+)
 
 
 class PublishedModel(nn.Module):
@@ -48,7 +50,7 @@ class PublishedModel(nn.Module):
     and also stands in place of the token before the first one.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: PublishedShape) -> None:
         super().__init__()
         self.shape = shape
         width = shape.stack.width
@@ -91,7 +93,7 @@ class PublishedReplica:
     def length(self) -> int:
         return self._cache.length
 
-    def predict(self, unit: int, before: int) -> Predicted:
+    def predict(self, unit: int, before: int) -> Prediction:
         """Return the predictions. The network has no output for onsets of words; they are estimated
         from the number of bytes read.
         """
@@ -105,9 +107,9 @@ class PublishedReplica:
             self._due.popleft()
         if unit == WORD:
             self._due.append((place + 1) * TOKENS_PER_UNIT)
-        return Predicted(model.leave(hidden)[0, -1], torch.tensor(1.0 if begins else -1.0))
+        return Prediction(model.leave(hidden)[0, -1], torch.tensor(1.0 if begins else -1.0))
 
-    def say(self, token: int, predicted: Predicted) -> int:
+    def say(self, token: int, predicted: Prediction) -> int:
         return int(self.length == 1 or float(predicted.onset) > 0)
 
     def restart(self) -> None:

@@ -13,9 +13,9 @@ from torch import Tensor
 from engine.audio.ending import Ending
 from engine.codec.small_parts import SAMPLE_RATE
 from engine.codec.wavtokenizer import WavTokenizer
-from engine.tts.llmvox.config import Generation
+from engine.tts.llmvox.config import LlmVoxGeneration
 from engine.tts.llmvox.published.model import TOKEN_SAMPLES, PublishedModel, PublishedReplica
-from engine.tts.llmvox.session import Lane, Parts, ReplicaSession
+from engine.tts.llmvox.session import Lane, ReplicaSession, SessionParts
 from engine.tts.llmvox.units import ByteUnits, UnitWord
 
 REPLICAS: Final = 2
@@ -24,10 +24,10 @@ TOKENS_PER_BYTE: Final = 8
 
 
 @dataclass(frozen=True)
-class ModelParts:
+class PublishedParts:
     """Parts that all sessions of a model share and none may change."""
 
-    generation: Generation
+    generation: LlmVoxGeneration
     model: PublishedModel
     codec: WavTokenizer
 
@@ -52,11 +52,11 @@ class SentenceBytes(ByteUnits):
 class PublishedSession(ReplicaSession):
     """The TtsSession of the published LLMVoX, without control of the rate."""
 
-    def __init__(self, parts: ModelParts) -> None:
+    def __init__(self, parts: PublishedParts) -> None:
         model, self._windows = parts.model, parts.codec.open()
         vectors = model.codebook.weight
         super().__init__(
-            Parts(
+            SessionParts(
                 parts.generation,
                 SentenceBytes(model.shape.positions // TOKENS_PER_BYTE),
                 tuple(PublishedReplica(model) for _ in range(REPLICAS)),

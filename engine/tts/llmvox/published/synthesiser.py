@@ -21,18 +21,18 @@ from engine.nn.weights_file import load_network, read_shape
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts.base import Progress, TtsInfo, Voice
-from engine.tts.llmvox.config import Generation
+from engine.tts.llmvox.config import LlmVoxGeneration
 from engine.tts.llmvox.published.conversion import REFETCH, converted_codec, converted_network
-from engine.tts.llmvox.published.model import PublishedModel, Shape
+from engine.tts.llmvox.published.model import PublishedModel, PublishedShape
 from engine.tts.llmvox.published.paths import NAME, VOICE, is_fetched
-from engine.tts.llmvox.published.session import ModelParts, PublishedSession
+from engine.tts.llmvox.published.session import PublishedParts, PublishedSession
 from engine.tts.packs import not_fetched
 from engine.tts.system.synthesiser import SystemSynthesiser, speech_device
 
 # The public server's first chunk of 10 tokens, plus those that the windows hold back, and the
 # paper's growth. Beyond 80 tokens (1.1 s) chunks need not grow: windows overlap, and a step must
 # not take long. A token that is repeated for 2 s is not a pause.
-GENERATION: Final = Generation(
+GENERATION: Final = LlmVoxGeneration(
     first_chunk=10 + AHEAD,
     growth=2,
     largest_chunk=80,
@@ -45,10 +45,10 @@ FEWEST_POSITIONS: Final = 256  # room for the longest word
 THREADS: Final = 2  # the window and the audio devices need the other cores
 
 
-class PublishedSynthesiser(SystemSynthesiser[ModelParts, None]):
+class PublishedSynthesiser(SystemSynthesiser[PublishedParts, None]):
     """The published LLMVoX as a TtsModel."""
 
-    def __init__(self, parts: ModelParts) -> None:
+    def __init__(self, parts: PublishedParts) -> None:
         note = Translatable(
             "Its codec hears {ms} ms ahead: so much later its speech begins.", ms=AHEAD_MS
         )
@@ -80,7 +80,7 @@ def ready(
     device: torch.device,
     *,
     packed: bool = True,
-) -> ModelParts:
+) -> PublishedParts:
     """Move the parts to the device, for inference only; the processor uses 8-bit products."""
     threads = min(THREADS, os.cpu_count() or 1)
     torch.set_num_threads(threads)
@@ -89,12 +89,12 @@ def ready(
     if device.type == "cpu" and packed:
         model.pack(threads=threads)
     return_freed_memory()
-    return ModelParts(GENERATION, model, WavTokenizer(decoder))
+    return PublishedParts(GENERATION, model, WavTokenizer(decoder))
 
 
 def _model_of(text: str) -> PublishedModel:
     """Create the model of a configuration. ValueError for a shape that cannot be built."""
-    shape = read_shape(Shape, text)
+    shape = read_shape(PublishedShape, text)
     if shape.positions < FEWEST_POSITIONS:
         raise ValueError(f"a shape of {shape}")
     return PublishedModel(shape)

@@ -22,7 +22,7 @@ from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.transformer import Block, Linear, RotaryTable, Transformer, TransformerConfig
 from engine.nn.weights_file import check_shapes, not_finite
 from engine.translatable import Translatable
-from engine.tts.voxtream.config import Generation, ModelConfig
+from engine.tts.voxtream.config import ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.network.acoustic import PackedAcoustics
 from engine.tts.voxtream.network.model import VoxtreamModel
 
@@ -90,7 +90,7 @@ def _stack_shapes(prefix: str, stack: TransformerConfig) -> dict[str, tuple[int,
 def load_weights(
     source: Source,
     config: ModelConfig,
-    generation: Generation,
+    generation: VoxtreamGeneration,
     precision: Precision,
     target: Target,
     *,

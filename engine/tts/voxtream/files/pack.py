@@ -30,24 +30,24 @@ from engine.tts.speaker.small import load_small_speaker
 from engine.tts.voxtream.config import (
     DURATION_TOKENS,
     SPECIAL_CODES,
-    Generation,
     ModelConfig,
+    VoxtreamGeneration,
     check_shape,
 )
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 from engine.tts.voxtream.rate import RATE, RateTarget
-from engine.tts.voxtream.session import ModelParts
+from engine.tts.voxtream.session import VoxtreamParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from engine.typed_values import WrongValue, build, drop_settled
 
 
 @dataclass(frozen=True)
-class PackConfig:
+class VoxtreamPackConfig:
     """Contents of a pack's config.json."""
 
     name: str
     shape: ModelConfig
-    generation: Generation
+    generation: VoxtreamGeneration
     rates: Mapping[float, RateTarget]
 
 
@@ -62,35 +62,35 @@ def load_pack(folder: Path, precision: Precision, target: Target) -> VoxtreamSyn
     codec.tune()
     speaker = load_small_speaker(folder / SPEAKER_FILE)
     edition = edition_of(folder)
-    parts = ModelParts(config.generation, model, codec, table, Espeak(), config.rates)
+    parts = VoxtreamParts(config.generation, model, codec, table, Espeak(), config.rates)
     pack_voices = named_voices(folder / VOICES_FOLDER, f"{config.name} {edition}")
     return_freed_memory()
     return VoxtreamSynthesiser(parts, speaker, pack_voices, config.name, edition=edition)
 
 
-def read_pack_config(file: Path) -> PackConfig:
+def read_pack_config(file: Path) -> VoxtreamPackConfig:
     """Read a pack's configuration. ModelError when the file is missing, damaged, or describes
     networks that cannot be built.
     """
-    return read_config(file, PackConfig, _check, _made)
+    return read_config(file, VoxtreamPackConfig, _check, _made)
 
 
-def _made(entries: dict[str, Any]) -> PackConfig:
+def _made(entries: dict[str, Any]) -> VoxtreamPackConfig:
     """Build the configuration; older packs lack some constants of generation."""
     shape, rates = entries.get("shape"), entries.get("rates")
     if not isinstance(shape, dict) or not isinstance(rates, dict):
         raise WrongValue("it lacks shapes or rates")
     drop_settled(shape, special_codes=SPECIAL_CODES)
     table = {float(n): build(RateTarget, row, "rates", defaults=False) for n, row in rates.items()}
-    return PackConfig(
+    return VoxtreamPackConfig(
         entries.get("name", ""),
         build(ModelConfig, shape, "shape", defaults=False),
-        build(Generation, entries.get("generation"), "generation"),
+        build(VoxtreamGeneration, entries.get("generation"), "generation"),
         dict(sorted(table.items())),
     )
 
 
-def _check(config: PackConfig) -> None:
+def _check(config: VoxtreamPackConfig) -> None:
     """Raise ValueError for values that do not fit each other."""
     shape = config.shape
     for rate in config.rates:

@@ -47,7 +47,7 @@ _CONSTANTS: Final = {
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedConfig:
     """The configuration of published weights. `edition`: with the changes in the folder's files.
     `language`: as espeak names it.
     """
@@ -97,12 +97,12 @@ class _Rate:
     cfg_gamma: float
 
 
-def read_published(folder: Path, edition: Edition) -> Published:
+def read_published(folder: Path, edition: Edition) -> PublishedConfig:
     """Read the folder. ModelError names a file that is missing, damaged or unusable."""
     shape = read_config(folder / CONFIG)
     settings = _settings(folder)
     vocabulary = shape.phone_vocabulary
-    return Published(
+    return PublishedConfig(
         shape,
         _edition(folder, edition, settings, shape),
         read_published_table(folder / PHONES, vocabulary, settings.ids()),

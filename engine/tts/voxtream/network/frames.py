@@ -17,11 +17,11 @@ from engine.nn.cache import FixedKvCache, KvCache
 from engine.nn.graphs import Graphed
 from engine.tts.voxtream.config import ROWS
 from engine.tts.voxtream.network.model import Controls, VoxtreamModel
-from engine.tts.voxtream.prompt import Opened, PreparedPrompt, Tables
+from engine.tts.voxtream.prompt import PreparedPrompt, PromptState, Tables
 
 
 @dataclass(frozen=True)
-class Made:
+class DrawnFrame:
     """The duration token of a frame, and the samples [S] of the frame before it, both
     on the host.
     """
@@ -35,13 +35,13 @@ class FrameMaker(Protocol):
     as the temporal transformer's window holds after the prompt.
     """
 
-    def first(self, opened: Opened, controls: Tensor) -> int:
+    def first(self, opened: PromptState, controls: Tensor) -> int:
         """Draw the first frame after the prompt. Return its duration token. Its samples come with
         the next frame, which computes its acoustic codes.
         """
         ...
 
-    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> DrawnFrame:
         """Draw a frame. `phones`: the phone vector [B, D] of the frame before; `said`: the ids of
         that frame's first and last phone.
         """
@@ -77,7 +77,7 @@ class EagerFrames:
         self._cache: KvCache | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
-    def first(self, opened: Opened, controls: Tensor) -> int:
+    def first(self, opened: PromptState, controls: Tensor) -> int:
         prompt, model = self.prompt, self.prompt.model
         self._cache = opened.cache
         choice = model.choose(opened.hidden, spread(controls, model))
@@ -86,7 +86,7 @@ class EagerFrames:
         self._codes = torch.cat((choice.code, prompt.last_acoustic), dim=1)
         return int(choice.token)
 
-    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> DrawnFrame:
         prompt, model, cache = self.prompt, self.prompt.model, self._cache
         assert cache is not None, "first() comes first"
         columns = model.columns(phones[:, None], self._codes[:, :, None].expand(ROWS, -1, -1))
@@ -101,7 +101,7 @@ class EagerFrames:
         self._codes = torch.cat((choice.code, acoustic), dim=1)
         phone_ids = spoken.new_tensor(said).view(1, -1, 1)
         pcm = self._mimi.decode_frame(self._stream, spoken[:, :, None], phone_ids)
-        return Made(int(choice.token), pcm[0, 0].float().cpu())
+        return DrawnFrame(int(choice.token), pcm[0, 0].float().cpu())
 
     def close(self) -> None:
         self._cache = None
@@ -147,7 +147,7 @@ class GraphFrames:
         if prompt.heard.shape[-1]:
             self._mimi.decode_frame(self._stream, prompt.heard)
 
-    def first(self, opened: Opened, controls: Tensor) -> int:
+    def first(self, opened: PromptState, controls: Tensor) -> int:
         assert self._prompt is not None, "serve() comes first"
         model = self._model
         self._cache.load(opened.cache)
@@ -155,14 +155,14 @@ class GraphFrames:
         self._codes.copy_(torch.cat((choice.code, self._prompt.last_acoustic), dim=1))
         return int(choice.token)
 
-    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> DrawnFrame:
         self._phones.copy_(phones)
         self._said.copy_(torch.tensor(said).view(1, -1, 1))
         self._controls.copy_(controls)  # free: the frame before was waited for
         self._steering.copy_(self._controls, non_blocking=True)
         (out,) = self._graph()
         host = out.cpu()  # the frame's only sync
-        return Made(int(host[FRAME_SAMPLES]), host[:FRAME_SAMPLES].clone())
+        return DrawnFrame(int(host[FRAME_SAMPLES]), host[:FRAME_SAMPLES].clone())
 
     def close(self) -> None:
         self._prompt = None

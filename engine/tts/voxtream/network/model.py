@@ -19,7 +19,7 @@ from engine.nn.packed.modules import PackedTransformer
 from engine.nn.packed.tail_stack import PackedTail
 from engine.nn.sampling import draw_nucleus, draw_top, guide
 from engine.nn.transformer import Cache, Embedding, Linear, RotaryTable, Rotation, Transformer
-from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, Generation, ModelConfig
+from engine.tts.voxtream.config import ROWS, VOXTREAM2_SHAPE, ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.network.acoustic import AcousticSteps, PackedAcoustics
 
 
@@ -46,7 +46,7 @@ class Choice:
 class VoxtreamModel(nn.Module):
     """The weights, and functions of them. Products may be plain or packed (see checkpoint.py)."""
 
-    def __init__(self, config: ModelConfig, generation: Generation) -> None:
+    def __init__(self, config: ModelConfig, generation: VoxtreamGeneration) -> None:
         super().__init__()
         self.config = config
         self.generation = generation

@@ -28,7 +28,7 @@ MOVES_ON: Final = 2  # the first of them that leaves the last phone
 
 
 @dataclass(frozen=True)
-class Generation:
+class Voxtream1Generation:
     """Constants of generation."""
 
     temperature: Annotated[float, Range(0.01, 100)] = 0.9  # released
@@ -50,29 +50,29 @@ MIN_LOOK_AHEAD: Final = 1  # phone; without it a frame has to wait (VoXtream, 2)
 
 
 @dataclass(frozen=True)
-class PackConfig:
+class Voxtream1PackConfig:
     """Contents of a pack's config.json."""
 
     name: str
     shape: ModelConfig
-    generation: Generation
+    generation: Voxtream1Generation
     system: str = NAME
     frozen: str = ""  # hash of the FROZEN tensors of the built-in voice; "" = in the pack itself
 
 
-def read_pack_config(file: Path) -> PackConfig:
+def read_pack_config(file: Path) -> Voxtream1PackConfig:
     """Read a pack's configuration. ModelError when the file is missing, damaged, or describes
     networks that cannot be built.
     """
-    return read_config(file, PackConfig, _check, _made)
+    return read_config(file, Voxtream1PackConfig, _check, _made)
 
 
-def _made(entries: dict[str, Any]) -> PackConfig:
+def _made(entries: dict[str, Any]) -> Voxtream1PackConfig:
     drop_settled(entries.get("shape"), special_codes=SPECIAL_CODES)
-    return build(PackConfig, entries, defaults=False)
+    return build(Voxtream1PackConfig, entries, defaults=False)
 
 
-def _check(config: PackConfig) -> None:
+def _check(config: Voxtream1PackConfig) -> None:
     shape, generation = config.shape, config.generation
     check_system(config.system, NAME)
     check_shape(shape)

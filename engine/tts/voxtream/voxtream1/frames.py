@@ -13,14 +13,18 @@ from engine.codec.mimi import Mimi
 from engine.nn.cache import KvCache
 from engine.nn.sampling import draw_top, race_noise
 from engine.nn.transformer import RotaryTable, causal_mask
-from engine.tts.voxtream.network.frames import Made
+from engine.tts.voxtream.network.frames import DrawnFrame
 from engine.tts.voxtream.network.model import Choice, VoxtreamModel
-from engine.tts.voxtream.prompt import Opened, PreparedPrompt
-from engine.tts.voxtream.voxtream1.config import MOVES_ON, Generation
+from engine.tts.voxtream.prompt import PreparedPrompt, PromptState
+from engine.tts.voxtream.voxtream1.config import MOVES_ON, Voxtream1Generation
 
 
 def choose(
-    model: VoxtreamModel, hidden: Tensor, generation: Generation, noise: Tensor, least: int = 0
+    model: VoxtreamModel,
+    hidden: Tensor,
+    generation: Voxtream1Generation,
+    noise: Tensor,
+    least: int = 0,
 ) -> Choice:
     """Draw the frame's label (duration token and semantic code) from the most likely ones, given
     hidden [1, D] and noise [1, top]. Tokens before `least` are not allowed.
@@ -38,7 +42,7 @@ def acoustic_codes(
     opening: Tensor,
     table: RotaryTable,
     cache: KvCache,
-    generation: Generation,
+    generation: Voxtream1Generation,
     noise: Tensor,
 ) -> Tensor:
     """Draw the acoustic codes of a frame [1, K - 1]. `opening` [1, 2, D]: temporal output plus
@@ -64,16 +68,16 @@ def embedded(model: VoxtreamModel, codebook: int, code: Tensor) -> Tensor:
     return row.to(model.dtype)
 
 
-def _draw(logits: Tensor, generation: Generation, noise: Tensor) -> Tensor:
+def _draw(logits: Tensor, generation: Voxtream1Generation, noise: Tensor) -> Tensor:
     """Draw one of the `top` most likely entries of logits [1, V], [1, 1]."""
     probabilities = (logits / generation.temperature).softmax(-1)
     return draw_top(probabilities, generation.top, noise.to(logits.device))
 
 
-class FrameMaker:
+class Voxtream1Frames:
     """Makes the frames of one passage: first() once, then next() for each."""
 
-    def __init__(self, prompt: PreparedPrompt, mimi: Mimi, generation: Generation) -> None:
+    def __init__(self, prompt: PreparedPrompt, mimi: Mimi, generation: Voxtream1Generation) -> None:
         model = prompt.model
         self._prompt, self._model, self._generation = prompt, model, generation
         self._mimi, self._stream = mimi, mimi.open()
@@ -81,7 +85,7 @@ class FrameMaker:
         self._cache: KvCache | None = None
         self._codes = prompt.last_acoustic  # [1, K] once the first frame is drawn
 
-    def first(self, opened: Opened, generator: torch.Generator) -> int:
+    def first(self, opened: PromptState, generator: torch.Generator) -> int:
         """Draw the first frame after the prompt. Return its duration token, which always moves on;
         in the released loop the voice may stay in the pause after the prompt. The frame's acoustic
         codes and samples come with the next frame.
@@ -92,7 +96,7 @@ class FrameMaker:
         self._codes = torch.cat((choice.code, self._prompt.last_acoustic), dim=1)
         return int(choice.token)
 
-    def next(self, phones: Tensor, said: tuple[int, int], generator: torch.Generator) -> Made:
+    def next(self, phones: Tensor, said: tuple[int, int], generator: torch.Generator) -> DrawnFrame:
         """Draw a frame, given the phone vector [1, D] and the phone ids of the frame before."""
         model, generation, prompt = self._model, self._generation, self._prompt
         cache = self._cache
@@ -114,4 +118,4 @@ class FrameMaker:
         codes = torch.cat((self._codes[:, :1], acoustic), dim=1)
         self._codes = torch.cat((choice.code, acoustic), dim=1)
         pcm = self._mimi.decode_frame(self._stream, codes[:, :, None], phone_ids)
-        return Made(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync
+        return DrawnFrame(int(choice.token), pcm[0, 0].float().cpu())  # the frame's only sync

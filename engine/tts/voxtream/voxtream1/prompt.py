@@ -14,7 +14,7 @@ from engine.tts.voxtream.prompt import PreparedPrompt, Tables
 
 
 @dataclass(frozen=True)
-class Prompt:
+class AlignedPrompt:
     """The contents of a voice: codes [K, P], phone ids [Q], the first and last phone of each frame
     [P, 2], and the speaker's vector [W].
     """
@@ -25,7 +25,7 @@ class Prompt:
     speaker: Tensor
 
 
-def prepare(model: VoxtreamModel, tables: Tables, prompt: Prompt) -> PreparedPrompt:
+def prepare(model: VoxtreamModel, tables: Tables, prompt: AlignedPrompt) -> PreparedPrompt:
     """Prepare a prompt. Position 0 of its sequence is `bos`."""
     device = model.device
     text = torch.cat((torch.tensor([BOS]), prompt.phones)).to(device)

@@ -12,10 +12,10 @@ from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.script import PhoneScript
-from engine.tts.voxtream.voxtream1.config import TOKENS, Generation
+from engine.tts.voxtream.voxtream1.config import TOKENS, Voxtream1Generation
 
 
-class Script(PhoneScript):
+class Voxtream1Script(PhoneScript):
     """VoXtream's text: without punctuation, so a phone's index is its sequence position."""
 
     def __init__(self, prompt: PreparedPrompt, table: PhoneTable, first_word: int = 0) -> None:
@@ -58,13 +58,13 @@ class Cursor:
     text.
     """
 
-    def __init__(self, start: int, generation: Generation) -> None:
+    def __init__(self, start: int, generation: Voxtream1Generation) -> None:
         self.last = start  # phone of the frame before
         self.left: int | None = None  # frames to be made; None = the end is not reached
         self._held = 0  # frames in a row that stayed
         self._generation = generation
 
-    def advance(self, token: int, script: Script) -> Span:
+    def advance(self, token: int, script: Voxtream1Script) -> Span:
         """Move by the token drawn with a frame. Return the phones of the frame after it."""
         step = TOKENS[token]
         self._held = self._held + 1 if step.shift == 0 else 0

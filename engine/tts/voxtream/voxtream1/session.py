@@ -21,28 +21,28 @@ from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
 from engine.tts.voxtream.session import FrameSession
-from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Generation
-from engine.tts.voxtream.voxtream1.frames import FrameMaker
-from engine.tts.voxtream.voxtream1.script import Cursor, Script
+from engine.tts.voxtream.voxtream1.config import MIN_LOOK_AHEAD, Voxtream1Generation
+from engine.tts.voxtream.voxtream1.frames import Voxtream1Frames
+from engine.tts.voxtream.voxtream1.script import Cursor, Voxtream1Script
 
 
 @dataclass(frozen=True)
-class ModelParts:
+class Voxtream1Parts:
     """Parts that all sessions of a model share and none may change."""
 
-    generation: Generation
+    generation: Voxtream1Generation
     model: VoxtreamModel
     mimi: Mimi
     table: PhoneTable
     espeak: Espeak
 
 
-class VoxtreamSession(FrameSession):
+class Voxtream1Session(FrameSession):
     """The TtsSession of VoXtream, without control of the rate."""
 
-    _script: Script
+    _script: Voxtream1Script
 
-    def __init__(self, parts: ModelParts, prompt: PreparedPrompt, seed: int) -> None:
+    def __init__(self, parts: Voxtream1Parts, prompt: PreparedPrompt, seed: int) -> None:
         super().__init__(SAMPLE_RATE, parts.espeak)
         self._parts = parts
         self._prompt = prompt
@@ -51,9 +51,9 @@ class VoxtreamSession(FrameSession):
 
     def _begin_passage(self, first_word: int) -> None:
         parts, prompt = self._parts, self._prompt
-        self._script = Script(prompt, parts.table, first_word)
+        self._script = Voxtream1Script(prompt, parts.table, first_word)
         self._cursor = Cursor(prompt.last_phone, parts.generation)
-        self._frames = FrameMaker(prompt, parts.mimi, parts.generation)
+        self._frames = Voxtream1Frames(prompt, parts.mimi, parts.generation)
         self._span = None
         self._frame_count = 0  # frames of the passage
 

@@ -37,27 +37,29 @@ from engine.tts.voxtream.files.loading import target
 from engine.tts.voxtream.files.pack import read_pack_config as read_built_in_config
 from engine.tts.voxtream.files.paths import NAME as STARTER
 from engine.tts.voxtream.prompt import PreparedPrompt, rotary_tables
-from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, PackConfig, read_pack_config
-from engine.tts.voxtream.voxtream1.prompt import Prompt, prepare
-from engine.tts.voxtream.voxtream1.session import ModelParts, VoxtreamSession
+from engine.tts.voxtream.voxtream1.config import FROZEN, NAME, Voxtream1PackConfig, read_pack_config
+from engine.tts.voxtream.voxtream1.prompt import AlignedPrompt, prepare
+from engine.tts.voxtream.voxtream1.session import Voxtream1Parts, Voxtream1Session
 
 REMAKE: Final = Translatable("Make the voice pack again.")
 
 
-class VoxtreamSynthesiser(SystemSynthesiser[ModelParts, PreparedPrompt]):
+class Voxtream1Synthesiser(SystemSynthesiser[Voxtream1Parts, PreparedPrompt]):
     """VoXtream as a TtsModel. Its voices are prompts with their text, aligned."""
 
-    def __init__(self, parts: ModelParts, own_voices: tuple[Voice, ...], name: str = NAME) -> None:
+    def __init__(
+        self, parts: Voxtream1Parts, own_voices: tuple[Voice, ...], name: str = NAME
+    ) -> None:
         model, tables = parts.model, rotary_tables(parts.model)
         info = TtsInfo(name, SAMPLE_RATE, rate_range=None, device=model.device.type)
 
         def prompted(voice: Voice) -> PreparedPrompt:
             return prepare(model, tables, checked_prompt(voice, model.config))
 
-        super().__init__(info, parts, VoxtreamSession, own_voices, prompted)
+        super().__init__(info, parts, Voxtream1Session, own_voices, prompted)
 
 
-def load(folder: Path, device: str) -> VoxtreamSynthesiser:
+def load(folder: Path, device: str) -> Voxtream1Synthesiser:
     """Load the pack's model and named voices on a device ('auto' = the CPU, because a frame's
     products are small). The ModelError names the file that is missing or wrong.
     """
@@ -66,7 +68,7 @@ def load(folder: Path, device: str) -> VoxtreamSynthesiser:
     return load_pack(folder, precision_on(place), place)
 
 
-def load_pack(folder: Path, precision: Precision, place: Target) -> VoxtreamSynthesiser:
+def load_pack(folder: Path, precision: Precision, place: Target) -> Voxtream1Synthesiser:
     """Load a pack as load() does. The heads and the depth transformer stay plain, because packed
     ones cannot draw codes.
     """
@@ -77,10 +79,10 @@ def load_pack(folder: Path, precision: Precision, place: Target) -> VoxtreamSynt
         model = load_weights(weights, shape, GENERATION, precision, place, heads=Precision.FLOAT)
     codec = load_small(folder / CODEC_FILE, place.device)
     codec.tune()
-    parts = ModelParts(config.generation, model, codec, table, Espeak())
+    parts = Voxtream1Parts(config.generation, model, codec, table, Espeak())
     named = named_voices(folder / VOICES_FOLDER, config.name)
     return_freed_memory()
-    return VoxtreamSynthesiser(parts, named, config.name)
+    return Voxtream1Synthesiser(parts, named, config.name)
 
 
 def frozen_hash(file: Path) -> str:
@@ -88,7 +90,7 @@ def frozen_hash(file: Path) -> str:
     return tensors_hash(file, lambda name: name.startswith(FROZEN))
 
 
-class _Lent:
+class _CombinedWeights:
     """The weights of a pack, completed by the FROZEN weights of the built-in voice."""
 
     def __init__(self, own: PublishedFile, lender: PublishedFile) -> None:
@@ -100,7 +102,9 @@ class _Lent:
 
 
 @contextmanager
-def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent]:
+def _weights(
+    folder: Path, config: Voxtream1PackConfig
+) -> Iterator[PublishedFile | _CombinedWeights]:
     """Open the weights of a pack. ModelError when they are incomplete, or when the pack was made
     with another built-in voice.
     """
@@ -120,10 +124,10 @@ def _weights(folder: Path, config: PackConfig) -> Iterator[PublishedFile | _Lent
         PublishedFile(built_in / VOICE_FILE, shape) as lender,
         PublishedFile(folder / VOICE_FILE, config.shape, without=FROZEN) as own,
     ):
-        yield _Lent(own, lender)
+        yield _CombinedWeights(own, lender)
 
 
-def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
+def checked_prompt(voice: Voice, shape: ModelConfig) -> AlignedPrompt:
     """Return the prompt in the voice's tensors: codes [K, P], phones [Q], spans [P, 2] that advance
     by at most one phone a frame and end on the last, and the speaker's vector [W]. InvalidInput
     when they do not fit the model.
@@ -135,7 +139,9 @@ def checked_prompt(voice: Voice, shape: ModelConfig) -> Prompt:
         raise unfit(voice, f"{len(phones)} phones")
     if spans.shape != (codes.shape[1], 2) or not _walks(spans, len(phones)):
         raise unfit(voice, "'spans' that are no prompt's")
-    return Prompt(codes, phones, spans, real_numbers(voice, "speaker", (shape.speaker_width,)))
+    return AlignedPrompt(
+        codes, phones, spans, real_numbers(voice, "speaker", (shape.speaker_width,))
+    )
 
 
 def _walks(spans: Tensor, phones: int) -> bool:

@@ -17,13 +17,13 @@ from engine.training.voxtream.losses import (
     phone_rows,
     temporal_hidden,
 )
-from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.config import VoxtreamGeneration
 from engine.tts.voxtream.prompt import rotary_tables
 from engine.tts.voxtream.voxtream1.config import TOKENS
 from tests.engine.training.voxtream.test_voxtream import WALK, encoded
 
 PROMPT = 6
-PLAIN = Generation(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
+PLAIN = VoxtreamGeneration(temperature=0.5, top_codes=1, acoustic_guidance=1.0, speaker_weight=1.0)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_drawn_is_what_a_sessions_model_draws(tiny, system, lesson_of):
 def test_an_utterance_is_drawn_once_and_the_same_by_another_process(tiny):
     said = [encoded(WALK, 4, seed=1), replace(encoded(WALK, 2, seed=2), place=1)]
     torch.manual_seed(3)
-    model = fresh_model(model_config(tiny), Generation())
+    model = fresh_model(model_config(tiny), VoxtreamGeneration())
     one, other = (draw.CodeDraws(tiny, model, {1: said}) for _ in range(2))
     first = [one.codes(each) for each in said]
     torch.manual_seed(4)

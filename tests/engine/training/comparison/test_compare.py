@@ -11,12 +11,12 @@ from engine.training.corpus import grammar
 from engine.training.evaluation.figures import FIGURES, UNMEASURED
 from engine.training.evaluation.parts import Results
 from engine.tts import packs
-from engine.tts.delays import Frame, Trace
+from engine.tts.delays import FrameTiming, Trace
 from tests.engine.training.conftest import judged
 from tests.engine.tts.llmvox.small_model import write_pack
 
 NOTHING = Results()
-TRACE = Trace(2, (Frame(1, 0.02, 0.08), Frame(2, 0.01, 0.08)), (0.01, 0.15))
+TRACE = Trace(2, (FrameTiming(1, 0.02, 0.08), FrameTiming(2, 0.01, 0.08)), (0.01, 0.15))
 
 
 def test_a_page_says_what_was_measured_and_what_was_not(tmp_path):

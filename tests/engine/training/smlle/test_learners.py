@@ -24,7 +24,7 @@ from engine.training.smlle.spectrum import Draws, SpectrumLearner, padded
 from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import TransducerLearner
 from engine.training.utterances import Sides, read_sides
-from engine.tts.smlle.config import Generation
+from engine.tts.smlle.config import SmlleGeneration
 from engine.tts.smlle.transducer import Decisions, Unit
 from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.tts.smlle.small import SHAPE, SPECTRUM, small_parts
@@ -81,7 +81,7 @@ def test_a_lesson_has_the_logits_that_a_session_has():
         tokens = padded([said.tokens])
         whole = learner._logits(padded([units]), padded([marks]), tokens, within)[0]
         dice = torch.Generator().manual_seed(1)
-        decisions = Decisions(model, parts.text_rotation, Generation(), dice)
+        decisions = Decisions(model, parts.text_rotation, SmlleGeneration(), dice)
         for place, unit in enumerate(map(Unit, units.tolist(), marks.tolist())):
             decisions.read(unit)
             speech, memory = decisions._predicted(SHAPE.tokens, None)

@@ -22,7 +22,7 @@ from engine.training.speakstream.data import (
 from engine.training.speakstream.losses import SpeakStreamLearner, fresh_model, hidden
 from engine.training.utterances import read_sides
 from engine.tts.speakstream.config import BEGIN, COLUMNS, END, LOST, SPEAKER, WORD
-from engine.tts.speakstream.script import Script
+from engine.tts.speakstream.script import SpeakStreamScript
 from tests.engine.text.cases import phoned
 from tests.engine.training.conftest import by_heart, last
 from tests.engine.tts.speakstream.small_model import SHAPE
@@ -110,7 +110,7 @@ def test_a_position_says_a_unit_and_knows_the_next():
 
 
 def test_a_session_says_the_units_that_training_found():
-    script = Script(own_table())
+    script = SpeakStreamScript(own_table())
     for word in phoned(["Quite", "a", "long", "sentence", "—", "it", "was,", "yes."]):
         script.add(word)
     for word in script.words:

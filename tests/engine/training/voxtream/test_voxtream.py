@@ -27,11 +27,11 @@ from engine.training.voxtream.losses import (
 )
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN, own_ids
 from engine.tts.voxtream.alignment import Span
-from engine.tts.voxtream.config import Generation
+from engine.tts.voxtream.config import VoxtreamGeneration
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.network.phones import extend
 from engine.tts.voxtream.prompt import prepare, rotary_tables
-from engine.tts.voxtream.script import Script
+from engine.tts.voxtream.script import VoxtreamScript
 from engine.tts.voxtream.voxtream1 import prompt as prompts
 from engine.tts.voxtream.voxtream1.config import TOKENS
 from tests.engine.tts.voxtream.random_weights import own_table
@@ -45,7 +45,7 @@ PROMPT = 6
 def model(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
     config = model_config(tiny)
-    return fresh_model(config, Generation(speaker_weight=1.0)).eval()
+    return fresh_model(config, VoxtreamGeneration(speaker_weight=1.0)).eval()
 
 
 def encoded(tokens: list[int], pause: int, seed: int = 0) -> VoxtreamUtterance:
@@ -90,7 +90,7 @@ def test_hidden_states_of_a_lesson_are_those_of_a_session(model):
     lesson, tables = closed_lesson(), rotary_tables(model)
     codes = torch.from_numpy(lesson.codes)
     prompt = prepare(model, tables, codes[:, :PROMPT], torch.from_numpy(lesson.speaker))
-    script = Script(prompt, own_table())  # after the lesson's text was pushed and ended
+    script = VoxtreamScript(prompt, own_table())  # after the lesson's text was pushed and ended
     script.add(PhonedWord(PHONES[:4], ","))
     script.add(PhonedWord(PHONES[4:], "."))
     script.close()
@@ -192,7 +192,7 @@ FRAMES = 8  # of the prompt
 def original(tiny) -> VoxtreamModel:
     torch.manual_seed(3)
     config = replace(model_config(tiny), duration_tokens=len(TOKENS))
-    return fresh_model(config, Generation(speaker_weight=1.0)).eval()
+    return fresh_model(config, VoxtreamGeneration(speaker_weight=1.0)).eval()
 
 
 def of_nine(seed: int) -> VoxtreamUtterance:
@@ -229,7 +229,7 @@ def test_hidden_states_of_its_lesson_are_those_of_its_session(original):
     wanted = temporal_hidden(original, batch, phone_rows(original, batch, ahead), 0.0)[0]
     text, places = torch.from_numpy(lesson.text), torch.from_numpy(lesson.rows)
     codes, known = torch.from_numpy(lesson.codes), int(places[FRAMES].max()) + 1
-    prompt = prompts.Prompt(
+    prompt = prompts.AlignedPrompt(
         codes[:, :FRAMES], text[1:known], places[1 : FRAMES + 1] - 1, torch.zeros(192)
     )
     prepared = prompts.prepare(original, tables, prompt)

@@ -14,9 +14,9 @@ from engine.text.phonemes import Espeak
 from engine.training.packing import save_weights
 from engine.tts import voices
 from engine.tts.base import Voice
-from engine.tts.llmvox.config import NAME, Generation, PackConfig, Shape
+from engine.tts.llmvox.config import NAME, LlmVoxGeneration, LlmVoxPackConfig, LlmVoxShape
 from engine.tts.llmvox.model import LlmVoxModel
-from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, ModelParts
+from engine.tts.llmvox.synthesiser import LlmVoxParts, LlmVoxSynthesiser
 from engine.tts.pack_files import (
     PHONES_FILE,
     SPECTRUM_FILE,
@@ -31,14 +31,14 @@ from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.voxtream.random_weights import own_table
 
 STACK = TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48)
-GENERATION = Generation(longest_unit=3, most_repeats=5, dropout=0.0)
+GENERATION = LlmVoxGeneration(longest_unit=3, most_repeats=5, dropout=0.0)
 SPEAKER_WIDTH = 192
 VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 _PHONES = len(own_ids()) + 2
 SPECTRUM = SpectrumShape(STACK, _PHONES, 2 * _PHONES, prenet=16, latent=16, ahead=2)
 
 
-SHAPE = Shape(STACK, SPECTRUM, prenet=24)
+SHAPE = LlmVoxShape(STACK, SPECTRUM, prenet=24)
 
 
 def random_network(seed: int = 1) -> LlmVoxModel:
@@ -53,13 +53,13 @@ def random_spectrum(seed: int = 1) -> Spectrum:
 
 
 def small(
-    generation: Generation = GENERATION,
+    generation: LlmVoxGeneration = GENERATION,
     seed: int = 1,
     vocoder: Waves | None = None,
 ) -> LlmVoxSynthesiser:
     with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
-    parts = ModelParts(
+    parts = LlmVoxParts(
         generation,
         random_network(seed),
         random_spectrum(seed),
@@ -91,7 +91,7 @@ def write_pack(folder: Path, weights: Weights = Weights.INT8) -> Path:
     save_weights(model.state_dict(), folder / VOICE_FILE, weights)
     save_weights(random_spectrum().state_dict(), folder / SPECTRUM_FILE, weights)
     save_weights(decoder.state_dict(), folder / VOCODER_FILE, weights, shape_metadata(VOCODER))
-    config = PackConfig(NAME, model.shape, GENERATION)
+    config = LlmVoxPackConfig(NAME, model.shape, GENERATION)
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
     (folder / PHONES_FILE).write_text(json.dumps({**own_ids(), **MARKS}), encoding="utf-8")
     for name in ("Ada", "Bruno"):

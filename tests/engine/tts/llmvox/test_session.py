@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.errors import ModelError
 from engine.tts.base import Starved
-from engine.tts.llmvox.config import Generation
+from engine.tts.llmvox.config import LlmVoxGeneration
 from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, load
 from engine.tts.llmvox.text_cursor import TextCursor
@@ -29,7 +29,7 @@ WORD, TEXT_END, NOTHING = 256, 257, 258
 def said(
     words: list[str],
     seed: int = 1,
-    generation: Generation = GENERATION,
+    generation: LlmVoxGeneration = GENERATION,
 ) -> Tensor:
     """The columns [2 T, bands] of all tokens a session says."""
     ears = Recorder()
@@ -38,7 +38,7 @@ def said(
 
 
 def columns_of(
-    synthesiser: LlmVoxSynthesiser, sentences: list[list[int]], generation: Generation
+    synthesiser: LlmVoxSynthesiser, sentences: list[list[int]], generation: LlmVoxGeneration
 ) -> Tensor:
     """The columns of tokens, each sentence from the speaker's vector alone, on one row of dice."""
     spectrum, dice = synthesiser.parts.spectrum, torch.Generator().manual_seed(0)
@@ -71,7 +71,7 @@ def said_slowly(
     model: LlmVoxModel,
     units: list[int],
     speaker: Tensor,
-    generation: Generation,
+    generation: LlmVoxGeneration,
     dice: torch.Generator,
 ) -> list[int]:
     """The tokens; for each, everything is computed again from the whole sentence so far."""

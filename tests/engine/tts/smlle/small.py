@@ -9,8 +9,8 @@ from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.phones import own_ids
-from engine.tts.smlle.config import Generation, Shape
-from engine.tts.smlle.session import ModelParts
+from engine.tts.smlle.config import SmlleGeneration, SmlleShape
+from engine.tts.smlle.session import SmlleParts
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
 from engine.tts.system.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
@@ -21,8 +21,8 @@ _STACK = TransformerConfig(layers=1, width=32, heads=2, kv_heads=1, hidden=32)
 SPECTRUM = SpectrumShape(
     _STACK, len(own_ids()) + SPECIAL_PHONES, 12, prenet=16, latent=16, speaker_width=8, ahead=2
 )
-SHAPE = Shape(_STACK, SPECTRUM, predictor_layers=2, joint=32)
-GENERATION = Generation()
+SHAPE = SmlleShape(_STACK, SPECTRUM, predictor_layers=2, joint=32)
+GENERATION = SmlleGeneration()
 
 
 class Summing:
@@ -44,7 +44,7 @@ class SummingStream:
         return smooth.repeat_interleave(480)
 
 
-def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelParts:
+def small_parts(generation: SmlleGeneration = GENERATION, seed: int = 1) -> SmlleParts:
     """Random weights that wait as often as they speak."""
     with seeded(seed):
         transducer, spectrum = Transducer(SHAPE), Spectrum(SPECTRUM)
@@ -52,7 +52,7 @@ def small_parts(generation: Generation = GENERATION, seed: int = 1) -> ModelPart
             lively(network, embeddings=1.0)
     transducer.bias.data[transducer.blank] = 2.2
     tables = (RotaryTable(_STACK.head_width, CPU) for _ in range(2))
-    return ModelParts(generation, transducer, spectrum, Summing(), own_table(), Espeak(), *tables)
+    return SmlleParts(generation, transducer, spectrum, Summing(), own_table(), Espeak(), *tables)
 
 
 def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
@@ -71,9 +71,9 @@ def small_voice(seed: int = 0, steps: int = 30, lead: int = 2) -> Voice:
     )
 
 
-def small(generation: Generation = GENERATION) -> SmlleSynthesiser:
+def small(generation: SmlleGeneration = GENERATION) -> SmlleSynthesiser:
     return speaking(small_parts(generation), small_voice(0), small_voice(1))
 
 
-def speaking(parts: ModelParts, *own: Voice) -> SmlleSynthesiser:
+def speaking(parts: SmlleParts, *own: Voice) -> SmlleSynthesiser:
     return SmlleSynthesiser(parts, own)

@@ -11,8 +11,8 @@ from torch.nn import functional
 from engine.codec.mel import BANDS
 from engine.tts.base import Voice
 from engine.tts.smlle.aligned import Aligned
-from engine.tts.smlle.config import MARKS, Generation
-from engine.tts.smlle.session import ModelParts
+from engine.tts.smlle.config import MARKS, SmlleGeneration
+from engine.tts.smlle.session import SmlleParts
 from engine.tts.smlle.transducer import Decisions, Unit
 from engine.tts.system.spectrum import SpectrumShape
 from tests.engine.nn.stacks import at_once
@@ -50,7 +50,7 @@ def test_the_session_makes_the_spectrum_of_the_slow_loop(seed):
 # mechanism are lists. It shares the weights with the product, and how dice are thrown.
 
 
-def units(parts: ModelParts, words: list[str]) -> tuple[Tensor, Tensor]:
+def units(parts: SmlleParts, words: list[str]) -> tuple[Tensor, Tensor]:
     """Phones and marks of the whole text, [1, U]."""
     shape = parts.transducer.shape
     phones, marks = [shape.begin], [0]
@@ -61,7 +61,7 @@ def units(parts: ModelParts, words: list[str]) -> tuple[Tensor, Tensor]:
     return torch.tensor([[*phones, shape.end]]), torch.tensor([[*marks, 0]])
 
 
-def tokens(parts: ModelParts, words: list[str], seed: int) -> tuple[list[int], list[int]]:
+def tokens(parts: SmlleParts, words: list[str], seed: int) -> tuple[list[int], list[int]]:
     """All tokens, and the phone at which each was predicted."""
     net, generation = parts.transducer, parts.generation
     dice = torch.Generator().manual_seed(seed)
@@ -97,7 +97,7 @@ def later_phones(prompt: list[int], phones: list[int], shape: SpectrumShape) -> 
     ]
 
 
-def log_mel(parts: ModelParts, voice: Voice, words: list[str], seed: int) -> Tensor:
+def log_mel(parts: SmlleParts, voice: Voice, words: list[str], seed: int) -> Tensor:
     """The whole spectrum [T, bands]."""
     net, generation, shape = parts.spectrum, parts.generation, parts.spectrum.shape
     said, phones = tokens(parts, words, seed)
@@ -139,7 +139,7 @@ UNITS = [Unit(SHAPE.begin), *(Unit(phone) for phone in (3, 14, 15, 9, 2, 6)), Un
 
 
 def decided(
-    units: list[Unit], *, bias: float = 0.0, generation: Generation = GENERATION, seed: int = 1
+    units: list[Unit], *, bias: float = 0.0, generation: SmlleGeneration = GENERATION, seed: int = 1
 ) -> list[list[int]]:
     parts = PARTS()
     dice = torch.Generator().manual_seed(seed)

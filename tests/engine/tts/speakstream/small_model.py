@@ -4,22 +4,22 @@ from engine.codec.mel import BANDS, Levels
 from engine.codec.vocoder import Vocoder, VocoderConfig, fresh_decoder
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
-from engine.tts.speakstream.config import NAME, Generation, Shape
+from engine.tts.speakstream.config import NAME, SpeakStreamGeneration, SpeakStreamShape
 from engine.tts.speakstream.model import SpeakStreamModel
-from engine.tts.speakstream.session import ModelParts
+from engine.tts.speakstream.session import SpeakStreamParts
 from engine.tts.speakstream.synthesiser import SpeakStreamSynthesiser
 from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.llmvox.small_model import random_voice
 from tests.engine.tts.voxtream.random_weights import own_table
 
-SHAPE = Shape(
+SHAPE = SpeakStreamShape(
     TransformerConfig(layers=2, width=32, heads=4, kv_heads=2, hidden=48), level_width=4, prenet=24
 )
-GENERATION = Generation(longest_unit=4, passage=40, longest_passage=120)
+GENERATION = SpeakStreamGeneration(longest_unit=4, passage=40, longest_passage=120)
 VOCODER = VocoderConfig(BANDS, width=16, blocks=1)
 
 
-def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
+def random_network(shape: SpeakStreamShape = SHAPE, seed: int = 1) -> SpeakStreamModel:
     """Weights that end a unit now and then."""
     with seeded(seed):
         model = lively(SpeakStreamModel(shape))
@@ -27,10 +27,10 @@ def random_network(shape: Shape = SHAPE, seed: int = 1) -> SpeakStreamModel:
     return model
 
 
-def small(generation: Generation = GENERATION, seed: int = 1) -> SpeakStreamSynthesiser:
+def small(generation: SpeakStreamGeneration = GENERATION, seed: int = 1) -> SpeakStreamSynthesiser:
     with seeded(seed):
         decoder = fresh_decoder(VOCODER).eval().requires_grad_(requires_grad=False)
-    parts = ModelParts(
+    parts = SpeakStreamParts(
         generation,
         random_network(seed=seed),
         Levels(-6.0, 2.0),

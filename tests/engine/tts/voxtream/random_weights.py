@@ -19,7 +19,7 @@ from engine.tts.voxtream.edition import Edition
 from engine.tts.voxtream.files.checkpoint import Target, load_weights, published_shapes
 from engine.tts.voxtream.files.paths import VOXTREAM2
 from engine.tts.voxtream.rate import RATE_TABLE
-from engine.tts.voxtream.session import ModelParts
+from engine.tts.voxtream.session import VoxtreamParts
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 
 CPU = torch.device("cpu")
@@ -71,7 +71,7 @@ def load_random(
     codec = mimi or random_mimi(config.codebooks, seed, target.device)
     codec.tune()
     generation, rates, loudness = edition.generation, edition.rates, edition.loudness
-    parts = ModelParts(generation, model, codec, own_table(), Espeak(), rates, loudness)
+    parts = VoxtreamParts(generation, model, codec, own_table(), Espeak(), rates, loudness)
     voice = random_voice(config, seed)
     return VoxtreamSynthesiser(parts, random_speaker_encoder(seed), (voice,), RANDOM_NAME)
 

@@ -20,8 +20,8 @@ from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.config import NEVER
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.paths import VOXTREAM2_1
-from engine.tts.voxtream.network.frames import FrameMaker, Made
-from engine.tts.voxtream.script import PhoneScript, Script
+from engine.tts.voxtream.network.frames import DrawnFrame, FrameMaker
+from engine.tts.voxtream.script import PhoneScript, VoxtreamScript
 from engine.tts.voxtream.session import VoxtreamSession
 from engine.tts.voxtream.synthesiser import VoxtreamSynthesiser
 from tests.engine.text.cases import phoned
@@ -124,11 +124,11 @@ class Halting:
         self._made = 0
         self.first, self.close = frames.first, frames.close
 
-    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> Made:
+    def next(self, phones: Tensor, said: tuple[int, int], controls: Tensor) -> DrawnFrame:
         made = self._frames.next(phones, said, controls)
         self._made += 1
         silent = self._made >= 10 and self._made != 60
-        return Made(made.token, made.pcm * (not silent))
+        return DrawnFrame(made.token, made.pcm * (not silent))
 
 
 def test_a_silence_of_the_network_does_not_become_a_long_one(stretching):
@@ -207,7 +207,7 @@ def noted(spoken: list[str], genuine: Callable[..., bool]) -> Callable[..., bool
 
 
 def test_a_window_that_fills_within_a_word_is_cut_there(short, voice):
-    script = Script(short._of(voice), own_table())
+    script = VoxtreamScript(short._of(voice), own_table())
     script.add(PhonedWord(("b", "oʊ", "t", "s")))
     inside, one_on = Span(script.phone_count - 3, script.phone_count - 3), script.phone_count - 2
     assert not script.is_cut(inside, Span(one_on, one_on), left=1)

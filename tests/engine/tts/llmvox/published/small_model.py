@@ -9,12 +9,12 @@ from torch import nn
 
 from engine.codec.wavtokenizer import WavTokenizer, WavTokenizerConfig, WavTokenizerDecoder
 from engine.nn.transformer import TransformerConfig
-from engine.tts.llmvox.config import Generation
-from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, Shape
-from engine.tts.llmvox.published.session import ModelParts
+from engine.tts.llmvox.config import LlmVoxGeneration
+from engine.tts.llmvox.published.model import PUBLISHED, PublishedModel, PublishedShape
+from engine.tts.llmvox.published.session import PublishedParts
 from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser, ready
 
-SHAPE = Shape(
+SHAPE = PublishedShape(
     TransformerConfig(layers=1, width=32, heads=2, kv_heads=2, hidden=64),
     tokens=24,
     positions=256,
@@ -26,11 +26,13 @@ SHORT = replace(GENERATION, longest_unit=2, most_repeats=5)
 
 
 def small(
-    generation: Generation = SHORT, codec: WavTokenizer | None = None, shape: Shape = SHAPE
+    generation: LlmVoxGeneration = SHORT,
+    codec: WavTokenizer | None = None,
+    shape: PublishedShape = SHAPE,
 ) -> PublishedSynthesiser:
     made = random_parts(1, shape, CODEC, torch.device("cpu"))
     torch.set_num_threads(1)
-    return PublishedSynthesiser(ModelParts(generation, made.model, codec or made.codec))
+    return PublishedSynthesiser(PublishedParts(generation, made.model, codec or made.codec))
 
 
 def of_full_size(device: torch.device, *, packed: bool = False) -> PublishedSynthesiser:
@@ -41,12 +43,12 @@ def of_full_size(device: torch.device, *, packed: bool = False) -> PublishedSynt
 
 def random_parts(
     seed: int,
-    shape: Shape,
+    shape: PublishedShape,
     codec: WavTokenizerConfig,
     device: torch.device,
     *,
     packed: bool = False,
-) -> ModelParts:
+) -> PublishedParts:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = PublishedModel(shape)

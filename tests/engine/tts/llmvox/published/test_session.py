@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.tts.base import AudioFrame, Starved
-from engine.tts.llmvox.config import WORD, Generation
+from engine.tts.llmvox.config import WORD, LlmVoxGeneration
 from engine.tts.llmvox.published.model import TOKENS_PER_UNIT, PublishedReplica
 from engine.tts.llmvox.published.session import SentenceBytes
 from engine.tts.llmvox.published.synthesiser import GENERATION, PublishedSynthesiser
@@ -29,13 +29,13 @@ from tests.engine.tts.utterances import Recorder, push
 FIRST, SECOND, THIRD = ["The", "old", "boat", "left."], ["Did", "it?"], ["Nobody", "saw!"]
 
 
-def said(words: list[str], generation: Generation = SHORT) -> Recorder:
+def said(words: list[str], generation: LlmVoxGeneration = SHORT) -> Recorder:
     ears = Recorder(320)
     laws.say(small(generation, ears), (words,))  # type: ignore[arg-type]
     return ears
 
 
-def endless(generation: Generation, ears: Recorder) -> PublishedSynthesiser:
+def endless(generation: LlmVoxGeneration, ears: Recorder) -> PublishedSynthesiser:
     """Only the limit on tokens ends its sentences."""
     model = small(generation, ears)  # type: ignore[arg-type]
     model.parts.model.leave.weight.data[-1] = 0

@@ -20,7 +20,7 @@ from engine.tts import voices
 from engine.tts.pack_files import config_json
 from engine.tts.phones import MARKS, own_ids
 from engine.tts.speaker.small import SmallSpeaker, SmallSpeakerConfig
-from engine.tts.voxtream.config import Generation, ModelConfig
+from engine.tts.voxtream.config import ModelConfig, VoxtreamGeneration
 from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.rate import RATE_TABLE
 from tests.engine.nn.stacks import with_codebooks
@@ -49,14 +49,14 @@ def write_pack(
     (folder / pack.VOICES_FOLDER).mkdir(parents=True, exist_ok=True)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = fresh_model(shape.voice, Generation())
+        model = fresh_model(shape.voice, VoxtreamGeneration())
         codec, speaker = small.build(shape.codec), SmallSpeaker(shape.speaker)
         with_codebooks(codec)
     save_file(published_tensors(model), folder / pack.VOICE_FILE)
     save_file(codec.state_dict(), folder / pack.CODEC_FILE, shape_metadata(shape.codec))
     about = shape_metadata(shape.speaker)
     save_file(speaker.state_dict(), folder / pack.SPEAKER_FILE, about)
-    config = pack.PackConfig(name, shape.voice, Generation(), RATE_TABLE)
+    config = pack.VoxtreamPackConfig(name, shape.voice, VoxtreamGeneration(), RATE_TABLE)
     (folder / pack.CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
     (folder / pack.PHONES_FILE).write_text(json.dumps({**own_ids(), **MARKS}), encoding="utf-8")
     for number, called in enumerate(("Ada", "Bruno")):

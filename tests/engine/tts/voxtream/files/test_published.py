@@ -22,7 +22,7 @@ from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.checkpoint import PublishedFile, load_weights, published_shapes
 from engine.tts.voxtream.files.paths import VOXTREAM2, VOXTREAM2_1
-from engine.tts.voxtream.files.published import Published, espeak_of, read_published
+from engine.tts.voxtream.files.published import PublishedConfig, espeak_of, read_published
 from engine.tts.voxtream.rate import RateTarget
 from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.small_model import SMALL, TARGET
@@ -50,7 +50,7 @@ def folder(
     return at
 
 
-def read(at: Path, *arguments: Any, **files: Any) -> Published:
+def read(at: Path, *arguments: Any, **files: Any) -> PublishedConfig:
     return read_published(folder(at, *arguments, **files), NEW)
 
 

@@ -58,7 +58,7 @@ def test_the_rates_it_follows_are_those_of_its_table(written, tmp_path):
     file = folder / pack.CONFIG_FILE
     config = pack.read_pack_config(file)
     slow = {rate: target for rate, target in config.rates.items() if rate <= 5}
-    narrow = pack.PackConfig(config.name, config.shape, config.generation, slow)
+    narrow = pack.VoxtreamPackConfig(config.name, config.shape, config.generation, slow)
     file.write_text(config_json(narrow), encoding="utf-8")
     rates = pack.load_pack(folder, Precision.INT8, CPU).info.rate_range
     assert (rates.lowest, rates.highest) == (1, 5)

@@ -10,9 +10,9 @@ from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
 from engine.tts.voxtream.config import GENERATION, ModelConfig
 from engine.tts.voxtream.files.checkpoint import Target, load_weights
-from engine.tts.voxtream.voxtream1.config import NAME, TOKENS, Generation
-from engine.tts.voxtream.voxtream1.session import ModelParts
-from engine.tts.voxtream.voxtream1.synthesiser import VoxtreamSynthesiser
+from engine.tts.voxtream.voxtream1.config import NAME, TOKENS, Voxtream1Generation
+from engine.tts.voxtream.voxtream1.session import Voxtream1Parts
+from engine.tts.voxtream.voxtream1.synthesiser import Voxtream1Synthesiser
 from tests.engine.tts.voxtream.random_weights import RandomWeights, own_table
 from tests.engine.tts.voxtream.small_model import small_mimi
 
@@ -33,14 +33,14 @@ SEED = 1
 
 def small(
     precision: Precision = Precision.FLOAT,
-    generation: Generation | None = None,
+    generation: Voxtream1Generation | None = None,
     mimi: Mimi | None = None,
-) -> VoxtreamSynthesiser:
+) -> Voxtream1Synthesiser:
     model = load_weights(RandomWeights(SMALL, SEED), SMALL, GENERATION, precision, TARGET)
-    parts = ModelParts(
-        generation or Generation(), model, mimi or small_mimi(), own_table(), Espeak()
+    parts = Voxtream1Parts(
+        generation or Voxtream1Generation(), model, mimi or small_mimi(), own_table(), Espeak()
     )
-    return VoxtreamSynthesiser(parts, (random_voice(),))
+    return Voxtream1Synthesiser(parts, (random_voice(),))
 
 
 def random_voice(frames: int = 20, phones: int = 13) -> Voice:

@@ -17,7 +17,12 @@ from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, config_json
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.files.pack import read_pack_config
-from engine.tts.voxtream.voxtream1.config import FROZEN, TOKENS, Generation, PackConfig
+from engine.tts.voxtream.voxtream1.config import (
+    FROZEN,
+    TOKENS,
+    Voxtream1Generation,
+    Voxtream1PackConfig,
+)
 from engine.tts.voxtream.voxtream1.synthesiser import frozen_hash, load_pack
 from tests.engine.tts.voxtream.random_weights import RandomWeights
 from tests.engine.tts.voxtream.voxtream1.small_voxtream1 import TARGET, random_voice
@@ -47,7 +52,7 @@ def pack(tmp_path, shape) -> Path:
 
 
 def write_config(folder: Path, shape: ModelConfig, frozen: str) -> None:
-    config = PackConfig("voxtream", shape, Generation(), frozen=frozen)
+    config = Voxtream1PackConfig("voxtream", shape, Voxtream1Generation(), frozen=frozen)
     (folder / CONFIG_FILE).write_text(config_json(config), encoding="utf-8")
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.tts.voxtream.config import ModelConfig
 from engine.tts.voxtream.network.model import VoxtreamModel
-from engine.tts.voxtream.voxtream1.config import Generation
+from engine.tts.voxtream.voxtream1.config import Voxtream1Generation
 from engine.tts.voxtream.voxtream1.script import Cursor
 from tests.engine.nn.stacks import at_once
 from tests.engine.text.cases import phoned
@@ -61,7 +61,7 @@ def test_a_session_says_what_the_slow_loop_says(seed):
 
 def test_a_phone_that_is_held_too_long_is_left():
     script: Any = SimpleNamespace(phone_count=9, closed=False)
-    cursor = Cursor(2, Generation(held_frames=3))
+    cursor = Cursor(2, Voxtream1Generation(held_frames=3))
     assert [cursor.advance(0, script).first for _ in range(6)] == [2, 2, 2, 3, 3, 3]
 
 
