@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        _compare(options) if options.stage == COMPARE else _run(options)
+        _compare(options) if options.stage == COMPARE else _run_recipe(options)
     except Cancelled as error:
         sys.stderr.write(f"{error}\n")
         return 130
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run_recipe(options: argparse.Namespace) -> None:
     """Run the requested stage of a recipe, or all of its unfinished stages."""
     if options.recipe is None:
         raise InvalidInput("A recipe is missing.", hint="See engine/training/recipes.")
@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> None:
             names=", ".join(run.stages),
         )
     for stage in run.stages if options.stage == "all" else (options.stage,):
-        _stage(stage, run, again=options.again)
+        _run_stage(stage, run, again=options.again)
     if options.into or options.install:
         from engine.training import packing  # imports torch
 
@@ -90,7 +90,7 @@ def _compare(options: argparse.Namespace) -> None:
     )
 
 
-def _stage(name: str, run: Run, *, again: bool) -> None:
+def _run_stage(name: str, run: Run, *, again: bool) -> None:
     """Run a stage that is not done. With `again`, delete its output and run it anyway."""
     if run.is_done(name) and not again:
         sys.stderr.write(f"{name} is done\n")

@@ -31,8 +31,8 @@ from engine.errors import InvalidInput, ModelError
 from engine.nn.weights_file import shape_metadata
 from engine.training.recipe import Schedule
 from engine.training.run import (
-    Progress,
     Run,
+    StageProgress,
     fingerprint,
     metadata,
     stop_signal,
@@ -172,21 +172,21 @@ class _Training:
         # 0.91 to 0.93).
         with sdpa_kernel(SDPBackend.MATH) if run.device == "cpu" else nullcontext():
             losses = self.learner.learn(StepContext(self.step, share, draw))
-        self._follow(min(self.schedule.average, self.step / (self.step + 10)))
+        self._average(min(self.schedule.average, self.step / (self.step + 10)))
         self.step += 1
         return losses
 
-    def keep(self, *, ends: bool) -> None:
+    def validate_and_save(self, *, ends: bool) -> None:
         """Validate the averaged weights and save a checkpoint, each at its own interval. At the end
         of the training (`ends`) do both.
         """
         step, schedule = self.step, self.schedule
         if step % schedule.validate_every == 0 or ends:
-            with self._in_use():
+            with self._averaged_weights():
                 found = {"step": step, **self.learner.validate()}
             write_json(self._folder / f"validation-{step:06d}.json", found)
             if schedule.best:
-                self._keep_best(schedule.best, found[schedule.best])
+                self._save_best(schedule.best, found[schedule.best])
         if step % schedule.checkpoint_every == 0 or ends:
             self._save()
 
@@ -197,7 +197,7 @@ class _Training:
         weights = load_file(self._folder / BEST) if self.schedule.best else self.mean
         return {name: value.cpu() for name, value in weights.items()}
 
-    def _follow(self, share: float) -> None:
+    def _average(self, share: float) -> None:
         """Move the averaged weights towards the current ones; `share` of the old average stays."""
         followers, leaders = list[Tensor](), list[Tensor]()
         for name, value in self.averaged.state_dict().items():
@@ -211,7 +211,7 @@ class _Training:
             follow(followers, leaders, share)
 
     @contextmanager
-    def _in_use(self) -> Iterator[None]:
+    def _averaged_weights(self) -> Iterator[None]:
         """Give the network the averaged weights during a validation, because those are the ones
         that a stage saves.
         """
@@ -222,7 +222,7 @@ class _Training:
         finally:
             self.averaged.load_state_dict(current)
 
-    def _keep_best(self, name: str, loss: float) -> None:
+    def _save_best(self, name: str, loss: float) -> None:
         """Save the averaged weights if the loss `name` is lower than ever before."""
         file = self._folder / BEST
         if file.is_file() and loss >= float(metadata(file)[name]):
@@ -284,14 +284,14 @@ def train(run: Run, name: str, make: Maker, key: str = "") -> tuple[Learner, dic
         torch.manual_seed(run.recipe.seed)
         training = _Training(make(torch.device(run.device)), run.stage(name), key)
         share = training.share
-        progress = Progress(name, 1.0, share)
+        progress = StageProgress(name, 1.0, share)
         while share < 1:
             losses = training.advance(run, share)
             share = training.share
             if run.device == "cpu" or training.step % LOOK_STEPS == 0 or share >= 1:
                 progress.report(share, f"step {training.step} {_shown(losses, name)}")
             stop = is_asked_to_stop()
-            training.keep(ends=stop or share >= 1)
+            training.validate_and_save(ends=stop or share >= 1)
             if stop:
                 raise stopped()
         return training.learner, training.result()

@@ -37,7 +37,7 @@ def stack_config(width: int, shape: Stack) -> TransformerConfig:
     return TransformerConfig(shape.layers, width, shape.heads, shape.kv_heads, shape.hidden)
 
 
-def first_weights(network: nn.Module) -> None:
+def initialise(network: nn.Module) -> None:
     """Draw initial weights for the layers of engine.nn in a network, from torch's generator, and
     make all of its weights trainable.
     """
@@ -107,7 +107,7 @@ def run_steps(stack: nn.Module, steps: int, row: Callable[[int, Tensor | None], 
 # ----------------------------------------------------------------------- guide
 
 
-def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:
+def spoken_units(first: int, count: int, starts: Sequence[int], end: int) -> list[int]:
     """Return the index of the text unit that each position of a word speaks, from position
     starts[0] up to `end`. The word has `count` units, the first with index `first`; they are spread
     evenly over its phones, which begin at the positions `starts`.
@@ -120,7 +120,7 @@ def places(first: int, count: int, starts: Sequence[int], end: int) -> list[int]
     ]
 
 
-def allowed(guide: Tensor) -> Tensor:
+def attention_targets(guide: Tensor) -> Tensor:
     """Return a mask [B, T, T] of where the guided head should attend: at each position the unit
     whose index is in `guide` [B, T] and that unit's neighbours, if they have been read. A negative
     index means nowhere.

@@ -127,7 +127,7 @@ class Run:
         return file_hash(self._manifest(name) if name in self.stages else self.weights(name))
 
 
-class Progress:
+class StageProgress:
     """Report the finished fraction of a stage on the terminal, at most every few seconds."""
 
     def __init__(self, name: str, total: float, start: float = 0.0) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from engine.errors import ModelError
 from engine.training.run import (
-    Progress,
+    StageProgress,
     fingerprint,
     read_json,
     stop_signal,
@@ -74,13 +74,13 @@ def do_tasks(
     during a task. Raises Cancelled on Ctrl-C; results of finished tasks stay.
     """
     left = [task for task in tasks if not task.file(folder).is_file()]
-    progress = Progress(stage, len(left))
+    progress = StageProgress(stage, len(left))
     if not left:
         return
     with stop_signal() as is_asked_to_stop:
         if workers > 1 or fresh:
             with _processes(min(workers, len(left))) as executor:
-                _over(executor, folder, left, progress, is_asked_to_stop)
+                _run_in(executor, folder, left, progress, is_asked_to_stop)
             return
         for count, task in enumerate(left, start=1):
             if is_asked_to_stop():
@@ -95,11 +95,11 @@ def result(task: Task, folder: Path) -> Result | None:
     return read_json(file) if file.is_file() else None
 
 
-def _over(
+def _run_in(
     executor: Executor,
     folder: Path,
     tasks: Sequence[Task],
-    progress: Progress,
+    progress: StageProgress,
     is_asked_to_stop: Callable[[], bool],
 ) -> None:
     """Run tasks in an executor and write each result as soon as it is ready."""
@@ -134,7 +134,7 @@ def _processes(workers: int) -> Iterator[Executor]:
     others = set(active_children())
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
-    executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin)
+    executor = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_prepare_worker)
     try:
         yield executor
     except BaseException:  # do not wait: a task may take minutes
@@ -149,7 +149,7 @@ def _processes(workers: int) -> Iterator[Executor]:
             os.environ[SAFE_PATH] = before
 
 
-def _begin() -> None:
+def _prepare_worker() -> None:
     """Prepare a worker process: ignore Ctrl-C, because it reaches all processes of a terminal and
     only the first one handles it, and use one thread.
     """

@@ -21,24 +21,24 @@ from torch.nn import functional
 from engine.codec.mimi import FRAME_SAMPLES, NOTHING, PHONE_ROWS
 from engine.codec.small import SmallCodecConfig, build
 from engine.nn import stored_weights
-from engine.training.codec.draw import CodeDraws, load_draws
-from engine.training.codec.sound_losses import FLOOR, SLOTS, Reading, SoundLearner
+from engine.training.codec.draw import CodeSampler, load_sampler
+from engine.training.codec.sound_losses import FLOOR, SLOTS, PhoneReader, SoundLearner
 from engine.training.codec.speech import (
     CorpusUtterance,
     PitchTrack,
     Speech,
     first_shards,
     read_speech,
-    stacked,
+    stack_tracks,
 )
-from engine.training.codec.stage import CODING, alike, config_of, decoder_input, encoded
+from engine.training.codec.stage import CODING, config_of, decoder_input, encoded, with_matching
 from engine.training.corpus.speakers import group_by_speaker
 from engine.training.corpus.utterance import Entry
 from engine.training.loop import Losses, Maker, StepContext
 from engine.training.run import Run
 from engine.training.utterances import read, shard_file
 from engine.training.voxtream import VOXTREAM, Decoder
-from engine.training.voxtream.base import base_codec
+from engine.training.voxtream.base import built_in_codec
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.tts.phones import SILENCE, VOCABULARY
 
@@ -49,7 +49,7 @@ PAUSED: Final = 0.5  # share of utterances that end in a pause, not with the tex
 def shipped_config(recipe: Any) -> SmallCodecConfig:
     """Return the configuration of the codec with the decoder that ships."""
     own = recipe.decoder
-    base = base_codec() if recipe.system == VOXTREAM else config_of(recipe.codec)
+    base = built_in_codec() if recipe.system == VOXTREAM else config_of(recipe.codec)
     return replace(base, decoder_blocks=own.blocks, decoder_layers=own.layers, phones=VOCABULARY)
 
 
@@ -58,10 +58,10 @@ def decoder(run: Run) -> Maker:
     recipe, shape = run.recipe.decoder, shipped_config(run.recipe)
     coded = stored_weights.load(run.weights("codec"))
     speech, utterances = read_speech(run, recipe.hours), read_encoded(run)
-    draws = load_draws(run, group_by_speaker(utterances.values()))
+    draws = load_sampler(run, group_by_speaker(utterances.values()))
 
     def make(device: torch.device) -> DecoderLearner:
-        model = started(shape, coded)
+        model = build_codec(shape, coded)
         learner = DecoderLearner(recipe, model, speech, utterances, draws, device)
         learner.shape = shape
         return learner
@@ -78,10 +78,10 @@ def read_encoded(run: Run) -> dict[Entry, VoxtreamUtterance]:
     }
 
 
-def started(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
+def build_codec(config: SmallCodecConfig, trained: dict[str, Tensor]) -> Any:  # Any: MimiModel
     """Build a codec. Trained weights are used where name and shape match; all others are random."""
     model = build(config)
-    model.load_state_dict(alike(model.state_dict(), trained))
+    model.load_state_dict(with_matching(model.state_dict(), trained))
     return model
 
 
@@ -97,7 +97,7 @@ class DecoderLearner(SoundLearner):
         model: Any,
         speech: Speech,
         utterances: Mapping[Entry, VoxtreamUtterance],
-        draws: CodeDraws,
+        draws: CodeSampler,
         device: torch.device,
     ) -> None:
         self._recipe, self._model = recipe, model
@@ -105,14 +105,14 @@ class DecoderLearner(SoundLearner):
         for name in CODING:
             getattr(model, name).requires_grad_(False).eval()
         super().__init__(recipe, speech, device, codec=model)
-        self._reading = Reading(recipe.schedule, model.dimension, device)
-        self.parts["reader"] = self._reading.reader
-        self.optimisers["reader"] = self._reading.optimiser
+        self._phone_reader = PhoneReader(recipe.schedule, model.dimension, device)
+        self.parts["reader"] = self._phone_reader.reader
+        self.optimisers["reader"] = self._phone_reader.optimiser
         self._codes: dict[int, Tensor] = {}  # by the utterance's id()
 
     def learn(self, context: StepContext) -> Losses:
         report = super().learn(context)
-        self._reading.learn()
+        self._phone_reader.learn()
         return report
 
     def _losses(
@@ -123,9 +123,9 @@ class DecoderLearner(SoundLearner):
         with self._autocast():
             columns = decoder_input(model, latents)
         output, losses = self._decoded(model.decoder, columns, track, pcm)
-        return pcm, output, losses | self._misheard(output, pcm, slots)
+        return pcm, output, losses | self._phone_losses(output, pcm, slots)
 
-    def _misheard(self, output: Tensor, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
+    def _phone_losses(self, output: Tensor, pcm: Tensor, slots: Tensor) -> dict[str, Tensor]:
         """Compare generated samples [B, S] with the real ones `pcm` in the codec's encoder, which
         has learnt to distinguish phones. Return two losses: the distance of the latents, relative
         to the size of the real ones, and the phone reader's cross-entropy on the generated latents.
@@ -135,7 +135,7 @@ class DecoderLearner(SoundLearner):
             with torch.no_grad():
                 real = encoded(self._model, pcm[:, None]).float()
         apart = functional.l1_loss(made, real) / (real.abs().mean() + FLOOR)
-        wrong = self._reading.misread(real, made, slots)
+        wrong = self._phone_reader.judge(real, made, slots)
         return {
             "latents": self._recipe.latents * apart,
             "phones": self._recipe.phone_reader_weight * wrong,
@@ -170,7 +170,7 @@ class DecoderLearner(SoundLearner):
         latents = self._model.decode_latent(torch.stack([part[:, :short] for part in codes]))
         pcm = torch.stack(samples)[:, : short * FRAME_SAMPLES].to(self._device)
         sounds = torch.stack(slots)[:, : short * SLOTS].to(self._device)
-        return pcm, latents, stacked(tracks, short).to(self._device), sounds
+        return pcm, latents, stack_tracks(tracks, short).to(self._device), sounds
 
     @torch.no_grad()
     def _own_codes(self, utterance: CorpusUtterance) -> Tensor:

@@ -18,9 +18,9 @@ from engine.nn import stored_weights
 from engine.training.run import Run
 from engine.training.steps import in_bf16, on_device
 from engine.training.voxtream import VOXTREAM
-from engine.training.voxtream.data import VoxtreamUtterance, behind_another, one_utterance
+from engine.training.voxtream.data import VoxtreamUtterance, after_another, one_utterance
 from engine.training.voxtream.losses import (
-    Batch,
+    VoxtreamBatch,
     collated,
     depth_logits,
     fresh_model,
@@ -34,7 +34,7 @@ from engine.tts.voxtream.network.model import VoxtreamModel
 PROMPT_FRAMES = 50  # 4 s
 
 
-class CodeDraws:
+class CodeSampler:
     """Draws codes of utterances with a trained voice, and caches them."""
 
     def __init__(
@@ -59,27 +59,27 @@ class CodeDraws:
         torch.manual_seed(draw.getrandbits(31))
         derived = recipe.system == VOXTREAM
         person = self._people[utterance.speaker]
-        lesson = (behind_another if derived else one_utterance)(
+        lesson = (after_another if derived else one_utterance)(
             utterance, person, draw, PROMPT_FRAMES
         )
         batch = on_device(collated([lesson], model.config), model.device)
         with in_bf16(model.device, asked=recipe.voice.schedule.bf16):
             ahead = recipe.voice.look_ahead
-            found = drawn_codes(model, batch, ahead, self._generation, greedily=not derived)
+            found = draw_codes(model, batch, ahead, self._generation, greedily=not derived)
         return found[0, :, lesson.prompt_frames :][:, : utterance.frames].clone()
 
 
-def load_draws(run: Run, people: Mapping[int, Sequence[VoxtreamUtterance]]) -> CodeDraws:
+def load_sampler(run: Run, people: Mapping[int, Sequence[VoxtreamUtterance]]) -> CodeSampler:
     """Return a sampler of codes with the voice that a run has trained."""
     model = fresh_model(model_config(run.recipe), VoxtreamGeneration())
     model.load_state_dict(stored_weights.load(run.weights("voice")))
-    return CodeDraws(run.recipe, model.to(run.device), people)
+    return CodeSampler(run.recipe, model.to(run.device), people)
 
 
 @torch.inference_mode()
-def drawn_codes(
+def draw_codes(
     model: VoxtreamModel,
-    batch: Batch,
+    batch: VoxtreamBatch,
     look_ahead: int,
     generation: VoxtreamGeneration,
     *,

@@ -157,7 +157,7 @@ def fresh_reader(width: int) -> nn.Linear:
     return nn.Linear(width, SLOTS * len(SOUND_NUMBERS))
 
 
-def misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
+def reader_loss(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
     """Return a phone reader's cross-entropy for latents [B, D, T], given the true sounds `slots`
     [B, T * SLOTS].
     """
@@ -165,7 +165,7 @@ def misread(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
     return functional.cross_entropy(logits.reshape(-1, len(SOUND_NUMBERS)), slots.flatten())
 
 
-class Reading:
+class PhoneReader:
     """A phone reader that judges a decoder's output and learns from real speech."""
 
     def __init__(self, schedule: Schedule, width: int, device: torch.device) -> None:
@@ -174,18 +174,18 @@ class Reading:
         self._clip = schedule.clip
         self._real = torch.zeros(())  # its own loss, of the last windows
 
-    def misread(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
+    def judge(self, real: Tensor, made: Tensor, slots: Tensor) -> Tensor:
         """Return the reader's loss for generated latents [B, D, T]. Store its loss for the real
         latents that they replace, for the next learn().
         """
-        self._real = misread(self.reader, real, slots)
+        self._real = reader_loss(self.reader, real, slots)
         self.reader.requires_grad_(requires_grad=False)
-        of_made = misread(self.reader, made, slots)
+        of_made = reader_loss(self.reader, made, slots)
         self.reader.requires_grad_(requires_grad=True)
         return of_made
 
     def learn(self) -> None:
-        """Do one optimiser step with the loss that misread() stored for real latents."""
+        """Do one optimiser step with the loss that judge() stored for real latents."""
         optimiser_step(self._real, self.optimiser, self._clip)
 
 
@@ -229,8 +229,8 @@ class SoundLearner(Learner):
         report = {name: loss.detach() for name, loss in losses.items()}
         if context.share >= recipe.adversary_from:
             windows = slice(recipe.critic_windows)
-            report["critic"] = self._teach(pcm[windows], output[windows])
-            total = total + self._criticism(pcm[windows], output[windows])
+            report["critic"] = self._train_critic(pcm[windows], output[windows])
+            total = total + self._adversarial_loss(pcm[windows], output[windows])
         optimiser_step(total, self.optimisers["all"], recipe.schedule.clip)
         return report
 
@@ -269,14 +269,14 @@ class SoundLearner(Learner):
         }
         return output, losses
 
-    def _teach(self, pcm: Tensor, output: Tensor) -> Tensor:
+    def _train_critic(self, pcm: Tensor, output: Tensor) -> Tensor:
         """Train the critic for one step. Return its loss."""
         with self._autocast():
             loss = critic_loss(self._critic(pcm), self._critic(output.detach()))
         optimiser_step(loss, self.optimisers["critic"], self.schedule.clip)
         return loss.detach()
 
-    def _criticism(self, pcm: Tensor, output: Tensor) -> Tensor:
+    def _adversarial_loss(self, pcm: Tensor, output: Tensor) -> Tensor:
         """Return the network's loss in the critic: adversarial, and distances in the critic's inner
         layers.
         """

@@ -163,7 +163,7 @@ def pitch_track(utterance: CorpusUtterance) -> PitchTrack:
     return PitchTrack(torch.from_numpy(log_hz).float(), torch.from_numpy(weight).float())
 
 
-def stacked(tracks: Sequence[PitchTrack], frames: int) -> PitchTrack:
+def stack_tracks(tracks: Sequence[PitchTrack], frames: int) -> PitchTrack:
     """Stack the first `frames` codec frames of several tracks into one track [B, T]."""
     columns = frames * COLUMNS
     return PitchTrack(

@@ -21,7 +21,7 @@ from engine.codec.small_parts import (
     OverlapAdd,
     quantised,
 )
-from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, misread
+from engine.training.codec.sound_losses import SpectralDistance, fresh_reader, reader_loss
 from engine.training.codec.speech import CorpusUtterance, Speech, read_speech
 from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.run import Run
@@ -87,7 +87,7 @@ class CodecLearner(Learner):
         self._distance = SpectralDistance().to(device)
 
     def select(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        return alike(build(self.shape).state_dict(), weights)
+        return with_matching(build(self.shape).state_dict(), weights)
 
     def learn(self, context: StepContext) -> Losses:
         losses = self._losses(*self._batch(self._speech.training, context.draw))
@@ -121,13 +121,13 @@ class CodecLearner(Learner):
         return {
             "mel": recipe.mel * self._distance.mel(output, pcm),
             "waves": recipe.waves * self._distance.waves(output, pcm),
-            "phones": recipe.phones * misread(self._of_first, first.x, slots),
-            "all phones": recipe.all_phones * misread(self._of_all, first.x + rest.x, slots),
+            "phones": recipe.phones * reader_loss(self._of_first, first.x, slots),
+            "all phones": recipe.all_phones * reader_loss(self._of_all, first.x + rest.x, slots),
             "commitment": recipe.commitment * (first.penalty + rest.penalty),
         }
 
 
-def alike(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor]:
+def with_matching(own: dict[str, Tensor], others: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return a network's weights, replaced by another network's where key and shape are equal."""
     same = {key for key in own if key in others and others[key].shape == own[key].shape}
     return own | {key: others[key].to(own[key].dtype) for key in same}

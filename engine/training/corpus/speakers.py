@@ -17,18 +17,18 @@ from engine.tts.kokoro.voices import NAME as KOKORO
 from engine.tts.kokoro.voices import NAMES as KOKORO_NAMES
 
 
-class Spoken(Protocol):
+class HasSpeaker(Protocol):
     @property
     def speaker(self) -> int: ...
 
 
-_Utterance = TypeVar("_Utterance", bound=Spoken)
+_Utterance = TypeVar("_Utterance", bound=HasSpeaker)
 
 
 @dataclass(frozen=True)
 class Base:
-    """A synthesiser's own voice. `sps` is its unchanged rate in syllables a second. `heeds` says
-    whether it speaks at the requested pitch (measured: some voices ignore it).
+    """A synthesiser's own voice. `sps` is its unchanged rate in syllables a second. `follows_pitch`
+    says whether it speaks at the requested pitch (measured: some voices ignore it).
     """
 
     synthesiser: str
@@ -37,7 +37,7 @@ class Base:
     sps: float
     share: float  # of the virtual speakers
     highest_warp: float  # octaves
-    heeds: bool = False
+    follows_pitch: bool = False
     lowest_warp: float = -0.3
 
 
@@ -45,22 +45,22 @@ class Base:
 # (Belinda and Arthur have the values of Clara and Alan).
 BASES: Final = (
     Base("flite", "rms", 100.0, 4.3, 5.0, 0.38),
-    Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, heeds=True),
-    Base("flite", "awb", 130.0, 4.8, 3.0, 0.35, heeds=True),
-    Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38, heeds=True),
+    Base("flite", "slt", 170.0, 4.7, 4.0, 0.25, follows_pitch=True),
+    Base("flite", "awb", 130.0, 4.8, 3.0, 0.35, follows_pitch=True),
+    Base("flite", "kal16", 110.0, 5.1, 0.5, 0.38, follows_pitch=True),
     Base("festival", "slt", 170.0, 4.7, 3.0, 0.25),
     Base("espeak", "Alan", 100.0, 4.9, 0.5, 0.2),
     Base("espeak", "Belinda", 185.0, 4.9, 0.5, 0.15),
     Base("espeak", "Clara", 190.0, 5.0, 0.4, 0.15),
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
     *(
-        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, heeds=True, lowest_warp=-0.12)
+        Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True, lowest_warp=-0.12)
         for name in KOKORO_NAMES
         if name != "Nicole"  # whispers
     ),
 )
-# Voices of Kokoro's for the speakers that are held out; all others are for training.
-_KEPT: Final = {"Kore", "Sarah", "Echo", "Fenrir", "Isabella", "Fable"}
+# Voices of Kokoro for held-out speakers; all others are for training.
+_HELD_OUT: Final = {"Kore", "Sarah", "Echo", "Fenrir", "Isabella", "Fable"}
 _MIXED: Final = 0.75  # of Kokoro's speakers that are not an own voice
 
 
@@ -87,7 +87,11 @@ def virtual_speakers(recipe: Recipe) -> tuple[Speaker, ...]:
     corpus = recipe.corpus
     bases = [base for base in BASES if base.synthesiser in corpus.synthesisers]
     trained, kept = (
-        [each for each in bases if each.synthesiser != KOKORO or (each.voice in _KEPT) == held_out]
+        [
+            each
+            for each in bases
+            if each.synthesiser != KOKORO or (each.voice in _HELD_OUT) == held_out
+        ]
         for held_out in (False, True)
     )
     draw = random.Random(f"{recipe.seed} speakers")
@@ -111,7 +115,7 @@ def _mixed(draw: random.Random, base: Base, side: Sequence[Base]) -> tuple[tuple
     return ((draw.choice(others), draw.uniform(0.2, 0.6)),) if draw.random() < _MIXED else ()
 
 
-def pick(recipe: Recipe, draw: random.Random) -> Speaker:
+def draw_speaker(recipe: Recipe, draw: random.Random) -> Speaker:
     """Draw the speaker of the next utterance. Voices are weighted by their share; a voice's
     unchanged speaker is three times as likely as each changed one.
     """

@@ -71,7 +71,7 @@ def _make_shard(folder: str, recipe: Recipe, number: int) -> Result:
     """Task: write one shard."""
     texts = tuple(read_json(Path(folder) / TEXTS_FILE)["prose"])
     plans = shard_plans(recipe, texts, number)
-    utterances = list(spoken(plans, Espeak()))
+    utterances = list(speak_plans(plans, Espeak()))
     write_shard(Path(folder), number, utterances, shard_key(recipe))
     return {"utterances": len(utterances)}
 
@@ -85,7 +85,7 @@ def shard_plans(recipe: Recipe, texts: Sequence[str], number: int) -> list[Plan]
     return plans
 
 
-def spoken(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
+def speak_plans(plans: Sequence[Plan], espeak: Espeak) -> Iterator[Utterance]:
     """Speak plans, with one call of each synthesiser. Yield the utterances in order, without those
     that could not be spoken.
     """

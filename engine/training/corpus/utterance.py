@@ -17,7 +17,7 @@ from engine.text import syllables
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus import grammar
 from engine.training.corpus.matching import match
-from engine.training.corpus.speakers import Speaker, pick
+from engine.training.corpus.speakers import Speaker, draw_speaker
 from engine.training.recipe import Corpus, Recipe
 from engine.training.teachers.sounds import phoned
 from engine.training.teachers.synthesisers import EXACT, Request, Take
@@ -97,18 +97,18 @@ class Utterance(Entry):
 def draw_plan(recipe: Recipe, prose: Sequence[str], draw: random.Random) -> Plan:
     """Draw text, speaker and rates of the next utterance."""
     corpus = recipe.corpus
-    speaker = pick(recipe, draw)
+    speaker = draw_speaker(recipe, draw)
     text = draw_text(prose, draw, corpus)
     if corpus.own_pace and draw.random() < corpus.own_pace:
         return Plan(text, text, speaker, ())
-    rate = _rate(recipe, draw)
+    rate = _draw_rate(recipe, draw)
     script = text
     if rate < 3.0 and draw.random() < corpus.hesitations:
-        script = _hesitant(text, draw)
+        script = _add_hesitations(text, draw)
     rates: tuple[float, ...] = (rate,)
     changes = speaker.base.synthesiser in EXACT and text.count(" ") >= 5
     if draw.random() < corpus.rate_changes and changes:
-        rates = (rate, _rate(recipe, draw))
+        rates = (rate, _draw_rate(recipe, draw))
     return Plan(text, script, speaker, rates)
 
 
@@ -156,11 +156,11 @@ def finish(plan: Plan, take: Take, espeak: Espeak) -> Utterance | None:
         tuple(round(start * scale) for start in alignment.starts),
         round(alignment.end * scale),
         sum(word.syllables for word in words),
-        pcm=voiced(take, plan.speaker),
+        pcm=as_speaker(take, plan.speaker),
     )
     if plan.rates and plan.speaker.base.synthesiser not in EXACT:
-        utterance = _set_apart(utterance, words, plan)
-    return trimmed(utterance)
+        utterance = _insert_pauses(utterance, words, plan)
+    return trim(utterance)
 
 
 def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
@@ -173,7 +173,7 @@ def marks_of(words: Sequence[PhonedWord]) -> tuple[tuple[int, str], ...]:
     return tuple(marks)
 
 
-def _set_apart(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) -> Utterance:
+def _insert_pauses(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) -> Utterance:
     """Insert the pauses between words that the requested rate needs. A pause belongs to the phone
     before it, as in VoXtream2, 4.1.
     """
@@ -193,7 +193,7 @@ def _set_apart(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) ->
         if deficit >= SHORTEST_PAUSE:
             pause, deficit = int(deficit), 0.0
             pieces += [
-                faded(utterance.pcm[before : utterance.starts[phone]]),
+                with_fades(utterance.pcm[before : utterance.starts[phone]]),
                 np.zeros(pause, np.float32),
             ]
             before = utterance.starts[phone]
@@ -204,7 +204,7 @@ def _set_apart(utterance: Utterance, words: Sequence[PhonedWord], plan: Plan) ->
     )
 
 
-def faded(pcm: Pcm) -> Pcm:
+def with_fades(pcm: Pcm) -> Pcm:
     """Return the samples with a short fade at both ends."""
     soft = pcm.copy()
     length = min(int(CROSSFADE_SECONDS * SAMPLE_RATE), len(soft) // 2)
@@ -214,7 +214,7 @@ def faded(pcm: Pcm) -> Pcm:
     return soft
 
 
-def trimmed(utterance: Utterance) -> Utterance | None:
+def trim(utterance: Utterance) -> Utterance | None:
     """Return the utterance with LEAD and TAIL samples of silence around its speech, at LEVEL. None
     if it has no phones, or is too short or too long.
     """
@@ -233,7 +233,7 @@ def trimmed(utterance: Utterance) -> Utterance | None:
     return replace(utterance, pcm=pcm, starts=starts, end=end + shift)
 
 
-def _rate(recipe: Recipe, draw: random.Random) -> float:
+def _draw_rate(recipe: Recipe, draw: random.Random) -> float:
     """Draw a rate (SPS): half of them near the voices' own, half anywhere in the recipe's range."""
     corpus = recipe.corpus
     if draw.random() < 0.5:
@@ -241,7 +241,7 @@ def _rate(recipe: Recipe, draw: random.Random) -> float:
     return draw.uniform(corpus.lowest_rate, corpus.highest_rate)
 
 
-def _hesitant(text: str, draw: random.Random) -> str:
+def _add_hesitations(text: str, draw: random.Random) -> str:
     """Add pauses (commas) and fillers between some words; written punctuation stays."""
     words = text.split()
     parts = []
@@ -254,12 +254,12 @@ def _hesitant(text: str, draw: random.Random) -> str:
     return " ".join([*parts, words[-1]])
 
 
-def voiced(take: Take, speaker: Speaker) -> Pcm:
+def as_speaker(take: Take, speaker: Speaker) -> Pcm:
     """Return the samples of a take at 24 kHz with the speaker's pitch, formants and
     spectral tilt.
     """
     sound = take.pcm
-    if not speaker.base.heeds:
+    if not speaker.base.follows_pitch:
         sound = _pitched(take, speaker.pitch_hz / speaker.warp / speaker.base.pitch_hz)
     pcm: Pcm = soxr.resample(sound, take.sample_rate * speaker.warp, SAMPLE_RATE)
     if not speaker.tilt_db:

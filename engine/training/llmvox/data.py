@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from engine.text.phonemes import Espeak
 from engine.training.corpus.utterance import Entry
-from engine.training.networks import places
+from engine.training.networks import spoken_units
 from engine.training.run import Run
 from engine.training.smlle.tokens import TOKEN_SAMPLES, TokenEncoder, TokenUtterance, make_codebook
 from engine.training.utterances import Pcm, encode_shards, phoned_words
@@ -72,7 +72,7 @@ class _Encoder(TokenEncoder):
             **{each.name: getattr(plain, each.name) for each in fields(plain)},
             units=np.asarray(units, np.int16),
             onsets=np.asarray(onsets, np.int32),
-            said=np.asarray(_said(units, words, plain.steps), np.int16),
+            said=np.asarray(_spoken_units(units, words, plain.steps), np.int16),
         )
 
     def _words(self, entry: Entry) -> tuple[list[int], list[list[int]]]:
@@ -88,7 +88,7 @@ class _Encoder(TokenEncoder):
         return [unit for word in words for unit in word.units], spoken
 
 
-def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> list[int]:
+def _spoken_units(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> list[int]:
     """Return the index of the unit that each token speaks, -1 before the first word. `words` has,
     for each word, the tokens at which its phones begin.
     """
@@ -97,12 +97,12 @@ def _said(units: Sequence[int], words: Sequence[Sequence[int]], tokens: int) -> 
     overs = [*(phones[0] for phones in words[1:]), tokens]
     first = 0
     for phones, end, over in zip(words, ends, overs, strict=True):
-        said += places(first, end - first, phones, over)
+        said += spoken_units(first, end - first, phones, over)
         first = end + 1
     return said
 
 
-def spliced(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
+def splice(person: Sequence[SentenceUtterance], draw: random.Random) -> SentenceUtterance:
     """Join runs of words from several sentences of a speaker into a new sentence."""
     count = draw.randint(*PARTS)
     pieces = []

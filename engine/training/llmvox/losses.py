@@ -14,13 +14,13 @@ from torch.nn import functional
 
 from engine.training import packing
 from engine.training.llmvox import Voice
-from engine.training.llmvox.data import SentenceUtterance, spliced
+from engine.training.llmvox.data import SentenceUtterance, splice
 from engine.training.loop import Learner, Losses, Maker, StepContext
 from engine.training.networks import (
     AttentionGuide,
-    allowed,
+    attention_targets,
     causal,
-    first_weights,
+    initialise,
     run_stack,
     scale_residuals,
     stack_config,
@@ -45,7 +45,7 @@ UNKNOWN = -1  # a label that nothing is learnt from
 
 
 @dataclass(frozen=True)
-class Batch:
+class LlmVoxBatch:
     """A batch of B sentences and T positions, padded at the end."""
 
     units: Tensor  # [B, T]
@@ -71,16 +71,16 @@ def shape_of(run: Run) -> LlmVoxShape:
 def fresh_model(shape: LlmVoxShape) -> LlmVoxModel:
     """Build the network with initial weights from torch's generator."""
     model = LlmVoxModel(shape)
-    first_weights(model)
+    initialise(model)
     scale_residuals(model.stack)
     model.leave.weight.data *= 0.3  # begin near an even choice
     model.codebook.weight.data.normal_()  # near one another, tokens would all mean the same
     return model
 
 
-def predicted(
+def predict(
     model: LlmVoxModel,
-    batch: Batch,
+    batch: LlmVoxBatch,
     prenet_dropout: float,
     dropout: float = 0.0,
     watch: AttentionGuide | None = None,
@@ -94,7 +94,7 @@ def predicted(
     return model.predict(run_stack(model.stack, x, causal(x.shape[1], x.device), watch))
 
 
-def collated(sentences: Sequence[SentenceUtterance], end: int) -> Batch:
+def collated(sentences: Sequence[SentenceUtterance], end: int) -> LlmVoxBatch:
     """Collate sentences into a batch. `end` is the label of the end, and also the input at the
     first position, where there is no token before.
     """
@@ -112,7 +112,7 @@ def collated(sentences: Sequence[SentenceUtterance], end: int) -> Batch:
         onsets[row, each.onsets] = 1
         guide[row, :count] = each.said
     vectors = np.stack([each.vector for each in sentences])
-    return Batch(*map(torch.from_numpy, (units, before, labels, onsets, vectors, guide)))
+    return LlmVoxBatch(*map(torch.from_numpy, (units, before, labels, onsets, vectors, guide)))
 
 
 class LlmVoxLearner(Learner):
@@ -147,7 +147,7 @@ class LlmVoxLearner(Learner):
         batch = self._batch(self._sides.validation, draw)
         return self._losses(batch)
 
-    def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> Batch:
+    def _batch(self, people: People[SentenceUtterance], draw: random.Random) -> LlmVoxBatch:
         longest = self._recipe.longest_seconds * TOKEN_RATE
         if people is self._sides.training:
             some = draw.choices(self._sides.utterances, k=MANY)
@@ -163,10 +163,10 @@ class LlmVoxLearner(Learner):
         """
         if draw.random() >= self._recipe.spliced:
             return sentence
-        made = spliced(self._sides.training[sentence.speaker], draw)
+        made = splice(self._sides.training[sentence.speaker], draw)
         return made if len(made.units) < made.steps else sentence
 
-    def _losses(self, batch: Batch) -> dict[str, Tensor]:
+    def _losses(self, batch: LlmVoxBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the tokens, that of the words' onsets, and the loss of the
         guided attention head. The few onsets weigh as much as all other tokens together. In
         validation, also return the largest mean attention of any head on the spoken units ("on
@@ -174,9 +174,9 @@ class LlmVoxLearner(Learner):
         """
         recipe, learns = self._recipe, self._model.training
         middle = recipe.stack.layers // 2
-        watch = AttentionGuide(allowed(batch.guide), middle, every=not learns)
+        watch = AttentionGuide(attention_targets(batch.guide), middle, every=not learns)
         with self._autocast():
-            prediction = predicted(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
+            prediction = predict(self._model, batch, recipe.prenet_dropout, recipe.dropout, watch)
         real = batch.labels != UNKNOWN
         labels = batch.labels.flatten()
         logits = prediction.tokens.flatten(0, 1).float()

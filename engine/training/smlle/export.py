@@ -25,7 +25,7 @@ from engine.training.run import Run
 from engine.training.smlle.spectrum import smlle_shape
 from engine.training.smlle.tokens import STEPS_PER_SECOND, TokenUtterance
 from engine.training.utterances import People, mean_vector, read_sides
-from engine.training.voxtream.rate_table import enough, sentences
+from engine.training.voxtream.rate_table import enough_texts, tuning_sentences
 from engine.tts.pack_files import SPECTRUM_FILE, VOCODER_FILE
 from engine.tts.smlle import synthesiser
 from engine.tts.smlle.config import SmlleGeneration, SmllePackConfig, SmlleShape
@@ -47,7 +47,9 @@ def export_pack(run: Run) -> Facts:
     write_tables(run, config)
     names = _name_voices(run, read_sides(run, TokenUtterance).training, shape)
     # Drawn, the networks do not speak as fast as the speech they learnt from.
-    said = enough(sentences(), config.generation.own_rate, run.recipe.export.tuning_seconds)
+    said = enough_texts(
+        tuning_sentences(), config.generation.own_rate, run.recipe.export.tuning_seconds
+    )
     rate = min(max(spoken_rate(synthesiser.load(folder), said), SLOWEST), FASTEST)
     write_tables(run, replace(config, generation=replace(config.generation, own_rate=rate)))
     synthesiser.load(folder)

@@ -39,7 +39,7 @@ class Band:
         return torch.minimum(self.first[..., None] + steps, self.last[..., None])
 
     @property
-    def kept(self) -> Tensor:
+    def mask(self) -> Tensor:
         """The mask of real nodes [B, T + 1, W], False at padding."""
         width = int((self.last - self.first).max()) + 1
         steps = torch.arange(width, device=self.first.device)
@@ -71,7 +71,7 @@ def transducer_loss(blank: Tensor, emit: Tensor, within: Band) -> Tensor:
     """
     ahead = blank.cumsum(-1) - blank  # log of all blanks before each unit of a row
     # Only unit 0 is there before anything was read.
-    start = ahead[:, 0].masked_fill(~within.kept[:, 0], NEVER)
+    start = ahead[:, 0].masked_fill(~within.mask[:, 0], NEVER)
     ways = _chained(_ways(ahead, emit, within))
     forward = (start[..., None] + ways).logsumexp(1)  # [B, W]
     end = within.tokens[:, None]  # row of each lesson behind its last token
@@ -86,7 +86,7 @@ def _ways(ahead: Tensor, emit: Tensor, within: Band) -> Tensor:
     the next row: one token, then any number of blanks. The first matrix, and those after a lesson's
     last token, are the identity.
     """
-    inside, count = within.kept, ahead.shape[1] - 1
+    inside, count = within.mask, ahead.shape[1] - 1
     steps = torch.arange(ahead.shape[-1], device=ahead.device)
     entered = steps - within.first.diff(dim=1)[..., None]  # [B, T, W] places in the next row
     begun = ahead[:, 1:].gather(2, entered.clamp(0, len(steps) - 1))

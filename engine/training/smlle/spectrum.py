@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, first_weights, run_stack, run_steps, stack_config
+from engine.training.networks import causal, initialise, run_stack, run_steps, stack_config
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lesson:
+class SpectrumLesson:
     """A training sequence of T steps: a prompt of `prompt` steps, then an utterance."""
 
     tokens: Ints  # [T]
@@ -64,7 +64,7 @@ def spectrum(run: Run) -> Maker:
     if recipe.drawn_tokens:
         network = Transducer(smlle_shape(run))
         network.load_state_dict(load_file(run.weights("transducer")))
-        draws = Draws(network, run.recipe.export.temperature)
+        draws = TokenSampler(network, run.recipe.export.temperature)
     return lambda device: SpectrumLearner(recipe, shape, sides, device, draws)
 
 
@@ -99,15 +99,15 @@ class SpectrumLearner(Learner):
         shape: SpectrumShape,
         sides: Sides[TokenUtterance],
         device: torch.device,
-        draws: "Draws | None" = None,
+        draws: "TokenSampler | None" = None,
     ) -> None:
         """`draws`: the sampler of tokens; None = all tokens are the true ones."""
         self._recipe, self._draws = recipe, draws
         self._shape = shape
         self._sides = sides
         self._model = Spectrum(shape)
-        first_weights(self._model)
-        _measure(self._model, sides)
+        initialise(self._model)
+        _set_normalisation(self._model, sides)
         super().__init__(recipe.schedule, device, spectrum=self._model)
 
     def learn(self, context: StepContext) -> Losses:
@@ -135,7 +135,7 @@ class SpectrumLearner(Learner):
 
     def _lessons(
         self, side: People[TokenUtterance], draw: random.Random, drawn: float = 0.0
-    ) -> list[Lesson]:
+    ) -> list[SpectrumLesson]:
         utterances = self._bucket(side, lambda each: each.steps, draw)
         if self._draws is not None:
             utterances = [
@@ -146,7 +146,7 @@ class SpectrumLearner(Learner):
 
     def _lesson(
         self, utterance: TokenUtterance, person: Sequence[TokenUtterance], draw: random.Random
-    ) -> Lesson:
+    ) -> SpectrumLesson:
         """Return an utterance after a piece of another utterance of its speaker, cut to the longest
         length.
         """
@@ -163,7 +163,9 @@ class SpectrumLearner(Learner):
         rows = columns.view(-1, shape.values)
         vector = torch.from_numpy(utterance.vector.astype(np.float32))
         prompt = sum(len(part.tokens) for part in parts[:-1])
-        return Lesson(tokens.astype(np.int64), aligned.astype(np.int64), rows, vector, prompt)
+        return SpectrumLesson(
+            tokens.astype(np.int64), aligned.astype(np.int64), rows, vector, prompt
+        )
 
     def _prompt(self, utterance: TokenUtterance) -> Piece:
         """Return the first seconds of an utterance as a prompt."""
@@ -172,7 +174,7 @@ class SpectrumLearner(Learner):
         phones = utterance.aligned(shape.begin, shape.end)[:steps]
         return Piece(utterance.tokens[:steps], phones, utterance.mel[: shape.columns * steps])
 
-    def _corrupted(self, lesson: Lesson, draw: random.Random) -> Lesson:
+    def _corrupted(self, lesson: SpectrumLesson, draw: random.Random) -> SpectrumLesson:
         """Corrupt tokens and alignments as in use: replace some tokens, shift some lessons' phones
         by a step.
         """
@@ -189,7 +191,11 @@ class SpectrumLearner(Learner):
         return replace(lesson, tokens=np.where(wrong, others, lesson.tokens), phones=phones)
 
     def _losses(
-        self, sources: Sequence[Lesson], targets: Sequence[Lesson], *, own: bool = False
+        self,
+        sources: Sequence[SpectrumLesson],
+        targets: Sequence[SpectrumLesson],
+        *,
+        own: bool = False,
     ) -> dict[str, Tensor]:
         """Return the losses by name, without weights. The inputs come from `sources`, the targets
         from `targets`. With `own`, the network's own output replaces the true input columns after
@@ -199,7 +205,7 @@ class SpectrumLearner(Learner):
         inputs, true, real = self._inputs(sources, targets)
         if own:
             prompts = torch.tensor([each.prompt for each in targets])
-            inputs = self._hearing_itself(inputs, prompts.to(self._device))
+            inputs = self._self_fed(inputs, prompts.to(self._device))
         count, steps = real.shape
         keep = model.prenet.keep_masks((count, steps), recipe.dropout, None)
         with self._autocast():
@@ -217,7 +223,7 @@ class SpectrumLearner(Learner):
         }
 
     def _inputs(
-        self, sources: Sequence[Lesson], targets: Sequence[Lesson]
+        self, sources: Sequence[SpectrumLesson], targets: Sequence[SpectrumLesson]
     ) -> tuple[Inputs, Tensor, Tensor]:
         """Return the network's inputs from `sources`, the true columns of `targets` [B, T, V], and
         the mask of the steps that are not padding [B, T].
@@ -235,7 +241,7 @@ class SpectrumLearner(Learner):
         )
         return inputs, true, real
 
-    def _hearing_itself(self, inputs: Inputs, prompts: Tensor) -> Inputs:
+    def _self_fed(self, inputs: Inputs, prompts: Tensor) -> Inputs:
         """Replace the true input columns after the prompts (`prompts` [B] steps long) by the
         network's own output, made step by step as in a session.
         """
@@ -268,7 +274,7 @@ def flux(mean: Tensor, last: Tensor) -> Tensor:
     return -(mean - last).abs().clamp(max=MOST_FLUX).mean()
 
 
-def _measure(model: Spectrum, sides: Sides[TokenUtterance]) -> None:
+def _set_normalisation(model: Spectrum, sides: Sides[TokenUtterance]) -> None:
     """Set the network's normalisation of mel bands (mean and spread) from the corpus."""
     every = sides.utterances
     mel = np.concatenate([each.mel for each in every[:: len(every) // SAMPLED + 1]])
@@ -283,7 +289,7 @@ def padded(rows: Sequence[npt.NDArray[Any]]) -> Tensor:
     return nn.utils.rnn.pad_sequence(tensors, batch_first=True)
 
 
-class Draws:
+class TokenSampler:
     """Draws tokens with a trained transducer, given the true phones, their lengths and the true
     tokens before.
 

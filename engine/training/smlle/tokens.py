@@ -25,7 +25,7 @@ from scipy.cluster.vq import kmeans2
 from engine.codec.mel import BANDS, MelSpectrum
 from engine.training.corpus.shards import read_shards
 from engine.training.corpus.utterance import Entry
-from engine.training.run import Progress, Run, read_json, stop_signal, stopped
+from engine.training.run import Run, StageProgress, read_json, stop_signal, stopped
 from engine.training.utterances import (
     ShardEncoder,
     Utterance,
@@ -50,7 +50,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Steps:
+class TokenSteps:
     """An utterance in T steps of one token. `units` [U] are its phones between `begin` and `end`,
     `said_by` [T] is the index of the unit that sounds in each step, `mel` [2 T, bands] the
     spectrum.
@@ -77,13 +77,13 @@ def count_of(ids: dict[str, int]) -> int:
     return max(ids.values()) + 3
 
 
-def steps_of(entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum) -> Steps:
+def steps_of(entry: Entry, pcm: Floats, ids: dict[str, int], mel: MelSpectrum) -> TokenSteps:
     """Split an utterance into steps, with a little silence after its end."""
     phones = aligned_phones(entry, PhoneTable(ids))
     count = min(len(pcm), entry.end + CLOSING * TOKEN_SAMPLES) // TOKEN_SAMPLES
     begin = count_of(ids) - 2
     samples = torch.from_numpy(pcm[: count * TOKEN_SAMPLES])
-    return Steps(
+    return TokenSteps(
         np.concatenate(([begin], phones["ids"], [begin + 1])),
         said_by(phones["starts"], entry.end, count),
         mel(samples[None])[0].numpy(),
@@ -109,7 +109,7 @@ class Codebook:
     means: Floats
     shapes: Floats
 
-    def tokens(self, speaker: int, steps: Steps) -> npt.NDArray[np.int16]:
+    def tokens(self, speaker: int, steps: TokenSteps) -> npt.NDArray[np.int16]:
         """Return the tokens of an utterance [T]. Each phone has as many tokens as it has shapes."""
         place, phones = int(np.searchsorted(self.speakers, speaker)), steps.phones
         rest = (steps.rows - self.means[place, phones])[:, None] - self.shapes[phones]
@@ -125,7 +125,7 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
     table = write_phones(run)
     ids, mel, shards = read_json(table), MelSpectrum(), read_shards(run.stage("corpus"))
     examples: dict[tuple[int, int], list[Floats]] = defaultdict(list)
-    progress = Progress("codebook", len(shards))
+    progress = StageProgress("codebook", len(shards))
     with stop_signal() as is_asked_to_stop:
         for number, shard in enumerate(shards, 1):
             for entry, pcm in shard.spoken():
@@ -146,13 +146,13 @@ def make_codebook(run: Run) -> tuple[Path, Path, Path]:
                 together = np.concatenate(rows)
                 means[place, phone] = together.mean(0)
                 rests.append(together - means[place, phone])
-        shapes[phone] = _shapes(np.concatenate(rests), shapes.shape[1], dice)
+        shapes[phone] = _cluster(np.concatenate(rests), shapes.shape[1], dice)
     file = run.stage("encode") / "codebook.safetensors"
     save_file({"speakers": speakers, "means": means, "shapes": shapes}, file)
     return table, run.weights("speaker"), file
 
 
-def _shapes(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
+def _cluster(rows: Floats, count: int, dice: np.random.Generator) -> Floats:
     """Return the centres of `count` clusters of rows (k-means), zeros where there are
     fewer rows.
     """

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, first_weights, run_stack
+from engine.training.networks import causal, initialise, run_stack
 from engine.training.run import Run
 from engine.training.smlle import Transducer as Recipe
 from engine.training.smlle.lattice import Band, band, transducer_loss
@@ -47,7 +47,7 @@ class TransducerLearner(Learner):
         self._shape = shape
         self._sides = sides
         self._model = Transducer(shape)
-        first_weights(self._model)
+        initialise(self._model)
         self._model.bias.data[self._model.blank] = FIRST_BLANK
         super().__init__(recipe.schedule, device, transducer=self._model)
 

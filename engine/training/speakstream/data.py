@@ -23,7 +23,7 @@ from engine.codec.mel import BANDS, COLUMN, LEVELS, Levels, MelSpectrum
 from engine.text.phonemes import Espeak
 from engine.training.corpus.rooms import in_a_room
 from engine.training.corpus.utterance import SAMPLE_RATE, Entry
-from engine.training.networks import places
+from engine.training.networks import spoken_units
 from engine.training.run import Run, read_json, write_json
 from engine.training.utterances import (
     Pcm,
@@ -129,7 +129,9 @@ class _Encoder(ShardEncoder):
         if (np.diff(starts) < 1).any():
             return None
         words = zip(script.words, spoken, starts[1:].tolist(), strict=True)
-        said = [n for word, phones, end in words for n in places(0, len(word.ids), phones, end)]
+        said = [
+            n for word, phones, end in words for n in spoken_units(0, len(word.ids), phones, end)
+        ]
         ids = tuple(np.asarray(word.ids, np.int16) for word in script.words)
         return ids, starts.astype(np.int32), np.asarray(said, np.int16)
 
@@ -151,7 +153,7 @@ def _scale(files: Sequence[Path]) -> Scale:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class SpeakStreamLesson:
     """A training sequence of L positions, blocks of text and of speech in turn. `ids`: text,
     NOTHING at speech. `inputs` and `targets`: indices in `mel`, the spectrum fed in and the one to
     predict. `end`: 1 if the target is the last position of its unit. `unit`: the id that the target
@@ -169,7 +171,7 @@ class Lesson:
 
 
 @dataclass(frozen=True)
-class Batch:
+class SpeakStreamBatch:
     """A batch of lessons, padded at the end with text that has no loss."""
 
     ids: Tensor  # [B, L]
@@ -186,7 +188,7 @@ class Batch:
         return self.ids == NOTHING
 
 
-def lesson(utterance: WordsUtterance, size: int, hop: int) -> Lesson:
+def make_lesson(utterance: WordsUtterance, size: int, hop: int) -> SpeakStreamLesson:
     """Return the lesson of an utterance in windows of `size` words that advance by `hop` words,
     without the silence before the first word.
     """
@@ -218,7 +220,7 @@ def lesson(utterance: WordsUtterance, size: int, hop: int) -> Lesson:
         "ids": ids, "inputs": inputs, "targets": targets, "end": end, "unit": unit, "later": later,
     }  # fmt: skip
     arrays = {name: np.asarray(row) for name, row in rows.items()}
-    return Lesson(**arrays, mel=mel, vector=utterance.vector)
+    return SpeakStreamLesson(**arrays, mel=mel, vector=utterance.vector)
 
 
 def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> list[tuple[int, int]]:
@@ -232,8 +234,8 @@ def _units(utterance: WordsUtterance, part: Window, starts: Sequence[int]) -> li
 
 
 def collated(
-    lessons: Sequence[Lesson], levels: Levels, device: torch.device | None = None
-) -> Batch:
+    lessons: Sequence[SpeakStreamLesson], levels: Levels, device: torch.device | None = None
+) -> SpeakStreamBatch:
     """Collate lessons into a batch on a device (None = the CPU). Nothing is corrupted yet."""
     mel = torch.from_numpy(np.concatenate([each.mel for each in lessons])).to(device)
     ends = [mel.new_full((1, COLUMNS, BANDS), end, dtype=torch.long) for end in (LOST, NOTHING)]
@@ -255,7 +257,7 @@ def collated(
 
     vectors = torch.from_numpy(np.stack([each.vector for each in lessons])).to(device)
     lost, nothing = len(mel), len(mel) + 1
-    return Batch(
+    return SpeakStreamBatch(
         row("ids", END),
         heard("inputs", lost),
         heard("targets", nothing),
@@ -266,7 +268,7 @@ def collated(
     )
 
 
-def corrupted(batch: Batch, *, wrong: float, lost: float) -> Batch:
+def corrupted(batch: SpeakStreamBatch, *, wrong: float, lost: float) -> SpeakStreamBatch:
     """Corrupt a batch's inputs, because in use they are the network's own output: move the levels
     of the share `wrong` of positions a little, and drop the share `lost`, two or three in a row
     (RichTTS).

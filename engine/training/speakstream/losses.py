@@ -12,18 +12,18 @@ from torch.nn import functional
 from engine.codec.mel import LEVELS
 from engine.training import packing
 from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
+from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.speakstream import Voice
 from engine.training.speakstream.data import (
     NOTHING,
-    Batch,
-    Lesson,
     Scale,
+    SpeakStreamBatch,
+    SpeakStreamLesson,
     WordsUtterance,
     collated,
     corrupted,
-    lesson,
+    make_lesson,
     read_scale,
 )
 from engine.training.utterances import People, Sides, read_sides
@@ -53,7 +53,7 @@ def shape_of(recipe: Voice) -> SpeakStreamShape:
 def fresh_model(shape: SpeakStreamShape) -> SpeakStreamModel:
     """Build the network with initial weights from torch's generator."""
     model = SpeakStreamModel(shape)
-    first_weights(model)
+    initialise(model)
     scale_residuals(model.stack)
     nn.init.normal_(model.level.weight, std=1.0)  # one of many that are then summed up
     model.leave.weight.data *= 0.3  # begin near an even choice
@@ -62,7 +62,7 @@ def fresh_model(shape: SpeakStreamShape) -> SpeakStreamModel:
 
 def hidden(
     model: SpeakStreamModel,
-    batch: Batch,
+    batch: SpeakStreamBatch,
     prenet_dropout: float,
     dropout: float = 0.0,
 ) -> Tensor:
@@ -89,7 +89,9 @@ class SpeakStreamLearner(Learner):
     ) -> None:
         self._recipe = recipe
         self._sides, self._levels = sides, scale.levels
-        self._lessons: dict[tuple[int, int], Lesson] = {}  # by the utterance's id() and window
+        self._lessons: dict[
+            tuple[int, int], SpeakStreamLesson
+        ] = {}  # by the utterance's id() and window
         self._model = fresh_model(shape_of(recipe))
         super().__init__(self._recipe.schedule, device, voice=self._model)
 
@@ -103,21 +105,21 @@ class SpeakStreamLearner(Learner):
     def validated(self, draw: random.Random) -> dict[str, Tensor]:
         return self._losses(self._batch(self._sides.validation, draw))
 
-    def _batch(self, people: People[WordsUtterance], draw: random.Random) -> Batch:
+    def _batch(self, people: People[WordsUtterance], draw: random.Random) -> SpeakStreamBatch:
         recipe = self._recipe
         longest = recipe.longest_seconds * POSITION_RATE
         chosen = self._bucket(people, lambda each: each.positions, draw, longest)
         window = draw.randint(1, recipe.largest_window)  # of all, or some would be mostly padding
         return collated([self._lesson(each, window) for each in chosen], self._levels, self._device)
 
-    def _lesson(self, utterance: WordsUtterance, window: int) -> Lesson:
+    def _lesson(self, utterance: WordsUtterance, window: int) -> SpeakStreamLesson:
         """Return the lesson of an utterance in windows of `window` words; lessons are cached."""
         key = id(utterance), window
         if key not in self._lessons:
-            self._lessons[key] = lesson(utterance, window, self._recipe.hop)
+            self._lessons[key] = make_lesson(utterance, window, self._recipe.hop)
         return self._lessons[key]
 
-    def _losses(self, batch: Batch) -> dict[str, Tensor]:
+    def _losses(self, batch: SpeakStreamBatch) -> dict[str, Tensor]:
         """Return the cross-entropy of the levels and that of the units' ends."""
         recipe, model = self._recipe, self._model
         real = batch.unit != NOTHING  # [B, L]

@@ -19,7 +19,7 @@ from engine.training.codec.speech import (
     PitchTrack,
     Speech,
     read_speech,
-    stacked,
+    stack_tracks,
 )
 from engine.training.loop import Maker
 from engine.training.run import Run
@@ -82,4 +82,4 @@ class VocoderLearner(SoundLearner):
             piece = utterance.samples(start - lead, lead + frames * FRAME_SAMPLES)
             samples.append(functional.pad(piece, (LEAD - lead, 0)))
             tracks.append(self._track(utterance).window(first, frames))
-        return torch.stack(samples).to(self._device), stacked(tracks, frames).to(self._device)
+        return torch.stack(samples).to(self._device), stack_tracks(tracks, frames).to(self._device)

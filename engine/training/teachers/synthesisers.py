@@ -207,10 +207,10 @@ def _kokoro(requests: Sequence[Request]) -> list[Take | None]:
 
 
 def _kokoro_take(request: Request) -> Take | None:
-    from engine.training.teachers.whole_sentences import machine, say  # loads Kokoro
+    from engine.training.teachers.whole_sentences import blended_voice, say  # loads Kokoro
     from engine.tts.kokoro.source import SAMPLE_RATE
 
-    said = say(machine(request.voice, request.mixed), request.text, request.rates)
+    said = say(blended_voice(request.voice, request.mixed), request.text, request.rates)
     return _ipa_take(said.pcm, SAMPLE_RATE, said.phones) if said else None
 
 

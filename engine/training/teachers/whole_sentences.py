@@ -32,7 +32,7 @@ MOST_MACHINES: Final = 256  # voices that stay ready, half a megabyte each
 
 
 @dataclass(frozen=True)
-class Said:
+class SpokenText:
     """Samples at 24 kHz, and espeak-ng's phones, each with its first sample; the phone "" is
     silence.
     """
@@ -53,7 +53,7 @@ def model() -> KokoroSynthesiser:
 
 
 @lru_cache(maxsize=MOST_MACHINES)
-def machine(voice: str, mixed: Mixed) -> Machine:
+def blended_voice(voice: str, mixed: Mixed) -> Machine:
     """Return a voice blended with others, each with its share. The rest of 1 is its own share."""
     named = {each.name: each for each in model().voices()}
     own = 1 - sum(share for _, share in mixed)
@@ -61,7 +61,7 @@ def machine(voice: str, mixed: Mixed) -> Machine:
     return model().machine(blend(voice, parts))
 
 
-def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | None:
+def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> SpokenText | None:
     """Speak a text at exactly the given rates (SPS), one for each of equal parts of its words; () =
     the voice's own pace. None for a text without a sound.
     """
@@ -81,7 +81,7 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
         phones += _timed(plan, (length + places).tolist(), british=speaking.speaker.british)
         pieces.append(pcm)
         first, length, late = last, length + len(pcm), plan.late_at_end
-    return Said(np.concatenate(pieces), tuple(phones)) if pieces else None
+    return SpokenText(np.concatenate(pieces), tuple(phones)) if pieces else None
 
 
 def _rendered(speaking: Machine, plan: Plan) -> tuple[Pcm, Frames]:

@@ -19,35 +19,35 @@ from engine.tts.voxtream.files import pack
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights
 
 
-def base_file(name: str) -> Path:
+def built_in_file(name: str) -> Path:
     """Return a file of the built-in voice's pack."""
     return resource("starter", name)
 
 
-def base_shape() -> ModelConfig:
+def built_in_shape() -> ModelConfig:
     """Return the configuration of the built-in voice's network."""
-    return pack.read_pack_config(base_file(pack.CONFIG_FILE)).shape
+    return pack.read_pack_config(built_in_file(pack.CONFIG_FILE)).shape
 
 
-def base_codec() -> SmallCodecConfig:
+def built_in_codec() -> SmallCodecConfig:
     """Return the configuration of the built-in voice's codec."""
-    file = base_file(pack.CODEC_FILE)
+    file = built_in_file(pack.CODEC_FILE)
     return read_config(metadata(file).get(SHAPE_KEY, ""), file)
 
 
-def base_phones() -> dict[str, int]:
+def built_in_phones() -> dict[str, int]:
     """Return the built-in voice's phone ids, without marks. They index its embeddings."""
-    table = read_json(base_file(pack.PHONES_FILE))
+    table = read_json(built_in_file(pack.PHONES_FILE))
     return {phone: number for phone, number in table.items() if phone not in MARKS}
 
 
-def base_weights(own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def built_in_weights(own: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the built-in voice's weights for the keys of `own`, fp32 on the CPU. VoXtream has
     fewer duration tokens than VoXtream2, namely the first ones, so its rows are the first ones too.
     """
-    config = pack.read_pack_config(base_file(pack.CONFIG_FILE))
+    config = pack.read_pack_config(built_in_file(pack.CONFIG_FILE))
     target = Target(torch.device("cpu"), torch.float32, threads=1)
-    with PublishedFile(base_file(pack.VOICE_FILE), config.shape) as file:
+    with PublishedFile(built_in_file(pack.VOICE_FILE), config.shape) as file:
         taken = load_weights(
             file, config.shape, config.generation, Precision.FLOAT, target
         ).state_dict()

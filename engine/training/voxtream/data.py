@@ -38,7 +38,7 @@ from engine.training.utterances import (
     write_phones,
 )
 from engine.training.voxtream import VOXTREAM
-from engine.training.voxtream.base import base_phones
+from engine.training.voxtream.base import built_in_phones
 from engine.training.voxtream.durations import Ints, spans, tokens_of, walk
 from engine.tts.phones import BOS, EOS, SILENCE, UNKNOWN
 
@@ -52,7 +52,7 @@ MIN_AHEAD, MAX_AHEAD = 3, 20  # phones known beyond a window's end
 def encode_corpus(run: Run) -> None:
     """Encode all shards that are not encoded yet."""
     recipe = run.recipe
-    table = write_phones(run, base_phones() if recipe.system == VOXTREAM else None)
+    table = write_phones(run, built_in_phones() if recipe.system == VOXTREAM else None)
     files = (table, run.weights("speaker"), run.weights("codec"))
     encode_shards(run, _Encoder, files, recipe.seed, recipe.voice.noisy_prompts, recipe.system)
 
@@ -128,7 +128,7 @@ class _Encoder(ShardEncoder):
 
 
 @dataclass(frozen=True)
-class Lesson:
+class VoxtreamLesson:
     """A training sequence. `text` is the input of the phone transformer, `rows` the indices in it
     of each column's two phones. Labels are -1 where nothing is to be learnt.
     """
@@ -141,7 +141,7 @@ class Lesson:
     speaker: npt.NDArray[np.float32]
 
 
-def person_of(
+def draw_person(
     people: People[VoxtreamUtterance], draw: random.Random
 ) -> tuple[VoxtreamUtterance, ...]:
     """Draw a speaker, weighted by the length of his or her speech; return the speaker's
@@ -151,9 +151,9 @@ def person_of(
     return draw.choices(list(people.values()), weights)[0]
 
 
-def sequence(
+def draw_sequence(
     person: Sequence[VoxtreamUtterance], draw: random.Random, window: int, prompt: int
-) -> Lesson:
+) -> VoxtreamLesson:
     """Draw a lesson of at most `window` frames, the first up to `prompt` of which are
     the prompt.
     """
@@ -164,19 +164,21 @@ def sequence(
     return builder.lesson(codes, draw, speaker)
 
 
-def stretch(person: Sequence[VoxtreamUtterance], draw: random.Random, window: int) -> Lesson:
+def draw_stretch(
+    person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
+) -> VoxtreamLesson:
     """Draw a lesson of VoXtream: at most `window` frames of one speaker with all of their text,
     begun anywhere in an utterance. Every frame is to be learnt, so any part may serve as a prompt.
     """
     builder = _Builder(0, marked=False)  # VoXtream has no marks
     first = draw.choice(person)
-    start = begun_at(first, draw.randrange(len(first.tokens)))
+    start = starting_at(first, draw.randrange(len(first.tokens)))
     codes = [builder.add(start, window)]
     codes += _filled(builder, person, draw, window, ends=draw.random() < ENDING)
     return builder.lesson(codes, draw, draw.choice(person).vector)
 
 
-def begun_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
+def starting_at(utterance: VoxtreamUtterance, frame: int) -> VoxtreamUtterance:
     """Return an utterance from a speech frame on. Its first token advances by one phone, because
     its phones begin with that frame's. Marks keep their old places, so they must not be used.
     """
@@ -219,7 +221,7 @@ def one_utterance(
     person: Sequence[VoxtreamUtterance],
     draw: random.Random,
     prompt: int,
-) -> Lesson:
+) -> VoxtreamLesson:
     """Return the lesson of a complete utterance after a prompt of at most `prompt` frames."""
     opening, speaker = _prompt(person, draw, prompt)
     builder = _Builder(opening.shape[1])
@@ -227,18 +229,18 @@ def one_utterance(
     return builder.lesson(codes, draw, speaker)
 
 
-def behind_another(
+def after_another(
     utterance: VoxtreamUtterance,
     person: Sequence[VoxtreamUtterance],
     draw: random.Random,
     prompt: int,
-) -> Lesson:
+) -> VoxtreamLesson:
     """Return VoXtream's lesson of a complete utterance. Its prompt is the end of another utterance
     with its text, at most `prompt` frames of speech.
     """
     builder = _Builder(0, marked=False)
     other = draw.choice(person)
-    opening = begun_at(other, max(0, len(other.tokens) - prompt))
+    opening = starting_at(other, max(0, len(other.tokens) - prompt))
     most = opening.frames + utterance.frames
     codes = (builder.add(opening, most), builder.add(utterance, most))
     lesson = builder.lesson(codes, draw, draw.choice(person).vector)
@@ -315,13 +317,13 @@ class _Builder:
         codes: Sequence[npt.NDArray[np.int16]],
         draw: random.Random,
         speaker: npt.NDArray[np.float32],
-    ) -> Lesson:
+    ) -> VoxtreamLesson:
         """Return the lesson. `codes` [K, T] are those of the prompt and of each
         appended utterance.
         """
         whole = np.concatenate(codes, axis=1).astype(np.int64)
         text, rows, tokens = self._built(draw)
-        return Lesson(text, rows, whole, tokens, self._prompt, speaker)
+        return VoxtreamLesson(text, rows, whole, tokens, self._prompt, speaker)
 
     def _built(self, draw: random.Random) -> tuple[Ints, Ints, Ints]:
         """Return the text with the prompt's masked phones, the rows [T, 2] of all columns, and the

@@ -41,7 +41,7 @@ from engine.training.packing import (
 from engine.training.run import Run
 from engine.training.utterances import People, mean_vector, read_sides
 from engine.training.voxtream import VOXTREAM, VoxtreamExport, rate_table
-from engine.training.voxtream.base import base_file
+from engine.training.voxtream.base import built_in_file
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.losses import fresh_model, model_config
 from engine.tts import voices as voice_files
@@ -85,7 +85,7 @@ def _write_voxtream2(run: Run, folder: Path, people: People[VoxtreamUtterance]) 
     )
     write_tables(run, config)
     names = _name_voices(run, folder, people)
-    write_tables(run, replace(config, rates=rate_table.tuned(run, folder, counts, rates)))
+    write_tables(run, replace(config, rates=rate_table.tune(run, folder, counts, rates)))
     return names
 
 
@@ -102,7 +102,7 @@ def _write_voxtream(run: Run, folder: Path, people: People[VoxtreamUtterance]) -
     save_weights(kept, folder / pack.CODEC_FILE, export.weights, about)
     passage_frames = round(export.passage_seconds * FRAME_RATE)
     constants = original.Voxtream1Generation(export.temperature, passage_frames=passage_frames)
-    frozen = frozen_hash(base_file(pack.VOICE_FILE))
+    frozen = frozen_hash(built_in_file(pack.VOICE_FILE))
     shape = model_config(run.recipe)
     write_tables(run, original.Voxtream1PackConfig(export.name, shape, constants, frozen=frozen))
     called = named_speakers(run, people)

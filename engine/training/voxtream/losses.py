@@ -18,17 +18,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from engine.training.loop import Learner, Losses, Maker, StepContext
-from engine.training.networks import causal, first_weights, run_stack, scale_residuals, stack_config
+from engine.training.networks import causal, initialise, run_stack, scale_residuals, stack_config
 from engine.training.run import Run
 from engine.training.utterances import People, Sides, read_sides
 from engine.training.voxtream import VOXTREAM, Voice
-from engine.training.voxtream.base import base_shape, base_weights
+from engine.training.voxtream.base import built_in_shape, built_in_weights
 from engine.training.voxtream.data import (
-    Lesson,
+    VoxtreamLesson,
     VoxtreamUtterance,
-    person_of,
-    sequence,
-    stretch,
+    draw_person,
+    draw_sequence,
+    draw_stretch,
 )
 from engine.training.voxtream.durations import tokens_of
 from engine.tts.phones import BOS, UNKNOWN
@@ -43,7 +43,7 @@ WRONG_SHARE = 0.8  # of the codebooks of a frame inputs wrong
 
 
 @dataclass(frozen=True)
-class Batch:
+class VoxtreamBatch:
     """A batch of B lessons: P phones, T columns, K codebooks, padded at the end."""
 
     text: Tensor  # [B, P]
@@ -61,7 +61,7 @@ def model_config(recipe: Any) -> ModelConfig:
     """
     tokens = len(tokens_of(recipe.system))
     if recipe.system == VOXTREAM:
-        return replace(base_shape(), duration_tokens=tokens)
+        return replace(built_in_shape(), duration_tokens=tokens)
     voice, codec = recipe.voice, recipe.codec
     return ModelConfig(
         phone=stack_config(voice.width, voice.phone),
@@ -79,14 +79,14 @@ def model_config(recipe: Any) -> ModelConfig:
 def fresh_model(config: ModelConfig, generation: VoxtreamGeneration) -> VoxtreamModel:
     """Build the model with initial weights from torch's generator."""
     model = VoxtreamModel(config, generation)
-    first_weights(model)
+    initialise(model)
     for stack in (model.phone, model.temporal, model.depth):
         scale_residuals(stack)
     model.semantic_head.weight.data *= 0.3  # start near a uniform distribution
     return model
 
 
-def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
+def phone_rows(model: VoxtreamModel, batch: VoxtreamBatch, look_ahead: int) -> Tensor:
     """Return the phone transformer's output [B, P, D], when each phone sees `look_ahead` phones
     ahead.
     """
@@ -99,7 +99,9 @@ def phone_rows(model: VoxtreamModel, batch: Batch, look_ahead: int) -> Tensor:
     return run_stack(model.phone, model.phone_embeddings(batch.text), mask)
 
 
-def temporal_hidden(model: VoxtreamModel, batch: Batch, phones: Tensor, dropout: float) -> Tensor:
+def temporal_hidden(
+    model: VoxtreamModel, batch: VoxtreamBatch, phones: Tensor, dropout: float
+) -> Tensor:
     """Return the temporal transformer's output [B, T, D] from phone rows [B, P, D]."""
     pairs = batch.rows.flatten(1)[..., None].expand(-1, -1, phones.shape[-1])
     vectors = phones.gather(1, pairs).view(*batch.rows.shape, -1).sum(dim=2)  # [B, T, D]
@@ -139,7 +141,7 @@ class VoiceLearner(Learner):
         self._config = model_config(recipe)
         self._model = fresh_model(self._config, VoxtreamGeneration())
         if self._derived:
-            self._model.load_state_dict(base_weights(self._model.state_dict()))
+            self._model.load_state_dict(built_in_weights(self._model.state_dict()))
             for name in FROZEN:
                 getattr(self._model, name).requires_grad_(requires_grad=False)
         super().__init__(self._recipe.schedule, device, voice=self._model)
@@ -161,27 +163,29 @@ class VoiceLearner(Learner):
 
     def _batch(
         self, people: People[VoxtreamUtterance], draw: random.Random, *, long: bool
-    ) -> Batch:
+    ) -> VoxtreamBatch:
         recipe = self._recipe
         seconds = recipe.window_seconds if long else recipe.short_seconds
         window = round(seconds * FRAMES_PER_SECOND)
         # As many frames a step, whatever the window.
         count = max(1, round(self._batch_size * recipe.short_seconds / seconds))
-        lessons = [self._lesson(person_of(people, draw), draw, window) for _ in range(count)]
+        lessons = [self._lesson(draw_person(people, draw), draw, window) for _ in range(count)]
         return self._move(collated(lessons, self._config))
 
     def _lesson(
         self, person: Sequence[VoxtreamUtterance], draw: random.Random, window: int
-    ) -> Lesson:
+    ) -> VoxtreamLesson:
         """Draw a lesson of a speaker: for VoXtream2 speech after a prompt without text, for
         VoXtream a stretch with all of its text.
         """
         if self._derived:
-            return stretch(person, draw, window)
+            return draw_stretch(person, draw, window)
         shortest, longest = (round(s * FRAMES_PER_SECOND) for s in self._recipe.prompt_seconds)
-        return sequence(person, draw, window, draw.randint(shortest, min(longest, window // 2)))
+        return draw_sequence(
+            person, draw, window, draw.randint(shortest, min(longest, window // 2))
+        )
 
-    def _losses(self, batch: Batch, look_ahead: int) -> dict[str, Tensor]:
+    def _losses(self, batch: VoxtreamBatch, look_ahead: int) -> dict[str, Tensor]:
         """Return three losses: semantic (cross-entropy of duration token and first code jointly),
         duration (its part that is due to the tokens, for the report alone), and acoustic (on some
         frames).
@@ -201,7 +205,7 @@ class VoiceLearner(Learner):
         duration = functional.cross_entropy(by_token, tokens, ignore_index=NO_TOKEN)
         return {"semantic": semantic, "acoustic": acoustic, "duration": duration}
 
-    def _acoustic(self, batch: Batch, hidden: Tensor) -> Tensor:
+    def _acoustic(self, batch: VoxtreamBatch, hidden: Tensor) -> Tensor:
         """Acoustic loss on a share of the frames (VoXtream, 2: amortised)."""
         # Column t produces the semantic code of frame t and the acoustic ones of frame t - 1.
         real = batch.tokens >= 0
@@ -217,7 +221,7 @@ class VoiceLearner(Learner):
         return functional.cross_entropy(logits.flatten(0, 1), codes[:, 1:].flatten())
 
 
-def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
+def collated(lessons: list[VoxtreamLesson], config: ModelConfig) -> VoxtreamBatch:
     """Collate lessons into a padded batch. Nothing is dropped or corrupted yet."""
     columns = max(len(lesson.rows) for lesson in lessons)
     phones = max(len(lesson.text) for lesson in lessons)
@@ -235,7 +239,7 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
         inputs[number, 0, 1:length] = lesson.codes[0, :-1]
         inputs[number, 1:, 2:length] = lesson.codes[1:, :-2]
         tokens[number, :length] = lesson.tokens
-    return Batch(
+    return VoxtreamBatch(
         torch.from_numpy(text),
         torch.tensor([len(lesson.text) for lesson in lessons]),
         torch.from_numpy(rows),
@@ -246,7 +250,7 @@ def collated(lessons: list[Lesson], config: ModelConfig) -> Batch:
     )
 
 
-def dropped(batch: Batch, config: ModelConfig, recipe: Voice) -> Batch:
+def dropped(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> VoxtreamBatch:
     """Drop text, prompt codes or speaker from some lessons, each of them alone or all three, so
     that the model learns the unconditional predictions that guidance needs.
     """
@@ -265,7 +269,7 @@ def dropped(batch: Batch, config: ModelConfig, recipe: Voice) -> Batch:
     return replace(batch, text=text, inputs=codes, speakers=speakers)
 
 
-def corrupted(batch: Batch, config: ModelConfig, recipe: Voice) -> Batch:
+def corrupted(batch: VoxtreamBatch, config: ModelConfig, recipe: Voice) -> VoxtreamBatch:
     """Replace the input codes of some frames by random ones and remove those of others, because a
     model's own codes are sometimes wrong."""
     shape, device = batch.inputs.shape, batch.inputs.device

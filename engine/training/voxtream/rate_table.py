@@ -92,7 +92,7 @@ def _row(
     return mean
 
 
-def tuned(
+def tune(
     run: Run, pack: Path, counts: Mapping[float, Counts], table: Mapping[float, RateTarget]
 ) -> dict[float, RateTarget]:
     """Let the pack in a folder speak with each histogram in `counts` (by rate, also beyond the
@@ -102,7 +102,7 @@ def tuned(
     seconds = run.recipe.export.tuning_seconds
     if not seconds:
         return dict(table)
-    texts = sentences()
+    texts = tuning_sentences()
     folder = run.stage("export") / "tuning"
     folder.mkdir(exist_ok=True)
     hashes = pack_hashes(pack)  # including its voices and its sampling
@@ -112,17 +112,17 @@ def tuned(
             f"{rate:g} SPS",
             _row_rate,
             (Place(pack), RateTarget(histogram, row.weight, row.guidance),
-             enough(texts, rate, seconds)),
+             enough_texts(texts, rate, seconds)),
             hashes,
         )
         for rate, histogram in counts.items()
     }  # fmt: skip
     do_tasks("tuning", folder, tuple(tasks.values()), run.workers, fresh=True)
     spoken = {rate: (result(task, folder) or {})["rate"] for rate, task in tasks.items()}
-    return inverted(table, counts, spoken)
+    return invert(table, counts, spoken)
 
 
-def inverted(
+def invert(
     table: Mapping[float, RateTarget], counts: Mapping[float, Counts], spoken: Mapping[float, float]
 ) -> dict[float, RateTarget]:
     """Return the table with, at each rate, the histogram that was spoken at that rate. `spoken` has
@@ -145,14 +145,14 @@ def _row_rate(pack: str, target: RateTarget, texts: tuple[str, ...]) -> Result:
     return {"rate": spoken_rate(model, texts, 1.0)}
 
 
-def sentences() -> tuple[str, ...]:
+def tuning_sentences() -> tuple[str, ...]:
     """Return sentences to measure a rate with; the comparison does not use them."""
     draw = random.Random("own rate")
     texts = sorted({grammar.sentence(draw) for _ in range(MANY)})
     return tuple(text for text in texts if WORDS[0] <= text.count(" ") + 1 <= WORDS[1])
 
 
-def enough(texts: tuple[str, ...], rate: float, seconds: float) -> tuple[str, ...]:
+def enough_texts(texts: tuple[str, ...], rate: float, seconds: float) -> tuple[str, ...]:
     """Return enough texts to last `seconds` at a rate, at least one."""
     syllables = float(np.mean([syllables_of(text) for text in texts]))
     return spread(texts, max(1, round(rate * seconds / syllables)))

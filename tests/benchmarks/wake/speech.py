@@ -19,7 +19,7 @@ import soxr
 from engine.audio.base import Pcm
 from engine.training.corpus import grammar, prose
 from engine.training.corpus.speakers import BASES, Base, Speaker
-from engine.training.corpus.utterance import SAMPLE_RATE, Plan, voiced
+from engine.training.corpus.utterance import SAMPLE_RATE, Plan, as_speaker
 from engine.training.evaluation.voices import LiveVoice
 from engine.training.teachers import synthesisers
 from tests.simulation.room import RATE, at_level
@@ -57,7 +57,7 @@ class Talker:
             return said.pcm, said.sample_rate
         planned = Plan(text, text, self.person, (self.rate,))
         (take,) = synthesisers.speak_all(self.person.base.synthesiser, [planned.request()])
-        return None if take is None else (voiced(take, self.person), SAMPLE_RATE)
+        return None if take is None else (as_speaker(take, self.person), SAMPLE_RATE)
 
 
 def phrase_calls(phrase: str, folder: Path, *, tuned: bool) -> list[Pcm]:

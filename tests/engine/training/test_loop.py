@@ -16,7 +16,7 @@ from engine.nn.optimiser import AdamW
 from engine.nn.transformer import Heads
 from engine.training import loop
 from engine.training.loop import Learner, Losses, StepContext, train
-from engine.training.networks import AttentionGuide, allowed, places
+from engine.training.networks import AttentionGuide, attention_targets, spoken_units
 from engine.training.recipe import Schedule
 from engine.training.run import Run, read_json
 from engine.training.steps import in_bf16, learning_rate, length_bucket, optimiser_step
@@ -185,14 +185,14 @@ GUIDE = torch.tensor([[-1, 0, 0, 2, 4, 4]])  # the fourth position's place has o
 
 
 def test_a_word_gives_its_positions_the_places_of_its_units_in_turn():
-    assert places(7, 2, [3, 6], 8) == [7, 7, 7, 8, 8]
-    assert places(7, 3, [3, 4, 4], 5) == [7, 9]  # the second is too short for a position
-    assert places(7, 3, [3, 5], 8) == [7, 7, 8, 8, 8]  # a mark follows the phones
-    assert places(7, 5, [0], 2) == [7, 7]
+    assert spoken_units(7, 2, [3, 6], 8) == [7, 7, 7, 8, 8]
+    assert spoken_units(7, 3, [3, 4, 4], 5) == [7, 9]  # the second is too short for a position
+    assert spoken_units(7, 3, [3, 5], 8) == [7, 7, 8, 8, 8]  # a mark follows the phones
+    assert spoken_units(7, 5, [0], 2) == [7, 7]
 
 
 def test_a_head_that_looks_where_it_is_to_has_the_least_loss():
-    where = allowed(GUIDE)
+    where = attention_targets(GUIDE)
     found = [row.nonzero().flatten().tolist() for row in where[0]]  # beside it, as far as read
     assert found == [[], [0, 1], [0, 1], [1, 2, 3], [3, 4], [3, 4, 5]]
     keys, queries = torch.zeros(1, 1, 6, 8), torch.zeros(1, 2, 6, 8)

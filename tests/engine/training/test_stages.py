@@ -19,7 +19,7 @@ from engine.training.corpus.shards import read_shards
 from engine.training.packing import pack_folder
 from engine.training.utterances import read_sides, shard_file
 from engine.training.voxtream import losses as voice
-from engine.training.voxtream.base import base_weights
+from engine.training.voxtream.base import built_in_weights
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.losses import FROZEN
 from engine.tts import packs, registry
@@ -61,7 +61,7 @@ def test_voxtream_learns_on_from_the_built_in_voice_and_speaks(run_of):
     assert [each.name for each in model.voices()] == ["Ada", "Bruno"]
     assert model.info.rate_range is None
     assert np.isfinite(laws.say(model, [["Morning."]], seed=1).pcm).all()
-    before = base_weights(load_file(run.weights("voice")))
+    before = built_in_weights(load_file(run.weights("voice")))
     frozen = {key for key, value in load_file(run.weights("voice")).items()
               if torch.equal(value, before[key])}  # fmt: skip
     assert {key.split(".")[0] for key in frozen} >= set(FROZEN)
@@ -103,7 +103,7 @@ def test_the_frozen_codes_are_exported_as_used_with_another_decoder(whole):
             assert torch.equal(value, shipped[key]), key
     trunk = "decoder.up.convtr.convtr.weight"
     assert torch.equal(kept[trunk], last["mean"][trunk])  # where the shipped decoder begins
-    begun = decoder.started(codec.config_of(whole.recipe.codec), kept).state_dict()
+    begun = decoder.build_codec(codec.config_of(whole.recipe.codec), kept).state_dict()
     assert all(torch.equal(value, kept[key]) for key, value in begun.items())
 
 
@@ -168,7 +168,7 @@ def test_the_source_learns_the_pitch_of_a_clip(whole):
     coding = load_file(whole.weights("codec"))
     recipe, speech = whole.recipe, read_speech(whole, 1.0)
     torch.manual_seed(1)
-    started = decoder.started(decoder.shipped_config(recipe), coding)
+    started = decoder.build_codec(decoder.shipped_config(recipe), coding)
     learner = decoder.DecoderLearner(recipe.decoder, started, speech, {}, None, CPU.device)
     missed = by_heart(learner)
     assert missed[-1]["pitch"] < 0.5 * missed[0]["pitch"]

@@ -11,7 +11,7 @@ import pytest
 from engine.errors import Cancelled, InvalidInput, ModelError
 from engine.training import run as runs
 from engine.training.__main__ import main
-from engine.training.run import Progress, Run
+from engine.training.run import Run, StageProgress
 from engine.training.tasks import Place, Task, do_tasks, result
 from tests.engine.training.conftest import TINY
 
@@ -90,7 +90,7 @@ def test_a_process_that_dies_is_named_and_imports_nothing_from_the_current_folde
 def test_the_time_left_counts_from_where_a_stopped_stage_goes_on(monkeypatch, capsys):
     now = [0.0]
     monkeypatch.setattr(runs.time, "monotonic", lambda: now[0])
-    progress = Progress("voice", 100, start=40)
+    progress = StageProgress("voice", 100, start=40)
     now[0] = 60.0
     progress.report(50)
     assert capsys.readouterr().err == "voice  50.0% 60 s 5 min left \n"

@@ -10,7 +10,7 @@ from engine.nn.optimiser import AdamW
 from engine.training.codec.sound_losses import (
     SLOTS,
     Critic,
-    Reading,
+    PhoneReader,
     SoundLearner,
     critic_loss,
     feature_loss,
@@ -75,16 +75,16 @@ def test_a_reader_learns_from_real_speech_and_teaches_what_is_made():
     meaning = torch.randn(len(SOUND_NUMBERS), 24)
     real = meaning[slots].view(2, 6, SLOTS, 24).sum(2).transpose(1, 2)  # [B, D, T]
     made = torch.randn(2, 24, 6, requires_grad=True)
-    reading = Reading(Schedule(steps=60, batch=1, learning_rate=3e-2), 24, CPU)
+    reading = PhoneReader(Schedule(steps=60, batch=1, learning_rate=3e-2), 24, CPU)
     before = [value.clone() for value in reading.reader.parameters()]
     losses = []
     for _ in range(60):
-        loss = reading.misread(real, made, slots)
+        loss = reading.judge(real, made, slots)
         loss.backward()
         reading.learn()
         losses.append(float(loss.detach()))
     assert made.grad is not None
     assert bool(made.grad.any())
     assert not torch.equal(before[0], reading.reader.weight)
-    assert float(reading.misread(real, real, slots)) < 0.2 * losses[0]
+    assert float(reading.judge(real, real, slots)) < 0.2 * losses[0]
     assert losses[-1] > losses[0]  # noise stays noise to it

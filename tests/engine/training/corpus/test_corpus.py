@@ -143,7 +143,7 @@ def test_texts_and_rates_are_of_all_kinds(tiny):
 def test_a_shard_is_a_pure_function_of_recipe_and_number(tiny, espeak):
     plans = corpus.shard_plans(tiny, (), 1)
     assert plans == corpus.shard_plans(tiny, (), 1)
-    one, other = (list(corpus.spoken(plans, espeak)) for _ in range(2))
+    one, other = (list(corpus.speak_plans(plans, espeak)) for _ in range(2))
     assert [made.text for made in one] == [made.text for made in other]
     assert all(np.array_equal(a.pcm, b.pcm) for a, b in zip(one, other, strict=True))
 
@@ -167,7 +167,7 @@ def test_a_corpus_of_another_recipe_is_made_again_and_shards_too_many_are_delete
     tiny, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(corpus, "_prepare", lambda _: None)
-    monkeypatch.setattr(corpus, "spoken", lambda plans, _: iter(()))
+    monkeypatch.setattr(corpus, "speak_plans", lambda plans, _: iter(()))
     monkeypatch.setattr(corpus, "do_tasks", do_here)
     hours = 2.5 * tiny.corpus.shard_seconds / 3600
     first = replace(tiny, corpus=replace(tiny.corpus, hours=hours))

@@ -11,8 +11,8 @@ import torch
 
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.llmvox.data import SentenceUtterance, spliced
-from engine.training.llmvox.losses import LlmVoxLearner, collated, predicted, shape_of
+from engine.training.llmvox.data import SentenceUtterance, splice
+from engine.training.llmvox.losses import LlmVoxLearner, collated, predict, shape_of
 from engine.training.run import Run
 from engine.training.utterances import read_sides
 from tests.engine.training.conftest import by_heart, last
@@ -55,7 +55,7 @@ def test_every_token_meets_one_unit_and_the_end_follows_the_last():
 def test_whole_lessons_and_single_steps_predict_the_same():
     model = random_network()
     batch = collated([sentence(9, 4), sentence(6, 5)], end=model.no_token)
-    whole = predicted(model, batch, 0.0)
+    whole = predict(model, batch, 0.0)
     rotary = RotaryTable(STACK.head_width, torch.device("cpu"))
     for row in range(2):
         cache = KvCache(STACK, 1, torch.device("cpu"), torch.float32)
@@ -124,7 +124,7 @@ def test_every_token_of_a_splice_says_its_unit():
     """It begins and ends as its sentences do, and mixes them."""
     mixed = set()
     for seed in range(20):
-        made = spliced(PERSON, random.Random(seed))
+        made = splice(PERSON, random.Random(seed))
         first = int(made.onsets[0])
         assert (made.said[:first] == -1).all()
         assert np.array_equal(made.units[made.said[first:]], made.tokens[first:])

@@ -20,7 +20,7 @@ from engine.training.recipe import Schedule, Stack
 from engine.training.run import Run, read_json
 from engine.training.smlle import Spectrum, Transducer
 from engine.training.smlle.lattice import Band, band, transducer_loss
-from engine.training.smlle.spectrum import Draws, SpectrumLearner, padded
+from engine.training.smlle.spectrum import SpectrumLearner, TokenSampler, padded
 from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import TransducerLearner
 from engine.training.utterances import Sides, read_sides
@@ -65,7 +65,7 @@ def transducer_learner(schedule: Schedule = SCHEDULE) -> TransducerLearner:
     return TransducerLearner(recipe, SHAPE, SIDES, CPU)
 
 
-def spectrum_learner(draws: Draws | None = None, **changed: Any) -> SpectrumLearner:
+def spectrum_learner(draws: TokenSampler | None = None, **changed: Any) -> SpectrumLearner:
     torch.manual_seed(1)
     plain: dict[str, Any] = {"schedule": SCHEDULE, "width": 32, "prompt_seconds": 0.4}
     return SpectrumLearner(Spectrum(**plain | changed), SPECTRUM, SIDES, CPU, draws)
@@ -138,7 +138,7 @@ def test_lessons_hear_what_a_session_would_say_and_true_prompts():
     prompts = torch.tensor([each.prompt for each in lessons])
     assert {each > 0 for each in prompts.tolist()} == {False, True}
     inputs, _, _ = learner._inputs(lessons, lessons)
-    heard = learner._hearing_itself(inputs, prompts).before
+    heard = learner._self_fed(inputs, prompts).before
     table = RotaryTable(SPECTRUM.stack.head_width, CPU)
     for row, lesson in enumerate(lessons):
         start = from_nothing(learner._model, lesson.vector[None])
@@ -154,7 +154,7 @@ def test_lessons_hear_what_a_session_would_say_and_true_prompts():
 @pytest.mark.parametrize("own", [0.0, 1.0])
 def test_a_share_of_steps_hears_itself(own, monkeypatch):
     learner, calls = spectrum_learner(self_feeding=own), []
-    monkeypatch.setattr(learner, "_hearing_itself", lambda inputs, _: calls.append(1) or inputs)
+    monkeypatch.setattr(learner, "_self_fed", lambda inputs, _: calls.append(1) or inputs)
     for share in (0.0, 1.0):
         learner.learn(StepContext(0, share, random.Random(1)))
     assert len(calls) == own  # not before `self_feeding_from`
@@ -169,8 +169,8 @@ def test_a_pack_gives_the_rate_it_speaks_at_as_its_own():
 # ------------------------------------------------------------------------ draws
 
 
-def draws(temperature: float = 1.0) -> Draws:
-    return Draws(small_parts().transducer, temperature)
+def draws(temperature: float = 1.0) -> TokenSampler:
+    return TokenSampler(small_parts().transducer, temperature)
 
 
 def test_a_draw_depends_on_the_true_past_and_on_no_later_token():

@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 
 from engine.codec.mel import BANDS
-from engine.training.smlle.tokens import Codebook, Steps, _shapes, said_by
+from engine.training.smlle.tokens import Codebook, TokenSteps, _cluster, said_by
 
 WIDTH = 2 * BANDS
 
 
-def steps(*rows: tuple[int, float]) -> Steps:
+def steps(*rows: tuple[int, float]) -> TokenSteps:
     """A phone and the level of its columns, a step each."""
     phones, levels = (
         np.array([int(phone) for phone, _ in rows]),
         np.array([each for _, each in rows]),
     )
     mel = np.repeat(levels, 2)[:, None] * np.ones(BANDS, np.float32)
-    return Steps(phones, np.arange(len(phones)), mel.astype(np.float32), np.zeros((0, 2), np.int64))
+    return TokenSteps(
+        phones, np.arange(len(phones)), mel.astype(np.float32), np.zeros((0, 2), np.int64)
+    )
 
 
 def test_a_token_is_said_by_the_phone_that_sounds_in_its_middle():
@@ -38,7 +40,7 @@ def test_shapes_are_where_the_rows_are(rows):
     dice = np.random.default_rng(1)
     centres = dice.normal(size=(4, WIDTH))
     some = centres[np.arange(rows) % 4] + 1e-3 * dice.normal(size=(rows, WIDTH))
-    found = _shapes(some.astype(np.float32), 4, dice)
+    found = _cluster(some.astype(np.float32), 4, dice)
     assert found.shape == (4, WIDTH)
     for row in some:
         assert np.abs(found - row).max(axis=1).min() < 0.01

@@ -9,14 +9,14 @@ import torch
 from engine.codec.mel import BANDS, Levels
 from engine.nn.cache import KvCache
 from engine.nn.transformer import RotaryTable
-from engine.training.networks import places
+from engine.training.networks import spoken_units
 from engine.training.run import Run
 from engine.training.speakstream.data import (
     NOTHING,
     WordsUtterance,
     collated,
     corrupted,
-    lesson,
+    make_lesson,
     read_scale,
 )
 from engine.training.speakstream.losses import SpeakStreamLearner, fresh_model, hidden
@@ -50,7 +50,7 @@ def spoken(seed: int = 0, rounds: int = 1) -> WordsUtterance:
 def test_a_lesson_is_what_the_paper_prints():
     """Without the pause before it."""
     utterance = spoken()
-    made = lesson(utterance, size=2, hop=1)
+    made = make_lesson(utterance, size=2, hop=1)
     assert np.array_equal(made.mel.reshape(-1, BANDS), utterance.mel[2 * COLUMNS :])
     speech = NOTHING
     assert made.ids.tolist() == [
@@ -67,7 +67,7 @@ def test_a_lesson_is_what_the_paper_prints():
 def test_whole_lessons_and_single_steps_predict_the_same():
     torch.manual_seed(1)
     model = fresh_model(SHAPE).eval()
-    lessons = [lesson(spoken(n, 1 + n), 2, 1) for n in range(2)]
+    lessons = [make_lesson(spoken(n, 1 + n), 2, 1) for n in range(2)]
     batch = collated(lessons, LEVELS)
     whole = model.predict(hidden(model, batch, 0.0))
     rotary = RotaryTable(SHAPE.stack.head_width, torch.device("cpu"))
@@ -89,7 +89,7 @@ def test_whole_lessons_and_single_steps_predict_the_same():
 
 def test_what_is_corrupted_is_what_is_heard():
     torch.manual_seed(1)
-    lessons = [lesson(spoken(n, 2), 3, 1) for n in range(20)]
+    lessons = [make_lesson(spoken(n, 2), 3, 1) for n in range(20)]
     batch = collated(lessons, LEVELS)
     rough = corrupted(batch, wrong=0.3, lost=0.2)
     assert torch.equal(rough.targets, batch.targets)
@@ -102,7 +102,7 @@ def test_what_is_corrupted_is_what_is_heard():
 
 
 def test_a_position_says_a_unit_and_knows_the_next():
-    made = lesson(spoken(3), 2, 1)
+    made = make_lesson(spoken(3), 2, 1)
     speech = made.targets != NOTHING
     assert made.unit[speech].tolist() == [0, 0, 0, 1, 0, 0, 0, 1, 2, 2]
     assert made.later[speech].tolist() == [1, 1, 1, 0, 1, 1, 1, 2, END, END]
@@ -115,7 +115,7 @@ def test_a_session_says_the_units_that_training_found():
         script.add(word)
     for word in script.words:
         begins = list(range(word.phones))
-        said = places(0, len(word.ids), begins, word.phones)
+        said = spoken_units(0, len(word.ids), begins, word.phones)
         assert word.units == [word.ids[place] for place in dict.fromkeys(said)]
 
 

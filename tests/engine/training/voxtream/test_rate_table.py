@@ -14,7 +14,12 @@ from engine.training.voxtream import VoxtreamExport
 from engine.training.voxtream.data import VoxtreamUtterance
 from engine.training.voxtream.durations import spans, walk
 from engine.training.voxtream.rate_table import COUNTS as ROW
-from engine.training.voxtream.rate_table import enough, inverted, measured_counts, measured_rates
+from engine.training.voxtream.rate_table import (
+    enough_texts,
+    invert,
+    measured_counts,
+    measured_rates,
+)
 from engine.tts.voxtream.alignment import AlignmentCursor
 from engine.tts.voxtream.config import DURATION_TOKENS, GENERATION
 from engine.tts.voxtream.rate import RateTarget
@@ -55,29 +60,29 @@ def test_a_rate_nobody_spoke_borrows_from_the_nearest_and_the_recipe_weighs_ever
 
 
 def test_a_rate_gets_the_histogram_that_was_spoken_at_it_or_one_between():
-    half = inverted(TABLE, COUNTS, {rate: 1.5 + rate / 2 for rate in ASKED})  # compressed
+    half = invert(TABLE, COUNTS, {rate: 1.5 + rate / 2 for rate in ASKED})  # compressed
     wanted = {4.0: 5.0, 3.0: 3.0, 2.0: 1.0, 7.0: 8.0}  # the last as near as it gets
     assert {rate: half[rate].counts for rate in wanted} == {
         rate: COUNTS[spoken] for rate, spoken in wanted.items()
     }
     assert {(row.weight, row.guidance) for row in half.values()} == {(8.0, 1.5)}
-    shifted = inverted(TABLE, COUNTS, {rate: rate + 0.5 for rate in ASKED})
+    shifted = invert(TABLE, COUNTS, {rate: rate + 0.5 for rate in ASKED})
     assert COUNTS[3.0][1] < shifted[4.0].counts[1] < COUNTS[4.0][1]
 
 
 def test_chance_turns_no_rates_around():
     spoken = {rate: rate for rate in ASKED} | {4.0: 5.2}
-    rows = inverted(TABLE, COUNTS, spoken)
+    rows = invert(TABLE, COUNTS, spoken)
     tokens = [rows[rate].counts[1] for rate in sorted(rows)]
     assert tokens == sorted(tokens)
 
 
 def test_there_are_texts_for_as_long_as_was_asked():
     texts = tuple(f"This is sentence number {number} of many." for number in range(100))
-    seconds = sum(syllables_of(text) for text in enough(texts, 2.0, 60.0)) / 2.0
+    seconds = sum(syllables_of(text) for text in enough_texts(texts, 2.0, 60.0)) / 2.0
     assert seconds == pytest.approx(60.0, rel=0.1)
-    assert len(enough(texts, 0.5, 0.1)) == 1
-    assert enough(texts, 7.0, 9_999.0) == texts
+    assert len(enough_texts(texts, 0.5, 0.1)) == 1
+    assert enough_texts(texts, 7.0, 9_999.0) == texts
 
 
 def test_a_row_is_tuned_anew_when_the_pack_draws_or_sounds_otherwise(tmp_path):

@@ -15,7 +15,13 @@ from engine.training.codec.decoder import (
     frame_phones,
     known_phones,
 )
-from engine.training.voxtream.data import GO_ON, Lesson, VoxtreamUtterance, sequence, stretch
+from engine.training.voxtream.data import (
+    GO_ON,
+    VoxtreamLesson,
+    VoxtreamUtterance,
+    draw_sequence,
+    draw_stretch,
+)
 from engine.training.voxtream.losses import (
     collated,
     corrupted,
@@ -68,9 +74,9 @@ def encoded(tokens: list[int], pause: int, seed: int = 0) -> VoxtreamUtterance:
 WALK = [2, 0, 3, 2, 2, 3, 2]  # (1,1) (0,1) (1,2) (1,1) (1,1) (1,2) (1,1): all eight phones
 
 
-def closed_lesson() -> Lesson:
+def closed_lesson() -> VoxtreamLesson:
     lessons = (
-        sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
+        draw_sequence([encoded(WALK, 4)], random.Random(seed), PROMPT + 13, PROMPT)
         for seed in range(200)
     )
     return next(made for made in lessons if int(made.text[-1]) == EOS)
@@ -116,7 +122,7 @@ def spans_of_speech() -> list[Span]:
 
 
 def test_what_the_padding_holds_does_not_matter(model):
-    short, long = closed_lesson(), sequence([encoded(WALK, 4)], random.Random(1), 40, PROMPT)
+    short, long = closed_lesson(), draw_sequence([encoded(WALK, 4)], random.Random(1), 40, PROMPT)
     with torch.no_grad():
         alone, both = collated([short], model.config), collated([short, long], model.config)
         one = temporal_hidden(model, alone, phone_rows(model, alone, 2), 0.0)[0]
@@ -206,8 +212,8 @@ def of_nine(seed: int) -> VoxtreamUtterance:
     )
 
 
-def closed_stretch() -> Lesson:
-    lessons = (stretch([of_nine(1), of_nine(2)], random.Random(n), 36) for n in range(200))
+def closed_stretch() -> VoxtreamLesson:
+    lessons = (draw_stretch([of_nine(1), of_nine(2)], random.Random(n), 36) for n in range(200))
     return next(made for made in lessons if int(made.text[-1]) == EOS)
 
 
