@@ -40,9 +40,9 @@ class RateRange:
 class TtsInfo:
     """Properties of a model. `rate_range` None: the model does not follow a rate. `sample_rate`: of
     its frames, in Hz. `edition` distinguishes models of one name with incompatible voices.
-    `can_clone`: see pick.can_clone(). `making`: the version of the recipe by which the model makes
-    voices today, `learnt`: that of voices that are fitted to a recording in a separate process;
-    both as in the voices' metadata["making"]. `resembles`: a voice made of a recording only
+    `can_clone`: see pick.can_clone(). `recipe_version`: of the recipe by which the model makes
+    voices today, `learnt`: of the recipe of voices that are fitted to a recording in a separate
+    process; both as in a voice's metadata["making"]. `resembles`: a voice made of a recording only
     resembles the speaker. `can_mix`: see voice_lookup.mixed(). `note`: a sentence to the person on
     how the model runs, or empty; it can change when a voice is prepared or a session opened.
     `lead_ms`: the least lead of the computation over the loudspeaker. `reads_ahead`: samples depend
@@ -55,7 +55,7 @@ class TtsInfo:
     can_clone: bool = False
     device: str = "cpu"  # its device, as torch names it
     edition: str = ""
-    making: str = ""
+    recipe_version: str = ""
     learnt: str = ""
     resembles: bool = False
     note: str = ""

@@ -174,7 +174,7 @@ def _served(model: TtsModel, files: Sequence[voices.SavedVoice]) -> Voice:
         if file.model == info.voice_model:
             voice = voices.load(file.path)
             can_make = info.can_clone and file.has_clip
-            current = (info.making, info.learnt or info.making)
+            current = (info.recipe_version, info.learnt or info.recipe_version)
             if not can_make or voice.metadata.get("making", "") in current:
                 return voice
             try:

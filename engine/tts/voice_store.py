@@ -280,7 +280,7 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
     usable = bool(fits) or again
     made_for = tuple(file.model for file in files)
     here = (fits or files)[0]
-    learnt = here.making.startswith(_LEARNT)
+    learnt = here.recipe_version.startswith(_LEARNT)
     has_recording = here.has_clip and bool(here.recording)
     is_blend = has_recording and here.model == catalogue.voice_model == KOKORO
     why_not = "" if usable else _why_not(made_for, catalogue, has_clip=bool(clips))

@@ -57,9 +57,9 @@ _CLIP_RATES: Final = (4_000, 384_000)  # Hz
 class SavedVoice:
     """The header of a saved voice. `model`: the TtsInfo.voice_model it was made for. `has_clip`:
     the file holds its recording, with this length and signal-to-noise ratio (None = unknown).
-    `pace`: the default pace (SPS) it was exported with. `about`: its description, `making`: the
-    version of its recipe, `nearest`: the largest part of a blend, `recording`: the Clip.digest of
-    its recording; empty = unknown.
+    `pace`: the default pace (SPS) it was exported with. `about`: its description, `recipe_version`:
+    of the recipe it was made by, `nearest`: the largest part of a blend, `recording`: the
+    Clip.digest of its recording; empty = unknown.
     """
 
     name: str
@@ -70,7 +70,7 @@ class SavedVoice:
     snr_db: float | None = None
     pace: float | None = None
     about: str = ""
-    making: str = ""
+    recipe_version: str = ""
     nearest: str = ""
     recording: str = ""
 

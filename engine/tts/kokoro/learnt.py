@@ -72,7 +72,7 @@ def _refusal_file(recording: str) -> Path:
 def is_current(file: Path) -> bool:
     """Return True if the learnt voice was made by the current recipe."""
     try:
-        return voices.header(file).making == LEARNT
+        return voices.header(file).recipe_version == LEARNT
     except EngineError:
         return False
 

@@ -69,7 +69,7 @@ class KokoroSynthesiser(Synthesiser[Machine]):
             SAMPLE_RATE,
             RATE_RANGE,
             can_clone=can_clone(NAME),
-            making=MAKING,
+            recipe_version=MAKING,
             learnt=LEARNT,
             resembles=True,
             can_mix=True,

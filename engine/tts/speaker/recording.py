@@ -31,7 +31,7 @@ LOUDEST_STEP: Final = 8.0  # |sample|; audio does not go far beyond full scale
 MAKING: Final = "3"  # raise when the arithmetic below changes
 
 
-def making(loudness: float | None = None) -> str:
+def recipe_version(loudness: float | None = None) -> str:
     """Return the version of the recipe for recordings at `loudness` (LUFS; None = unchanged)."""
     return MAKING if loudness is None else f"{MAKING} at {loudness:g} LUFS"
 
@@ -87,11 +87,11 @@ def read(pcm: Pcm, sample_rate: int, loudness: float | None = None) -> Recording
     # Noise suppression gets the pauses too, because they show it the room.
     clean = _cut(denoised(excerpt, sample_rate), parts, sample_rate) if denoising else speech
     # Everything that the voice depends on, except the clip and the model.
-    options = [making(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
+    options = [recipe_version(loudness), denoising, SHORTEST_S, LONGEST_S, LEAD_S]
     about = {
         RECORDING: clip,
         "clip_rate": str(sample_rate),
-        "making": making(loudness),
+        "making": recipe_version(loudness),
         "denoising": denoising or "none",
         "options_sha256": hashlib.sha256(json.dumps(options).encode()).hexdigest(),
         "seconds": f"{len(speech) / sample_rate:.2f}",

@@ -23,7 +23,7 @@ from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
 from engine.tts.phones import PhoneTable
 from engine.tts.pick import can_clone
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.recording import SpeakerEncoder, making, resampled
+from engine.tts.speaker.recording import SpeakerEncoder, recipe_version, resampled
 from engine.tts.synthesiser import Synthesiser
 from engine.tts.system.voice_tensors import prompt_codes, real_numbers
 from engine.tts.voxtream.config import UNBOUNDED
@@ -65,7 +65,7 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
             can_clone=can_clone(name),
             device=parts.model.device.type,
             edition=edition,
-            making=making(parts.loudness),
+            recipe_version=recipe_version(parts.loudness),
             reads_ahead=parts.generation.look_ahead > 0,
         )
         super().__init__(info, own_voices, self._prompt)

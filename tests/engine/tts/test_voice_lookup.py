@@ -26,17 +26,19 @@ GRANDMA = Voice("Grandma", "fake", metadata={"clip": "x"})
 
 
 class CloningTts(FakeTts):
-    def __init__(self, name: str = "fake", edition: str = "", making: str = "1") -> None:
+    def __init__(self, name: str = "fake", edition: str = "", recipe_version: str = "1") -> None:
         super().__init__()
         info = super().info
-        self._info = replace(info, name=name, edition=edition, making=making, can_clone=True)
+        self._info = replace(
+            info, name=name, edition=edition, recipe_version=recipe_version, can_clone=True
+        )
 
     @property
     def info(self) -> TtsInfo:
         return self._info
 
     def encode_voice(self, pcm: Pcm, sample_rate: int) -> Voice:
-        about = {"sample_rate": str(sample_rate), "making": self.info.making}
+        about = {"sample_rate": str(sample_rate), "making": self.info.recipe_version}
         return Voice("clip", self.info.voice_model, {"pcm": pcm}, about)
 
 
@@ -105,7 +107,7 @@ def test_a_recording_that_the_model_cannot_use_is_kept_for_the_one_that_can(tmp_
     made = choose(kokoro, "grandpa", kept_in=folder)
     assert len(made.tensors["pcm"]) == len(speech(2.0).pcm)
     (kept,) = voices.saved_voices(folder)
-    assert (kept.making, kept.has_clip) == ("1", True)
+    assert (kept.recipe_version, kept.has_clip) == ("1", True)
 
 
 def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path):
@@ -116,7 +118,7 @@ def test_no_voice_may_hide_behind_one_of_the_model_s_own(tmp_path):
 
 def test_a_voice_made_otherwise_is_made_again(tmp_path, monkeypatch):
     adopt(CloningTts(), recording(tmp_path), "Grandpa", kept_in=tmp_path)
-    newer = CloningTts(making="2")
+    newer = CloningTts(recipe_version="2")
     with monkeypatch.context() as patch:  # it stays as it was where it cannot be made again
         patch.setattr(voices, "load_clip", refuse)
         assert choose(newer, "grandpa", kept_in=tmp_path).metadata["making"] == "1"

@@ -430,7 +430,7 @@ def test_what_was_learnt_and_is_to_be_learnt_follows_a_new_name(tmp_path):
     assert (carla.fit, carla.recording) == (waits.path, recording)
     store.choose_learnt("Carla", learnt=True)
     assert [each.name for each in store.entries()] == ["Heart", "Carla"]
-    assert voices.header(voices.saved_voices(tmp_path)[0].path).making == LEARNT
+    assert voices.header(voices.saved_voices(tmp_path)[0].path).recipe_version == LEARNT
 
     voices.save(replace(voices.load(voices.saved_voices(tmp_path)[0].path), name="Anna"), tmp_path)
     assert store.entries()[1].words is None  # another voice that gets the former name

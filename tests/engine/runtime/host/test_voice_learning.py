@@ -275,7 +275,7 @@ def test_a_voice_that_gets_another_name_meanwhile_is_learnt_on(lessons, monkeypa
     assert learnt_files.learnt_file("Bert") == learnt.file
     learnt_files.choose("Bert", learnt=True)
     (bert,) = voices.saved_voices(voices.folder())
-    assert (bert.name, bert.making) == ("Bert", LEARNT)
+    assert (bert.name, bert.recipe_version) == ("Bert", LEARNT)
 
 
 def test_a_disk_that_is_full_is_said_and_costs_no_voice(lessons, monkeypatch):
@@ -290,7 +290,7 @@ def test_a_disk_that_is_full_is_said_and_costs_no_voice(lessons, monkeypatch):
         voice_learning.learn("Anna", TEXT)
     monkeypatch.setattr(checks, "fault", lambda *_: "It is worse.")
     assert voice_learning.learn("Anna", TEXT).reason == "It is worse."
-    assert voices.header(saved.path).making == MAKING
+    assert voices.header(saved.path).recipe_version == MAKING
     assert learnt_files.learnt_file("Anna") is None
 
 

@@ -90,7 +90,7 @@ def test_what_was_learnt_is_offered_and_either_can_be_kept(desk, lessons):
         chosen = desk.do(ChooseLearnt("Anna", learnt=learnt))
         assert (chosen.learnt, chosen.fit, chosen.words) == (learnt, None, None)
         assert VoiceMoved("Anna", "Anna") in desk.told
-        making = voices.header(keep_path()).making
+        making = voices.header(keep_path()).recipe_version
         assert making == (LEARNT if learnt else MAKING)
     assert len(lessons) == 2
     assert not desk.faults()
@@ -167,6 +167,6 @@ def test_a_full_disk_leaves_the_blend_and_what_was_learnt(desk, lessons, monkeyp
         assert (anna.fit, anna.learnt, anna.words) == (fit, False, None)
         assert len(desk.faults()) == 2
         assert all("No space left" in each for each in desk.faults())
-    assert voices.header(saved.path).making == MAKING
+    assert voices.header(saved.path).recipe_version == MAKING
     assert desk.do(ChooseLearnt("Anna", learnt=True)).learnt
     assert learnt_files.learnt_file("Anna") is None

@@ -17,7 +17,7 @@ from engine.errors import ModelError
 from engine.nn.packed.quantise import Precision
 from engine.nn.stored_weights import in_int8
 from engine.tts.phones import SPECIAL, SpecialPhones, read_table
-from engine.tts.speaker.recording import making
+from engine.tts.speaker.recording import recipe_version
 from engine.tts.voxtream.config import GENERATION, VOXTREAM2_SHAPE, read_config
 from engine.tts.voxtream.edition import EDITIONS
 from engine.tts.voxtream.files.checkpoint import PublishedFile, load_weights, published_shapes
@@ -148,7 +148,7 @@ def test_the_guidance_of_the_new_edition_is_two_and_a_half_times_as_strong():
 
 def test_voices_of_the_two_editions_are_made_differently():
     assert (OLD.loudness, NEW.loudness) == (None, -23.0)
-    assert making(OLD.loudness) != making(NEW.loudness) == "3 at -23 LUFS"
+    assert recipe_version(OLD.loudness) != recipe_version(NEW.loudness) == "3 at -23 LUFS"
 
 
 # ------------------------------------------------------------------------------------- the weights
