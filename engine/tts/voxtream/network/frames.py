@@ -53,17 +53,17 @@ class FrameMaker(Protocol):
 
 
 def pack_controls(
-    guidance: float, pull: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
+    guidance: float, rate_bias: tuple[float, ...], token_noise: Tensor, code_noise: Tensor
 ) -> Tensor:
     """Concatenate one frame's controls to one tensor on the host, for a single copy to
     the device.
     """
-    return torch.cat((torch.tensor((guidance, *pull)), token_noise[0], code_noise[0]))
+    return torch.cat((torch.tensor((guidance, *rate_bias)), token_noise[0], code_noise[0]))
 
 
 def _controls(packed: Tensor, tokens: int) -> Controls:
-    pull, rest = packed[1 : 1 + tokens], packed[1 + tokens :]
-    return Controls(packed[0], pull, rest[None, :tokens], rest[None, tokens:])
+    rate_bias, rest = packed[1 : 1 + tokens], packed[1 + tokens :]
+    return Controls(packed[0], rate_bias, rest[None, :tokens], rest[None, tokens:])
 
 
 class EagerFrames:

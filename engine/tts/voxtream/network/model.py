@@ -30,7 +30,7 @@ class Controls:
     """
 
     guidance: Tensor  # [] semantic guidance
-    pull: Tensor  # [N] added to the duration tokens' log-probabilities
+    rate_bias: Tensor  # [N] added to the duration tokens' log-probabilities
     token_noise: Tensor  # [1, N] Exp(1)
     code_noise: Tensor  # [1, top codes] Exp(1)
 
@@ -105,7 +105,7 @@ class VoxtreamModel(nn.Module):
     def choose(self, hidden: Tensor, controls: Controls) -> Choice:
         """Draw the frame's duration token, then its semantic code given the token."""
         joint, generation = self.joint_logits(hidden), self.generation  # [B, N, V]
-        tokens = self.token_probabilities(joint[0], controls.pull)  # [1, N]
+        tokens = self.token_probabilities(joint[0], controls.rate_bias)  # [1, N]
         token = draw_nucleus(tokens, generation.nucleus, controls.token_noise)
         guided = guide(joint[:1], joint[1:], controls.guidance)  # [1, N, V]
         row = guided.gather(1, token[..., None].expand(-1, -1, guided.shape[-1]))[:, 0]
@@ -113,13 +113,13 @@ class VoxtreamModel(nn.Module):
         codes = (row / generation.temperature).softmax(-1)[:, : self.config.codes]
         return Choice(token, draw_top(codes, generation.top_codes, controls.code_noise))
 
-    def token_probabilities(self, joint: Tensor, pull: Tensor) -> Tensor:
+    def token_probabilities(self, joint: Tensor, rate_bias: Tensor) -> Tensor:
         """Return the probabilities of the duration tokens [1, N]: those of the conditional row [N,
-        V], summed over the codes, with the bias `pull` [N]. Guidance is left out, because it would
-        make speech faster (VoXtream2, 3.5).
+        V], summed over the codes, with a bias [N]. Guidance is left out, because it would make
+        speech faster (VoXtream2, 3.5).
         """
         marginal = joint.logsumexp(-1)  # [N]
-        probabilities = (marginal / self.generation.temperature).softmax(-1) * pull.exp()
+        probabilities = (marginal / self.generation.temperature).softmax(-1) * rate_bias.exp()
         return (probabilities / probabilities.sum())[None]
 
     # -------------------------------------------------------------- acoustic
