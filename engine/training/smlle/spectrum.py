@@ -25,9 +25,9 @@ from engine.training.smlle import Spectrum as Recipe
 from engine.training.smlle.tokens import STEPS_PER_SECOND, Ints, TokenUtterance, count_of
 from engine.training.utterances import People, Sides, read_sides
 from engine.tts.pack_files import PHONES_FILE
+from engine.tts.papers.spectrum import Inputs, Spectrum, SpectrumShape, before
 from engine.tts.smlle.config import SmlleShape
 from engine.tts.smlle.transducer import Transducer
-from engine.tts.system.spectrum import Inputs, Spectrum, SpectrumShape, before
 
 MOST_FLUX: Final = 1.0  # of a value, in units of its spread; a reward without bound runs away
 SMALLEST_SPREAD: Final = 0.1

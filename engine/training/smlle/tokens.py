@@ -33,10 +33,10 @@ from engine.training.utterances import (
     encode_shards,
     write_phones,
 )
+from engine.tts.papers.spectrum import STEP_SAMPLES
 from engine.tts.phones import MARKS as MARK_IDS
 from engine.tts.phones import PhoneTable
 from engine.tts.smlle.config import MARKS
-from engine.tts.system.spectrum import STEP_SAMPLES
 
 COLUMNS: Final = 2  # of the spectrum, a token
 TOKEN_SAMPLES: Final = STEP_SAMPLES

@@ -11,7 +11,7 @@ from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts import phones
 from engine.tts.pack_files import read_config
-from engine.tts.system.spectrum import SpectrumShape
+from engine.tts.papers.spectrum import SpectrumShape
 from engine.typed_values import build, drop_settled
 
 NAME: Final = "llmvox"

@@ -24,7 +24,7 @@ from engine.nn.sampling import race_noise
 from engine.tts.llmvox.config import NOTHING, TEXT_END, LlmVoxGeneration
 from engine.tts.llmvox.model import Prediction
 from engine.tts.llmvox.units import UnitReader
-from engine.tts.system.session import NetworkSession
+from engine.tts.papers.session import NetworkSession
 
 
 class Replica(Protocol):

@@ -38,9 +38,9 @@ from engine.tts.pack_files import (
     with_weights,
 )
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.papers.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
+from engine.tts.papers.synthesiser import SystemSynthesiser, speaker_vector
 from engine.tts.phones import VOCABULARY, PhoneTable, read_table
-from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Spectrum, from_nothing
-from engine.tts.system.synthesiser import SystemSynthesiser, speaker_vector
 
 _CPU: Final = torch.device("cpu")
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.tts.llmvox.config import TEXT_END, WORD
-from engine.tts.system.spectrum import SpectrumShape
+from engine.tts.papers.spectrum import SpectrumShape
 
 _AHEAD: Final = 2  # phones: a short one may have no token
 _LEAST: Final = 1e-9  # least probability of an allowed token

@@ -12,7 +12,7 @@ from engine.nn.transformer import TransformerConfig
 from engine.settings.rules import Range
 from engine.tts.base import RateRange
 from engine.tts.pack_files import check_system, read_config
-from engine.tts.system.spectrum import SpectrumShape
+from engine.tts.papers.spectrum import SpectrumShape
 from engine.typed_values import build, drop_settled
 
 NAME: Final = "smlle"

@@ -18,6 +18,9 @@ import torch
 from engine.codec.vocoder import Waves
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, PhonedWord
+from engine.tts.papers.session import PassageSession
+from engine.tts.papers.spectrum import STEP_SAMPLES, Columns, Spectrum, SpectrumPrompt
+from engine.tts.papers.word_places import WordPlaces
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import paced
 from engine.tts.smlle.aligned import Aligned
@@ -29,9 +32,6 @@ from engine.tts.smlle.config import (
     SmlleShape,
 )
 from engine.tts.smlle.transducer import Decisions, Transducer, Unit
-from engine.tts.system.session import PassageSession
-from engine.tts.system.spectrum import STEP_SAMPLES, Columns, Spectrum, SpectrumPrompt
-from engine.tts.system.word_places import WordPlaces
 
 LARGEST_BIAS: Final = 6.0  # on the blank; beyond it the limits on tokens and phones decide
 _OTHER_DICE: Final = 1 << 32  # dropout must not depend on how many decisions were drawn

@@ -27,11 +27,7 @@ from engine.tts.pack_files import (
     with_weights,
 )
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
-from engine.tts.phones import VOCABULARY, read_table
-from engine.tts.smlle.config import NAME, read_pack_config
-from engine.tts.smlle.session import SmlleParts, SmlleSession
-from engine.tts.smlle.transducer import Transducer
-from engine.tts.system.spectrum import (
+from engine.tts.papers.spectrum import (
     Inputs,
     Spectrum,
     SpectrumPrompt,
@@ -39,8 +35,12 @@ from engine.tts.system.spectrum import (
     from_nothing,
     prepared,
 )
-from engine.tts.system.synthesiser import SystemSynthesiser
-from engine.tts.system.voice_tensors import real_numbers, unfit, whole_numbers
+from engine.tts.papers.synthesiser import SystemSynthesiser
+from engine.tts.papers.voice_tensors import real_numbers, unfit, whole_numbers
+from engine.tts.phones import VOCABULARY, read_table
+from engine.tts.smlle.config import NAME, read_pack_config
+from engine.tts.smlle.session import SmlleParts, SmlleSession
+from engine.tts.smlle.transducer import Transducer
 
 TRANSDUCER_FILE: Final = "transducer.safetensors"
 LONGEST_STEPS: Final = 500  # of a prompt, 20 s

@@ -19,6 +19,7 @@ from engine.nn.sampling import race_noise
 from engine.nn.transformer import RotaryTable
 from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import RateRange
+from engine.tts.papers.session import NetworkSession
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import SyllableMeter, paced
 from engine.tts.speakstream.config import BINS, END, SPEAKER, SpeakStreamGeneration
@@ -31,7 +32,6 @@ from engine.tts.speakstream.tempo import (
     clamped,
     step_for,
 )
-from engine.tts.system.session import NetworkSession
 
 METER_COLUMNS: Final = 3 * COLUMN_RATE
 _CPU: Final = torch.device("cpu")

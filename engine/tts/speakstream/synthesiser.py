@@ -26,11 +26,11 @@ from engine.tts.pack_files import (
     with_weights,
 )
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER
+from engine.tts.papers.synthesiser import SystemSynthesiser, speaker_vector
 from engine.tts.phones import VOCABULARY, read_table
 from engine.tts.speakstream.config import NAME, read_pack_config
 from engine.tts.speakstream.model import SpeakStreamModel
 from engine.tts.speakstream.session import SpeakStreamParts, SpeakStreamSession
-from engine.tts.system.synthesiser import SystemSynthesiser, speaker_vector
 
 
 class SpeakStreamSynthesiser(SystemSynthesiser[SpeakStreamParts, Tensor]):

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from engine.codec.mimi import NOTHING
 from engine.text.phonemes import PhonedWord
+from engine.tts.papers.word_places import WordPlaces
 from engine.tts.phones import PhoneTable
-from engine.tts.system.word_places import WordPlaces
 from engine.tts.voxtream.alignment import Span
 from engine.tts.voxtream.network.phones import PhoneRows, extend
 from engine.tts.voxtream.prompt import PreparedPrompt

@@ -24,9 +24,9 @@ from engine.codec.mimi import FRAME_MS, FRAME_SAMPLES, SAMPLE_RATE, Mimi
 from engine.nn.sampling import race_noise
 from engine.text.phonemes import Espeak
 from engine.tts.base import Pcm, RateRange
+from engine.tts.papers.session import PassageSession
 from engine.tts.phones import PhoneTable
 from engine.tts.rate import PLAIN, SyllableMeter, paced
-from engine.tts.system.session import PassageSession
 from engine.tts.voxtream.alignment import AlignmentCursor, Span
 from engine.tts.voxtream.config import DURATION_TOKENS, VoxtreamGeneration
 from engine.tts.voxtream.network.frames import FrameMaker, pack_controls

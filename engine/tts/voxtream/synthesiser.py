@@ -20,12 +20,12 @@ from engine.nn.packed.quantise import Precision
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, RateRange, TtsInfo, Voice
+from engine.tts.papers.voice_tensors import prompt_codes, real_numbers
 from engine.tts.phones import PhoneTable
 from engine.tts.pick import can_clone
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import SpeakerEncoder, recipe_version, resampled
 from engine.tts.synthesiser import Synthesiser
-from engine.tts.system.voice_tensors import prompt_codes, real_numbers
 from engine.tts.voxtream.config import UNBOUNDED
 from engine.tts.voxtream.edition import Edition
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights

@@ -27,7 +27,7 @@ from engine.tts.llmvox.published.model import PublishedModel, PublishedShape
 from engine.tts.llmvox.published.paths import NAME, VOICE, is_fetched
 from engine.tts.llmvox.published.session import PublishedParts, PublishedSession
 from engine.tts.packs import not_fetched
-from engine.tts.system.synthesiser import SystemSynthesiser, speech_device
+from engine.tts.papers.synthesiser import SystemSynthesiser, speech_device
 
 # The public server's first chunk of 10 tokens, plus those that the windows hold back, and the
 # paper's growth. Beyond 80 tokens (1.1 s) chunks need not grow: windows overlap, and a step must

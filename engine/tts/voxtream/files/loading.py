@@ -15,7 +15,7 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts.base import AudioFrame, Progress, TtsModel
-from engine.tts.system.synthesiser import speech_device
+from engine.tts.papers.synthesiser import speech_device
 from engine.tts.voxtream.edition import EDITIONS, Edition
 from engine.tts.voxtream.files.checkpoint import Target, precision_on
 from engine.tts.voxtream.files.pack import load_pack

@@ -28,9 +28,9 @@ from engine.translatable import Translatable
 from engine.tts.base import TtsInfo, Voice
 from engine.tts.pack_files import PHONES_FILE, VOICE_FILE, named_voices
 from engine.tts.packs import CODEC_FILE, CONFIG_FILE, VOICES_FOLDER
+from engine.tts.papers.synthesiser import SystemSynthesiser
+from engine.tts.papers.voice_tensors import prompt_codes, real_numbers, unfit, whole_numbers
 from engine.tts.phones import read_table
-from engine.tts.system.synthesiser import SystemSynthesiser
-from engine.tts.system.voice_tensors import prompt_codes, real_numbers, unfit, whole_numbers
 from engine.tts.voxtream.config import GENERATION, ModelConfig
 from engine.tts.voxtream.files.checkpoint import PublishedFile, Target, load_weights, precision_on
 from engine.tts.voxtream.files.loading import target

@@ -24,9 +24,9 @@ from engine.training.smlle.spectrum import SpectrumLearner, TokenSampler, padded
 from engine.training.smlle.tokens import TokenUtterance
 from engine.training.smlle.transducer import TransducerLearner
 from engine.training.utterances import Sides, read_sides
+from engine.tts.papers.spectrum import Columns, from_nothing
 from engine.tts.smlle.config import SmlleGeneration
 from engine.tts.smlle.transducer import Decisions, Unit
-from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.tts.smlle.small import SHAPE, SPECTRUM, small_parts
 from tests.help.fakes.tts import FakeTts
 

@@ -25,8 +25,8 @@ from engine.tts.pack_files import (
     config_json,
 )
 from engine.tts.packs import CONFIG_FILE, VOICES_FOLDER, Weights
+from engine.tts.papers.spectrum import Spectrum, SpectrumShape
 from engine.tts.phones import MARKS, own_ids
-from engine.tts.system.spectrum import Spectrum, SpectrumShape
 from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.voxtream.random_weights import own_table
 

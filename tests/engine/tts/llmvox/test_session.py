@@ -14,8 +14,8 @@ from engine.tts.llmvox.model import LlmVoxModel
 from engine.tts.llmvox.synthesiser import LlmVoxSynthesiser, load
 from engine.tts.llmvox.text_cursor import TextCursor
 from engine.tts.packs import CONFIG_FILE
+from engine.tts.papers.spectrum import Columns, from_nothing
 from engine.tts.phones import MARKS, own_ids
-from engine.tts.system.spectrum import Columns, from_nothing
 from tests.engine.nn.stacks import at_once, kept, passed
 from tests.engine.text.cases import phoned
 from tests.engine.tts.llmvox.small_model import GENERATION, small, write_pack

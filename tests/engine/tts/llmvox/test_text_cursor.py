@@ -5,8 +5,8 @@ import torch
 
 from engine.tts.llmvox.config import TEXT_END, WORD
 from engine.tts.llmvox.text_cursor import TextCursor
+from engine.tts.papers.spectrum import SpectrumShape
 from engine.tts.phones import MARKS
-from engine.tts.system.spectrum import SpectrumShape
 from tests.engine.tts.llmvox.small_model import STACK
 
 SHAPE = SpectrumShape(STACK, phones=12, tokens=24)  # two tokens a phone; 10 begins, 11 ends

@@ -8,12 +8,12 @@ from engine.codec.mel import BANDS
 from engine.nn.transformer import RotaryTable, TransformerConfig
 from engine.text.phonemes import Espeak
 from engine.tts.base import Voice
+from engine.tts.papers.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
 from engine.tts.phones import own_ids
 from engine.tts.smlle.config import SmlleGeneration, SmlleShape
 from engine.tts.smlle.session import SmlleParts
 from engine.tts.smlle.synthesiser import SmlleSynthesiser
 from engine.tts.smlle.transducer import Transducer
-from engine.tts.system.spectrum import SPECIAL_PHONES, Spectrum, SpectrumShape
 from tests.engine.nn.stacks import CPU, lively, seeded
 from tests.engine.tts.voxtream.random_weights import own_table
 

@@ -10,11 +10,11 @@ from torch.nn import functional
 
 from engine.codec.mel import BANDS
 from engine.tts.base import Voice
+from engine.tts.papers.spectrum import SpectrumShape
 from engine.tts.smlle.aligned import Aligned
 from engine.tts.smlle.config import MARKS, SmlleGeneration
 from engine.tts.smlle.session import SmlleParts
 from engine.tts.smlle.transducer import Decisions, Unit
-from engine.tts.system.spectrum import SpectrumShape
 from tests.engine.nn.stacks import at_once
 from tests.engine.text.cases import phoned
 from tests.engine.tts.smlle.small import GENERATION, SHAPE, small_parts, small_voice, speaking

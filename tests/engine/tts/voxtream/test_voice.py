@@ -13,8 +13,8 @@ from engine.audio.clips.clip import Clip
 from engine.audio.clips.denoise import denoiser
 from engine.errors import InvalidInput, ModelError, UnreadableClip
 from engine.tts.base import Pcm, Voice
+from engine.tts.papers.voice_tensors import prompt_codes
 from engine.tts.speaker import recording
-from engine.tts.system.voice_tensors import prompt_codes
 from engine.tts.voxtream import synthesiser
 from engine.tts.voxtream.files.speaker_file import load_speaker_encoder
 from tests.engine.tts.voxtream.random_weights import random_speaker_encoder

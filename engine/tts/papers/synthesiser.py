@@ -11,8 +11,8 @@ from torch import Tensor
 
 from engine.errors import ModelError
 from engine.tts.base import TtsInfo, TtsSession, Voice
+from engine.tts.papers.voice_tensors import real_numbers
 from engine.tts.synthesiser import Synthesiser
-from engine.tts.system.voice_tensors import real_numbers
 
 _Parts = TypeVar("_Parts")
 _Prepared = TypeVar("_Prepared")
