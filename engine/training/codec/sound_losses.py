@@ -166,7 +166,9 @@ def reader_loss(reader: nn.Module, latents: Tensor, slots: Tensor) -> Tensor:
 
 
 class PhoneReader:
-    """A phone reader that judges a decoder's output and learns from real speech."""
+    """A linear classifier of phones. It judges the latents of a decoder's output, and learns from
+    those of real speech.
+    """
 
     def __init__(self, schedule: Schedule, width: int, device: torch.device) -> None:
         self.reader = fresh_reader(width).to(device)

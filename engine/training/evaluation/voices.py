@@ -57,8 +57,8 @@ class LiveVoice:
 
 
 def voices_of(source: str, names: Sequence[str] = (), most: int = 6) -> tuple[LiveVoice, ...]:
-    """The named voices, or the first `most`, of the pack in a folder or of a synthesiser of the
-    program. InvalidInput for a source or a voice that is not there.
+    """Return voices of a pack's folder or of a synthesiser of the program: those called `names`, or
+    the first `most`. InvalidInput if the source or a voice does not exist.
     """
     if source in registry.NAMES:
         there = [LiveVoice(source, name) for name in of_settings(SpeechSettings(engine=source)).own]

@@ -152,8 +152,8 @@ class Plan:
 
     @property
     def silence_behind(self) -> int:
-        """Frames of silence after the limit of a complete sentence; fewer if the sentence is later
-        than the next one can correct.
+        """Frames of silence after the limit of a complete sentence: fewer than planned if the
+        sentence would otherwise be later than the next one should correct.
         """
         planned = len(self.features) - self.limit
         return max(0, planned - self._excess(planned))
@@ -174,8 +174,8 @@ class Plan:
         return replace(self, limit=max(least, self.limit - self._excess(0)))
 
     def _excess(self, behind: int) -> int:
-        """Return by how many frames the sentence is later than is bearable, with `behind` frames of
-        silence after it.
+        """Return the frames by which the sentence, with `behind` frames of silence after it, is
+        later than the next sentence should correct; 0 or more.
         """
         if self.pace.rate is None:
             return 0

@@ -126,7 +126,9 @@ class SpeakStreamSession(NetworkSession):
             self._begin_word(word)
 
     def _saying(self) -> Tensor:
-        """Return the embedding [1, 1, D] that announces the next unit."""
+        """Return the embedding [1, 1, D] of the unit that the next position speaks, and of the one
+        after it.
+        """
         later = [*self._units[1:], END][self._unit]
         ids = torch.tensor([[self._units[self._unit]], [later]])
         return self._parts.model.saying(ids[:1], ids[1:])
