@@ -134,7 +134,7 @@ def words_before_sound(trace: Trace) -> int:
     return trace.frames[0].words
 
 
-def factor(trace: Trace) -> float:
+def real_time_factor(trace: Trace) -> float:
     """Return the processor time over the length of the sound (RTF)."""
     return sum(frame.cpu_s for frame in trace.frames) / sum(f.seconds for f in trace.frames)
 

@@ -21,7 +21,7 @@ from engine.settings import FASTEST, SLOWEST
 from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
-from engine.tts.kokoro.learnt import choose, file_of, target
+from engine.tts.kokoro.learnt import choose, file_of, learnt_path
 from engine.tts.voice_catalogue import VoiceCatalogue
 from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import Note, note_of
@@ -175,7 +175,7 @@ class VoiceStore:
         for file in files:
             _delete(file.path)
             if file.recording:
-                _delete(target(file.recording, self._folder))
+                _delete(learnt_path(file.recording, self._folder))
         if not self._called(name):
             voice_notes.change(self._folder, name, pace=None, used="", words=None)
         return files[0].name

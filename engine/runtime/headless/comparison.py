@@ -28,8 +28,8 @@ from engine.translatable import Translatable, joined
 from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
 from engine.tts.delays import (
     TimedFrame,
-    factor,
     longest_s,
+    real_time_factor,
     speak,
     syllables_of,
     timing,
@@ -207,7 +207,7 @@ class _Take:
             self.before,
             first_sound_ms=1000 * found.first_audible_s,
             words_before=words_before_sound(trace),
-            share=factor(trace),
+            share=real_time_factor(trace),
             rate=syllables_of(texts[:begun]) / (end_s - begin_s) if end_s > begin_s else None,
             seconds=sum(frame.seconds for frame in trace.frames),
             dry_ms=1000 * found.dry_s,

@@ -34,7 +34,7 @@ from engine.translatable import Translatable
 from engine.tts import pick, registry, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.fit import checks, learning
-from engine.tts.kokoro.learnt import choose, is_current, refusal, refuse, saved, target
+from engine.tts.kokoro.learnt import choose, is_current, learnt_path, refusal, refuse, saved
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
 from engine.tts.kokoro.voices import MAKING, NAME
 from engine.tts.speaker.recording import resampled
@@ -139,14 +139,14 @@ def _learn_saved(model: KokoroSynthesiser, name: str, text: str, show: Show, aga
     about = {**blend.metadata, voices.RECORDING: voice.recording}
     learnt = _learn(model, replace(blend, name=voice.name, metadata=about), clip, text, show)
     if all(each.recording != voice.recording for each in voices.saved_voices(voices.folder())):
-        target(voice.recording).unlink(missing_ok=True)  # it was removed meanwhile
+        learnt_path(voice.recording).unlink(missing_ok=True)  # it was removed meanwhile
         saved(name)  # which says so
     return learnt
 
 
 def _result(name: str, recording: str, text: str, again: bool) -> Learnt | None:
     """The result of an earlier fit by the same recipe and text; None = there is none."""
-    file = target(recording)
+    file = learnt_path(recording)
     if file.is_file() and is_current(file):
         transcript = voices.load(file).metadata.get(_TRANSCRIPT, "")
         if text in ("", transcript):
@@ -157,7 +157,7 @@ def _result(name: str, recording: str, text: str, again: bool) -> Learnt | None:
 
 def _learn(model: KokoroSynthesiser, blend: Voice, clip: Clip, text: str, show: Show) -> Learnt:
     given, recording = text.strip(), blend.metadata[voices.RECORDING]
-    file = target(recording)
+    file = learnt_path(recording)
     show(Translatable("Listening to the recording"), 0.0)
     advice = checks.check_recording(clip.pcm, clip.sample_rate)
     if not given:

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.training.evaluation.parts import Result, Results
 from engine.training.evaluation.recognisers import words
-from engine.tts.delays import Timing, Trace, factor, timing, words_before_sound
+from engine.tts.delays import Timing, Trace, real_time_factor, timing, words_before_sound
 
 RESAMPLES: Final = 1000  # of the bootstrap that gives an interval
 UNMEASURED: Final = "not measured"
@@ -168,6 +168,6 @@ FIGURES: Final = (
         for name, (value, show) in _TIMES.items()
         for delay in _DELAYS_S
     ),
-    Figure("processor time per second of speech", "delays", _points, _traced(factor)),
+    Figure("processor time per second of speech", "delays", _points, _traced(real_time_factor)),
 )
 """In the order of the page of all systems."""

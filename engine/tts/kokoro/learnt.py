@@ -37,7 +37,7 @@ def saved(name: str, within: Path | None = None) -> voices.SavedVoice:
     raise InvalidInput("There is no voice called '{name}' that you made.", name=name)
 
 
-def target(recording: str, within: Path | None = None) -> Path:
+def learnt_path(recording: str, within: Path | None = None) -> Path:
     """Return the file for the voice learnt from a recording (Clip.digest)."""
     folder = (within or voices.folder()) / voices.LEARNT_FOLDER
     return folder / f"{recording[:_LETTERS]}{voices.SUFFIX}"
@@ -66,7 +66,7 @@ def refusal(recording: str, text: str) -> str:
 
 
 def _refusal_file(recording: str) -> Path:
-    return target(recording).with_name(f"{recording[:_LETTERS]}.refused.json")
+    return learnt_path(recording).with_name(f"{recording[:_LETTERS]}.refused.json")
 
 
 def is_current(file: Path) -> bool:
@@ -86,7 +86,7 @@ def learnt_file(name: str) -> Path | None:
 
 def file_of(voice: voices.SavedVoice) -> Path | None:
     """Return learnt_file() for a voice with its recording."""
-    file = target(voice.recording, voice.path.parent)
+    file = learnt_path(voice.recording, voice.path.parent)
     return file if file.is_file() and is_current(file) else None
 
 

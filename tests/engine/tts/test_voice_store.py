@@ -16,7 +16,7 @@ from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import voice_notes, voices
 from engine.tts.base import Voice
-from engine.tts.kokoro.learnt import target
+from engine.tts.kokoro.learnt import learnt_path
 from engine.tts.kokoro.voices import LEARNT, is_british, style_of
 from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
 from engine.tts.voice_lookup import mixed
@@ -398,7 +398,7 @@ def keep_kokoro_voice(folder, making):
 def learn_kokoro_voice(folder, voice):
     about = {"making": LEARNT, voices.RECORDING: CLIP.digest}
     made = replace(voices.load(voice.path), metadata=about)
-    return voices.save_as(made, target(CLIP.digest, folder))
+    return voices.save_as(made, learnt_path(CLIP.digest, folder))
 
 
 def test_a_voice_is_noted_to_be_learnt_until_it_is_chosen(tmp_path):
