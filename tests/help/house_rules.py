@@ -1,7 +1,7 @@
-"""Readers of source code that find what the house does not allow, one rule each.
+"""Checks of source code, one function for each rule of the house.
 
-Invariant: a rule gets a parsed module and answers with one line per breach; it judges nothing else,
-so each can be shown to fail on a few lines of bad code.
+Invariant: a rule gets a parsed module and returns one line for each breach. It depends on nothing
+else, so each rule can be shown to fail on a few lines of bad code.
 """
 
 import ast
@@ -43,7 +43,7 @@ _UNSAFE_KEYWORDS |= {"weights_only": False}
 
 
 def threads(tree: ast.Module) -> Iterator[str]:
-    """Whatever creates a thread or a process (I4)."""
+    """Find code that creates a thread or a process (I4)."""
     yield from _calls(tree, _THREADS)
     for node in _walked(tree):
         if isinstance(node, ast.ClassDef):
@@ -54,7 +54,7 @@ def threads(tree: ast.Module) -> Iterator[str]:
 
 
 def careless_threads(tree: ast.Module) -> Iterator[str]:
-    """Threads without a name, or that the interpreter would kill at exit (I4)."""
+    """Find threads without a name, and threads that the interpreter would kill at exit (I4)."""
     for call in _nodes(tree, ast.Call):
         if _full_name(call.func, _imports(tree)) == "threading.Thread":
             given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -66,12 +66,12 @@ def careless_threads(tree: ast.Module) -> Iterator[str]:
 
 
 def clocks(tree: ast.Module) -> Iterator[str]:
-    """Sleeping, and reading a clock (I5)."""
+    """Find calls that sleep or read a clock (I5)."""
     yield from _calls(tree, _CLOCKS)
 
 
 def files(tree: ast.Module) -> Iterator[str]:
-    """Reading and writing files, sockets, other programs (I5)."""
+    """Find access to files, sockets and other programs (I5)."""
     yield from _calls(tree, _FILES)
     for call in _nodes(tree, ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in _FILE_METHODS:
@@ -79,7 +79,7 @@ def files(tree: ast.Module) -> Iterator[str]:
 
 
 def unsafe(tree: ast.Module) -> Iterator[str]:
-    """Whatever lets data bring code along."""
+    """Find calls that execute code contained in data."""
     yield from _calls(tree, _UNSAFE)
     for call in _nodes(tree, ast.Call):
         given = {keyword.arg: keyword.value for keyword in call.keywords}
@@ -91,7 +91,7 @@ def unsafe(tree: ast.Module) -> Iterator[str]:
 
 
 def exposed_children(tree: ast.Module) -> Iterator[str]:
-    """Commands for a Python that would import modules from the current folder."""
+    """Find commands for a Python that would import modules from the current folder."""
     for node in _walked(tree):
         if isinstance(node, ast.List | ast.Tuple):
             words = [each.value if isinstance(each, ast.Constant) else None for each in node.elts]
@@ -105,7 +105,7 @@ def exposed_children(tree: ast.Module) -> Iterator[str]:
 
 
 def work_at_import(tree: ast.Module) -> Iterator[str]:
-    """Statements of a module that change the process when it is imported."""
+    """Find statements of a module that change the process when it is imported."""
     changing = {"warnings.filterwarnings", "warnings.simplefilter", "logging.basicConfig"}
     changing |= {"torch.set_num_threads", "torch.manual_seed", "os.environ.setdefault"}
     for statement in tree.body:
@@ -121,7 +121,7 @@ def work_at_import(tree: ast.Module) -> Iterator[str]:
 
 
 def wall_clocks(tree: ast.Module) -> Iterator[str]:
-    """The time of day or the date, asked for or handed on: what hangs on it fails at some hour."""
+    """Find uses of the time of day or the date: a test that depends on them fails at some hour."""
     last = {name.rpartition(".")[2] for name in _WALL_CLOCKS}  # a quick look first: there are many
     for node in _walked(tree):
         if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in last):
@@ -153,7 +153,7 @@ _SIGNS: dict[Rule, str] = {
 
 
 def may_break(rule: Rule, source: str) -> bool:
-    """Whether it is worth to parse the source for this rule."""
+    """Return False if the source cannot break this rule, so that it need not be parsed."""
     return re.search(_SIGNS.get(rule, ""), source) is not None
 
 
@@ -173,13 +173,13 @@ def _nodes(tree: ast.AST, kind: type[ast.Call]) -> Iterator[ast.Call]:
 
 @cache
 def _walked(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """All that is in it; several rules read the same."""
+    """Return all nodes of a module; cached, because several rules read the same module."""
     return tuple(ast.walk(tree))
 
 
 @cache
 def _imports(tree: ast.Module) -> dict[str, str]:
-    """Local name -> what it stands for: `from time import sleep as nap` gives nap: time.sleep."""
+    """Map local names to full names: `from time import sleep as nap` gives nap: time.sleep."""
     names: dict[str, str] = {}
     for node in _walked(tree):
         if isinstance(node, ast.Import):
@@ -193,7 +193,7 @@ def _imports(tree: ast.Module) -> dict[str, str]:
 
 
 def _full_name(node: ast.expr, imports: dict[str, str]) -> str:
-    """'time.sleep' for every way to write it; empty for what is no dotted name."""
+    """Return 'time.sleep' for every way to write it; empty if the node is not a dotted name."""
     if isinstance(node, ast.Name):
         return imports.get(node.id, node.id)
     if isinstance(node, ast.Attribute):

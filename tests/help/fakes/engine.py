@@ -1,4 +1,6 @@
-"""An engine for the window's tests: remembers commands, and says what the test tells it to say."""
+"""A fake engine for tests of the window: it records commands and emits the events that a test
+scripts.
+"""
 
 import tomllib
 from collections.abc import Callable, Iterator
@@ -22,7 +24,9 @@ READY = (
 
 
 class FakeEngine:
-    """Started, it says `script`; `gate` holds stop() up until it is set."""
+    """Emits the events of `script` when it is started. With a `gate`, stop() waits
+    until it is set.
+    """
 
     def __init__(
         self,
@@ -63,7 +67,7 @@ def spoken_turn(
     heard: str | None = None,
     ending: api.Ending = api.Ending.COMPLETE,
 ) -> tuple[api.Event, ...]:
-    """All events of a turn that is over; `heard` None = the whole reply."""
+    """Return all events of a finished turn. `heard` None = the entire reply was heard."""
     heard = reply if heard is None else heard
     metrics = api.TurnMetrics(120.0, 180.0, 190.0, 192.0, 240.0, 310.0, 2900.0)
     return (
@@ -77,7 +81,9 @@ def spoken_turn(
 
 
 def speaking_turn(turn: int, said: str, reply: str, *, word: str) -> tuple[api.Event, ...]:
-    """A turn whose reply is being spoken and has come to the first occurrence of `word`."""
+    """Return the events of a turn whose reply is being spoken, up to the first occurrence of
+    `word`.
+    """
     start = reply.index(word)
     return (
         api.Heard(turn, said, 0.87, "sphinx"),
@@ -90,7 +96,7 @@ def speaking_turn(turn: int, said: str, reply: str, *, word: str) -> tuple[api.E
 
 
 def lacking_turn(turn: int, said: str) -> tuple[api.Event, ...]:
-    """A turn that only a language model could have answered."""
+    """Return the events of a turn that only a language model could have answered."""
     reply = (
         "I can't answer that without a language model. Try: what time is it, or: spell necessary."
     )
@@ -99,7 +105,7 @@ def lacking_turn(turn: int, said: str) -> tuple[api.Event, ...]:
 
 
 def entry(name: str, title: str, kind: str, **other: object) -> api.ModelEntry:
-    """A model that can be fetched, unless told otherwise."""
+    """Return the entry of a model that can be fetched, unless `other` changes that."""
     blank = api.ModelEntry(
         name,
         title,

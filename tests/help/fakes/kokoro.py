@@ -1,4 +1,4 @@
-"""Stand-ins for the fetched files of Kokoro: enough to list its voices and to mix them."""
+"""Substitutes for the fetched files of Kokoro, enough to list its voices and to mix them."""
 
 from pathlib import PurePosixPath
 from typing import Final
@@ -12,8 +12,9 @@ ENGLISH: Final = [PurePosixPath(file.path).stem for file in find("kokoro-voices"
 
 
 def write_kokoro() -> None:
-    """A model of no bytes, and voices: all numbers of voice number n of ENGLISH are
-    those of number_of()."""
+    """Write an empty model file, and voices: all numbers of voice n of ENGLISH are number_of() its
+    name.
+    """
     place.model_file().parent.mkdir(parents=True)
     place.model_file().touch()
     place.voices_folder().mkdir(parents=True)
@@ -23,5 +24,5 @@ def write_kokoro() -> None:
 
 
 def number_of(name: str) -> float:
-    """What the style of a voice is full of."""
+    """Return the number that fills the style of a voice."""
     return [each[3:].capitalize() for each in ENGLISH].index(name) / 400 + 0.1

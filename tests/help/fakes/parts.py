@@ -1,4 +1,4 @@
-"""Fakes that stand behind the engine's seams: small, scripted, and quick."""
+"""Fakes of devices, recogniser, language model and voice: small, scripted, quick."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ RATE = 16_000  # Hz of everything here
 
 
 class HandLoudspeaker:
-    """Plays only when play() is called."""
+    """A loudspeaker that plays only when play() is called."""
 
     def __init__(self, name: str = "hand loudspeaker", capacity: int = 10 * RATE) -> None:
         self.name = name
@@ -56,7 +56,7 @@ class HandLoudspeaker:
         return taken
 
     def play(self, samples: int) -> None:
-        """Let `samples` leave the ring, silence if there are fewer."""
+        """Take `samples` out of the ring buffer; missing ones are silence."""
         out = self._ring[:samples]
         del self._ring[:samples]
         self.samples_played += len(out)
@@ -97,7 +97,7 @@ class HandLoudspeaker:
 
 
 class HandMicrophone:
-    """Hears what hear() is given."""
+    """A microphone that records the samples passed to hear()."""
 
     def __init__(self, name: str = "hand microphone") -> None:
         self.name = name
@@ -125,7 +125,7 @@ WORD_SAMPLES = 1_600  # every word of the fake voice lasts a tenth of a second
 
 
 class FakeSession:
-    """Says every word as a constant tone whose level is the word's number."""
+    """Speaks each word as a constant tone whose level is the word's number."""
 
     def __init__(self, fail_at: int | None) -> None:
         self.rate: float | None = None
@@ -239,7 +239,7 @@ class FakeRecognition:
 
 
 class FakeRecogniser:
-    """Hears `text`, whatever is said; `overlapping`, where there is one, into a reply."""
+    """Always recognises `text`, or `overlapping` (if given) for speech during a reply."""
 
     def __init__(self, text: str = "hello there") -> None:
         self.info = RecogniserInfo("fake", "hears what it is told")
@@ -260,7 +260,7 @@ class FakeRecogniser:
 
 
 class FakeLanguageModel:
-    """Answers with `deltas`; an exception among them is raised, an event waited for."""
+    """Answers with `deltas`. Exceptions among them are raised, Events are waited for."""
 
     def __init__(self, *deltas: Delta | Exception | Event | str) -> None:
         self.info = LanguageModelInfo("fake", "says what it is told")
@@ -303,7 +303,7 @@ class FakeLanguageModel:
 
 
 class FakeSpotter:
-    """Hears the phrase in whatever is louder than a person."""
+    """Detects the wake phrase in any sound louder than a person."""
 
     LOUD = 0.9
 
@@ -322,7 +322,7 @@ class FakeSpotter:
 
 
 class NothingChanges:
-    """No device is plugged in or out."""
+    """A DeviceWatch that never reports a change."""
 
     def poll(self) -> None:
         """See DeviceWatch."""
@@ -333,7 +333,7 @@ class NothingChanges:
 
 @dataclass
 class FakeParts:
-    """All fakes of one engine, and the factories that hand them out."""
+    """All fakes of one engine, and the factories that return them."""
 
     model: FakeLanguageModel = field(default_factory=lambda: FakeLanguageModel("Good day to you."))
     voice: FakeVoiceModel = field(default_factory=FakeVoiceModel)

@@ -2,7 +2,7 @@
 
 
 class SteppedClock:
-    """Stands still until advance() is called, from any thread."""
+    """A clock that stands still until advance() is called, from any thread."""
 
     def __init__(self) -> None:
         self._now = 0.0

@@ -1,7 +1,7 @@
-"""A synthesiser small enough to read at a glance, for tests of everything around one.
+"""A synthesiser that is easy to predict, for tests of everything around one.
 
-Every syllable (a group of vowels) of a word is a tone of the session's seed; a word needs the next
-word, or the end, before it is spoken.
+Every syllable (a group of vowels) of a word is a tone that depends on the session's seed. A word is
+spoken only when the next word, or the end of the text, is known.
 """
 
 import re
@@ -94,8 +94,8 @@ class FakeSession:
 
 
 class FakeTts:
-    """`spoken` collects every word in the order of speaking, over all sessions; `on_word` is called
-    within the step that speaks one, to let a clock pass or to fail.
+    """`spoken` collects every word in the order of speaking, over all sessions. `on_word` is called
+    within the step that speaks a word, to advance a clock or to fail.
     """
 
     def __init__(self, on_word: Callable[[str], None] = lambda text: None) -> None:
@@ -128,7 +128,7 @@ class FakeTts:
 
 
 class LostSession(FakeSession):
-    """Never says a word and never ends."""
+    """A session that never speaks a word and never ends."""
 
     def step(self) -> Step:
         return AudioFrame(np.zeros(1920, np.float32), 0)

@@ -1,7 +1,7 @@
-"""AT-SPI, the way of screen readers on Linux: its daemons on a bus of the tests' own, and a reader.
+"""AT-SPI, the interface of screen readers on Linux: its daemons on a private bus, and a reader.
 
-Invariant: the daemons are started before the program (a cold Qt shows an empty tree else), and end
-with the context.
+Invariant: the daemons are started before the program (otherwise a cold Qt shows an empty tree), and
+end with the context.
 """
 
 import subprocess
@@ -31,14 +31,14 @@ def is_missing() -> bool:
 
 @dataclass(frozen=True)
 class Node:
-    """One accessible thing: the program's name on the bus, and the thing's path."""
+    """An accessible object: the program's name on the bus, and the object's path."""
 
     bus: str
     path: str
 
 
 class Reader:
-    """Reads as a screen reader does."""
+    """Reads the accessible objects as a screen reader does."""
 
     def __init__(self, address: str) -> None:
         self._bus: DBusConnection = open_dbus_connection(address)
@@ -134,7 +134,9 @@ class Reader:
 
 @contextmanager
 def at_spi(environment: dict[str, str]) -> Iterator[Reader]:
-    """The daemons on the session bus of this environment, and a reader that listens from now on."""
+    """Start the daemons on the session bus of this environment. Yield a reader that listens from
+    now on.
+    """
     quiet = subprocess.DEVNULL
     program = next(each for each in _LAUNCHERS if Path(each).exists())
     launcher = subprocess.Popen(
@@ -152,14 +154,14 @@ def at_spi(environment: dict[str, str]) -> Iterator[Reader]:
 
 
 def _address(session: str) -> str:
-    """Where AT-SPI's own bus is; the launcher says so once it is there."""
+    """Return the address of AT-SPI's own bus, once its launcher reports one."""
     where = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus")
     with open_dbus_connection(session) as bus:
         return str(_once_there(bus, new_method_call(where, "GetAddress"), "AT-SPI's bus"))
 
 
 def _once_there(bus: DBusConnection, wish: Any, what: str) -> Any:
-    """Ask until there is an answer."""
+    """Repeat a call until it is answered."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         reply = bus.send_and_get_reply(wish)

@@ -1,4 +1,4 @@
-"""HTTP servers on loopback, which say nothing of their own and end with their context."""
+"""HTTP servers on loopback, which log nothing and end with their context."""
 
 import socket
 import threading
@@ -10,7 +10,9 @@ from typing import Any
 
 @contextmanager
 def running(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
-    """Its connections end with it too: a client may keep them for another request."""
+    """Run a server. Its connections end with the context too, because a client may keep
+    them open.
+    """
     connections, accept = list[Any](), server.process_request
 
     def process(request: Any, address: Any) -> None:
@@ -34,7 +36,7 @@ def running(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
 def serving(
     answer: Callable[[BaseHTTPRequestHandler], None],
 ) -> AbstractContextManager[ThreadingHTTPServer]:
-    """Answers every GET, on a port of its own."""
+    """Run a server that answers every GET, on a free port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -47,7 +49,7 @@ def serving(
 
 
 def free_port() -> int:
-    """One that nobody listens at."""
+    """Return a port on which nothing listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])

@@ -1,4 +1,4 @@
-"""What a test needs of the machine, and what becomes of it where that is missing."""
+"""Skip or fail tests whose requirements the machine does not meet."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ from tests.help.machine.virtual_audio import VirtualAudio, missing_programs, vir
 
 
 def need(missing: Sequence[str]) -> None:
-    """Skip the test if anything is missing; where $CI is set, as .ci/run does, fail it."""
+    """Skip the test if anything is missing; fail it if $CI is set, as .ci/run does."""
     if missing:
         assert not os.environ.get("CI"), f"needs {', '.join(missing)}"
         pytest.skip(f"needs {', '.join(missing)}")
@@ -21,7 +21,9 @@ def need(missing: Sequence[str]) -> None:
 
 @contextmanager
 def own_card() -> Iterator[VirtualAudio]:
-    """A card whose devices the engine has found; where it cannot run, the test is skipped."""
+    """Yield a virtual sound card whose devices the engine has found. Skip the test if it cannot
+    run.
+    """
     need(missing_programs())
     # Not tmp_path: its name is too long for a socket.
     with tempfile.TemporaryDirectory(prefix="card") as folder:

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def own_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Voices and recordings of these engines lie where nobody keeps theirs."""
+    """Store voices and recordings of the tests' engines in a temporary folder."""
     monkeypatch.setenv("RUBATO_DATA", str(tmp_path_factory.mktemp("data")))

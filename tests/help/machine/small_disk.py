@@ -1,4 +1,4 @@
-"""A small disk of the test's own, to be filled, where the machine lets us mount one."""
+"""A small disk to fill in a test, if the machine allows mounting one."""
 
 import subprocess
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, size: str) -> Iterator[Path]:
-    """Mounted at `place`; the test is skipped where that is not possible."""
+    """Mount a disk at `place`. Skip the test if that is not possible."""
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
     try:

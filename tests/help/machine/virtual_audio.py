@@ -57,13 +57,13 @@ _MODULES = {
 
 
 def missing_programs() -> tuple[str, ...]:
-    """Programs that must be installed before virtual_audio() can start; empty when all are."""
+    """Return the programs that virtual_audio() needs and that are not installed."""
     return tuple(program for program in _PROGRAMS if which(program) is None)
 
 
 @dataclass
 class VirtualAudio:
-    """A running sound card. Made by virtual_audio()."""
+    """A running virtual sound card, made by virtual_audio()."""
 
     folder: Path
     env: dict[str, str]
@@ -197,7 +197,9 @@ def virtual_audio(folder: Path) -> Iterator[VirtualAudio]:
 
 
 def _prepare(folder: Path) -> dict[str, str]:
-    """Folders and configuration; returns the environment that leads programs to this server."""
+    """Create folders and configuration. Return the environment that directs programs to this
+    server.
+    """
     address = folder / "pulse" / "native"
     if len(str(address)) > 107:
         raise ValueError(f"the folder's path is too long for a socket: {address}")

@@ -1,6 +1,8 @@
-"""A display of the tests' own (Xvfb), with keys pressed on it and, if wanted, a window manager.
+"""A private display for tests (Xvfb), on which keys can be pressed, optionally with a window
+manager.
 
-Invariant: the person's display is never touched; what was started here ends with its context.
+Invariant: the person's display is never touched; everything that is started here ends with its
+context.
 """
 
 import os
@@ -14,7 +16,7 @@ _PROGRAMS = ("Xvfb", "xdotool", "openbox", "trayer")
 
 
 def missing_programs() -> tuple[str, ...]:
-    """What must be installed before virtual_desktop() can start; empty when all is."""
+    """Return the programs that virtual_desktop() needs and that are not installed."""
     return tuple(program for program in _PROGRAMS if which(program) is None)
 
 
@@ -78,8 +80,8 @@ class VirtualDesktop:
 
 @contextmanager
 def virtual_desktop() -> Iterator[VirtualDesktop]:
-    """Start the display; the server itself picks a free name. Without -noreset it would begin anew
-    whenever its last program leaves, and cut off who comes meanwhile.
+    """Start the display; the server itself picks a free name. Without -noreset it would restart
+    whenever its last program leaves, and disconnect a program that is just connecting.
     """
     read, write = os.pipe()
     screen = ("-screen", "0", "1280x800x24", "-nolisten", "tcp", "-noreset")

@@ -1,4 +1,6 @@
-"""A Python of its own, as this one has imported everything by now."""
+"""A new Python process, for tests of what is imported: the tests' own process has imported
+everything.
+"""
 
 import os
 import subprocess
@@ -9,7 +11,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def prints(code: str, *arguments: str, **environment: str) -> str:
-    """What it prints, run in the program's folder; it has to end well."""
+    """Return what the code prints when it runs in the program's folder. It must end without an
+    error.
+    """
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=ROOT,

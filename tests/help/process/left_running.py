@@ -1,8 +1,8 @@
-"""Finds threads, child processes and asyncio tasks that a test leaves running.
+"""Detection of threads, child processes and asyncio tasks that a test leaves running.
 
-What ends by itself within PATIENCE_S is not left. An event loop cancels its tasks when it closes,
-so tasks are noted at that moment: those of our own code should have ended before. A process that a
-shared thread starts belongs to that thread.
+Those that end by themselves within PATIENCE_S do not count. An event loop cancels its tasks when it
+closes, so tasks are noted at that moment: those of our own code should have ended before. A process
+that a shared thread starts belongs to that thread.
 """
 
 import asyncio
@@ -26,18 +26,18 @@ _LIBRARIES: Final = ("resource_tracker", "tqdm_monitor")
 
 @dataclass
 class Running:
-    """The threads and child processes of now; `tasks` are those noted since."""
+    """The threads and child processes that run now. `tasks`: asyncio tasks noted since."""
 
     threads: set[threading.Thread] = field(default_factory=lambda: set(threading.enumerate()))
     children: set[int] = field(default_factory=lambda: set(child_processes()))
     tasks: list[str] = field(default_factory=list)
 
     def renew(self) -> None:
-        """Count what runs now as started before."""
+        """Count everything that runs now as started before."""
         self.threads, self.children = set(threading.enumerate()), set(child_processes())
 
     def left(self, patience_s: float = PATIENCE_S) -> list[str]:
-        """What was started since and still runs, in words."""
+        """Describe everything that was started since and still runs."""
         give_up_at = time.monotonic() + patience_s
         while (found := self._found()) and time.monotonic() < give_up_at:
             time.sleep(0.02)
@@ -60,8 +60,8 @@ class Running:
 
 
 class SharedFixtures:
-    """A plugin: what several tests share may be made when the first one asks for it by name. The
-    hooks of a conftest.py are not called for what the whole session shares.
+    """A plugin that lets fixtures of several tests be made when the first test requests them by
+    name. It is a plugin because hooks of a conftest.py are not called for session-wide fixtures.
     """
 
     running: ClassVar[Running | None] = None  # of the test that is under way
@@ -76,7 +76,7 @@ class SharedFixtures:
 
 
 def child_processes() -> dict[int, int]:
-    """The children of this process, with the thread that started each; 0 where nobody tells."""
+    """Return the children of this process, each with the thread that started it (0 = unknown)."""
     try:  # a fiftieth of the time that psutil takes, which looks at all processes
         lists = {
             int(file.parent.name): file.read_text()
@@ -90,7 +90,7 @@ def child_processes() -> dict[int, int]:
 
 
 def _named(pid: int) -> str:
-    """Its command; empty if it ended, or belongs to a library."""
+    """Return a process's command; empty if it has ended or belongs to a library."""
     try:
         process = psutil.Process(pid)
         name = " ".join(process.cmdline())
@@ -102,7 +102,9 @@ def _named(pid: int) -> str:
 
 
 def note_tasks(tell: Callable[[str], None]) -> Callable[[asyncio.AbstractEventLoop], None]:
-    """In place of what cancels the tasks of a loop that closes: report our own first."""
+    """Replace the function that cancels the tasks of a closing loop by one that first reports our
+    own.
+    """
 
     def noting(loop: asyncio.AbstractEventLoop) -> None:
         for task in asyncio.all_tasks(loop):

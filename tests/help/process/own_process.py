@@ -1,9 +1,9 @@
-"""Tests marked `own_process` run in one each, so that what they break stays broken there alone.
+"""A process for each test marked `own_process`, so that damage to PortAudio stays in it.
 
-A sound card that goes at the wrong moment can take PortAudio with it (engine/audio/devices/
-time_limit.py): no later test of that process could open a device. Such a process says so, and as
-its test then met PortAudio's fault and not ours, the test is tried again in a fresh one; a hang in
-all of TRIES is a failure. The reports come back as they are: passed, skipped or failed, and why.
+A sound card that disappears at the wrong moment can make PortAudio hang (engine/audio/devices/
+time_limit.py): no later test of that process could open a device. Such a process reports this, and
+its test is tried again in a fresh process, because the fault is PortAudio's and not ours; a hang in
+all of TRIES is a failure. The reports are passed on unchanged: passed, skipped or failed, and why.
 """
 
 import json
@@ -29,8 +29,8 @@ _pool = ThreadPoolExecutor(2)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a marked test elsewhere and report it here. The next one starts meanwhile: most of its
-    time such a process imports and waits.
+    """Run a marked test in its own process and report the result here. The next test's process
+    starts at the same time, because it spends most of its time on imports and waiting.
     """
     if not _runs_elsewhere(item):
         return None
@@ -51,7 +51,7 @@ def _runs_elsewhere(item: pytest.Item) -> bool:
 
 
 def _run(item: pytest.Item) -> tuple[subprocess.CompletedProcess[str], list[str]]:
-    """How its process ended, and the reports it left."""
+    """Run a test in its own process. Return how that ended, and the reports it wrote."""
     command = [sys.executable, "-m", "pytest", "-m", "", "-o", f"timeout={LIMIT_S}"]
     name = item.nodeid.partition("::")[2]
     command += [f"--rootdir={item.config.rootpath}", f"{item.path}::{name}"]
@@ -100,7 +100,7 @@ def _failure(item: pytest.Item, why: str) -> pytest.TestReport:
 
 
 class _Child:
-    """In such a process: writes its reports, and says how it ended."""
+    """The plugin in such a process: it writes the test's reports, and sets the exit code."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -117,6 +117,6 @@ class _Child:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only where REPORTS says that this is such a process."""
+    """Register the child's plugin if REPORTS says that this is such a process."""
     if REPORTS in os.environ:
         config.pluginmanager.register(_Child(config))

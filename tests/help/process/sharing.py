@@ -1,9 +1,9 @@
-"""How processes share the tests: a file stays in one, and so do all that need the sound card, whose
-tests mostly wait while another process computes. They begin, the slow files follow, and the many
-quick ones fill what is left.
+"""Distribution of the tests over processes: a file stays in one process, and so do all files that
+need the sound card, because these mostly wait while another process computes. They begin; the slow
+files follow, then the many quick ones.
 
-xdist's own groups are no help: pytest 9.2 keeps the name of a test where xdist 3.8 does not look
-for it, and then every test is a group of its own, with its file's fixtures made in each process.
+xdist's own groups cannot be used: pytest 9.2 stores the name of a test where xdist 3.8 does not
+look for it, so every test would be a group of its own and make its file's fixtures again.
 """
 
 import re
@@ -21,7 +21,7 @@ _SLOW = re.compile(r"\bmark\.slow\b")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives out files whole, some with others, in the order of collection."""
+    """Distributes complete files, some of them together, in the order of collection."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
