@@ -1,10 +1,9 @@
-"""Durations of the symbols in frames, at which a sentence has the requested rate.
+"""Durations of the symbols of a sentence, in frames, for the requested rate.
 
-Vowels and the gaps between words stretch most, stops least; the two edges never (else Kokoro says a
-phantom "a" there). Below PAUSING_BELOW people do not stretch every sound but pause between words:
-then only part of the slowing is stretching, the rest is pauses.
-Invariant: a sentence lasts its syllables over their rates, to a frame, within the limits of
-hurrying and lingering.
+Vowels and the gaps between words stretch most, stops least; the two edges never (otherwise Kokoro
+says a phantom "a" there). Below PAUSING_BELOW people do not stretch every sound but pause between
+words: then only a part of the slowing is stretching, the rest is pauses. Invariant: a sentence
+lasts its syllables over their rates, to a frame, within the limits of hurrying and lingering.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -73,9 +72,10 @@ _ADVANCE: Final = 3  # syllables of a sentence's first word that count for its l
 
 @dataclass(frozen=True)
 class Script:
-    """Symbols of the known words of a sentence. For each symbol: its word, the seconds of its pause
-    (0 = natural length), and whether it carries a syllable. `firsts` and `ends`: places at which
-    the words begin, and at which their sounds end; a word without a sound begins with the next.
+    """The symbols of the known words of a sentence. For each symbol: its word, the seconds of its
+    pause (0 = natural length), and whether it carries a syllable. `firsts` and `ends`: indices of
+    the symbols at which each word begins and its sound ends; a word without a sound begins with the
+    next one.
     """
 
     text: str
@@ -132,10 +132,10 @@ def pauses_after(
     *,
     steady: bool = True,
 ) -> tuple[float, ...]:
-    """Return the seconds of the pause after each word; the first are `decided` already. `said`:
-    number of spoken syllables by word; `early`: seconds by which those were too short for the rate;
-    `steady`: the rate has not changed since the sentence began. The last word has no pause yet,
-    because the next word is unknown.
+    """Return the seconds of the pause after each word; the first of them are `decided` already.
+    `said`: the number of spoken syllables by word; `early`: seconds by which those were too short
+    for the rate; `steady`: the rate has not changed since the sentence began. The last word has no
+    pause yet, because the next word is not known.
     """
     pauses = list(decided)
     deficit = min(early, _CARRIED * max(map(_lacking, rates), default=0.0))
@@ -152,27 +152,27 @@ def pauses_after(
 
 
 def _advance(words: Sequence[PhonedWord], rates: Sequence[float | None]) -> float:
-    """Return the seconds of pauses that a sentence needs for its last word, which no pause follows:
-    about those of the first word.
+    """Return the seconds of pauses that a sentence needs for its last word, after which it has no
+    pause: about as many as for its first word.
     """
     first = next((number for number, word in enumerate(words) if word.phones), None)
     return 0.0 if first is None else min(words[first].syllables, _ADVANCE) * _lacking(rates[first])
 
 
 def _lacking(rate: float | None) -> float:
-    """Seconds of pauses that a syllable needs."""
+    """Return the seconds of pauses that a syllable needs at this rate."""
     return 1 / rate - 1 / _articulation(rate) if rate else 0.0
 
 
 def _articulation(rate: float) -> float:
-    """The rate between the pauses, SPS, of speech that has this rate overall."""
+    """Return the rate between the pauses (SPS) of speech with this rate overall."""
     return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** _DRAWN_OUT
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Tempo of a sentence's plan: SPS (None = the voice's own), the pace of each word, the voice's
-    own SPS, and the frames by which the speech so far is too long for the rate.
+    """The tempo of a sentence's plan: SPS (None = the voice's own), the pace of each word, the
+    voice's own SPS, and the frames by which the speech so far is too long for the rate.
     """
 
     rate: float | None
@@ -181,7 +181,7 @@ class Pace:
     late: float = 0.0
 
     def wanted(self, owners: npt.NDArray[np.int64]) -> float:
-        """Frames of syllables that belong to these words; needs a rate."""
+        """Return the frames that syllables of the words `owners` should last; needs a rate."""
         assert self.rate is not None
         return float(sum(PER_SECOND / paced(self.rate, self.paces[owner]) for owner in owners))
 
@@ -189,8 +189,8 @@ class Pace:
 def fit_durations(
     script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool
 ) -> Frames:
-    """Return the frames of every symbol and of the two edges, [symbols + 2]; the first are
-    `frozen`. `natural`: Kokoro's own durations.
+    """Return the frames of both edges and of every symbol, [symbols + 2]. The first ones are
+    `frozen`. `natural`: the durations that Kokoro itself predicts.
     """
     lasting = np.maximum(1.0, natural)
     lasting[0] = max(SHORTEST_LEAD, lasting[0])
@@ -224,7 +224,9 @@ def fit_durations(
 
 
 def silent_frames(script: Script) -> npt.NDArray[np.int64]:
-    """Return the frames of silence behind each symbol: its pause less the spoken part."""
+    """Return the frames of silence after each symbol: its pause less the part that
+    Kokoro speaks.
+    """
     silent = np.maximum(0.0, np.array(script.pauses) * PER_SECOND - _SPOKEN_PAUSE)
     return np.diff(np.round(np.cumsum(silent)), prepend=0).astype(np.int64)
 
@@ -262,7 +264,9 @@ def _longest(script: Script, place: int) -> float:
 def _stretched(
     lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
 ) -> Lasting:
-    """Stretch the symbols at `places` to `total` frames, each word at its pace (None = natural)."""
+    """Stretch the symbols at `places` to `total` frames (None = their natural length), each word at
+    its own pace.
+    """
     elasticity = np.array(
         [_ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places]
     )

@@ -1,4 +1,4 @@
-"""A complete sentence at the voice's own pace, the material of statistics and fits."""
+"""A complete sentence at the voice's own pace, as needed by statistics and fits."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +16,8 @@ from engine.tts.kokoro.symbols import ids
 
 @dataclass(frozen=True)
 class NaturalSpeech:
-    """Features [T, C], pitch in Hz and energy [2 T] of a sentence; `frames` of its symbols and of
-    the edges. windows.render() makes samples of it.
+    """A planned sentence: features [T, C], pitch in Hz and energy [2 T], and the `frames` of its
+    symbols and both edges. windows.render() makes samples of it.
     """
 
     script: Script
@@ -49,7 +49,9 @@ def plan_natural(
     british: bool,
     frames_of: Callable[[EncodedText], Frames] | None = None,
 ) -> NaturalSpeech:
-    """Plan the words in a style [1, 256]. `frames_of`: other durations than the voice's own."""
+    """Plan the words in a style [1, 256]. `frames_of` returns other durations than the
+    voice's own.
+    """
     script = make_script(words, [0.0] * len(words), closed=True, british=british)
     encoded = parts.encode(ids(script.text), style)
     frames = (frames_of or _rounded)(encoded)

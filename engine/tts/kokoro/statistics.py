@@ -1,10 +1,11 @@
-"""Statistics of a voice that the decoder needs: norms, ranges of the bytes, and the own pace.
+"""Statistics of a voice that the decoder needs: norms, ranges of the bytes, and the voice's own
+pace.
 
-Kokoro's norms run over an entire utterance, which is unknown while it is spoken. With the mean and
-the variance of a few sentences of the voice they are affine maps, and a window sounds like the
-utterance. They are measured once for a style, in some seconds, and stored beside the model.
-Invariant: the file's name holds the hashes of the style and of the code; the file is complete or
-missing.
+Kokoro's norms run over an entire utterance, which is not known yet while it is spoken. With the
+mean and the variance of a few sentences of the voice they become affine maps, and a window sounds
+like the utterance. They are measured once for each style, in some seconds, and stored beside the
+model. Invariant: the file's name contains the hashes of the style and of the code; the file is
+complete or missing.
 """
 
 import hashlib
@@ -53,7 +54,9 @@ _MOST: Final = 100  # files: every mixture and learnt voice has one
 
 @dataclass(frozen=True)
 class Statistics:
-    """`given`: inputs of the decoder with every window; `own_rate`: SPS without a target."""
+    """`given`: inputs of the decoder that are the same for every window; `own_rate`: SPS without a
+    target.
+    """
 
     given: Given
     own_rate: float
@@ -69,7 +72,7 @@ def statistics(
     shift: Floats | None = None,
 ) -> Statistics:
     """Load the statistics of a style [1, 256], or measure them in `sentences`. `shift` [58, 128]:
-    distance of each norm's timbre from the style's.
+    how far each norm's timbre is from the style's.
     """
     making = f"{_code_hash()} {parts.layout['levels']} {british}"
     moved = b"" if shift is None else shift.tobytes()
@@ -98,8 +101,8 @@ def _code_hash() -> str:
 
 
 def _delete_oldest(folder: Path) -> None:
-    """Delete the least recently used files: of mixtures that were only tried, and of deleted
-    voices.
+    """Delete the least recently used files. They belong to mixtures that were only tried, and to
+    deleted voices.
     """
     files = sorted(folder.glob("*.safetensors"), key=lambda file: file.stat().st_mtime)
     for file in files[:-_MOST]:
@@ -151,7 +154,7 @@ def _learn(
 
 @dataclass(frozen=True)
 class _Answer:
-    """Measurements in a sentence of `frames` frames: flat tensors by name."""
+    """Measurements of a sentence of `frames` frames: flat tensors by name."""
 
     frames: int
     tensors: dict[str, npt.NDArray[np.float64]]

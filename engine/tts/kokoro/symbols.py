@@ -56,7 +56,7 @@ def ids(text: str) -> list[int]:
 
 
 def parts_of(word: PhonedWord) -> list[PhonedWord]:
-    """Split a word that is longer than LONGEST_WORD."""
+    """Split a word that is longer than LONGEST_WORD into parts; return any other word unchanged."""
     parts: list[PhonedWord] = []
     phones: list[str] = []
     for phone in word.phones:

@@ -1,1 +1,3 @@
-"""The published graph: read, cut into parts, its decoder written anew. Only this needs onnx."""
+"""The published graph of Kokoro: reading it, cutting it into parts, and writing its decoder anew.
+Only this folder needs the package onnx.
+"""

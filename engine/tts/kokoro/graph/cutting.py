@@ -1,6 +1,6 @@
-"""Cuts the published graph into the parts that run, and writes them into a folder.
+"""Cut the published graph into the parts that run, and write them into a folder.
 
-Only this needs the package onnx, half a second to import, and only at the first start.
+Only this needs the package onnx, which takes half a second to import, and only at the first start.
 """
 
 import json
@@ -66,7 +66,9 @@ def cut(source: Path, into: Path) -> None:
 
 
 def _norm(published: Published, name: str) -> dict[str, str]:
-    """The tensors of a norm. Three blocks over the same rows share one mean and one variance."""
+    """Return the names of a norm's tensors: mean, variance, gamma and beta. Three blocks over the
+    same rows share one mean and one variance.
+    """
     path = ROOT + name
     gamma = f"{path}/Add_1_output_0"
     candidates = [f"{path}/Mul_{number}_output_0" for number in (2, 3)]
@@ -101,8 +103,8 @@ def _tables(published: Published, decoder: DecoderGraph) -> dict[str, Array]:
 
 
 def _levels(decoder: DecoderGraph) -> dict[str, int]:
-    """The largest byte that each entry of a convolution can hold here. Where two products are added
-    in 16 bits, the largest weights must not leave those.
+    """Return the largest byte that each convolution's input may contain on this processor. Where
+    two products are added in 16 bits, the sum must fit even with the largest weights.
     """
     levels = dict.fromkeys(decoder.entries, _BYTE)
     if not signs_are_exact():

@@ -1,11 +1,12 @@
-"""Kokoro's decoder written anew for onnxruntime: its weights, other nodes, half of the time.
+"""Kokoro's decoder written anew for onnxruntime: the same weights, other nodes, half of the time.
 
 Rows run over time throughout ([1, T, C]), so that a convolution of bytes reads its rows in place.
-The instance norms are affine maps that the voice brings, as are the ranges of the bytes
-(statistics.py); the spectrum of the source comes from outside (source.py). Every convolution gets
-as many rows around the wanted frames as those behind it see, and no more: in a short window that is
-a quarter of the time. Invariants: the sums are those of the published graph, but the result of each
-convolution is rounded to a byte too; a frame's samples do not depend on the window around it.
+The instance norms are affine maps, whose gains and biases belong to the voice, as do the ranges of
+the bytes (statistics.py). The spectrum of the source comes from outside (source.py). Every
+convolution gets as many rows around the wanted frames as the convolutions after it see, and no
+more: in a short window that is a quarter of the time. Invariants: the sums are those of the
+published graph, but the result of each convolution is also rounded to a byte; a frame's samples do
+not depend on the window around it.
 """
 
 from collections.abc import Sequence
@@ -42,12 +43,16 @@ _VERSINE: Final = (19.6035438, -61.5339228, 60.5838624)
 
 
 class DecoderGraph:
-    """Builds the graph once. Then these say what a voice brings: `norms`, for each name `gain` and
-    `bias` [C] (times the factor, where there is one: a snake follows); `entries`, published tensors
-    that are rounded to bytes, `scale` and `zero`; `convolutions`, for each name `weights`, `step`
-    and `least` [C] and `start` int32 [C]. An input is called by the kind and the name. A norm in
-    `behind` is over the bytes of a convolution, whose step and least are in its gain and bias. The
-    keys of `crops`: rows a frame, how many of them lie around the frames, and how many are left.
+    """Builds the graph, once. Afterwards its attributes list the inputs that a voice must supply;
+    each input is named by its kind and the name in the list.
+
+    `norms`: for each name `gain` and `bias` [C], both times the factor if there is one (before a
+    snake activation). `entries`: published tensors that are rounded to bytes, each with `scale` and
+    `zero`. `convolutions`: for each name `weights` [C] and `start` int32 [C], and `step` and
+    `least` [C] unless a norm contains these. `folded_norms`: names of norms that are computed on
+    the bytes of a convolution, and that convolution; its step and least are part of the norm's gain
+    and bias. The keys of `crops` are rows per frame, rows around the wanted frames before a crop,
+    and after it.
     """
 
     def __init__(self, published: Published) -> None:
@@ -61,11 +66,11 @@ class DecoderGraph:
         self.crops: dict[tuple[int, int, int], int] = {}
 
     def build(self) -> ModelProto:
-        """Inputs: features [1, T, C] and curves [1, T, 2] of the frames and FEATURES_SEEN around
-        them, spectrum [1, 120 N + 1, 22] of the frames and SPECTRUM_SEEN around them, `crops`
-        [K, 2] (the first and last row to keep, for each of `crops`) and those of the voice. Output:
-        samples, from five behind the first of LAST_SEEN rows around the frames to five before the
-        last.
+        """Return the graph. Inputs: features [1, T, C] and curves [1, T, 2] of the wanted frames
+        and of FEATURES_SEEN frames around them, spectrum [1, 120 N + 1, 22] of the wanted frames
+        and of SPECTRUM_SEEN around them, `crops` [K, 2] (first and last row to keep, for each of
+        `crops`), and those of the voice. Output: samples, from five after the first of LAST_SEEN
+        rows around the frames to five before the last.
         """
         middle = self._crop(
             self._upsampled(0, self._coarse()), 20, STEPS[0] * _COARSE_LEFT, _MIDDLE
@@ -98,7 +103,7 @@ class DecoderGraph:
         return self._crop(x, 2, 2 * around, _COARSE_LEFT)
 
     def _block(self, path: str, x: str, *, doubles: bool = False) -> str:
-        """A residual block, which may make two rows of each."""
+        """Add a residual block, which may double the number of rows."""
         main = self._leaky(self._norm(f"{path}/norm1", x), 0.2)
         if doubles:
             main, x = self._doubled(path, main, x)
@@ -110,8 +115,8 @@ class DecoderGraph:
         return self._add("Mul", self._add("Add", main, shortcut), self._floats("half", 0.5**0.5))
 
     def _doubled(self, path: str, x: str, shortcut: str) -> tuple[str, str]:
-        """A transposed convolution of each channel by itself, which makes two rows of one; and the
-        shortcut's rows twice.
+        """Add a transposed convolution of each channel on its own, which makes two rows of each,
+        and repeat the rows of the shortcut.
         """
         weight = self._published.constant(f"{ROOT}{path}/Mul_output_0")  # [C, 1, 3]
         before, here, after = (self._floats(f"pool {n}", weight[:, 0, n]) for n in range(3))
@@ -138,8 +143,8 @@ class DecoderGraph:
         return self._add("Mul", total, self._floats("third", 1 / 3))
 
     def _residual(self, path: str, x: str, rows: int, around: int, left: int) -> str:
-        """Add a residual block at `rows` a frame. `around`, `left`: rows around the frames before
-        and after it.
+        """Add a residual block with `rows` rows per frame. `around` and `left`: the number of rows
+        around the wanted frames before and after the block.
         """
         pairs = [[f"{path}/convs{half}.{number}/Conv" for half in (1, 2)] for number in range(3)]
         sees = [sum(self._sees(name) for name in pair) for pair in pairs]
@@ -153,13 +158,13 @@ class DecoderGraph:
         return self._crop(x, rows, around, left)
 
     def _sees(self, name: str) -> int:
-        """Rows at each side that a convolution sees."""
+        """Return the number of rows that a convolution sees on each side."""
         conv = self._published.convolution(ROOT + name)
         return conv.dilation * (int(conv.weight.shape[2]) // 2)
 
     def _snake(self, path: str, part: str, x: str) -> str:
-        """y + sin(a y)^2 / a of y, a norm of x. With w = a y / pi, whose factor is in the voice's
-        gain and bias, it is w pi / a + (1 - cos 2 pi w) / 2 a.
+        """Add the activation y + sin(a y)^2 / a, where y is a norm of x. With w = a y / pi, whose
+        factor is part of the voice's gain and bias, it is w pi / a + (1 - cos 2 pi w) / 2 a.
         """
         name = f"{path}/adain{part}"
         alpha = self._published.constant(f"{WEIGHTS}{path}.alpha{part}".replace("/", "."))
@@ -179,7 +184,9 @@ class DecoderGraph:
         )
 
     def _upsampled(self, number: int, x: str) -> str:
-        """A transposed convolution, whose kernel is two steps long, as one product."""
+        """Add a transposed convolution, whose kernel is two steps long, as a single
+        matrix product.
+        """
         weight = self._published.constant(f"{ROOT}generator/Mul{'_1' if number else ''}_output_0")
         step, channels = STEPS[number], weight.shape[1]
         matrix = self._floats(f"ups {number}", weight.transpose(0, 2, 1).reshape(len(weight), -1))
@@ -211,7 +218,7 @@ class DecoderGraph:
         self._add("Reshape", self._summed(columns[::-1]), self._ints("flat", -1), output="samples")
 
     def _summed(self, columns: Sequence[str]) -> str:
-        """The sum of columns, each a row further on than the one before."""
+        """Add up columns, each shifted by one row against the one before."""
         total = ""
         for lead, column in enumerate(columns):
             left = len(columns) - 1 - lead
@@ -231,8 +238,8 @@ class DecoderGraph:
         return self._add("Add", product, f"least {name}")
 
     def _bytes(self, name: str, x: str) -> str:
-        """A convolution of bytes. Each channel of its result has a range of its own, because a norm
-        behind it makes a quiet channel as loud as the others, and with it what was rounded.
+        """Add a convolution of bytes. Each channel of its result has its own range, because a norm
+        after it makes a quiet channel as loud as the others, and its rounding errors too.
         """
         conv = self._published.convolution(ROOT + name)
         self.convolutions[name] = conv
@@ -261,7 +268,7 @@ class DecoderGraph:
         return self._add("Slice", x, first, last, self._ints("one", 1))
 
     def _crop(self, x: str, rows: int, around: int, left: int) -> str:
-        """See `crops`."""
+        """Reduce the rows around the wanted frames from `around` to `left`; see `crops`."""
         if around == left:
             return x
         number = self.crops.setdefault((rows, around, left), len(self.crops))

@@ -1,10 +1,10 @@
-"""Convolutions of integers as products of matrices, which onnxruntime computes twice as fast.
+"""Convolutions of integers as matrix products, which onnxruntime computes twice as fast.
 
-ConvInteger takes unsigned weights, without a fast product. Here the weights are signed where the
-processor adds signed products exactly. Kokoro's speech then takes two thirds of the time (a
-convolution: 150 against 190 to 380 GOPS).
-Invariant: sums of integers are exact, so the samples are those of ConvInteger with the same levels
-(cutting.py takes fewer where signed products would saturate).
+ConvInteger takes unsigned weights, for which there is no fast product. Here the weights are signed
+if the processor adds signed products exactly. Kokoro's speech then takes two thirds of the time (a
+convolution: 150 against 190 to 380 GOPS). Invariant: sums of integers are exact, so the samples are
+those of ConvInteger with the same levels (cutting.py uses fewer levels where signed products would
+saturate).
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,8 +28,8 @@ _TIME: Final = 1  # axis, once the channels come last
 def with_products(
     nodes: Iterable[NodeProto], constants: Iterable[TensorProto]
 ) -> tuple[list[NodeProto], list[TensorProto]]:
-    """Replace every ConvInteger over one axis that keeps its length, and leave out the constants
-    that no node reads.
+    """Replace every one-dimensional ConvInteger that keeps the length of its input. Constants that
+    no node reads any more are left out.
     """
     known = {constant.name: constant for constant in constants}
     after = []
@@ -56,7 +56,7 @@ def _keeps_length(node: NodeProto, weight: TensorProto) -> bool:
 
 
 class _Parts:
-    """Nodes and constants that replace a convolution, named after its output."""
+    """The nodes and constants that replace a convolution, named after its output."""
 
     def __init__(self, node: NodeProto, weights: dict[str, TensorProto]) -> None:
         self.nodes: list[NodeProto] = []
@@ -82,7 +82,7 @@ class _Parts:
         self.nodes.append(helper.make_node("Transpose", [product], [self._name], perm=[0, 2, 1]))
 
     def _pieces(self, rows: str, count: int, dilation: int) -> Iterator[str]:
-        """Yield the rows of each of the kernel's weights: the same rows, shifted."""
+        """Yield the input rows for each place of the kernel: the same rows, shifted."""
         axis = self._constant("axis", [_TIME])
         for place in range(count):
             start, left = place * dilation, (count - 1 - place) * dilation

@@ -27,7 +27,9 @@ ENERGY: Final = "/encoder/Reshape_1_output_0"  # [1, 2 T]
 
 @dataclass(frozen=True)
 class Convolution:
-    """A convolution of bytes: its weight int8 [out, in, taps] stands for `scale` times that."""
+    """A convolution of bytes. The int8 `weight` [out, in, taps] times `scale` is the
+    real weight.
+    """
 
     weight: npt.NDArray[np.int8]
     scale: float
@@ -39,25 +41,27 @@ class Convolution:
 
 
 class Published:
-    """The graph in a file of the publisher's."""
+    """The graph in a published file."""
 
     def __init__(self, file: Path) -> None:
-        """Read 92 MB, about a second. Another file raises what onnx raises, or KeyError later."""
+        """Read the file of 92 MB, which takes about a second. For another file, onnx raises its own
+        errors, or a later call raises KeyError.
+        """
         self._model = onnx.load(str(file))
         graph = self._model.graph
         self._constants = {constant.name: constant for constant in graph.initializer}
         self._makers = {name: node for node in graph.node for name in node.output}
 
     def constant(self, name: str) -> Array:
-        """A weight by its name. KeyError."""
+        """Return a weight by its name. KeyError."""
         return np.asarray(numpy_helper.to_array(self._constants[name]))
 
     def find(self, tensor: str) -> NodeProto | None:
-        """The node that a tensor comes from, if there is one."""
+        """Return the node that makes a tensor; None if there is none."""
         return self._makers.get(tensor)
 
     def convolution(self, path: str) -> Convolution:
-        """The convolution that the tensor `path`_output_0 comes from. KeyError."""
+        """Return the convolution that makes the tensor `path`_output_0. KeyError."""
         node, bias = self._makers[f"{path}_output_0"], None
         while node.op_type != "ConvInteger":
             if node.op_type == "Add":
@@ -79,7 +83,7 @@ class Published:
         )
 
     def part(self, inputs: Sequence[str], outputs: Sequence[str]) -> ModelProto:
-        """The part that leads from these tensors to those."""
+        """Return the part of the graph from the tensors `inputs` to the tensors `outputs`."""
         graph, todo = self._model.graph, list(outputs)
         seen, needed = set(inputs), set()
         while todo:
@@ -120,7 +124,7 @@ def made(
     outputs: Sequence[Any],
     constants: Sequence[TensorProto],
 ) -> ModelProto:
-    """A model of these parts, for the versions of ONNX that onnxruntime 1.31 reads."""
+    """Return a model of these nodes, for the ONNX versions that onnxruntime 1.31 reads."""
     graph = helper.make_graph(nodes, "kokoro", inputs, outputs, constants)
     sets = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=sets, ir_version=9)
