@@ -18,7 +18,7 @@ from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.systems import KOKORO
 from engine.translatable import Translatable
-from engine.tts.kokoro import place
+from engine.tts.kokoro import paths
 from engine.tts.packs import not_fetched
 from engine.tts.voxtream.files import pick as profiles
 from engine.tts.voxtream.files.paths import PUBLISHED, VOXTREAM2, VOXTREAM2_1
@@ -72,12 +72,12 @@ def can_clone(synthesiser: str) -> bool:
 
 def learner_mb() -> int:
     """Return the megabytes to fetch before Kokoro can make a voice from a recording; 0 = none."""
-    return 0 if place.is_fetched() else size_with_needs(LEARNS)
+    return 0 if paths.is_fetched() else size_with_needs(LEARNS)
 
 
 def cannot_clone() -> ModelError:
     """Return the error for a synthesiser that does not make voices from recordings."""
-    if not place.is_fetched():
+    if not paths.is_fetched():
         return ModelError(CANNOT_CLONE, hint=not_fetched("Kokoro", LEARNS).hint)
     return ModelError(CANNOT_CLONE, hint="Choose Kokoro as the synthesiser.")
 
@@ -112,10 +112,10 @@ def find_pick(folder: Path) -> Pick | None:
 def choose(settings: SpeechSettings) -> Pick:
     """Choose the synthesiser 'auto' for the device of these settings."""
     if edition := _on_card(settings.device):
-        if edition == VOXTREAM2_1 and place.is_fetched() and _measured_on_card() is None:
+        if edition == VOXTREAM2_1 and paths.is_fetched() and _measured_on_card() is None:
             return Pick(KOKORO, NEW_UNMEASURED)
         return Pick(edition, _ON_CARD[edition])
-    if not place.is_fetched():
+    if not paths.is_fetched():
         return Pick(BUILT_IN, NOT_FETCHED)
     return find_pick(data_folder()) or Pick(KOKORO, UNMEASURED)
 

@@ -86,7 +86,7 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
         case "starter":
             return _of_pack(paths.pack_folder())
         case systems.KOKORO:
-            from engine.tts.kokoro import place as kokoro
+            from engine.tts.kokoro import paths as kokoro
             from engine.tts.kokoro import voices as kokoro_voices
 
             if not kokoro.is_fetched():

@@ -18,7 +18,7 @@ from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.voices import Mix
 from engine.tts import pick, voices
 from engine.tts.base import TtsModel, Voice
-from engine.tts.kokoro.place import voices_folder
+from engine.tts.kokoro.paths import voices_folder
 from engine.tts.kokoro.voices import NAMES, blend, read_voices
 from engine.tts.voice_catalogue import VoiceCatalogue
 

@@ -45,9 +45,9 @@ from engine.training.corpus import grammar
 from engine.training.evaluation.performance import Spoken, say
 from engine.training.fetching import fetch
 from engine.tts.base import AudioFrame, Pcm, Starved, Voice
-from engine.tts.kokoro import parts, place, session, synthesiser
+from engine.tts.kokoro import parts, paths, session, synthesiser
 from engine.tts.kokoro.durations import make_script
-from engine.tts.kokoro.plan import Plan, Wish, make_plan
+from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
 from engine.tts.kokoro.windows import render
@@ -79,12 +79,12 @@ QUICK, WHOLE = Size(10, 15, 12, 6, 8, 3, 6, 1.0), Size(30, 40, 60, 30, 60, 20, 6
 
 
 @cache
-def kokoro() -> tuple[synthesiser.KokoroSynthesiser, Voice, session.Machine]:
+def kokoro() -> tuple[synthesiser.KokoroSynthesiser, Voice, session.VoiceParts]:
     """The model, its first voice, and what that voice's sessions share."""
     model = synthesiser.load(SpeechSettings("kokoro"), lambda *_: None)
     voice = model.voices()[0]
     model.warm(voice)
-    return model, voice, model.open(voice, seed=0)._machine
+    return model, voice, model.open(voice, seed=0)._voice
 
 
 def sentences(count: int) -> list[str]:
@@ -97,7 +97,7 @@ def spoken(text: str, rate: float | None = None) -> Spoken:
     return say(model, voice, text, rate)
 
 
-def phoned(text: str, machine: session.Machine) -> tuple[PhonedWord, ...]:
+def phoned(text: str, machine: session.VoiceParts) -> tuple[PhonedWord, ...]:
     phonemizer = WordPhonemizer(machine.espeak)
     words = [ready for word in text.split() for ready in phonemizer.push(word)]
     return (*words, *phonemizer.finish())
@@ -105,10 +105,10 @@ def phoned(text: str, machine: session.Machine) -> tuple[PhonedWord, ...]:
 
 @cache
 def published() -> Any:
-    return parts._session(place.model_file())
+    return parts._session(paths.model_file())
 
 
-def whole_sentence(text: str, machine: session.Machine) -> Spoken:
+def whole_sentence(text: str, machine: session.VoiceParts) -> Spoken:
     """The published graph on all of a sentence, with the style that a session has."""
     words = phoned(text, machine)
     speaker = machine.speaker
@@ -260,10 +260,9 @@ def joins(size: Size) -> Figures:
 
 def _whole(plan: Plan) -> Plan:
     """The same words, all known from the first on: they last otherwise."""
-    machine, wish = kokoro()[2], plan.wish
-    return make_plan(
-        machine.parts, machine.speaker, Wish(wish.words, wish.paces, None, True), None, 0
-    )
+    machine, known = kokoro()[2], plan.request
+    request = PlanRequest(known.words, known.paces, None, True)
+    return make_plan(machine.parts, machine.speaker, request, None, 0)
 
 
 def _at_once(plan: Plan) -> Plan:
@@ -282,7 +281,7 @@ def _jumps(plan: Plan, pcm: Pcm, whole: Plan, places: Sequence[int]) -> list[tup
     of another plan of the same words.
     """
     machine = kokoro()[2]
-    whole_pcm = render(machine.parts, machine.given, whole, whole.first, whole.limit)
+    whole_pcm = render(machine.parts, machine.voice_inputs, whole, whole.first, whole.limit)
     found = []
     for frame in places:
         other = round(float(np.interp(frame, plan.edges, whole.edges)))
@@ -349,7 +348,7 @@ def natural(size: Size) -> Figures:
         voice = model.voices()[number % 6]
         model.warm(voice)
         with model.open(voice, seed=0) as speech:
-            whole = whole_sentence(text, speech._machine)
+            whole = whole_sentence(text, speech._voice)
         each = {
             "word by word": say(model, voice, text),
             "of whole sentences": whole,
@@ -413,7 +412,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=[*PARTS][:-1])
     parser.add_argument("--minutes", type=float, help="of the soak")
     given = parser.parse_args()
-    if not place.is_fetched():
+    if not paths.is_fetched():
         sys.exit("Kokoro is not on this machine. Fetch it with: rubato models get kokoro")
     size = QUICK if given.quick else WHOLE
     size = Size(**{**vars(size), "minutes": given.minutes or size.minutes})

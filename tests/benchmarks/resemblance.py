@@ -45,7 +45,7 @@ from engine.training.evaluation.performance import Spoken, say
 from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
 from engine.tts import registry, voices
 from engine.tts.base import Pcm, TtsModel, Voice
-from engine.tts.kokoro import place, resemblance
+from engine.tts.kokoro import paths, resemblance
 from engine.tts.kokoro.durations import make_script
 from engine.tts.kokoro.fit.measuring import powers, sounding
 from engine.tts.kokoro.natural import phoned
@@ -108,7 +108,7 @@ def speak(text: str, voice: Voice) -> Pcm:
 def write_measures() -> None:
     """Of every stock voice, by the hash of its style."""
     rows = {}
-    for voice in read_voices(place.voices_folder()):
+    for voice in read_voices(paths.voices_folder()):
         pcm = np.concatenate([speak(text, voice) for text in MEASURED])
         recording = recordings.read(pcm, SAMPLE_RATE)
         speaker = recording.speaker(resemblance.encoder())
@@ -123,7 +123,7 @@ def stock_speakers(out: Path) -> dict[str, Any]:
     if not file.is_file():
         spoken = {
             voice.name: _mean([judged(speak(text, voice)) for text in JUDGED])
-            for voice in read_voices(place.voices_folder())
+            for voice in read_voices(paths.voices_folder())
         }
         np.savez(file, **spoken)
     return dict(np.load(file))
@@ -254,7 +254,7 @@ def _write(line: str) -> None:
 def _published() -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    file = str(place.model_file())
+    file = str(paths.model_file())
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 

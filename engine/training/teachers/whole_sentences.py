@@ -17,9 +17,9 @@ from engine.training.teachers.sounds import phoned
 from engine.tts import registry
 from engine.tts.base import Pcm
 from engine.tts.kokoro.durations import Frames
-from engine.tts.kokoro.plan import Plan, Wish, make_plan
+from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
 from engine.tts.kokoro.sentences import next_words
-from engine.tts.kokoro.session import Machine
+from engine.tts.kokoro.session import VoiceParts
 from engine.tts.kokoro.source import FRAME
 from engine.tts.kokoro.symbols import symbols
 from engine.tts.kokoro.synthesiser import KokoroSynthesiser
@@ -53,15 +53,15 @@ def model() -> KokoroSynthesiser:
 
 
 @lru_cache(maxsize=MOST_MACHINES)
-def blended_voice(voice: str, mixed: Mixed) -> Machine:
+def blended_voice(voice: str, mixed: Mixed) -> VoiceParts:
     """Return a voice blended with others, each with its share. The rest of 1 is its own share."""
     named = {each.name: each for each in model().voices()}
     own = 1 - sum(share for _, share in mixed)
     parts = ((named[voice], own), *((named[name], share) for name, share in mixed))
-    return model().machine(blend(voice, parts))
+    return model().voice_parts(blend(voice, parts))
 
 
-def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> SpokenText | None:
+def say(speaking: VoiceParts, text: str, rates: Sequence[float] = ()) -> SpokenText | None:
     """Speak a text at exactly the given rates (SPS), one for each of equal parts of its words; () =
     the voice's own pace. None for a text without a sound.
     """
@@ -75,8 +75,8 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> SpokenText
         last = first + len(more[0])
         begin = asked[first]
         paces = tuple(each / begin if each and begin else PLAIN for each in asked[first:last])
-        wish = Wish(more[0], paces, begin, closed=True)
-        plan = make_plan(speaking.parts, speaking.speaker, wish, None, 0, late)
+        request = PlanRequest(more[0], paces, begin, closed=True)
+        plan = make_plan(speaking.parts, speaking.speaker, request, None, 0, late)
         pcm, places = _rendered(speaking, plan)
         phones += _timed(plan, (length + places).tolist(), british=speaking.speaker.british)
         pieces.append(pcm)
@@ -84,11 +84,11 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> SpokenText
     return SpokenText(np.concatenate(pieces), tuple(phones)) if pieces else None
 
 
-def _rendered(speaking: Machine, plan: Plan) -> tuple[Pcm, Frames]:
+def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
     """Return a plan's samples, and the samples at which each symbol begins and the last
     one ends.
     """
-    pcm = render(speaking.parts, speaking.given, plan, plan.first, plan.limit).clip(-1, 1)
+    pcm = render(speaking.parts, speaking.voice_inputs, plan, plan.first, plan.limit).clip(-1, 1)
     pcm, places = with_silences(plan, pcm, plan.first, plan.limit)
     faded_out(pcm)
     rest = np.zeros(FRAME * (len(plan.features) - plan.limit), np.float32)
@@ -100,7 +100,7 @@ def _timed(plan: Plan, places: Sequence[int], *, british: bool) -> Iterator[tupl
     mark. `places`: the first sample of each symbol.
     """
     script = plan.script
-    for word, first, end in zip(plan.wish.words, script.firsts, script.ends, strict=True):
+    for word, first, end in zip(plan.request.words, script.firsts, script.ends, strict=True):
         at = first
         for phone in word.phones:
             yield phone, places[at]

@@ -71,7 +71,7 @@ _ADVANCE: Final = 3  # syllables of a sentence's first word that count for its l
 
 
 @dataclass(frozen=True)
-class Script:
+class KokoroScript:
     """The symbols of the known words of a sentence. For each symbol: its word, the seconds of its
     pause (0 = natural length), and whether it carries a syllable. `firsts` and `ends`: indices of
     the symbols at which each word begins and its sound ends; a word without a sound begins with the
@@ -88,7 +88,7 @@ class Script:
 
 def make_script(
     words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, british: bool
-) -> Script:
+) -> KokoroScript:
     """Spell words in symbols. `pauses`: seconds of the pause after each word. `closed`: no word
     follows, so the script ends with a mark.
     """
@@ -114,7 +114,7 @@ def make_script(
         if pause and gap:
             lasting[ends[-1]] = pause
     carrying = np.array(nuclei, bool)
-    return Script(text, tuple(owners), tuple(lasting), carrying, tuple(firsts), tuple(ends))
+    return KokoroScript(text, tuple(owners), tuple(lasting), carrying, tuple(firsts), tuple(ends))
 
 
 def _syllable(spelt: str) -> list[bool]:
@@ -187,7 +187,7 @@ class Pace:
 
 
 def fit_durations(
-    script: Script, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool
+    script: KokoroScript, natural: Lasting, frozen: Frames, pace: Pace, *, closed: bool
 ) -> Frames:
     """Return the frames of both edges and of every symbol, [symbols + 2]. The first ones are
     `frozen`. `natural`: the durations that Kokoro itself predicts.
@@ -223,7 +223,7 @@ def fit_durations(
     return np.concatenate([frozen, np.maximum(1, np.diff(edges, prepend=0))])
 
 
-def silent_frames(script: Script) -> npt.NDArray[np.int64]:
+def silent_frames(script: KokoroScript) -> npt.NDArray[np.int64]:
     """Return the frames of silence after each symbol: its pause less the part that
     Kokoro speaks.
     """
@@ -231,13 +231,13 @@ def silent_frames(script: Script) -> npt.NDArray[np.int64]:
     return np.diff(np.round(np.cumsum(silent)), prepend=0).astype(np.int64)
 
 
-def said_syllables(script: Script, symbols: int) -> Mapping[int, int]:
+def said_syllables(script: KokoroScript, symbols: int) -> Mapping[int, int]:
     """Count the syllables of each word among the first `symbols`."""
     said = np.array(script.words[:symbols], np.int64)[script.nuclei[:symbols]]
     return Counter(said.tolist())
 
 
-def lateness(script: Script, frames: Frames, first: int, last: int, pace: Pace) -> float:
+def lateness(script: KokoroScript, frames: Frames, first: int, last: int, pace: Pace) -> float:
     """Return the frames by which the symbols from `first` to `last` are too long for the rate."""
     if pace.rate is None or last <= first:
         return 0.0
@@ -253,7 +253,7 @@ def _silence_before_marks(lasting: Lasting, text: str) -> None:
             lasting[place - 1 : place + 1] += (-silent, silent)
 
 
-def _longest(script: Script, place: int) -> float:
+def _longest(script: KokoroScript, place: int) -> float:
     if script.text.startswith(tuple(MARKS), place + 1):
         return _LONGEST_LAST
     if place and script.pauses[place - 1]:
@@ -262,7 +262,11 @@ def _longest(script: Script, place: int) -> float:
 
 
 def _stretched(
-    lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
+    lasting: Lasting,
+    script: KokoroScript,
+    places: npt.NDArray[np.int64],
+    pace: Pace,
+    total: float | None,
 ) -> Lasting:
     """Stretch the symbols at `places` to `total` frames (None = their natural length), each word at
     its own pace.

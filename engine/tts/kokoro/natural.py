@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
-from engine.tts.kokoro.durations import Frames, Script, make_script
+from engine.tts.kokoro.durations import Frames, KokoroScript, make_script
 from engine.tts.kokoro.parts import EncodedText, Floats, Parts
 from engine.tts.kokoro.plan import EARLY
 from engine.tts.kokoro.symbols import ids
@@ -20,7 +20,7 @@ class NaturalSpeech:
     symbols and both edges. windows.render() makes samples of it.
     """
 
-    script: Script
+    script: KokoroScript
     encoded: EncodedText
     frames: Frames
     features: Floats

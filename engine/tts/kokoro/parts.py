@@ -32,7 +32,7 @@ from engine.tts.kokoro.source import Source
 log = logging.getLogger(__name__)
 
 Floats = npt.NDArray[np.float32]
-Given = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
+VoiceInputs = dict[str, npt.NDArray[np.generic]]  # inputs of the decoder by name
 
 SHA256: Final = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
 REFETCH: Final = Translatable(
@@ -103,9 +103,9 @@ class Parts:
         features, pitch, energy = self._frames.run(None, dict(zip(names, values, strict=True)))
         return np.ascontiguousarray(features[0].T), pitch[0], energy[0]
 
-    def decode(self, given: Given) -> Floats:
+    def decode(self, inputs: VoiceInputs) -> Floats:
         """Return samples; see DecoderGraph.build for the inputs."""
-        samples: Floats = self._decoder.run(None, given)[0]
+        samples: Floats = self._decoder.run(None, inputs)[0]
         return samples
 
 

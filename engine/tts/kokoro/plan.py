@@ -18,8 +18,8 @@ from engine.tts.kokoro.delivery import AS_IT_IS, VOICED_HZ, Delivery
 from engine.tts.kokoro.durations import (
     PER_SECOND,
     Frames,
+    KokoroScript,
     Pace,
-    Script,
     fit_durations,
     lateness,
     make_script,
@@ -58,7 +58,7 @@ class Speaker:
 
 
 @dataclass(frozen=True)
-class Wish:
+class PlanRequest:
     """A request for a plan: the known words of a sentence, each with its pace, and the rate (SPS;
     None = the voice's own). `closed`: no word follows.
     """
@@ -78,9 +78,9 @@ class Plan:
     `curves` and `turns`: pitch and energy as source.py prepares them.
     """
 
-    wish: Wish
+    request: PlanRequest
     inherited: float | None
-    script: Script
+    script: KokoroScript
     encoded: EncodedText
     pauses: tuple[float, ...]
     steady: bool
@@ -134,7 +134,7 @@ class Plan:
     @property
     def onset_of_last(self) -> int:
         """The frame at which the last word with a sound begins."""
-        last = max(n for n, word in enumerate(self.wish.words) if word.phones)
+        last = max(n for n, word in enumerate(self.request.words) if word.phones)
         return int(self.onsets[last])
 
     @property
@@ -210,7 +210,7 @@ class _RenderedPart:
 def make_plan(
     parts: Parts,
     speaker: Speaker,
-    wish: Wish,
+    request: PlanRequest,
     before: Plan | None,
     done: int,
     late: float | None = None,
@@ -220,16 +220,16 @@ def make_plan(
     None = there was no sentence before.
     """
     follows = late is not None
-    past = _rendered_part(before, done, wish.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
-    rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
+    past = _rendered_part(before, done, request.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
+    rates = [None if request.rate is None else paced(request.rate, pace) for pace in request.paces]
     early = -past.late / PER_SECOND
-    pauses = pauses_after(wish.words, rates, past.pauses, past.said, early, steady=past.steady)
-    script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
+    pauses = pauses_after(request.words, rates, past.pauses, past.said, early, steady=past.steady)
+    script = make_script(request.words, pauses, closed=request.closed, british=speaker.british)
     encoded = parts.encode(ids(script.text), speaker.style)
-    pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late)
-    slowness = speaker.delivery.slowness if wish.rate is None else 1.0
+    pace = Pace(request.rate, request.paces, speaker.own_rate, past.late)
+    slowness = speaker.delivery.slowness if request.rate is None else 1.0
     frames = fit_durations(
-        script, slowness * encoded.natural, past.frames, pace, closed=wish.closed
+        script, slowness * encoded.natural, past.frames, pace, closed=request.closed
     )
     features, pitch, energy = parts.features(encoded, speaker.style, frames)
     pitch = speaker.delivery.pitched(pitch)
@@ -239,14 +239,14 @@ def make_plan(
         energy = np.concatenate([before.energy[: 2 * done], energy[2 * done :]])
     source = parts.source
     plan = Plan(
-        wish, late, script, encoded, pauses, past.steady, pace, frames, len(past.frames),
+        request, late, script, encoded, pauses, past.steady, pace, frames, len(past.frames),
         features, pitch, energy, source.curves(pitch, energy), source.turns(pitch), 0,
     )  # fmt: skip
     if before is None and follows:  # the lead of the plan is known now
         pace = replace(pace, late=pace.late + plan.lead - _LEAD - EARLY)
-    end = plan.end_of_sound if wish.closed else plan.onset_of_last - _HELD
+    end = plan.end_of_sound if request.closed else plan.onset_of_last - _HELD
     plan = replace(plan, pace=pace, limit=max(done, min(len(features), end)))
-    return plan.hurried(done) if wish.closed else plan
+    return plan.hurried(done) if request.closed else plan
 
 
 def _rendered_part(
@@ -257,7 +257,7 @@ def _rendered_part(
         return _RenderedPart(np.zeros(0, np.int64), (), {}, steady=True, late=late)
     frames = before.frames[: before.begun(done)]
     decided = sum(end + 1 < len(frames) for end in before.script.ends)
-    same = before.wish.rate == rate
+    same = before.request.rate == rate
     return _RenderedPart(
         frames,
         before.pauses[:decided],

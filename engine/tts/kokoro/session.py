@@ -17,8 +17,8 @@ import numpy.typing as npt
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Pcm, RateRange
 from engine.tts.kokoro.delivery import TAPS
-from engine.tts.kokoro.parts import Given, Parts
-from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
+from engine.tts.kokoro.parts import Parts, VoiceInputs
+from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.symbols import parts_of
@@ -35,13 +35,13 @@ _JOIN: Final = 240  # samples in which one plan's sound goes over into the next 
 
 
 @dataclass(frozen=True)
-class Machine:
+class VoiceParts:
     """Parts that all sessions of a voice share and none may change."""
 
     parts: Parts
     espeak: Espeak
     speaker: Speaker
-    given: Given
+    voice_inputs: VoiceInputs
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ class _Window:
 class KokoroSession(Session):
     """The TtsSession of Kokoro."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, voice: VoiceParts) -> None:
         super().__init__(SAMPLE_RATE, RATE_RANGE)
-        self._machine = machine
-        self._phonemizer = WordPhonemizer(machine.espeak)
+        self._voice = voice
+        self._phonemizer = WordPhonemizer(voice.espeak)
         self._known: list[PhonedWord] = []  # a very long word is more than one
         self._numbers: list[int] = []  # of the words that those are
         self._texts: list[str] = []  # of words as they came, in lower case
@@ -94,14 +94,14 @@ class KokoroSession(Session):
         plan = state.plan
         if plan is None:
             return self._plan_more()
-        if plan.wish.closed and state.done == plan.limit:
-            first = state.first + len(plan.wish.words)
-            behind = plan.wish.rate, plan.late_at_end
+        if plan.request.closed and state.done == plan.limit:
+            first = state.first + len(plan.request.words)
+            behind = plan.request.rate, plan.late_at_end
             self._state = _State(first, behind=behind, window=state.window, before=state.before)
-        elif plan.wish.rate != self.rate:
+        elif plan.request.rate != self.rate:
             # With more words, if they are known: soon they would have to be planned as well.
             if not self._plan_more():
-                self._plan(plan.wish.words, closed=plan.wish.closed)
+                self._plan(plan.request.words, closed=plan.request.closed)
         elif state.done < plan.limit:
             self._render(plan)
         else:
@@ -111,7 +111,7 @@ class KokoroSession(Session):
     def _plan_more(self) -> bool:
         """Plan the sentence with more words. False if they are not known yet."""
         plan, first = self._state.plan, self._state.first
-        planned = len(plan.wish.words) if plan else 0
+        planned = len(plan.request.words) if plan else 0
         while True:
             known, numbers = self._known[first:], self._numbers[first:]
             texts = [self._texts[number] for number in numbers]
@@ -137,13 +137,13 @@ class KokoroSession(Session):
         state = self._state
         numbers = self._numbers[state.first : state.first + len(words)]
         paces = tuple(self._paces[number] for number in numbers)
-        wish = Wish(words, paces, self.rate, closed)
-        machine = self._machine
+        request = PlanRequest(words, paces, self.rate, closed)
+        voice = self._voice
         late = None
         if state.behind is not None:
             rate, behind = state.behind
-            late = behind if rate == wish.rate else 0.0
-        plan = make_plan(machine.parts, machine.speaker, wish, state.plan, state.done, late)
+            late = behind if rate == request.rate else 0.0
+        plan = make_plan(voice.parts, voice.speaker, request, state.plan, state.done, late)
         self._state = replace(state, plan=plan, done=state.done if state.plan else plan.first)
 
     def _render(self, plan: Plan) -> None:
@@ -154,9 +154,9 @@ class KokoroSession(Session):
         first, last = state.done, state.done + state.window
         if last + state.window // 2 > plan.limit:  # rather one that is larger than a small one more
             last = plan.limit
-        goes_on = last == plan.limit and not plan.wish.closed
-        machine = self._machine
-        pcm = render(machine.parts, machine.given, plan, first, last + goes_on)
+        goes_on = last == plan.limit and not plan.request.closed
+        voice = self._voice
+        pcm = render(voice.parts, voice.voice_inputs, plan, first, last + goes_on)
         tail = pcm[FRAME * (last - first) :] if goes_on else None
         pcm, places = with_silences(plan, pcm[: FRAME * (last - first)], first, last)
         places += self._made
@@ -166,7 +166,7 @@ class KokoroSession(Session):
             pcm[:count] += (state.tail[:count] - pcm[:count]) * share
         if state.done == plan.first and not plan.kept:
             faded_in(pcm)
-        if plan.wish.closed and last == plan.limit:
+        if plan.request.closed and last == plan.limit:
             faded_out(pcm)
             rest = FRAME * plan.silence_behind
             pcm, places[-1] = np.concatenate([pcm, np.zeros(rest, np.float32)]), places[-1] + rest
@@ -174,7 +174,7 @@ class KokoroSession(Session):
         while self._windows[0].places[-1] < self._sample - _KEPT:
             self._windows.popleft()
         after = self._reported(state, places)
-        self._append(machine.speaker.delivery.coloured(pcm, state.before))
+        self._append(voice.speaker.delivery.coloured(pcm, state.before))
         # No larger than can be made while this one sounds.
         window = max(_FIRST, min((last - first) * 3 // 2, _LARGEST))
         before = pcm[-TAPS:].copy()  # a window has more than TAPS
@@ -187,7 +187,7 @@ class KokoroSession(Session):
         plan, first = state.plan, state.done
         assert plan is not None
         last = first + len(places) - 1
-        over = plan.wish.closed and last == plan.limit
+        over = plan.request.closed and last == plan.limit
         began, sounded = state.began, state.sounded
         onsets, edges, nuclei = plan.onsets - _SOONER, plan.edges, plan.script.nuclei
         while began < len(onsets) and (onsets[began] < last or over):

@@ -28,7 +28,7 @@ from engine.atomic_write import replace_file
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND
 from engine.tts.kokoro.natural import plan_natural
-from engine.tts.kokoro.parts import Floats, Given, Parts, cut_hash
+from engine.tts.kokoro.parts import Floats, Parts, VoiceInputs, cut_hash
 
 log = logging.getLogger(__name__)
 
@@ -54,11 +54,11 @@ _MOST: Final = 100  # files: every mixture and learnt voice has one
 
 @dataclass(frozen=True)
 class Statistics:
-    """`given`: inputs of the decoder that are the same for every window; `own_rate`: SPS without a
-    target.
+    """`voice_inputs`: inputs of the decoder that are the same for every window; `own_rate`: SPS
+    without a target.
     """
 
-    given: Given
+    voice_inputs: VoiceInputs
     own_rate: float
 
 
@@ -109,7 +109,7 @@ def _delete_oldest(folder: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def _kept(file: Path) -> Given | None:
+def _kept(file: Path) -> VoiceInputs | None:
     try:
         with suppress(OSError):
             os.utime(file)  # see _delete_oldest
@@ -128,7 +128,7 @@ def _learn(
     shift: Floats | None,
     *,
     british: bool,
-) -> Given:
+) -> VoiceInputs:
     from engine.tts.kokoro.fit.decoder import load_decoder, measure  # loads torch and onnx
 
     decoder = load_decoder(parts.published)
@@ -139,16 +139,16 @@ def _learn(
         answers.append(_Answer(len(said.features), measure(decoder, parts, said, style, shift)))
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())
-    given = {**_norms(parts, answers), **_ranges(parts, answers)}
+    inputs = {**_norms(parts, answers), **_ranges(parts, answers)}
     for norm, name in parts.layout["folded norms"].items():  # over the convolution's bytes
-        gain = given[f"gain {norm}"]
-        given[f"bias {norm}"] = given[f"bias {norm}"] + gain * given.pop(f"least {name}")
-        given[f"gain {norm}"] = gain * given.pop(f"step {name}")
-    given[PACE] = np.array([syllables * PER_SECOND / length])
+        gain = inputs[f"gain {norm}"]
+        inputs[f"bias {norm}"] = inputs[f"bias {norm}"] + gain * inputs.pop(f"least {name}")
+        inputs[f"gain {norm}"] = gain * inputs.pop(f"step {name}")
+    inputs[PACE] = np.array([syllables * PER_SECOND / length])
     kinds: dict[str, Any] = {"zero": np.uint8, "start": np.int32}
     return {
         name: np.asarray(each, kinds.get(name.split(" ")[0], np.float32))
-        for name, each in given.items()
+        for name, each in inputs.items()
     }
 
 
@@ -162,7 +162,7 @@ class _Answer:
 
 def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
     """Return the gain and bias that replace each norm."""
-    given: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     total = sum(answer.frames for answer in answers)
     for name, tensor in parts.layout["norms"].items():
         means = [(each.frames, each.tensors[tensor["mean"]]) for each in answers]
@@ -174,30 +174,30 @@ def _norms(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
         )
         gain = answers[0].tensors[tensor["gamma"]] / np.sqrt(square / total - mean**2 + _EPSILON)
         factor = parts.tables.get(f"factor {name}", np.float32(1.0))
-        given[f"gain {name}"] = gain * factor
-        given[f"bias {name}"] = (answers[0].tensors[tensor["beta"]] - mean * gain) * factor
-    return given
+        inputs[f"gain {name}"] = gain * factor
+        inputs[f"bias {name}"] = (answers[0].tensors[tensor["beta"]] - mean * gain) * factor
+    return inputs
 
 
 def _ranges(parts: Parts, answers: Sequence[_Answer]) -> dict[str, Any]:
     """Return the ranges of the bytes before and after each convolution."""
-    given: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     for entry, levels in parts.layout["levels"].items():
         least, most = (float(each.item()) for each in _ends(entry, answers))
         least, most = min(least, 0.0), max(most, 0.0)
         scale = max(most - least, _QUIETEST) / levels
-        given[f"scale {entry}"] = scale
-        given[f"zero {entry}"] = round(-least / scale)
+        inputs[f"scale {entry}"] = scale
+        inputs[f"zero {entry}"] = round(-least / scale)
     for name, entry in parts.layout["convolutions"].items():
         least, most = _ends(f"{parts.layout['root']}{name}_output_0", answers)
         half = np.maximum(_ROOM * (most - least) / 2, _QUIETEST)
         low, step = (least + most) / 2 - half, 2 * half / _LEVELS
         scale = parts.tables[f"scale {name}"]
         bias = parts.tables.get(f"bias {name}", np.float32(0.0))
-        given[f"step {name}"], given[f"least {name}"] = step, low
-        given[f"weights {name}"] = scale / step
-        given[f"start {name}"] = np.round((bias - low) / (given[f"scale {entry}"] * scale))
-    return given
+        inputs[f"step {name}"], inputs[f"least {name}"] = step, low
+        inputs[f"weights {name}"] = scale / step
+        inputs[f"start {name}"] = np.round((bias - low) / (inputs[f"scale {entry}"] * scale))
+    return inputs
 
 
 def _ends(tensor: str, answers: Sequence[_Answer]) -> tuple[Any, Any]:

@@ -15,11 +15,11 @@ from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
-from engine.tts.kokoro import place
+from engine.tts.kokoro import paths
 from engine.tts.kokoro.natural import phoned, plan_natural
 from engine.tts.kokoro.parts import Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
-from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, Machine
+from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, VoiceParts
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.statistics import SENTENCES, statistics
 from engine.tts.kokoro.voices import (
@@ -50,15 +50,15 @@ def load(settings: SpeechSettings, progress: Progress) -> "KokoroSynthesiser":
     """Load the fetched model; the first time, cut it into its parts (some seconds). ModelError when
     its files are missing or damaged.
     """
-    if not place.is_fetched():
+    if not paths.is_fetched():
         raise not_fetched("Kokoro", NAME)
     progress(Translatable("Loading {name}", name="Kokoro"), None)
-    file = place.model_file()
+    file = paths.model_file()
     parts = load_parts(file)
-    return KokoroSynthesiser(parts, read_voices(place.voices_folder()), file.parent / _LEARNT)
+    return KokoroSynthesiser(parts, read_voices(paths.voices_folder()), file.parent / _LEARNT)
 
 
-class KokoroSynthesiser(Synthesiser[Machine]):
+class KokoroSynthesiser(Synthesiser[VoiceParts]):
     """Kokoro as a TtsModel. `learnt`: the folder of the voices' statistics."""
 
     rehearsed = ("One", "two.")
@@ -75,7 +75,7 @@ class KokoroSynthesiser(Synthesiser[Machine]):
             can_mix=True,
             lead_ms=LEAD_MS,
         )
-        super().__init__(info, own_voices, self.machine)
+        super().__init__(info, own_voices, self.voice_parts)
         self._parts = parts
         self._learnt = learnt
         self._espeak = cache(Espeak)
@@ -88,14 +88,12 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         from engine.tts.kokoro.resemblance import resembling
 
         voice = resembling(self._voices, pcm, sample_rate)
-        machine = self.machine(voice)
-        parts, style = machine.parts, machine.speaker.style
-        words = [phoned(machine.espeak, sentence) for sentence in SENTENCES]
-        spoken = [
-            plan_natural(parts, style, each, british=machine.speaker.british) for each in words
-        ]
+        own = self.voice_parts(voice)
+        parts, style = own.parts, own.speaker.style
+        words = [phoned(own.espeak, sentence) for sentence in SENTENCES]
+        spoken = [plan_natural(parts, style, each, british=own.speaker.british) for each in words]
         pitch = np.concatenate([each.pitch for each in spoken])
-        said = render(parts, machine.given, spoken[0], 0, len(spoken[0].features))
+        said = render(parts, own.voice_inputs, spoken[0], 0, len(spoken[0].features))
         found = delivery(pcm, sample_rate, said, pitch)
         return replace(voice, tensors={**voice.tensors, **found.tensors()})
 
@@ -103,13 +101,13 @@ class KokoroSynthesiser(Synthesiser[Machine]):
         """Fit the voice of a lesson, in minutes. See learning.learn()."""
         from engine.tts.kokoro.fit.learning import learn  # loads torch and onnx
 
-        return learn(self.machine(lesson.blend), lesson, checkpoint, show)
+        return learn(self.voice_parts(lesson.blend), lesson, checkpoint, show)
 
     def open(self, voice: Voice, *, seed: int) -> KokoroSession:
         """Open an utterance in `voice`. `seed` has no effect: nothing here is random."""
         return KokoroSession(self._of(voice))
 
-    def machine(self, voice: Voice) -> Machine:
+    def voice_parts(self, voice: Voice) -> VoiceParts:
         """Return the parts that sessions of a voice need. Takes some seconds if the voice's
         statistics are not stored yet.
         """
@@ -120,4 +118,4 @@ class KokoroSynthesiser(Synthesiser[Machine]):
             self._parts, style, sentences, self._learnt, british=british, shift=shift_of(voice)
         )
         speaker = Speaker(style, british, learnt.own_rate, delivery_of(voice))
-        return Machine(self._parts, espeak, speaker, learnt.given)
+        return VoiceParts(self._parts, espeak, speaker, learnt.voice_inputs)

@@ -11,14 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.tts.kokoro.natural import NaturalSpeech
-from engine.tts.kokoro.parts import Floats, Given, Parts
+from engine.tts.kokoro.parts import Floats, Parts, VoiceInputs
 from engine.tts.kokoro.plan import Plan
 from engine.tts.kokoro.source import EDGE, FINE_ROWS, FRAME
 
 _FADE: Final = 120  # samples at both sides of a silence, and at the end
 
 
-def render(parts: Parts, given: Given, plan: Plan | NaturalSpeech, first: int, last: int) -> Floats:
+def render(
+    parts: Parts, voice_inputs: VoiceInputs, plan: Plan | NaturalSpeech, first: int, last: int
+) -> Floats:
     """Return the samples [FRAME * (last - first)] of the frames from `first` to `last`."""
     total = len(plan.features)
 
@@ -34,7 +36,7 @@ def render(parts: Parts, given: Given, plan: Plan | NaturalSpeech, first: int, l
     coarse, noise = around(of_features), around(of_spectrum)
     samples = parts.decode(
         {
-            **given,
+            **voice_inputs,
             "features": plan.features[None, slice(*coarse)],
             "curves": plan.curves[None, slice(*coarse)],
             "spectrum": parts.source.spectrum(plan.pitch, plan.turns, *noise)[None],

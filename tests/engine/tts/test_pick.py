@@ -10,7 +10,7 @@ from engine import graphics_card
 from engine.errors import ModelError
 from engine.settings import SpeechSettings
 from engine.tts import registry
-from engine.tts.kokoro import place
+from engine.tts.kokoro import paths
 from engine.tts.pick import (
     FILE,
     LARGEST_RTF,
@@ -38,7 +38,7 @@ def data(tmp_path, monkeypatch) -> Path:
 
 
 def fetch_kokoro() -> None:
-    for file in (place.model_file(), place.voices_folder() / "af_heart.bin"):
+    for file in (paths.model_file(), paths.voices_folder() / "af_heart.bin"):
         file.parent.mkdir(parents=True)
         file.touch()
 
@@ -94,7 +94,7 @@ def test_half_a_download_is_not_used(lost, data):
     """Also where it was measured, and removed since."""
     fetch_kokoro()
     keep(judge(0.2), data)
-    file = place.model_file() if lost == "model" else place.voices_folder() / "af_heart.bin"
+    file = paths.model_file() if lost == "model" else paths.voices_folder() / "af_heart.bin"
     file.unlink()
     assert resolve(AUTO).engine == "starter"
 

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from engine.assets.catalogue import find
-from engine.tts.kokoro import place
+from engine.tts.kokoro import paths
 
 ENGLISH: Final = [PurePosixPath(file.path).stem for file in find("kokoro-voices").files]
 
@@ -15,12 +15,12 @@ def write_kokoro() -> None:
     """Write an empty model file, and voices: all numbers of voice n of ENGLISH are number_of() its
     name.
     """
-    place.model_file().parent.mkdir(parents=True)
-    place.model_file().touch()
-    place.voices_folder().mkdir(parents=True)
+    paths.model_file().parent.mkdir(parents=True)
+    paths.model_file().touch()
+    paths.voices_folder().mkdir(parents=True)
     for name in ENGLISH:
         styles = np.full((510, 256), number_of(name[3:].capitalize()), np.float32)
-        (place.voices_folder() / f"{name}.bin").write_bytes(styles.tobytes())
+        (paths.voices_folder() / f"{name}.bin").write_bytes(styles.tobytes())
 
 
 def number_of(name: str) -> float:

@@ -53,7 +53,7 @@ class Material:
 
 
 @dataclass
-class Progress:
+class FitState:
     """State of a fit after a step."""
 
     step: int
@@ -62,7 +62,7 @@ class Progress:
     optimiser: torch.optim.Adam
 
     @classmethod
-    def from_style(cls, style: Floats, norms: int) -> "Progress":
+    def from_style(cls, style: Floats, norms: int) -> "FitState":
         """Start at the timbre of a style [1, 256]."""
         timbre = timbre_of(style).requires_grad_()
         shift = torch.zeros(norms, len(timbre)).requires_grad_()
@@ -99,7 +99,7 @@ class Progress:
 
 
 def run(
-    decoder: TorchDecoder, source: Source, material: Material, progress: Progress
+    decoder: TorchDecoder, source: Source, material: Material, progress: FitState
 ) -> Iterator[float]:
     """Do the remaining steps; yield the loss of each."""
     speech = material.speech

@@ -23,7 +23,7 @@ from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align
 from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import load_decoder
-from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, Progress, run
+from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, FitState, Material, run
 from engine.tts.kokoro.fit.measuring import (
     bandwidth,
     energy_of,
@@ -32,7 +32,7 @@ from engine.tts.kokoro.fit.measuring import (
     sounding,
 )
 from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
-from engine.tts.kokoro.session import Machine
+from engine.tts.kokoro.session import VoiceParts
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.statistics import SENTENCES
 from engine.tts.kokoro.symbols import MOST, length
@@ -67,7 +67,7 @@ class Lesson:
 
 
 def learn(
-    machine: Machine,
+    machine: VoiceParts,
     lesson: Lesson,
     checkpoint: Path,
     show: Callable[[float], None] = lambda share: None,
@@ -81,7 +81,7 @@ def learn(
     return_freed_memory()
     decoder = load_decoder(parts.published)
     return_freed_memory()
-    progress = Progress.from_style(style, len(decoder.norms))
+    progress = FitState.from_style(style, len(decoder.norms))
     if checkpoint.is_file():
         progress.restore(checkpoint.read_bytes())
     for _ in run(decoder, parts.source, material, progress):
@@ -107,7 +107,7 @@ def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
     return replace(learnt, tensors=tensors)
 
 
-def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
+def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     """Return the decoder's target, and the person's delivery relative to the blend's."""
     parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british
     words = phoned(machine.espeak, lesson.text)
@@ -144,11 +144,11 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     return material, Delivery(*moved, slowness=slowness)
 
 
-def _say(machine: Machine, speech: NaturalSpeech) -> Pcm:
+def _say(machine: VoiceParts, speech: NaturalSpeech) -> Pcm:
     """Render speech in pieces, because an entire clip at once takes 0.3 GB."""
     total = len(speech.features)
     ends = [*range(0, total, _PIECE), total]
-    pieces = (render(machine.parts, machine.given, speech, *each) for each in pairwise(ends))
+    pieces = (render(machine.parts, machine.voice_inputs, speech, *each) for each in pairwise(ends))
     return np.concatenate(list(pieces))
 
 

@@ -71,7 +71,7 @@ def test_what_is_not_there_is_asked_for_nothing_and_a_system_without_a_rate_for_
     assert not any(system.present for system in (published, kokoro, llmvox))
     text = write_page(tmp_path, {published: NOTHING}, SIZE, "").read_text(encoding="utf-8")
     assert "| ends by itself | sentences | loads, not heard here |" in text
-    monkeypatch.setattr("engine.tts.kokoro.place.is_fetched", lambda: True)
+    monkeypatch.setattr("engine.tts.kokoro.paths.is_fetched", lambda: True)
     assert kokoro.present
     assert [voice.source for voice in kokoro.voices()] == ["kokoro"] * MOST_VOICES
     write_pack(packs.folder_of("llmvox"))

@@ -16,8 +16,8 @@ from engine.tts.kokoro.durations import (
     PAUSING_BELOW,
     PER_SECOND,
     SHORTEST_LEAD,
+    KokoroScript,
     Pace,
-    Script,
     fit_durations,
     lateness,
     make_script,
@@ -31,7 +31,7 @@ from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 from engine.tts.kokoro.symbols import LONGEST, MOST, ids, parts_of, symbols
 from tests.engine.tts.kokoro.small import small_parts, small_style
-from tests.engine.tts.kokoro.words import OWN_RATE, phoned, planned, sentences, wish
+from tests.engine.tts.kokoro.words import OWN_RATE, phoned, plan_request, planned, sentences
 
 NONE = np.zeros(0, np.int64)
 AROUND = 1.5  # frames that sound around a sentence's symbols
@@ -45,12 +45,12 @@ SENTENCES = st.lists(WORDS, min_size=5, max_size=25)
 RATES = st.floats(1.0, 7.0)
 
 
-def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> Script:
+def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> KokoroScript:
     pauses = pauses_after(words, [rate] * len(words), ())
     return make_script(words, pauses, closed=closed, british=False)
 
 
-def natural_of(script: Script, seed: int) -> np.ndarray:
+def natural_of(script: KokoroScript, seed: int) -> np.ndarray:
     """Frames such as Kokoro gives: some for a sound, more for a mark, many at the edges."""
     sounds = np.random.default_rng(seed).uniform(1.2, 3.5, 1000)
     marks = [5.0 * (symbol in ",.?!") for symbol in script.text]
@@ -128,11 +128,11 @@ def test_a_sentence_planned_bit_by_bit_has_its_rate(rate, share):
     """To a frame or so, however much of each plan was rendered before the next; two frames more may
     be saved for the silence behind it.
     """
-    plan = planned(wish(SAID[:2], rate, closed=False))
+    plan = planned(plan_request(SAID[:2], rate, closed=False))
     done = plan.first
     for known in (4, 7, 10, len(SAID)):
         done += int(share * (plan.limit - done))
-        plan = planned(wish(SAID[:known], rate, closed=known == len(SAID)), plan, done)
+        plan = planned(plan_request(SAID[:known], rate, closed=known == len(SAID)), plan, done)
     syllables = sum(word.syllables for word in SAID)
     spoken = plan.edges[-2] - plan.edges[0]  # to the last mark
     assert -5 <= spoken - syllables / rate / SECONDS <= 3
@@ -140,7 +140,7 @@ def test_a_sentence_planned_bit_by_bit_has_its_rate(rate, share):
 
 def test_the_lead_of_a_sentence_behind_another_is_shorter():
     """Its first frame is inaudible. At the voice's own rate nothing is cut."""
-    words = wish(SAID, 6.0)
+    words = plan_request(SAID, 6.0)
     speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
     alone, behind = (make_plan(small_parts(), speaker, words, None, 0, x) for x in (None, 0.0))
     assert behind.lead < alone.lead
@@ -150,7 +150,7 @@ def test_the_lead_of_a_sentence_behind_another_is_shorter():
 
 def test_lateness_is_made_up_for_by_the_next_sentence_at_once():
     speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
-    begun = wish(SAID[:3], 4.0, closed=False)
+    begun = plan_request(SAID[:3], 4.0, closed=False)
     late, not_late = (
         make_plan(small_parts(), speaker, begun, None, 0, x).edges[-1] for x in (10.0, 0.0)
     )
@@ -159,13 +159,16 @@ def test_lateness_is_made_up_for_by_the_next_sentence_at_once():
 
 
 def test_only_silence_is_behind_the_limit_and_a_last_word_waits_for_what_follows():
-    whole, begun = planned(wish(SAID, 4.0)), planned(wish(SAID[:4], 4.0, closed=False))
+    whole, begun = (
+        planned(plan_request(SAID, 4.0)),
+        planned(plan_request(SAID[:4], 4.0, closed=False)),
+    )
     assert whole.edges[-2] <= whole.limit < whole.edges[-2] + 8
     assert begun.first < begun.limit < begun.onsets[-1]
 
 
 def test_silences_are_between_the_words_and_as_long_as_their_pauses():
-    plan = planned(wish(SAID, 1.5))
+    plan = planned(plan_request(SAID, 1.5))
     assert len(plan.silences) >= 3
     starts = plan.edges[np.array(plan.script.ends, np.int64)]
     for frame in plan.silences:
@@ -225,7 +228,7 @@ def test_no_silence_inside_a_sentence_is_long(words, rates, shares):
     plan, done = None, 0
     for number in range(2, len(words) + 1):
         rate = rates[number % len(rates)]
-        plan = planned(wish(words[:number], rate, closed=number == len(words)), plan, done)
+        plan = planned(plan_request(words[:number], rate, closed=number == len(words)), plan, done)
         done = max(done, plan.first)
         done += int(shares[number % len(shares)] * (plan.limit - done))
         assert longest_silence(plan) <= LONGEST_SILENCE
@@ -234,15 +237,15 @@ def test_no_silence_inside_a_sentence_is_long(words, rates, shares):
 def test_what_was_said_at_another_rate_is_not_made_up_for():
     """A move from 7 to 1 SPS in the middle of a long word."""
     words = (*phoned("antidisestablishmentarianism"), *phoned("was the word."))
-    quick = planned(wish(words[:2], 7.0, closed=False))
-    slow = planned(wish(words, 1.0), quick, quick.limit - 2)
+    quick = planned(plan_request(words[:2], 7.0, closed=False))
+    slow = planned(plan_request(words, 1.0), quick, quick.limit - 2)
     assert slow.pauses[0] < 0.7
     assert max(slow.pauses) <= LONGEST_PAUSE
 
 
 def test_a_slow_sentence_with_a_long_word_gives_the_rest_to_its_sounds():
     words = phoned("Unfortunately, we are closed.")
-    plan = planned(wish(words, 1.0))
+    plan = planned(plan_request(words, 1.0))
     assert max(plan.pauses) <= LONGEST_PAUSE
     total = plan.edges[-2] - plan.edges[0] + sum(plan.silences.values())
     assert total * SECONDS > 0.75 * sum(word.syllables for word in words)

@@ -15,7 +15,7 @@ from engine.training.evaluation import performance
 from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
 from engine.tts import registry
 from engine.tts.base import AudioFrame, TtsModel
-from engine.tts.kokoro import place
+from engine.tts.kokoro import paths
 from engine.tts.kokoro.parts import load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
 from engine.tts.kokoro.source import FRAME
@@ -23,7 +23,7 @@ from engine.tts.kokoro.statistics import SENTENCES, statistics
 from engine.tts.kokoro.voices import read_voices, style_of
 from engine.tts.kokoro.windows import render
 from tests.engine.tts import laws
-from tests.engine.tts.kokoro.words import of_graph, phoned, sentences, wish
+from tests.engine.tts.kokoro.words import of_graph, phoned, plan_request, sentences
 from tests.help.machine.packaged import FOLDER, packaged_asset
 
 pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]
@@ -139,15 +139,15 @@ def test_it_sounds_like_the_published_graph(data, tmp_path):
     sentence itself, the decoder alone differs (2.1 dB when this was written); with the voice's,
     the sound is a little another one (5.4 dB). A frame later it is 9.7 dB.
     """
-    file = place.model_file()
-    parts, style = load_parts(file), style_of(read_voices(place.voices_folder())[0])
+    file = paths.model_file()
+    parts, style = load_parts(file), style_of(read_voices(paths.voices_folder())[0])
     known = [phoned(text) for text in SENTENCES]
     learnt = statistics(parts, style, known, file.parent / "learnt", british=False)
     speaker = Speaker(style, british=False, own_rate=learnt.own_rate)
-    plan = make_plan(parts, speaker, wish(phoned("It is windy by the river.")), None, 0)
-    own = statistics(parts, style, [plan.wish.words], tmp_path, british=False)
+    plan = make_plan(parts, speaker, plan_request(phoned("It is windy by the river.")), None, 0)
+    own = statistics(parts, style, [plan.request.words], tmp_path, british=False)
     whole, exact = (
-        render(parts, norms.given, plan, 0, len(plan.features)) for norms in (learnt, own)
+        render(parts, norms.voice_inputs, plan, 0, len(plan.features)) for norms in (learnt, own)
     )
     expected = of_graph(file, AUDIO, style, plan)
     assert len(expected) == len(whole)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro import session as session_of_kokoro
 from engine.tts.kokoro.parts import Parts
-from engine.tts.kokoro.plan import Plan, Wish, make_plan
+from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_voice
@@ -106,9 +106,9 @@ def test_a_new_rate_plans_the_words_known_next_too(monkeypatch):
     """One plan instead of two: what is made again has to come in time."""
     planned: list[int] = []
 
-    def counted(parts: Parts, speaker: Any, wish: Wish, *rest: Any) -> Plan:
-        planned.append(len(wish.words))
-        return make_plan(parts, speaker, wish, *rest)
+    def counted(parts: Parts, speaker: Any, request: PlanRequest, *rest: Any) -> Plan:
+        planned.append(len(request.words))
+        return make_plan(parts, speaker, request, *rest)
 
     monkeypatch.setattr(session_of_kokoro, "make_plan", counted)
     with laws.open_session(kokoro(), rate=2.0) as session:

@@ -21,10 +21,10 @@ def learn(folder: Path, text: str = TEXT, seed: int = 0) -> Statistics:
 
 def assert_same(one: Statistics, other: Statistics) -> None:
     assert one.own_rate == other.own_rate
-    assert one.given.keys() == other.given.keys()
-    for name, values in one.given.items():
-        assert values.dtype == other.given[name].dtype
-        assert np.array_equal(values, other.given[name])
+    assert one.voice_inputs.keys() == other.voice_inputs.keys()
+    for name, values in one.voice_inputs.items():
+        assert values.dtype == other.voice_inputs[name].dtype
+        assert np.array_equal(values, other.voice_inputs[name])
 
 
 def test_they_are_learnt_once_for_a_style_and_another_has_others():
@@ -33,7 +33,10 @@ def test_they_are_learnt_once_for_a_style_and_another_has_others():
     assert len(list(folder.iterdir())) == 1
     assert first.own_rate == pytest.approx(OWN_RATE, abs=0.3)
     second = learn(folder, "At seven.", seed=1)
-    assert any(not np.array_equal(first.given[name], second.given[name]) for name in first.given)
+    assert any(
+        not np.array_equal(first.voice_inputs[name], second.voice_inputs[name])
+        for name in first.voice_inputs
+    )
     assert len(list(folder.iterdir())) == 2
 
 

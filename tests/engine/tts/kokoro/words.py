@@ -10,7 +10,7 @@ import onnxruntime
 from engine.text.phonemes import Espeak, PhonedWord
 from engine.training.corpus.grammar import test_sentence as draw_sentence
 from engine.tts.kokoro.graph.published import ENERGY, FEATURES, PITCH, Published
-from engine.tts.kokoro.plan import Plan, Speaker, Wish, make_plan
+from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
 from engine.tts.kokoro.statistics import Statistics, statistics
 from tests.engine.text.cases import phoned as phoned_words
 from tests.engine.tts.kokoro.small import scratch, small_parts, small_style
@@ -35,8 +35,10 @@ def sentences(count: int, seed: int = 0) -> list[str]:
     return [draw_sentence(draw) for _ in range(count)]
 
 
-def wish(words: tuple[PhonedWord, ...], rate: float | None = None, *, closed: bool = True) -> Wish:
-    return Wish(words, (1.0,) * len(words), rate, closed)
+def plan_request(
+    words: tuple[PhonedWord, ...], rate: float | None = None, *, closed: bool = True
+) -> PlanRequest:
+    return PlanRequest(words, (1.0,) * len(words), rate, closed)
 
 
 @cache
@@ -46,7 +48,7 @@ def learnt() -> Statistics:
     return statistics(small_parts(), small_style(), sentences, scratch("text"), british=False)
 
 
-def planned(asked: Wish, before: Plan | None = None, done: int = 0) -> Plan:
+def planned(asked: PlanRequest, before: Plan | None = None, done: int = 0) -> Plan:
     speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
     return make_plan(small_parts(), speaker, asked, before, done)
 

@@ -15,7 +15,7 @@ from engine.runtime.workers.voice.reserve import _BEHIND_MS, _BLOCK_MS, Reserve
 from engine.settings import SpeechSettings
 from engine.tts import pick
 from engine.tts.base import Progress, TtsInfo, Voice
-from engine.tts.kokoro import place
+from engine.tts.kokoro import paths
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import FakeSession, FakeTts
 
@@ -83,7 +83,7 @@ def test_the_automatic_synthesiser_is_loaded_as_what_it_is_and_says_why(tmp_path
     voice = LoadedVoice(replace(FakeParts().factories(), synthesiser=load), told.append)
     voice.load(SpeechSettings())
     voice.load(SpeechSettings(seed=3))  # nothing else
-    for path in (place.model_file(), place.voices_folder() / "af_heart.bin"):
+    for path in (paths.model_file(), paths.voices_folder() / "af_heart.bin"):
         path.parent.mkdir(parents=True)
         path.touch()
     voice.load(SpeechSettings())

@@ -12,7 +12,7 @@ from engine.tts.kokoro.fit import fitting, learning
 from engine.tts.kokoro.fit.alignment import Alignment, align
 from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import inputs_of, load_decoder, timbre_of
-from engine.tts.kokoro.fit.fitting import Material, Progress, run
+from engine.tts.kokoro.fit.fitting import FitState, Material, run
 from engine.tts.kokoro.natural import plan_natural
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
 from engine.tts.kokoro.voices import LEARNT, delivery_of, shift_of, style_of
@@ -48,8 +48,8 @@ def _short(monkeypatch):
     monkeypatch.setattr(learning, "KEEP_EVERY", 2)
 
 
-def begun(decoder) -> Progress:
-    return Progress.from_style(STYLE, len(decoder.norms))
+def begun(decoder) -> FitState:
+    return FitState.from_style(STYLE, len(decoder.norms))
 
 
 def test_the_steps_bring_it_nearer_to_the_clip(decoder, material, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_damaged_checkpoint_begins_anew(decoder, material, damage):
     content = {
         "short": progress.packed()[:-9],
         "empty": b"",
-        "shape": Progress.from_style(STYLE, 3).packed(),
+        "shape": FitState.from_style(STYLE, 3).packed(),
     }.get(damage, progress.packed())
     fresh = begun(decoder)
     assert not fresh.restore(content)

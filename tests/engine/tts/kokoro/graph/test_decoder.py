@@ -19,14 +19,14 @@ from tests.engine.tts.kokoro.words import (
     learnt,
     of_graph,
     phoned,
+    plan_request,
     planned,
-    wish,
 )
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return planned(wish(phoned(TEXT)))
+    return planned(plan_request(phoned(TEXT)))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan, expected):
     """With the statistics of the sentence itself. Its norms and bytes are then those of the graph,
     whose phase drifts, because it adds it up in float32.
     """
-    made = render(small_parts(), learnt().given, plan, 0, len(plan.features))
+    made = render(small_parts(), learnt().voice_inputs, plan, 0, len(plan.features))
     assert made.shape == expected.shape
     apart = frames_apart(expected, made, FRAME)
     assert np.median(apart) < 0.04
@@ -49,7 +49,7 @@ def test_the_sound_is_the_same_but_for_rounding(plan, expected):
 
 def test_other_features_make_another_sound(plan, expected):
     """So the test above can fail, wherever the mistake is."""
-    given = learnt().given
+    given = learnt().voice_inputs
     for part in ("features", "curves", "turns"):
         other = replace(plan, **{part: np.roll(getattr(plan, part), 1, axis=0)})
         made = render(small_parts(), given, other, 0, len(plan.features))
