@@ -1,8 +1,8 @@
 """Between the window and the engine: one queued signal in, post(command) out.
 
-Invariant: no engine call happens on the Qt thread. All of them (make, start, post, stop) run one
-after another on one thread that belongs to the bridge, so their order is kept and a slow one never
-holds up the window.
+Invariant: making, starting and stopping the engine, which take long, happen one after another on a
+thread of the bridge. post(), which never waits, is called on the Qt thread. Commands wait in order
+until the engine has started.
 """
 
 import logging
@@ -45,6 +45,7 @@ class Bridge(QObject):
     arrived = Signal(object)
     closed = Signal()
     _emitted = Signal(object)  # an event; emitted on engine threads
+    _started = Signal()  # emitted on the bridge's thread
 
     def __init__(
         self, make_engine: Callable[[Emit], EngineLike], parent: QObject | None = None
@@ -52,18 +53,21 @@ class Bridge(QObject):
         super().__init__(parent)
         self._make_engine = make_engine
         self._engine: EngineLike | None = None
+        self._is_started = self._is_closed = False
+        self._waiting: list[Command] = []  # for the start
         self._calls = ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine-calls")
-        self._is_closed = False
         self._changes = 0  # of settings by the window, until now
         self._unanswered: dict[str, int] = {}  # the newest of each setting, by its key
         self._emitted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self._started.connect(self._on_started, Qt.ConnectionType.QueuedConnection)
 
     def open(self) -> None:
         """Make and start the engine behind the window. After close() nothing is made: a window can
         be closed before its first frame.
         """
         if not self._is_closed:
-            self._unanswered.clear()  # earlier commands are dropped
+            self._unanswered.clear()
+            self._waiting.clear()  # earlier commands are dropped
             self._calls.submit(self._open)
 
     def post(self, command: Command) -> None:
@@ -74,10 +78,15 @@ class Bridge(QObject):
             self._changes += 1
             self._unanswered[command.key] = self._changes
             command = replace(command, origin=self._changes)
-        self._calls.submit(self._post, command)
+        if self._is_started and self._engine is not None:
+            self._engine.post(command)
+        else:
+            self._waiting.append(command)
 
     def close(self) -> None:
-        """Stop the engine behind the window; `closed` says when it is done. Twice is harmless."""
+        """Stop the engine behind the window, after the commands so far; `closed` says when it is
+        done. Twice is harmless.
+        """
         if self._is_closed:
             return
         self._is_closed = True
@@ -88,6 +97,7 @@ class Bridge(QObject):
         try:
             self._engine = self._make_engine(self._arrive)
             self._engine.start()
+            self._started.emit()
         except EngineError as error:
             self._arrive(Failed(error.code, error.message, error.hint))
         except Exception:  # the top of a thread: the window shows every fault
@@ -110,16 +120,21 @@ class Bridge(QObject):
             del self._unanswered[event.key]
         self.arrived.emit(event)
 
-    def _post(self, command: Command) -> None:
-        if self._engine is None:
-            return
-        try:
-            self._engine.post(command)
-        except Exception:  # the top of a thread
-            logger.exception("command was not taken command=%s", type(command).__name__)
+    def _on_started(self) -> None:
+        if not self._is_closed:
+            self._is_started = True
+            self._post_waiting()
+
+    def _post_waiting(self) -> None:
+        """Post the commands that waited. After close() only the bridge's thread calls this."""
+        waiting, self._waiting = self._waiting, []
+        for command in waiting:
+            if self._engine is not None:
+                self._engine.post(command)
 
     def _close(self) -> None:
         try:
+            self._post_waiting()
             if self._engine is not None:
                 self._engine.stop()
         except Exception:  # the top of a thread: the window still has to close

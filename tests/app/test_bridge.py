@@ -1,4 +1,4 @@
-"""Engine calls stay off the Qt thread and in order; closing never freezes the window."""
+"""Slow engine calls stay off the Qt thread, commands in order; closing never freezes the window."""
 
 import threading
 import time
@@ -40,27 +40,53 @@ def close(bridge: Bridge, qtbot) -> None:
         bridge.close()
 
 
-def test_commands_arrive_in_order_and_off_the_qt_thread(qtbot):
-    threads = set()
+def rates(*values: float) -> list[api.ChangeSetting]:
+    return [api.ChangeSetting("speech.rate", each) for each in values]
 
-    class Watched(FakeEngine):
-        def post(self, command) -> None:
-            threads.add(threading.current_thread())
-            super().post(command)
 
-    opened = Opened(Watched)
-    commands = [api.ChangeSetting("speech.rate", each / 10) for each in range(10, 70)]
-    for command in commands:
+def test_commands_wait_for_the_start_and_later_ones_follow_them_at_once(qtbot):
+    gate = threading.Event()
+
+    class Slow(FakeEngine):
+        def start(self) -> None:
+            assert gate.wait(10)
+            super().start()
+
+    opened = Opened(Slow)
+    early, later = rates(1.0, 2.0, 3.0), rates(4.0, 5.0)
+    for command in early:
         opened.bridge.post(command)
-    qtbot.waitUntil(lambda: opened.engines and len(opened.engines[0].commands) == len(commands))
+    qtbot.waitUntil(lambda: bool(opened.engines))
+    assert opened.engines[0].commands == []
+    gate.set()
+    qtbot.waitUntil(lambda: bool(opened.engines[0].commands))
+    for command in later:
+        opened.bridge.post(command)
     values = [command.value for command in opened.engines[0].commands]
-    assert values == [each.value for each in commands]
-    assert threading.main_thread() not in threads
+    assert values == [each.value for each in (*early, *later)]
     close(opened.bridge, qtbot)
     opened.bridge.close()  # once more, and a late command: harmless
     opened.bridge.post(api.SendText("late"))
     assert opened.engines[0].is_stopped
-    assert len(opened.engines[0].commands) == len(commands)
+    assert len(opened.engines[0].commands) == len(values)
+
+
+def test_commands_that_still_wait_reach_the_engine_before_it_stops(qtbot):
+    threads = []
+
+    class Watched(FakeEngine):
+        def start(self) -> None:
+            threads.append(threading.current_thread())
+
+        def stop(self) -> None:
+            threads.append(threading.current_thread())
+            self.commands_at_stop = tuple(self.commands)
+
+    opened = Opened(Watched)
+    opened.bridge.post(rates(2.0)[0])
+    close(opened.bridge, qtbot)
+    assert [each.value for each in opened.engines[0].commands_at_stop] == [2.0]
+    assert threads[0] is threads[1] is not threading.main_thread()
 
 
 class AnsweringEngine(FakeEngine):
