@@ -159,19 +159,16 @@ class Conductor:
     def _receive(self, message: Inbound) -> None:
         if self._over:
             return
-        try:
-            if isinstance(message, _Quit):
-                self._quit()
-            elif getattr(message, "turn", None) == PREVIEW:
-                self._preview.follow(message)
-            elif isinstance(message, Command):
-                self._obey(message)
-            elif isinstance(message, Fact):
-                self._learn(message)
-            else:
-                self._show(message)
-        except EngineError as error:
-            self._emit(events.Failed.of(error))
+        if isinstance(message, _Quit):
+            self._quit()
+        elif getattr(message, "turn", None) == PREVIEW:
+            self._preview.follow(message)
+        elif isinstance(message, Command):
+            self._obey(message)
+        elif isinstance(message, Fact):
+            self._learn(message)
+        else:
+            self._show(message)
 
     def _tick(self) -> float | None:
         if self._over:
@@ -217,7 +214,9 @@ class Conductor:
                 self._decide(command)
             case commands.ReleaseTalk():
                 self._decide(command)
-            case commands.SendText() | commands.Speak():
+            case commands.SendText():
+                self._ask(command)
+            case commands.Speak():
                 self._speak(command)
             case commands.ChangeSetting(key, value, origin):
                 self._change(key, value, origin)
@@ -232,22 +231,24 @@ class Conductor:
             case _:
                 self._conversations.on(command, self._floor)
 
-    def _speak(self, command: commands.SendText | commands.Speak) -> None:
-        text = join_surrogates(command.text.strip())
-        if len(text) > LONGEST_TEXT:
-            raise InvalidInput(
-                "That text has {count} characters; at most {most} are allowed.",
-                hint="Send it in parts.",
-                count=len(text),
-                most=LONGEST_TEXT,
-            )
-        typed = isinstance(command, commands.SendText)
+    def _ask(self, command: commands.SendText) -> None:
+        """Begin a turn with a typed question. During a reply it may be a wish about its pace."""
+        command = replace(command, text=_usable(command.text))
+        if not command.text:
+            return
+        if command.instead_of is not None:
+            self._conversations.ask_instead(command, command.instead_of)
+            return
         aloud = self._floor.phase is Phase.SPEAKING
-        if isinstance(command, commands.Speak) and command.private:
+        if not (aloud and self._actions.apply_spoken_wish(command.text)):
+            self._decide(command)
+
+    def _speak(self, command: commands.Speak) -> None:
+        """Read a text out."""
+        text = _usable(command.text)
+        if command.private:
             self._effects.private_texts.add(text)
-        if text and isinstance(command, commands.SendText) and command.instead_of is not None:
-            self._conversations.ask_instead(replace(command, text=text), command.instead_of)
-        elif text and not (typed and aloud and self._actions.apply_spoken_wish(text)):
+        if text:
             self._decide(replace(command, text=text))
 
     def _learn(self, fact: Fact) -> None:
@@ -389,3 +390,18 @@ class Conductor:
         )
         heeds = floor.phase is Phase.THINKING and not isinstance(floor.asked, ReadOut)
         self._workers.controls.ring_waits = floor.phase is Phase.LISTENING or heeds
+
+
+def _usable(text: str) -> str:
+    """Return a text of the host without outer spaces and lone surrogates. InvalidInput if it is too
+    long.
+    """
+    text = join_surrogates(text.strip())
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInput(
+            "That text has {count} characters; at most {most} are allowed.",
+            hint="Send it in parts.",
+            count=len(text),
+            most=LONGEST_TEXT,
+        )
+    return text

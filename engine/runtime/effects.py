@@ -38,7 +38,7 @@ class Effects:
         self._emit = port.emit
         self._attend = port.attend
         self._settings = port.settings
-        self.replies = Replies(workers)
+        self.replies = Replies(workers, lambda: port.settings().speech.pacing)
         self.private_texts = set[str]()  # texts that are read out but stay on this computer
 
     def prepare(self, interim: InterimTranscript) -> None:
@@ -49,8 +49,7 @@ class Effects:
             said = Message(
                 Role.USER, interim.transcript.text, confidence=interim.transcript.confidence
             )
-            history = (*self._log.history, said)
-            self.replies.prepare(interim.turn, history, paced=self._paced)
+            self.replies.begin(interim.turn, asked=(*self._log.history, said), aloud=False)
 
     def drop_prepared(self, turn: int) -> None:
         """The user continues speaking: drop the prepared reply."""
@@ -74,7 +73,7 @@ class Effects:
                 record = self._log.record(turn)
                 record.speech_ended_at, record.replayed = time.monotonic(), replayed
                 record.private = record.private or text in self.private_texts
-                self._read_out(turn, text)
+                self.replies.begin(turn, text=text)
             case orders.Pause(turn):
                 self.replies.pause(turn)
             case orders.Resume(wish=wish):
@@ -146,21 +145,14 @@ class Effects:
         stops = halts(said.text)
         if unsaid and self._actions.apply_spoken_wish(said.text, turn) and not stops:
             self._log.goes_on(turn)
-            self._read_out(turn, unsaid)  # the wish says how to continue
+            self.replies.begin(turn, text=unsaid)  # the wish says how to continue
         elif unsaid and stops:
-            self._read_out(turn, "")  # the wish was silence
+            self.replies.begin(turn, text="")  # the wish was silence
         elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):
             self._log.goes_on(turn)
-            self._read_out(turn, rest)
+            self.replies.begin(turn, text=rest)
         else:
-            self.replies.answer(turn, self._log.history, paced=self._paced)
-
-    @property
-    def _paced(self) -> bool:
-        return self._settings().speech.pacing
-
-    def _read_out(self, turn: int, text: str) -> None:
-        self.replies.read_out(turn, text, paced=self._paced)
+            self.replies.begin(turn, asked=self._log.history)
 
 
 def heard(turn: int, said: Transcript) -> Heard:

@@ -6,6 +6,8 @@ if not, it is released, and the language model's share of the wait is already ov
 on the conductor's thread; at most one reply exists.
 """
 
+from collections.abc import Callable
+
 from engine.llm.base import Message
 from engine.messages.words import Ending
 from engine.runtime.threads import Workers
@@ -16,26 +18,38 @@ from engine.runtime.turn.reply import Reply
 class Replies:
     """Begins and ends replies."""
 
-    def __init__(self, workers: Workers) -> None:
+    def __init__(self, workers: Workers, paced: Callable[[], bool]) -> None:
+        """`paced` returns whether words have paces of their own, by the settings."""
         self._workers = workers
+        self._paced = paced
         self._last: Reply | None = None  # None = there was none yet
 
-    def prepare(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
-        """Write a reply to the last message of `history`, without sound."""
-        self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced))
-
-    def answer(self, turn: int, history: tuple[Message, ...], *, paced: bool = True) -> None:
-        """Reply to the last message of `history` aloud, with the prepared reply if it matches."""
+    def begin(
+        self,
+        turn: int,
+        *,
+        asked: tuple[Message, ...] = (),
+        text: str | None = None,
+        aloud: bool = True,
+    ) -> None:
+        """Let the language model answer the last message of `asked`, or read `text` out. Without
+        `aloud` the reply is only prepared; a later call for the same question releases it.
+        """
         ready = self._prepared
-        if ready is not None and (ready.turn, ready.asked) == (turn, history):
+        if ready is not None and aloud and (ready.turn, ready.asked) == (turn, asked):
             ready.aloud = True
-            self._workers.language_model.post(ready)
         else:
-            self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced, aloud=True))
-
-    def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
-        """Speak `text` as it is."""
-        self._begin(Reply(turn, self._workers.controls, text=text, paced=paced, aloud=True))
+            if self._last is not None:
+                self._last.end(Ending.SUPERSEDED)
+            ready = self._last = Reply(
+                turn,
+                self._workers.controls,
+                asked=asked,
+                text=text,
+                paced=self._paced(),
+                aloud=aloud,
+            )
+        self._workers.language_model.post(ready)
 
     def drop(self) -> bool:
         """Drop the prepared reply; return whether there was one."""
@@ -63,9 +77,3 @@ class Replies:
     def _prepared(self) -> Reply | None:
         reply = self._last
         return None if reply is None or reply.aloud or reply.ending is not None else reply
-
-    def _begin(self, reply: Reply) -> None:
-        if self._last is not None:
-            self._last.end(Ending.SUPERSEDED)
-        self._last = reply
-        self._workers.language_model.post(reply)

@@ -6,11 +6,10 @@ the next question, a slice at a time.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from itertools import islice
 from typing import assert_never
 
@@ -18,7 +17,6 @@ from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.history.subject import written_title
 from engine.llm.base import (
-    Action,
     Delta,
     LanguageModel,
     Message,
@@ -73,7 +71,6 @@ class Rest:
     """The floor is taken, and its owner needs the processor."""
 
 
-SideDelta = ThoughtDelta | StillLoading | Unanswered
 _OF_REPLY = (ReplyGrew, WordsReady, SayWords)  # the shown, logged and spoken parts
 
 # Settings of a model; a reply to work on, or to release as it is `aloud` now.
@@ -111,7 +108,7 @@ class LanguageModelWorker(Actor[Task]):
         self._readying: Generator[float, None, None] | None = None
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
-        self._held: list[partial[None]] = []  # messages to pass on once the reply is aloud
+        self._held: list[SayWords | Remark | Fact | Event] = []  # to send once the reply is aloud
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
         self._private = False  # part of the reply stays on this computer
@@ -143,9 +140,9 @@ class LanguageModelWorker(Actor[Task]):
                 self._at_ease = False
                 self._rest()
             case Reply() if task is self._reply:
-                self._release_held()
+                self._send()
             case Reply():
-                self._begin(task)
+                self._write(task)
             case _:
                 assert_never(task)
 
@@ -212,7 +209,8 @@ class LanguageModelWorker(Actor[Task]):
         self._rest()
         return None
 
-    def _begin(self, reply: Reply) -> None:
+    def _write(self, reply: Reply) -> None:
+        """Write a reply to its end, and send every part as soon as it is known."""
         self._load_wanted()
         self._rest()
         self._reply = self._open = reply
@@ -220,12 +218,21 @@ class LanguageModelWorker(Actor[Task]):
         self._text = PacedText(pacing=reply.paced)
         self._thought = WholeCharacters()
         self._private = False
-        if reply.text is None:
-            self._answer(reply, reply.asked)
-        else:
-            self._pass_on(reply, iter((TextDelta(reply.text),)))
+        with closing(self._deltas(reply)) as deltas:
+            for delta in deltas:
+                if reply.ending is not None:
+                    return
+                reply.move()
+                self._on_delta(reply, delta)
+        self._end_words(reply)
 
-    def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
+    def _deltas(self, reply: Reply) -> Generator[Delta]:
+        """Yield the text that is read out, or what the model writes. An unanswered question is
+        answered with the fault of the chosen model.
+        """
+        if reply.text is not None:
+            yield TextDelta(reply.text)
+            return
         model = self._model.now
         if model is None:
             raise LanguageModelError(
@@ -233,84 +240,80 @@ class LanguageModelWorker(Actor[Task]):
             )
         if reply.ending is not None:
             return
-        with closing(model.reply(history, self._situation)) as deltas:
-            self._pass_on(reply, _with_fault(deltas, self._model.fault))
+        with closing(model.reply(reply.asked, self._situation)) as deltas:
+            for delta in deltas:
+                yield delta
+                if isinstance(delta, Unanswered) and self._model.fault:
+                    yield TextDelta(f"I can't answer that: {self._model.fault}")
+                    return
 
-    def _pass_on(self, reply: Reply, deltas: Iterator[Delta]) -> None:
-        for delta in deltas:
-            if reply.ending is not None:
-                return
-            reply.move()
-            if isinstance(delta, Retraction):
-                self._retract(reply)
-            self._release_held()
-            if isinstance(delta, TextDelta):
-                self._private = self._private or delta.private
-                self._grow(reply, self._text.push(delta.text))
-            elif isinstance(delta, Remark):
-                self._hold(partial(self._tell_once, delta.text))
-            elif not isinstance(delta, Retraction):
-                self._hold(partial(self._tell, self._side(reply.turn, delta)))
-        self._end_words(reply)
-
-    def _side(self, turn: int, delta: SideDelta | Action) -> Fact | Event:
-        """Return the event of a delta that is not part of the reply's text."""
+    def _on_delta(self, reply: Reply, delta: Delta) -> None:
         match delta:
+            case TextDelta(text, private):
+                self._private = self._private or private
+                self._grow(reply, self._text.push(text))
+            case Retraction():
+                self._retract(reply)
             case ThoughtDelta(text):
-                return Thought(turn, self._thought.push(text))
+                self._send(Thought(reply.turn, self._thought.push(text)))
             case StillLoading():
-                return Notice(STILL_LOADING)
+                self._send(Notice(STILL_LOADING))
             case Unanswered():
-                return ModelWanted(turn)
+                self._send(ModelWanted(reply.turn))
+            case Remark():
+                self._send(delta)
             case _:
-                return ActionAsked(turn, delta)
-
-    def _tell_once(self, remark: Translatable) -> None:
-        if remark not in self._remarks:
-            self._remarks.add(remark)
-            self._tell(Notice(remark))
+                self._send(ActionAsked(reply.turn, delta))
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""
         self._text = PacedText(pacing=reply.paced)
-        self._held = [each for each in self._held if not isinstance(each.args[0], _OF_REPLY)]
+        self._held = [each for each in self._held if not isinstance(each, _OF_REPLY)]
         reply.awaits_words = True
         if reply.aloud:
             reply.retract()
             self._tell(ReplyRetracted(reply.turn, time.monotonic()))
             self._say(Unsay(reply))
+        self._send()
 
     def _end_words(self, reply: Reply) -> None:
         growth = self._text.end()
         if self._text.left_out:  # before its end: a reply may have nothing else to say
-            self._hold(partial(self._tell, Notice(LEFT_OUT)))
+            self._send(Notice(LEFT_OUT))
         self._grow(reply, growth, last=True)
         self._open = None
 
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
         """Show and speak the reply's new text."""
-        now = time.monotonic()
+        now, parts = time.monotonic(), list[SayWords | Fact]()
         if growth.text:
-            grew = ReplyGrew(reply.turn, growth.text, now, self._private)
-            self._hold(partial(self._tell, grew))
+            parts.append(ReplyGrew(reply.turn, growth.text, now, self._private))
         if growth.words:
-            self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
+            parts.append(WordsReady(reply.turn, growth.words, now))
         if growth.words or last:
-            self._hold(partial(self._say, SayWords(reply, growth.words, last)))
+            parts.append(SayWords(reply, growth.words, last))
+        self._send(*parts)
 
-    def _hold(self, passing_on: partial[None]) -> None:
-        self._held.append(passing_on)
-        self._release_held()
-
-    def _release_held(self) -> None:
-        """Pass on the messages held back, if the reply is aloud."""
+    def _send(self, *parts: SayWords | Remark | Fact | Event) -> None:
+        """Send parts of the reply to the speaker or the conductor, after those that were held back;
+        hold them all until the reply is aloud.
+        """
+        self._held += parts
         reply = self._reply
-        if reply is not None and reply.aloud and reply.ending is None:
-            held, self._held = self._held, []
-            for passing_on in held:
-                if passing_on.func == self._say:
+        if reply is None or not reply.aloud or reply.ending is not None:
+            return
+        held, self._held = self._held, []
+        for part in held:
+            match part:
+                case SayWords():
                     reply.awaits_words = False
-                passing_on()
+                    self._say(part)
+                case Remark(text):
+                    if text not in self._remarks:
+                        self._remarks.add(text)
+                        self._tell(Notice(text))
+                case _:
+                    self._tell(part)
 
     def _unknown(self, error: Exception) -> EngineError:
         return LanguageModelError(
@@ -323,24 +326,15 @@ class LanguageModelWorker(Actor[Task]):
         """Report the fault; text that was already written is spoken to its end."""
         reply = self._open
         turn = None if reply is None or reply.ending is not None else reply.turn
-        failed = partial(self._tell, Failed.of(error, Part.LANGUAGE_MODEL, turn))
+        failed = Failed.of(error, Part.LANGUAGE_MODEL, turn)
         if reply is None or turn is None:
-            failed()
+            self._tell(failed)
             return
         reply.broke = True
-        self._hold(failed)
+        self._send(failed)
         self._end_words(reply)
 
 
 def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:
     model.adjust(settings)
     return model.info.detail
-
-
-def _with_fault(deltas: Iterator[Delta], fault: str) -> Iterator[Delta]:
-    """Yield the deltas; answer an unanswered question with the fault of the chosen model."""
-    for delta in deltas:
-        yield delta
-        if isinstance(delta, Unanswered) and fault:
-            yield TextDelta(f"I can't answer that: {fault}")
-            return

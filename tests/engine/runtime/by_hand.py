@@ -49,7 +49,7 @@ class Mind:
         )
         self.controls = LiveControls(lead_ms=240)
         workers = SimpleNamespace(language_model=self.worker, controls=self.controls)
-        self.replies = Replies(workers)
+        self.replies = Replies(workers, lambda: True)
         self.do(LanguageModelSettings())
         self.told.clear()
 
