@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from app.command import models, others, serve, voices
+from app.command import history, models, serve, voices
 from app.command.terminal import (
     action,
     answer,
@@ -65,10 +65,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_converse(commands)
     _add_remote(commands)
     models.add_command(commands)
-    others.add_history(commands)
+    history.add_command(commands)
     voices.add_command(commands)
-    others.add_compare(commands)
-    others.add_wake(commands)
+    voices.add_compare(commands)
+    models.add_wake(commands)
     serve.add_command(commands)
     bench = action(commands, "bench", _bench, "measure this machine")
     bench.add_argument("--quick", action="store_true", help="leave out the neural voice (minutes)")

@@ -1,11 +1,13 @@
 """`rubato models`: list, get, verify, remove, use and add recognisers, language models and voices.
+`rubato wake` trains the model of the wake phrase on this machine.
 
 Invariant: Ctrl-C stops a download after the current chunk. The partial file stays, and a later
-download resumes it.
+download resumes it. The old wake-phrase model stays in use until a training has succeeded.
 """
 
 import argparse
 import dataclasses
+import json
 import time
 from collections.abc import Callable, Container
 from pathlib import Path
@@ -19,6 +21,7 @@ from app.command.terminal import (
     redraw,
     tell,
     write,
+    write_failure,
     write_json,
 )
 from app.look.plain_text import one_line
@@ -158,3 +161,28 @@ def _progress_line() -> Callable[[str, int, int], None]:
             redraw(f"{file}  {done / 1e6:.0f} of {total / 1e6:.0f} MB  {share}   ")
 
     return draw
+
+
+def add_wake(commands: Any) -> None:
+    """Add `wake` to the command line."""
+    wake = action(commands, "wake", _teach, "teach the wake phrase, in some minutes")
+    wake.add_argument("phrase", nargs="?", help="the phrase; the one in the settings if left out")
+
+
+def _teach(options: argparse.Namespace) -> int:
+    phrase = options.phrase or own_settings().wake.phrase
+    if not options.json:
+        api.teach_wake_phrase(phrase, lambda share: redraw(f"{100 * share:3.0f} %"))
+        tell("")
+        write(f"“{one_line(phrase)}” was trained. It is used from the next start.")
+        return 0
+
+    def tell_share(share: float) -> None:
+        tell(json.dumps({"part": round(share, 3)}))
+
+    try:
+        file = api.teach_wake_phrase(phrase, tell_share)
+    except api.EngineError as error:
+        return write_failure(error, phrase=phrase)
+    write_json({"phrase": phrase, "file": file})
+    return 0

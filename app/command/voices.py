@@ -1,8 +1,9 @@
 """`rubato voices`: list, hear, add, mix, rename, remove, bring back, export and import voices.
+`rubato compare` measures every system with one text.
 
-Invariant: only `hear`, `add` and `learn` load a synthesiser. With --json the latter two write their
-progress as lines of JSON to standard error, and standard output is one document, after a failure
-too; they end when the program that started them does.
+Invariant: only `hear`, `add`, `learn` and `compare` load a synthesiser. With --json the latter
+three write their progress as lines of JSON to standard error, and standard output is one document,
+after a failure too. `add` and `learn` end when the program that started them does.
 """
 
 import argparse
@@ -25,12 +26,13 @@ from app.command.terminal import (
 )
 from app.look.plain_text import one_line
 from engine import api
-from engine.api import Mix, SayOptions, VoiceEntry
+from engine.api import Compared, ComparisonState, Mix, Recital, SayOptions, VoiceEntry
 
 if TYPE_CHECKING:
     from engine.api import Learnt, VoiceStore
 
 
+_LINE = 40  # characters of the line that shows the progress of a comparison
 AGAIN = "learn a recording again that could not be learnt before"
 
 
@@ -210,3 +212,44 @@ def _done(options: argparse.Namespace, name: str, said: str, file: str | None = 
 
 def _store() -> "VoiceStore":
     return api.voices(own_settings())
+
+
+def add_compare(commands: Any) -> None:
+    """Add `compare` to the command line."""
+    compare = action(commands, "compare", _compare, "hear and measure all systems with one text")
+    compare.add_argument("text", help="a sentence or two, spoken word by word")
+    compare.add_argument(
+        "--word-delay", type=float, default=200.0, metavar="MS", help="between two words (200)"
+    )
+    compare.add_argument("--only", default="", metavar="NAMES", help="of these systems, commas")
+    compare.add_argument("--aloud", action="store_true", help="play them, in real time")
+    compare.add_argument("--out", type=Path, metavar="FOLDER", help="write a WAV of each there")
+    compare.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+
+
+def _compare(options: argparse.Namespace) -> int:
+    only = tuple(name for name in options.only.split(",") if name)
+    recital = Recital(options.word_delay, options.aloud, options.out, options.csv, only)
+    show = _tell_row if options.json else _show_row
+    try:
+        rows = api.compare(options.text, own_settings(), recital, show)
+    except api.EngineError as error:
+        if not options.json:
+            raise
+        return write_failure(error)
+    if options.json:
+        write_json({"rows": [row.document() for row in rows]})
+    else:
+        redraw(" " * _LINE)
+        redraw("")
+        write(api.comparison_table(rows))
+    return 0 if any(row.state is ComparisonState.DONE for row in rows) else 1
+
+
+def _tell_row(row: Compared) -> None:
+    tell(json.dumps({"row": row.document()}))
+
+
+def _show_row(row: Compared) -> None:
+    if row.state in (ComparisonState.LOADING, ComparisonState.SPEAKING):
+        redraw(f"{row.title}: {row.state.value} ...".ljust(_LINE))
