@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.bridge import Post
 from app.language import mark, tr
 from app.look.plain_text import one_line
-from engine.api import ChangeSetting, DevicesChanged, Event, Part
+from engine.api import ChangeSetting, DevicesChanged, Event, Part, SettingKey
 
-DEVICE_KEYS = {Part.MICROPHONE: "audio.microphone", Part.LOUDSPEAKER: "audio.loudspeaker"}
+DEVICE_KEYS = {Part.MICROPHONE: SettingKey.MICROPHONE, Part.LOUDSPEAKER: SettingKey.LOUDSPEAKER}
 DEFAULT_LABEL = mark("System default")
 
 

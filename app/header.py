@@ -16,11 +16,8 @@ from app.look.label import Label
 from app.look.layout import Spring, fill, row
 from app.look.theme import Mode, Theme, scaled
 from engine import api
-from engine.api import ConversationOpened, Event, NewConversation
+from engine.api import ConversationOpened, Event, NewConversation, SettingKey
 
-HANDS_FREE_KEY = "audio.hands_free"
-VOLUME_KEY = "audio.volume"
-MUTED_KEY = "audio.muted"
 _GAP = 4  # logical pixels
 _LESSER_GAPS = (2, 0)
 _MODES = {Mode.LIGHT: mark("light"), Mode.DARK: mark("dark")}
@@ -41,7 +38,7 @@ class Header(QWidget):
         self.hands_free = Switch(tr("Hands-&free"), theme, self)
         self.hands_free.setAccessibleName(tr("Hands-free"))
         self.hands_free.setToolTip(tr("Answer whenever you speak, without a key (Ctrl+H)"))
-        self.hands_free.toggled.connect(lambda on: post(api.ChangeSetting(HANDS_FREE_KEY, on)))
+        self.hands_free.toggled.connect(self._on_hands_free)
         self.microphone = MicrophoneButton(post, theme, self)
         self.mute = IconButton("loudspeaker", tr("Mute"), theme, self, self._on_mute)
         self.volume = self._make_volume()
@@ -68,9 +65,9 @@ class Header(QWidget):
 
     def on_event(self, event: api.Event) -> None:
         match event:
-            case api.SettingChanged(key, bool(on)) if key == HANDS_FREE_KEY:
+            case api.SettingChanged(SettingKey.HANDS_FREE, bool(on)):
                 self.show_hands_free(on)
-            case api.SettingChanged(key, int() | float() as gain) if key == VOLUME_KEY:
+            case api.SettingChanged(SettingKey.VOLUME, int() | float() as gain):
                 self.show_volume(gain)
             case api.ConversationOpened():
                 self.private.on_event(event)
@@ -122,9 +119,12 @@ class Header(QWidget):
         super().resizeEvent(event)
         self._make_room()
 
+    def _on_hands_free(self, on: bool) -> None:
+        self._post(api.ChangeSetting(SettingKey.HANDS_FREE, on))
+
     def _on_volume(self, percent: int) -> None:
         self._show_muted()
-        self._post(api.ChangeSetting(VOLUME_KEY, percent / 100))
+        self._post(api.ChangeSetting(SettingKey.VOLUME, percent / 100))
 
     def _on_mute(self) -> None:
         if self.volume.value() > 0:
@@ -164,7 +164,7 @@ class MicrophoneButton(IconButton):
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__("microphone", "", theme, parent)
         self._is_muted = False
-        self.clicked.connect(lambda: post(api.ChangeSetting(MUTED_KEY, not self._is_muted)))
+        self.clicked.connect(lambda: post(api.ChangeSetting(SettingKey.MUTED, not self._is_muted)))
         self.show_muted(False)
 
     def show_muted(self, on: bool) -> None:

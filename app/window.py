@@ -29,8 +29,8 @@ from app.conversation.composer import Composer
 from app.conversation.view import Conversation
 from app.conversation.welcome import Welcome
 from app.devices import DEVICE_KEYS, Devices
-from app.first_start.card import STEP_KEY, FirstStart
-from app.header import HANDS_FREE_KEY, MUTED_KEY, Header
+from app.first_start.card import FirstStart
+from app.header import Header
 from app.history.panel import FORMATS, HistoryPanel
 from app.keys import KeysCard, MoreMenu, Shortcut, ShortcutFilter
 from app.language import tr
@@ -48,7 +48,6 @@ from app.timers import TimersPanel
 from app.voice.panel import dropped_file
 from engine import api
 
-THEME_KEY = "window.theme"
 _VOLUME_STEP = 10  # per cent
 SMALLEST = (480, 640)  # logical pixels; less on a screen without room for it
 
@@ -144,7 +143,7 @@ class Window(QWidget):
             case api.PressTalk() if self.first_start.isVisible():
                 self.first_start.key_felt.emit()
                 return
-            case api.ChangeSetting(key, on) if key == HANDS_FREE_KEY:
+            case api.ChangeSetting(api.SettingKey.HANDS_FREE as key, on):
                 self._on_setting(key, on)
         self._send(command)
 
@@ -157,19 +156,19 @@ class Window(QWidget):
         self._values[key] = value
         self.first_start.show_values(self._values)
         match key:
-            case "window.first_start" if isinstance(value, int):
+            case api.SettingKey.FIRST_START if isinstance(value, int):
                 self.first_start.show_step(value)
                 self._show_page()
-            case "window.theme" if mode_named(str(value)) is not self._theme.mode:
+            case api.SettingKey.THEME if mode_named(str(value)) is not self._theme.mode:
                 self._theme.choose(mode_named(str(value)))
-            case "window.motion":
+            case api.SettingKey.MOTION:
                 self.motion.choose(str(value))
-            case "window.talk_key":
+            case api.SettingKey.TALK_KEY:
                 self.talk_key.choose(str(value))
                 self._show_talking()
-            case "audio.muted":
+            case api.SettingKey.MUTED:
                 self._show_talking()
-            case "audio.hands_free":
+            case api.SettingKey.HANDS_FREE:
                 self.header.show_hands_free(bool(value))
                 self._show_talking()
 
@@ -184,8 +183,8 @@ class Window(QWidget):
 
     def _show_talking(self) -> None:
         """Show whether the assistant listens, and how to begin."""
-        self.parts.is_muted = bool(self._values[MUTED_KEY])
-        self.parts.is_hands_free = bool(self._values[HANDS_FREE_KEY])
+        self.parts.is_muted = bool(self._values[api.SettingKey.MUTED])
+        self.parts.is_hands_free = bool(self._values[api.SettingKey.HANDS_FREE])
         self.header.microphone.show_muted(self.parts.is_muted)
         self.stage.show_mood()
         self.composer.talk.explain(self.talk_key.label)
@@ -214,7 +213,9 @@ class Window(QWidget):
             lambda turn, start: self.post(api.Replay(turn, start))
         )
         self.conversation.tools.edit_wanted.connect(self.composer.edit)
-        header.theme_button.clicked.connect(lambda: self.change(THEME_KEY, header.next_mode.value))
+        header.theme_button.clicked.connect(
+            lambda: self.change(api.SettingKey.THEME, header.next_mode.value)
+        )
         header.more.open_menu(MoreMenu(self._act, self))
         header.settings.clicked.connect(lambda: self._act(Shortcut.SETTINGS))
         for act in Shortcut:
@@ -333,7 +334,7 @@ class Window(QWidget):
 
     def _begin_first_start(self) -> None:
         self._is_asked = False  # the steps are shown over the conversation, which stays
-        self.change(STEP_KEY, 0)
+        self.change(api.SettingKey.FIRST_START, 0)
 
     # ----------------------------------------------------------- Qt's own events
 

@@ -32,6 +32,7 @@ from engine.messages.words import *
 from engine.resources import resource as resource
 from engine.resources import table as table
 from engine.settings import SayOptions as SayOptions
+from engine.settings import SettingKey as SettingKey
 from engine.settings import Settings as Settings
 from engine.settings import Value as Value
 from engine.systems import KOKORO as KOKORO

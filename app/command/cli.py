@@ -28,7 +28,7 @@ from app.command.terminal import (
 from app.presence import ipc_client
 from app.presence.ipc_client import Message
 from engine import api
-from engine.api import Event, Settings
+from engine.api import Event, SettingKey, Settings
 
 _STAGES = ("transcript", "first_token", "first_word", "first_audio", "heard")
 _SOON_S = 2.0  # shorter work needs no progress line
@@ -169,7 +169,7 @@ def _say(options: argparse.Namespace) -> int:
         return _say_in_window(text, options)
     settings = own_settings()
     if options.seed is not None:
-        settings = api.settings.change(settings, "speech.seed", options.seed)
+        settings = api.settings.change(settings, SettingKey.SEED, options.seed)
     engine = options.engine or settings.speech.engine
     speech = dataclasses.replace(settings.speech, engine=engine)
     plan = options.rate_plan

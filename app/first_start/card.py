@@ -21,9 +21,8 @@ from app.look.label import Label
 from app.look.layout import Scrolled, Spring, column, page_in, row, wide
 from app.look.page import in_lines
 from app.look.theme import Theme
-from engine.api import Event, Part, Ready, TryMicrophone, Value, VoicesChanged
+from engine.api import Event, Part, Ready, SettingKey, TryMicrophone, Value, VoicesChanged
 
-STEP_KEY = "window.first_start"
 STEPS = 4
 _LARGEST = (560, 380)  # logical pixels; a comfortable line of text
 
@@ -99,7 +98,7 @@ class FirstStart(QWidget):
             self._post(TryMicrophone(False))
 
     def _go(self, at: int) -> None:
-        self._change(STEP_KEY, at)
+        self._change(SettingKey.FIRST_START, at)
 
     def _make_steps(self) -> None:
         post, theme, devices = self._post, self._theme, self._devices

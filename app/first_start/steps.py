@@ -27,8 +27,6 @@ from app.settings.form import Field, field_of
 from engine import api
 
 SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
-VOICE_KEY = "speech.voice"
-GLOBAL_KEY = "presence.talk_key"
 _VOICES = 3  # offered for listening
 _NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
@@ -36,7 +34,7 @@ _SPOKEN = 4  # levels above it, which come ten times a second
 # Offered for everywhere, in this order where another program has the one before.
 GLOBAL_KEYS = ("Ctrl+Alt+Space", "Ctrl+Alt+R", "Pause")
 _HANDS_FREE = Field(
-    "audio.hands_free",
+    api.SettingKey.HANDS_FREE,
     api.settings.Flag(),
     api.settings.Shown(
         mark("Hands-free"), help=mark("Just speak. Off: hold the talk key while you speak.")
@@ -102,7 +100,7 @@ class MicrophoneStep(Step):
         self.meter = LevelMeter(tr("Microphone"), theme, self)
         self.column.addWidget(self.meter)
         self.verdict = self.say(tr("I have not heard a voice yet."))
-        self.ask(field_of("audio.microphone"))
+        self.ask(field_of(api.SettingKey.MICROPHONE))
         self._loud = 0
 
     def on_event(self, event: api.Event) -> None:
@@ -130,7 +128,7 @@ class VoiceStep(Step):
         for each in (self.fetch, self.fetched):
             each.hide()
         self._has_asked = False  # whether the natural voice is here
-        self.ask(field_of("audio.loudspeaker"))
+        self.ask(field_of(api.SettingKey.LOUDSPEAKER))
 
     def on_event(self, event: api.Event) -> None:
         super().on_event(event)
@@ -192,7 +190,7 @@ class VoiceStep(Step):
     def _hear(self, name: str) -> None:
         self._mark(name)
         self._post(api.PreviewVoice(name, SENTENCE))
-        self.changed.emit(VOICE_KEY, name)
+        self.changed.emit(api.SettingKey.VOICE, name)
 
 
 class TalkStep(Step):
@@ -210,8 +208,8 @@ class TalkStep(Step):
 
     def show_values(self, values: Mapping[str, api.Value]) -> None:
         super().show_values(values)
-        if values[GLOBAL_KEY] != self._key:
-            self._key = str(values[GLOBAL_KEY])
+        if values[api.SettingKey.TALK_KEY_EVERYWHERE] != self._key:
+            self._key = str(values[api.SettingKey.TALK_KEY_EVERYWHERE])
             self._show_key()
 
     def feel_key(self, *, everywhere: bool = False) -> None:
@@ -231,7 +229,7 @@ class TalkStep(Step):
                 self._show_key(f"{message} {hint}")
 
     def _on_everywhere(self) -> None:
-        self.changed.emit(GLOBAL_KEY, GLOBAL_KEYS[self._offered])
+        self.changed.emit(api.SettingKey.TALK_KEY_EVERYWHERE, GLOBAL_KEYS[self._offered])
 
     def _show_key(self, fault: str = "") -> None:
         """Offer a global talk key; if one is chosen, ask the person to try it."""

@@ -28,7 +28,6 @@ from app.look.plain_text import one_line
 from app.look.theme import Theme
 from engine import api
 
-KEEP_KEY = "history.keep"
 KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
 FORMATS = {
     mark("Markdown (*.md)"): "md",
@@ -82,7 +81,7 @@ class HistoryPanel(QWidget):
                 self._list_again()
             case api.ConversationOpened(private=private):
                 self.private.setChecked(private)
-            case api.SettingChanged(key=str(key), value=str(keep)) if key == KEEP_KEY:
+            case api.SettingChanged(api.SettingKey.KEEP, str(keep)):
                 self.show_keeping(keep)
 
     def show_keeping(self, keep: str) -> None:
@@ -210,7 +209,7 @@ class HistoryPanel(QWidget):
     # ------------------------------------------------------------------ making
 
     def _keep_for(self, keep: str) -> None:
-        self._post(api.ChangeSetting(KEEP_KEY, keep))
+        self._post(api.ChangeSetting(api.SettingKey.KEEP, keep))
         self.show_keeping(keep)
 
     def _make_search(self) -> QLineEdit:

@@ -19,8 +19,6 @@ from app.settings.server import Server
 from app.window import Window
 from engine import api
 
-TRAY_KEY = "presence.tray"
-NOTIFICATIONS_KEY = "presence.notifications"
 _KINDS = {
     api.TimerKind.TIMER: mark("Timer"),
     api.TimerKind.ALARM: mark("Alarm"),
@@ -47,8 +45,7 @@ class Presence(QObject):
         self._fetching: set[str] = set()  # models; that one was verified is not reported
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
-        audio = settings.audio
-        self.tray = Tray(handler, hands_free=audio.hands_free, muted=audio.muted, parent=self)
+        self.tray = Tray(handler, window.parts, parent=self)
         self._chosen = settings.presence
         self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
         self.keys.failed.connect(lambda *texts: window.on_event(api.Failed("global key", *texts)))
@@ -123,12 +120,12 @@ class Presence(QObject):
 
     def _on_setting(self, key: str, value: api.Value) -> None:
         self.server.choose(key, value)
-        if key == TRAY_KEY:
+        if key == api.SettingKey.TRAY:
             self._wants_tray = bool(value)
             self.tray.want(self._may_have_tray and self._wants_tray)
             if not self._wants_tray and not self._window.isVisible():
                 self._handler.show()  # otherwise it could not be reached any more
-        elif key == NOTIFICATIONS_KEY:
+        elif key == api.SettingKey.NOTIFICATIONS:
             self._notifies = bool(value)
         elif key in KEYS:
             self.keys.choose({KEYS[key]: str(value)})

@@ -17,7 +17,16 @@ from app.language import mark, tr
 from app.look.controls import paint_icon
 from app.presence.command_handler import CommandHandler
 from app.presence.ipc_client import Order
-from engine.api import ChangeSetting, Event, Phase, PhaseChanged, SettingChanged, SleepChanged
+from app.status.parts import Parts
+from engine.api import (
+    ChangeSetting,
+    Event,
+    Phase,
+    PhaseChanged,
+    SettingChanged,
+    SettingKey,
+    SleepChanged,
+)
 
 _LOOK_MS = 5000  # how often we look for a tray that is not there yet
 _SIZES = (22, 32, 44, 64)  # device pixels
@@ -53,7 +62,8 @@ _PHASES = {
 
 
 class Tray(QObject):
-    """The icon in the tray. `is_available`: there is a tray now.
+    """The icon in the tray. `is_available`: there is a tray now. An event comes here after the
+    window, which has updated the `parts`.
 
     Signals:
         came: the icon has appeared.
@@ -68,17 +78,14 @@ class Tray(QObject):
     def __init__(
         self,
         handler: CommandHandler,
+        parts: Parts,
         *,
-        hands_free: bool,
-        muted: bool = False,
         is_available: Callable[[], bool] = QSystemTrayIcon.isSystemTrayAvailable,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._handler = handler
+        self._handler, self._parts = handler, parts
         self._is_available = is_available
-        self._hands_free = hands_free
-        self._is_muted, self._is_asleep = muted, False
         self._phase = Phase.IDLE
         self.icon: QSystemTrayIcon | None = None  # None = no tray yet, or not wanted
         self.menu = QMenu()  # which only a widget could be the parent of
@@ -92,11 +99,11 @@ class Tray(QObject):
     def state(self) -> TrayState:
         if self._phase in _PHASES:
             return _PHASES[self._phase]
-        if self._is_muted:
+        if self._parts.is_muted:
             return TrayState.MUTED
-        if self._is_asleep:
+        if self._parts.is_asleep:
             return TrayState.ASLEEP
-        return TrayState.WAITING if self._hands_free else TrayState.BY_HAND
+        return TrayState.WAITING if self._parts.is_hands_free else TrayState.BY_HAND
 
     @property
     def is_there(self) -> bool:
@@ -131,22 +138,14 @@ class Tray(QObject):
         match event:
             case PhaseChanged(_, phase):
                 self._phase = phase
-            case SleepChanged(asleep=asleep):
-                self._is_asleep = asleep
-            case SettingChanged(key="audio.muted", value=bool(muted)):
-                self._is_muted = muted
-            case SettingChanged(key="audio.hands_free", value=bool(on)):
-                self.show_hands_free(on)
+            case SleepChanged() | SettingChanged(SettingKey.MUTED | SettingKey.HANDS_FREE):
+                pass  # `parts` has it
             case _:
                 return
         self._show()
 
-    def show_hands_free(self, on: bool) -> None:
-        self._hands_free = on
-        self.hands_free.setChecked(on)
-        self._show()
-
     def _show(self) -> None:
+        self.hands_free.setChecked(self._parts.is_hands_free)
         self.talk.setText(tr("Stop talking") if self._handler.is_talking else tr("Talk"))
         if self.icon is not None:
             self.icon.setIcon(face(self.state))
@@ -169,15 +168,14 @@ class Tray(QObject):
         menu.addAction(tr("Slower")).triggered.connect(lambda: handler.do(Order.SLOWER))
         self.hands_free = menu.addAction(tr("Hands-free"))
         self.hands_free.setCheckable(True)
-        self.hands_free.setChecked(self._hands_free)
         self.hands_free.triggered.connect(self._on_hands_free)
         menu.addSeparator()
         menu.addAction(tr("Settings…")).triggered.connect(self.settings_chosen)
         menu.addAction(tr("Quit")).triggered.connect(self.quit_chosen)
 
     def _on_hands_free(self, on: bool) -> None:
-        self._handler.post(ChangeSetting("audio.hands_free", on))
-        self.show_hands_free(on)
+        self._handler.post(ChangeSetting(SettingKey.HANDS_FREE, on))
+        self._show()
 
 
 def face(state: TrayState) -> QIcon:

@@ -18,10 +18,10 @@ from app.settings.form import PAGES, Field, Form, Page
 from app.settings.server import Server, ServerRow
 from app.settings.wake_training import WakeTrainingRow
 from app.status.parts import Parts
-from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, Value
+from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, SettingKey, Value
 
-_PHRASE = "wake.phrase"
-_AUTOMATIC = {"recogniser.engine": Part.RECOGNISER, "speech.engine": Part.SYNTHESISER}
+_PHRASE = SettingKey.WAKE_PHRASE
+_AUTOMATIC = {SettingKey.RECOGNISER: Part.RECOGNISER, SettingKey.SYNTHESISER: Part.SYNTHESISER}
 
 
 class SettingsDialog(QDialog):

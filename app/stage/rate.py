@@ -22,8 +22,6 @@ from app.look.theme import Theme, scaled
 from app.stage.slider import RateSlider
 from engine import api
 
-RATE_KEY = "speech.rate"
-
 
 class RatePanel(QWidget):
     """The slider, the readout and the trace of the speaking rate."""
@@ -41,7 +39,9 @@ class RatePanel(QWidget):
         self.unit.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._top = row(self.heading, wide(self.readout))
         column(self._top, self.slider, self.unit, self.trace, on=self, spacing=6)
-        self.slider.rate_changed.connect(lambda rate: post(api.ChangeSetting(RATE_KEY, rate)))
+        self.slider.rate_changed.connect(
+            lambda rate: post(api.ChangeSetting(api.SettingKey.RATE, rate))
+        )
         self.slider.shown_changed.connect(self._show_readout)
         self.be_compact(False)
         self._show_readout()
@@ -54,7 +54,7 @@ class RatePanel(QWidget):
                 if measured is not None and not over:
                     self.trace.add(target, measured)
                 self._show_readout()
-            case api.SettingChanged(key, value) if key == RATE_KEY:
+            case api.SettingChanged(api.SettingKey.RATE, value):
                 self.show_rate(value if isinstance(value, int | float) else None)
             case api.VoicesChanged(has_rate=has_rate):
                 self.slider.setEnabled(has_rate)

@@ -274,4 +274,4 @@ class ChoiceByEar(QWidget):
         assert entry is not None, "the choice is shown"
         learnt = name == str(entry.fit)
         self._post(api.ChooseLearnt(entry.name, learnt=learnt))
-        self._post(api.ChangeSetting("speech.voice", entry.name if learnt else name))
+        self._post(api.ChangeSetting(api.SettingKey.VOICE, entry.name if learnt else name))

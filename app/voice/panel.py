@@ -24,7 +24,6 @@ from app.voice.page import VoicesPage
 from app.voice.sheet import ClipSheet
 from engine import api
 
-VOICE_KEY = "speech.voice"
 # The first filter of the dialog. Any other file can be chosen too; the engine reports
 # whether it can read it.
 _FILTER = mark(
@@ -56,7 +55,7 @@ class VoiceArea(QWidget):
         self.names.setAccessibleName(tr("Voice"))
         self.names.setEnabled(False)
         self.names.activated.connect(
-            lambda index: post(api.ChangeSetting(VOICE_KEY, self._known[index]))
+            lambda index: post(api.ChangeSetting(api.SettingKey.VOICE, self._known[index]))
         )
         by_file, all_voices = (
             tr("Choose a recording (Ctrl+O)"),

@@ -58,7 +58,7 @@ class VoiceRow(CardRow):
         )
         self.hear = button(tr("Hear"), self, self._on_hear)
         self.use = button(
-            tr("Use"), self, lambda: post(api.ChangeSetting("speech.voice", self.entry.name))
+            tr("Use"), self, lambda: post(api.ChangeSetting(api.SettingKey.VOICE, self.entry.name))
         )
         self.pace = _pace_box(self)
         self.pace.valueChanged.connect(self._on_pace)

@@ -15,7 +15,7 @@ from engine.models import storage
 from engine.models.added import forget
 from engine.models.listing import RECOGNISER
 from engine.models.storage import default_store, usable_path, with_needs
-from engine.settings import RecogniserSettings, SpeechSettings, Value
+from engine.settings import RecogniserSettings, SettingKey, SpeechSettings, Value
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts import pick as speech
@@ -41,7 +41,7 @@ def changes(entry: ModelEntry) -> Changes:
             return _language_model(entry)
     automatic = speech.choose(SpeechSettings()).synthesiser
     is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
-    return (("speech.engine", speech.AUTO if is_automatic else entry.name),)
+    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
 
 
 def _recogniser(entry: ModelEntry) -> Changes:
@@ -53,13 +53,13 @@ def _recogniser(entry: ModelEntry) -> Changes:
 
 
 def _language_model(entry: ModelEntry) -> Changes:
-    engine, model = "language_model.engine", "language_model.model"
+    engine, model = SettingKey.LANGUAGE_MODEL, SettingKey.MODEL_NAME
     match entry.origin:
         case Origin.BUILT_IN:
             return ((engine, entry.name),)
         case Origin.SERVER:
-            named = (("language_model.address", entry.folder), (model, entry.title))
-            return ((engine, "server"), *named, ("language_model.key_variable", ""))
+            named = ((SettingKey.SERVER_ADDRESS, entry.folder), (model, entry.title))
+            return ((engine, "server"), *named, (SettingKey.SERVER_KEY_VARIABLE, ""))
         case Origin.ADDED:
             return ((engine, "llama"), (model, entry.folder))
     (asset,) = with_needs(entry.name)

@@ -42,7 +42,7 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend, EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
-from engine.settings import Settings, Value
+from engine.settings import SettingKey, Settings, Value
 
 
 class _Quit:
@@ -287,7 +287,7 @@ class Conductor:
                 self._preview.take(fact)
             case facts.VoiceAdopted(name, waits):
                 self._preview.adopted()
-                self._change("speech.voice", name)
+                self._change(SettingKey.VOICE, name)
                 said = events.Notice.of("{name} speaks from the next sentence on.", name=name)
                 if not waits:  # else it is said who speaks until then
                     self._emit(said)
@@ -359,18 +359,18 @@ class Conductor:
                 self._ringing.turn_ended(order.turn, order.ending)
 
     def _change(self, key: str, value: Value, origin: int = 0) -> None:
-        if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
+        if key == SettingKey.MUTED and value is True and self._floor.phase is Phase.LISTENING:
             self._decide(commands.StopReply())  # drops the user's speech so far
         try:
             self._preferences.change(key, value, time.monotonic(), origin)
         except EngineError:
             self._preferences.tell(key, origin)  # a host may already show the refused value
             raise
-        if key == "speech.voice":
+        if key == SettingKey.VOICE:
             self._preview.voice_chosen()
-        elif key == "speech.rate":
+        elif key == SettingKey.RATE:
             self._preview.rate_chosen()
-        if key in ("audio.hands_free", "audio.headset"):
+        if key in (SettingKey.HANDS_FREE, SettingKey.HEADSET):
             audio = self._preferences.settings.audio
             self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
             self._attend()

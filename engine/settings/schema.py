@@ -7,6 +7,7 @@ an extended Settings. The file is handled by engine/settings_file.py.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -35,6 +36,39 @@ from engine.typed_values import WrongValue, typed
 
 PartSettings = RecogniserSettings | LanguageModelSettings | SpeechSettings
 S = TypeVar("S", bound=Settings)
+
+
+class SettingKey(StrEnum):
+    """The keys that the program itself reads or changes."""
+
+    MICROPHONE = "audio.microphone"
+    LOUDSPEAKER = "audio.loudspeaker"
+    VOLUME = "audio.volume"
+    HANDS_FREE = "audio.hands_free"
+    HEADSET = "audio.headset"
+    MUTED = "audio.muted"
+    RECOGNISER = "recogniser.engine"
+    RECOGNISER_MODEL = "recogniser.model"
+    RECOGNISER_LANGUAGE = "recogniser.language"
+    WAKE = "wake.on"
+    WAKE_PHRASE = "wake.phrase"
+    LANGUAGE_MODEL = "language_model.engine"
+    MODEL_NAME = "language_model.model"
+    SERVER_ADDRESS = "language_model.address"
+    SERVER_KEY_VARIABLE = "language_model.key_variable"
+    SYNTHESISER = "speech.engine"
+    VOICE = "speech.voice"
+    RATE = "speech.rate"
+    SEED = "speech.seed"
+    KEEP = "history.keep"
+    NAME = "person.name"
+    THEME = "window.theme"
+    MOTION = "window.motion"
+    TALK_KEY = "window.talk_key"
+    FIRST_START = "window.first_start"
+    TRAY = "presence.tray"
+    NOTIFICATIONS = "presence.notifications"
+    TALK_KEY_EVERYWHERE = "presence.talk_key"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from engine.llm.skills.matching.fillings import is_name
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
+from engine.settings import SettingKey
 
 _SWITCHED = {"on": True, "off": False}
 ASKS = "Shall I"
@@ -19,7 +20,8 @@ TIMERS_QUESTION = f"Timers do not ring while I am closed. {QUESTION}"
 REMOVAL = "Delete this conversation for good?"
 NO_WINDOW = "That is done in the window."
 _LONGEST_SUBJECT = 6  # words
-_LISTENING = ("audio.muted", "audio.hands_free")  # a conversation without keys depends on them
+# a conversation without keys depends on these
+_LISTENING = (SettingKey.MUTED, SettingKey.HANDS_FREE)
 _IN_WINDOW = re.compile(r"\[([^]]*)\]")
 
 
@@ -59,7 +61,7 @@ def other_theme(_slots: Slots, occasion: Occasion) -> Answer:
     """Switch from dark to light and back."""
     theme = "light" if occasion.situation().settings.window.theme == "dark" else "dark"
     return change(
-        {"key": "window.theme", "value": theme, "say": f"{theme.title()} it is."}, occasion
+        {"key": SettingKey.THEME, "value": theme, "say": f"{theme.title()} it is."}, occasion
     )
 
 

@@ -27,13 +27,13 @@ from engine.messages.models import FetchModels, UseModel
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
-from engine.settings import FASTEST, SLOWEST, Settings, value_of
+from engine.settings import FASTEST, SLOWEST, SettingKey, Settings, value_of
 
 # The settings that actions change, in the order of restoring: a voice changes its rate too.
 _KEYS: dict[str, set[type[Action]]] = {
-    "audio.volume": {ChangeVolume},
-    "speech.voice": {ChooseVoice},
-    "speech.rate": {ChangeRate, ChooseVoice},
+    SettingKey.VOLUME: {ChangeVolume},
+    SettingKey.VOICE: {ChooseVoice},
+    SettingKey.RATE: {ChangeRate, ChooseVoice},
 }
 USUAL_SPS = 4.0  # base of "slower" if the voice has its own pace
 
@@ -73,12 +73,12 @@ class Actions:
     def _carry_out(self, action: Action, situation: Situation) -> None:
         match action:
             case ChangeRate():
-                self._change("speech.rate", _rate(action, situation.rate))
+                self._change(SettingKey.RATE, _rate(action, situation.rate))
             case ChangeVolume(by, to):
                 wanted = to if to is not None else situation.volume + (by or 0.0)
-                self._change("audio.volume", min(1.0, max(0.0, wanted)))
+                self._change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
             case ChooseVoice(name):
-                self._change("speech.voice", _voice(name, situation.voices))
+                self._change(SettingKey.VOICE, _voice(name, situation.voices))
             case StartTimer():
                 self._timers.start(action)
             case CancelTimers() | PauseTimers() | ExtendTimers():
@@ -100,7 +100,7 @@ class Actions:
         """Remember a name. A private conversation saves no name, but can delete one."""
         self._private_name = name if self._private else ""
         if not self._private or not name:
-            self._change("person.name", name)
+            self._change(SettingKey.NAME, name)
 
     def apply_spoken_wish(self, said: str, turn: int | None = None) -> bool:
         """Apply a wish spoken during a reply: about its pace, or to silence a ringing timer. It

@@ -23,6 +23,7 @@ from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
     AppliesTo,
     AudioSettings,
+    SettingKey,
     Settings,
     Value,
     change,
@@ -70,7 +71,7 @@ class Preferences:
         if settings == self.settings:
             if origin:  # the caller waits for an answer
                 self.tell(key, origin)
-            if key == "wake.phrase":  # the phrase was trained meanwhile
+            if key == SettingKey.WAKE_PHRASE:  # the phrase was trained meanwhile
                 self._act(AppliesTo.WAKE)
             return
         self._check(settings, key, self.devices)

@@ -20,6 +20,7 @@ from engine.settings import (
     LanguageModelSettings,
     PartSettings,
     RecogniserSettings,
+    SettingKey,
     Settings,
     SpeechSettings,
 )
@@ -37,10 +38,10 @@ def check(settings: Settings, key: str, devices: Devices | None) -> None:
         _check(settings, key)
     except ModelError as error:
         raise InvalidInput(error.message, hint=error.hint) from error
-    if devices is not None and key == "audio.microphone":
+    if devices is not None and key == SettingKey.MICROPHONE:
         noun = Translatable("The microphone")
         _check_device(noun, settings.audio.microphone, devices.microphones)
-    if devices is not None and key == "audio.loudspeaker":
+    if devices is not None and key == SettingKey.LOUDSPEAKER:
         noun = Translatable("The loudspeaker")
         _check_device(noun, settings.audio.loudspeaker, devices.loudspeakers)
 
@@ -49,17 +50,19 @@ def _check(settings: Settings, key: str) -> None:
     """ModelError for a setting that cannot be loaded."""
     ears, mind = settings.recogniser, settings.language_model
     match key:
-        case "recogniser.engine" | "recogniser.language" if ears.engine == "sphinx":
+        case SettingKey.RECOGNISER | SettingKey.RECOGNISER_LANGUAGE if ears.engine == "sphinx":
             check_language(ears.language)
-        case "recogniser.model" if ears.model.strip():
+        case SettingKey.RECOGNISER_MODEL if ears.model.strip():
             checked_folder(ears.model)
-        case "wake.on" | "wake.phrase" if settings.wake.on or key == "wake.phrase":
+        case SettingKey.WAKE_PHRASE:
             examine(normal(settings.wake.phrase))
-        case "language_model.engine" if mind.engine == "llama":
+        case SettingKey.WAKE if settings.wake.on:
+            examine(normal(settings.wake.phrase))
+        case SettingKey.LANGUAGE_MODEL if mind.engine == "llama":
             check_library()
-        case "language_model.model" if mind.engine == "llama" and mind.model:
+        case SettingKey.MODEL_NAME if mind.engine == "llama" and mind.model:
             checked_file(mind.model)
-        case "speech.engine":
+        case SettingKey.SYNTHESISER:
             _check_fetched(settings.speech.engine)
 
 

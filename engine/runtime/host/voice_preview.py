@@ -35,13 +35,14 @@ from engine.runtime.turn import facts
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
+from engine.settings import SettingKey
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.word import Word
 from engine.tts.voice_store import SENTENCE
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
-VOICE: Final = "speech.voice"
+VOICE: Final = SettingKey.VOICE
 
 
 class VoicePreview:
@@ -226,6 +227,6 @@ class VoicePreview:
         """Note the speaking voice."""
         pace = self._paces.get(selected.casefold())
         if self._chosen_anew and pace is not None:
-            self._port.change("speech.rate", pace)
+            self._port.change(SettingKey.RATE, pace)
         self._chosen_anew = False
         self._workers.background.post(ListVoices())

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app import language
-from app.first_start.card import STEP_KEY, STEPS
+from app.first_start.card import STEPS
 from app.first_start.steps import GLOBAL_KEYS, SENTENCE, MicrophoneStep, Step, TalkStep, VoiceStep
 from app.keys import Shortcut
 from app.window import Window
@@ -29,13 +29,17 @@ def step(window: Window, kind: type[Step]) -> Any:
 
 
 def steps_posted(posted: list[api.Command]) -> list[object]:
-    return [c.value for c in posted if isinstance(c, api.ChangeSetting) and c.key == STEP_KEY]
+    return [
+        c.value
+        for c in posted
+        if isinstance(c, api.ChangeSetting) and c.key == api.SettingKey.FIRST_START
+    ]
 
 
 def test_every_step_comes_in_its_turn_and_is_remembered(window, posted):
     card = window.first_start
     assert card.isVisible()
-    assert schema()[STEP_KEY].rule == Range(0, 5)  # versions before had five
+    assert schema()[api.SettingKey.FIRST_START].rule == Range(0, 5)  # versions before had five
     assert len(card.steps) == STEPS
     for at in range(len(card.steps)):
         assert card.at == at
@@ -54,7 +58,9 @@ def test_one_may_go_back_leave_all_out_and_goes_on_after_a_kill(window, posted):
     card.leave.click()
     assert steps_posted(posted) == [1, 0, 4]
     assert window.welcome.isVisible()
-    window.on_event(api.SettingChanged(STEP_KEY, 3))  # as at the start after a kill
+    window.on_event(
+        api.SettingChanged(api.SettingKey.FIRST_START, 3)
+    )  # as at the start after a kill
     assert (card.at, card.isVisible()) == (3, True)
 
 
@@ -79,7 +85,7 @@ def test_begun_later_it_knows_what_was_told_before(window):
     window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Bruno"))
     window.on_event(api.DevicesChanged(("Desk", "Headset"), (), "", ""))
     window.on_event(api.SettingChanged("audio.microphone", "Headset"))
-    window.on_event(api.SettingChanged(STEP_KEY, 0))
+    window.on_event(api.SettingChanged(api.SettingKey.FIRST_START, 0))
     assert window.first_start.isVisible()
     assert list(step(window, VoiceStep).voices) == ["Anna", "Bruno"]
     (editor,) = step(window, MicrophoneStep).editors
@@ -224,7 +230,7 @@ def test_no_step_scrolls(qtbot, theme, settings, code, size):
     for event in (*READY, LIBRARY[0], api.VoicesChanged(("Anna", "Bruno", "Carla"), "Anna")):
         window.on_event(event)
     for at in range(STEPS):
-        window.on_event(api.SettingChanged(STEP_KEY, at))
+        window.on_event(api.SettingChanged(api.SettingKey.FIRST_START, at))
         QApplication.processEvents()
         area = window.first_start.steps[at].parentWidget().parentWidget().parentWidget()
         assert area.verticalScrollBar().maximum() == 0, at

@@ -167,7 +167,8 @@ def test_it_is_starting_until_every_part_is_ready_and_then_in_the_phase_of_its_t
 
 @pytest.fixture
 def tray(window, handler: CommandHandler) -> Tray:
-    made = Tray(handler, hands_free=True, is_available=lambda: True, parent=window)
+    window.on_event(api.SettingChanged("audio.hands_free", True))
+    made = Tray(handler, window.parts, is_available=lambda: True, parent=window)
     made.want(True)
     return made
 
@@ -177,7 +178,7 @@ def choose(tray: Tray, words: str) -> None:
     action.trigger()
 
 
-def test_it_shows_what_the_assistant_does(tray):
+def test_it_shows_what_the_assistant_does(tray, window):
     steps = (
         (api.PhaseChanged(1, api.Phase.LISTENING), tray_file.TrayState.LISTENING),
         (api.PhaseChanged(1, api.Phase.THINKING), tray_file.TrayState.THINKING),
@@ -192,6 +193,7 @@ def test_it_shows_what_the_assistant_does(tray):
         (api.SettingChanged("audio.hands_free", False), tray_file.TrayState.BY_HAND),
     )
     for event, state in steps:
+        window.on_event(event)
         tray.on_event(event)
         assert tray.state is state
         assert tray.icon.toolTip() == f"Rubato: {state.value}"

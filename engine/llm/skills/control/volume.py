@@ -11,6 +11,7 @@ from engine.llm.skills.control.pace import NEARLY
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
 from engine.llm.skills.matching.quantities import figure, number
 from engine.messages.commands import ChangeSetting
+from engine.settings import SettingKey
 
 VOLUME_STEP = 0.2
 LEVELS = 10
@@ -51,7 +52,7 @@ def unmute(_slots: Slots, occasion: Occasion) -> Answer:
     """Set full volume; if speech was not silent, the microphone is meant."""
     situation = occasion.situation()
     if situation.settings.audio.muted and situation.volume > NEARLY:
-        return Answer("I'm listening.", (ChangeSetting("audio.muted", False),))
+        return Answer("I'm listening.", (ChangeSetting(SettingKey.MUTED, False),))
     return Answer("Full volume.", (ChangeVolume(to=1.0),))
 
 
