@@ -37,6 +37,7 @@ from engine.settings import Settings as Settings
 from engine.settings import Value as Value
 from engine.systems import KOKORO as KOKORO
 from engine.systems import SYSTEMS as SYSTEMS
+from engine.systems import TITLES as TITLES
 from engine.translatable import Translatable as Translatable
 
 if TYPE_CHECKING:

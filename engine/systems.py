@@ -1,17 +1,21 @@
-"""The synthesisers of the papers, except VoXtream2: small packs of some come with the program, and
-all can be trained on this machine.
+"""The names of all synthesisers, and those of the papers except VoXtream2: small packs of some come
+with the program, and all can be trained on this machine.
 
-`resources/systems.toml` is the only table of them: its systems are known to settings, window,
-`rubato models`, `doctor`, `bench` and `compare`; the code of each is one folder,
-`engine/tts/<name>`. Invariant: imports nothing of the program except the location of its files.
+`resources/systems.toml` is the only table of the papers' systems: they are known to settings,
+window, `rubato models`, `doctor`, `bench` and `compare`; the code of each is one folder,
+`engine/tts/<name>`. Invariant: imports nothing of the program except its files and texts.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from engine.resources import table
+from engine.translatable import Translatable
 
 KOKORO: Final = "kokoro"  # the synthesiser that speaks best on most computers
+STARTER, ESPEAK = "starter", "espeak"  # both are built in
+LLMVOX_PUBLISHED: Final = "llmvox-published"
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,15 @@ def command_of(recipe: str) -> str:
 
 
 SYSTEMS: Final = tuple(System(**each) for each in table("systems.toml")["system"])
+TITLES: Final[Mapping[str, str]] = {  # of all synthesisers, for people
+    KOKORO: "Kokoro",
+    STARTER: Translatable("Rubato's own"),
+    ESPEAK: "eSpeak NG",
+    "voxtream2-1": "VoXtream2.1",
+    "voxtream2": "VoXtream2",
+    LLMVOX_PUBLISHED: Translatable("LLMVoX, published weights"),
+    **{system.name: system.title for system in SYSTEMS},
+}
 
 
 def find(name: str) -> System | None:

@@ -28,7 +28,8 @@ from app.look.plain_text import one_line
 from app.look.theme import Theme
 from engine import api
 
-KEEPING = {"forever": mark("For ever"), "30 days": mark("30 days"), "never": mark("Not at all")}
+# The answers to "Keep your conversations on this computer?"
+KEEPING = {word: text for word, text in api.settings.KEEPING.labels.items() if word != "ask"}
 FORMATS = {
     mark("Markdown (*.md)"): "md",
     mark("Text (*.txt)"): "txt",

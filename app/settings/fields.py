@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QPlainText
 
 from app.devices import DEFAULT_LABEL, Devices
 from app.keys import native
-from app.language import tr
+from app.language import tr, translated
 from app.look.controls import ElidedBox, IconButton, Switch
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
@@ -59,7 +59,7 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
     """Return an editor for the values that the field allows."""
     match field.rule:
         case settings.Choice(labels):
-            options = [(word, tr(label)) for word, label in labels.items()]
+            options = [(word, translated(label)) for word, label in labels.items()]
             return ChoiceEditor(field, options, parent)
         case settings.Range():
             return NumberEditor(field, field.rule, parent)

@@ -16,7 +16,7 @@ from app.language import mark, tr
 from app.look.controls import Progress, paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
-from engine.api import SYSTEMS, Part
+from engine.api import TITLES, Part
 
 NAMES = {
     Part.MICROPHONE: mark("Microphone"),
@@ -34,14 +34,8 @@ DOES = {
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _KNOWN = {
     "sphinx": "Sphinx",
-    "starter": mark("Rubato's own"),
-    "rubato-starter": mark("Rubato's own"),
-    "kokoro": "Kokoro",
-    "espeak": "eSpeak NG",
-    "voxtream2": "VoXtream2",
-    "voxtream2-1": "VoXtream2.1",
-    "llmvox-published": "LLMVoX",
-    **{system.name: system.title for system in SYSTEMS},
+    "rubato-starter": TITLES["starter"],
+    **TITLES,
 }
 _ICONS = {
     Part.MICROPHONE: "microphone",

@@ -52,7 +52,7 @@ class Choice:
     @classmethod
     def of(cls, **labels: str) -> "Choice":
         """Return a choice of these words."""
-        return cls(labels)
+        return cls({word: Translatable(label) for word, label in labels.items()})
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from engine.settings.rules import (
     Shape,
     Shown,
 )
-from engine.systems import SYSTEMS
+from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, TITLES
 from engine.translatable import Translatable, mark
 
 LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
@@ -192,7 +192,14 @@ class LanguageModelSettings:
     ] = 0.7
 
 
-_PUBLISHED = ("voxtream2-1", "voxtream2")  # see engine/tts/voxtream/files/paths.py
+_FROM_PAPERS = tuple(system.name for system in SYSTEMS)
+
+
+def _with_origin(name: str, title: str) -> str:
+    """Return a voice model's title with its origin; no origin if its pack is made here."""
+    if name in (STARTER, ESPEAK):
+        return Translatable("{name} (built in)", name=title)
+    return title if name in _FROM_PAPERS else Translatable("{name} (fetched)", name=title)
 
 
 @dataclass(frozen=True)
@@ -202,13 +209,7 @@ class SpeechSettings:
         str,
         Choice.of(
             auto=mark("Automatic"),
-            kokoro=mark("Kokoro (fetched)"),
-            starter=mark("Rubato's own (built in)"),
-            espeak=mark("eSpeak NG (built in)"),
-            **{"voxtream2-1": mark("VoXtream2.1 (fetched)")},
-            voxtream2=mark("VoXtream2 (fetched)"),
-            **{"llmvox-published": mark("LLMVoX, published weights (fetched)")},
-            **{system.name: system.title for system in SYSTEMS},
+            **{name: _with_origin(name, title) for name, title in TITLES.items()},
         ),
         Shown("Voice model"),
         Help(
@@ -242,12 +243,7 @@ class SpeechSettings:
     ] = 7
     device: Annotated[
         str,
-        LoadedBy(
-            (
-                *("starter", *_PUBLISHED, "llmvox-published"),
-                *(system.name for system in SYSTEMS),
-            )
-        ),
+        LoadedBy(tuple(name for name in TITLES if name not in (KOKORO, ESPEAK))),
         Choice.of(
             auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
         ),
@@ -255,17 +251,20 @@ class SpeechSettings:
     ] = "auto"
 
 
+# 'ask' = not decided yet; nothing is written until the user decides
+KEEPING = Choice.of(
+    ask=mark("Ask me"),
+    forever=mark("For ever"),
+    **{"30 days": mark("For 30 days")},
+    never=mark("Not at all"),
+)
+
+
 @dataclass(frozen=True)
 class HistorySettings:
-    # 'ask' = not decided yet; nothing is written until the user decides
     keep: Annotated[
         str,
-        Choice.of(
-            ask=mark("Ask me"),
-            forever=mark("For ever"),
-            **{"30 days": mark("For 30 days")},
-            never=mark("Not at all"),
-        ),
+        KEEPING,
         Shown("Keep conversations"),
         Help(
             "Only on this computer. A private conversation is never kept; what was kept before"

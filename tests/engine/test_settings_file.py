@@ -22,7 +22,17 @@ from engine.asr import registry as asr
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 from engine.llm import registry as llm
-from engine.settings import Choice, Settings, Value, change, keys, load_key, schema, value_of
+from engine.settings import (
+    Choice,
+    SettingKey,
+    Settings,
+    Value,
+    change,
+    keys,
+    load_key,
+    schema,
+    value_of,
+)
 from engine.settings.page import page
 from engine.settings_file import LARGEST_BYTES, config_folder, data_folder, default_path, load, save
 from engine.tts import registry as tts
@@ -42,6 +52,10 @@ REFUSED = {
     "window.theme": ("blue",),
     "window.talk_key": (" ",),
 }
+
+
+def test_every_key_that_the_program_names_is_one_of_a_setting():
+    assert set(SettingKey) <= set(keys())
 
 
 def test_a_value_that_is_not_allowed_is_refused_with_what_is():

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from engine import systems
 from engine.audio.base import Loudspeaker
 from engine.errors import DeviceError, EngineError, InvalidInput
 from engine.export.comparison import write_comparison
@@ -20,7 +21,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.headless.say_command import check_writable, play, write_wav
 from engine.settings import Settings
-from engine.systems import SYSTEMS
+from engine.systems import ESPEAK, KOKORO, LLMVOX_PUBLISHED, STARTER, SYSTEMS
 from engine.text.paced import PacedText
 from engine.text.speakable import nothing_to_say
 from engine.text.word import Word
@@ -38,13 +39,9 @@ from engine.tts.delays import (
 )
 
 logger = logging.getLogger(__name__)
-TITLES: Final = {
-    "starter": "VoXtream2",
-    **{system.name: system.title for system in SYSTEMS},
-    "llmvox-published": "LLMVoX, published weights",
-    "espeak": "eSpeak NG",
-    "kokoro": "Kokoro",
-}
+_COMPARED: Final = (*(each.name for each in SYSTEMS), LLMVOX_PUBLISHED, ESPEAK, KOKORO)
+# The built-in voice stands for the system of its paper.
+TITLES: Final = {STARTER: "VoXtream2", **{name: systems.TITLES[name] for name in _COMPARED}}
 LONGEST_TEXT: Final = 1_000  # characters
 LONGEST_DELAY_MS: Final = 5_000.0
 _SHOWN_S: Final = 0.2  # between two reports of a row while a system speaks
