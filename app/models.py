@@ -25,7 +25,11 @@ from engine import api
 
 # The kinds that can be chosen, in the order of the page, with their headings; the rest are parts of
 # a voice.
-KINDS = {"recogniser": mark("Listens"), "language model": mark("Thinks"), "voice": mark("Speaks")}
+KINDS: dict[str, str] = {
+    api.ModelKind.RECOGNISER: mark("Listens"),
+    api.ModelKind.LANGUAGE_MODEL: mark("Thinks"),
+    api.ModelKind.VOICE: mark("Speaks"),
+}
 _GIGABYTE = 1000  # megabytes
 _ABOUT = mark(
     "What Rubato listens, thinks and speaks with. Nothing is fetched before you press a button that"

@@ -21,7 +21,10 @@ from app.status.parts import Parts
 from engine.api import DevicesChanged, Event, Part, Ready, SettingChanged, SettingKey, Value
 
 _PHRASE = SettingKey.WAKE_PHRASE
-_AUTOMATIC = {SettingKey.RECOGNISER: Part.RECOGNISER, SettingKey.SYNTHESISER: Part.SYNTHESISER}
+_AUTOMATIC: dict[str, Part] = {
+    SettingKey.RECOGNISER: Part.RECOGNISER,
+    SettingKey.SYNTHESISER: Part.SYNTHESISER,
+}
 
 
 class SettingsDialog(QDialog):

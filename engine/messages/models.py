@@ -18,6 +18,14 @@ class Origin(StrEnum):
     SERVER = "server"  # run by another program on this machine
 
 
+class ModelKind(StrEnum):
+    """The kinds that can be chosen; every other kind is a part of a voice."""
+
+    RECOGNISER = "recogniser"
+    LANGUAGE_MODEL = "language model"
+    VOICE = "voice"
+
+
 class Presence(StrEnum):
     """How much of a model is on this machine."""
 
@@ -46,7 +54,7 @@ class ModelEntry:
 
     name: str
     title: str
-    kind: str  # 'recogniser', 'language model', 'voice', or a part of a voice
+    kind: str  # see ModelKind
     origin: Origin
     state: Presence
     megabytes: int = 0

@@ -12,6 +12,7 @@ from engine.asr.whisper.model import checked_folder
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, ModelError, SettingsError
 from engine.llm.local.gguf import checked_file
+from engine.messages.models import ModelKind
 from engine.translatable import Translatable
 
 FILE = "added-models.json"
@@ -75,10 +76,11 @@ def _find_models(path: Path) -> tuple[AddedModel, ...]:
             files = sorted(each for each in path.glob("*.gguf") if each.is_file())[:MOST]
             if files:
                 return tuple(
-                    AddedModel(str(checked_file(str(each))), "language model") for each in files
+                    AddedModel(str(checked_file(str(each))), ModelKind.LANGUAGE_MODEL)
+                    for each in files
                 )
-            return (AddedModel(str(checked_folder(str(path))), "recogniser"),)
-        return (AddedModel(str(checked_file(str(path))), "language model"),)
+            return (AddedModel(str(checked_folder(str(path))), ModelKind.RECOGNISER),)
+        return (AddedModel(str(checked_file(str(path))), ModelKind.LANGUAGE_MODEL),)
     except ModelError as error:
         raise InvalidInput(error.message, hint=HINT) from error
     except OSError as error:

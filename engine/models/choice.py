@@ -6,21 +6,19 @@ that 'auto' resolves to is chosen as 'auto', so a measurement can still change i
 stay, and only files that this program fetched are deleted.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from engine.asr import pick as ears
 from engine.errors import InvalidInput
-from engine.messages.models import ModelEntry, Origin, Presence
+from engine.messages.models import ModelEntry, ModelKind, Origin, Presence
 from engine.models import storage
 from engine.models.added import forget
-from engine.models.listing import RECOGNISER
 from engine.models.storage import default_store, usable_path, with_needs
-from engine.settings import RecogniserSettings, SettingKey, SpeechSettings, Value
+from engine.settings import Changes, RecogniserSettings, SettingKey, SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
 from engine.tts import pick as speech
-
-Changes = tuple[tuple[str, Value], ...]
 
 
 def changes(entry: ModelEntry) -> Changes:
@@ -34,22 +32,16 @@ def changes(entry: ModelEntry) -> Changes:
             name=entry.title,
             command=f"rubato models get {entry.name}",
         )
-    match entry.kind:
-        case "recogniser":
-            return _recogniser(entry)
-        case "language model":
-            return _language_model(entry)
-    automatic = speech.choose(SpeechSettings()).synthesiser
-    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
-    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
+    of_kind = _BY_KIND.get(entry.kind, _voice)  # the setting refuses a part of a voice
+    return of_kind(entry)
 
 
 def _recogniser(entry: ModelEntry) -> Changes:
     if entry.origin is Origin.BUILT_IN:
-        return ((f"{RECOGNISER}.engine", entry.name),)
+        return ((SettingKey.RECOGNISER, entry.name),)
     if entry.name == ears.choose(RecogniserSettings()).recogniser:
-        return ((f"{RECOGNISER}.engine", ears.AUTO), (f"{RECOGNISER}.model", ""))
-    return ((f"{RECOGNISER}.engine", ears.WHISPER), (f"{RECOGNISER}.model", entry.folder))
+        return ((SettingKey.RECOGNISER, ears.AUTO), (SettingKey.RECOGNISER_MODEL, ""))
+    return ((SettingKey.RECOGNISER, ears.WHISPER), (SettingKey.RECOGNISER_MODEL, entry.folder))
 
 
 def _language_model(entry: ModelEntry) -> Changes:
@@ -66,9 +58,19 @@ def _language_model(entry: ModelEntry) -> Changes:
     return ((engine, "llama"), (model, str(usable_path(asset, default_store()))))
 
 
-_ANOTHER: Final = {  # by kind of model
-    "recogniser": Translatable("Use another recogniser first, then remove it."),
-    "language model": Translatable("Use another language model first, then remove it."),
+def _voice(entry: ModelEntry) -> Changes:
+    automatic = speech.choose(SpeechSettings()).synthesiser
+    is_automatic = entry.origin is Origin.LISTED and entry.name == automatic
+    return ((SettingKey.SYNTHESISER, speech.AUTO if is_automatic else entry.name),)
+
+
+_BY_KIND: Final[dict[str, Callable[[ModelEntry], Changes]]] = {
+    ModelKind.RECOGNISER: _recogniser,
+    ModelKind.LANGUAGE_MODEL: _language_model,
+}
+_ANOTHER: Final[dict[str, str]] = {  # by kind of model
+    ModelKind.RECOGNISER: Translatable("Use another recogniser first, then remove it."),
+    ModelKind.LANGUAGE_MODEL: Translatable("Use another language model first, then remove it."),
 }
 _ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove it.")  # or a part of one
 

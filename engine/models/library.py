@@ -12,10 +12,9 @@ from engine.assets.store import Show
 from engine.messages.models import ModelEntry, Presence, Recommendation
 from engine.models import choice, listing, recommended, storage
 from engine.models.added import add
-from engine.models.choice import Changes
 from engine.models.listing import this_machine
 from engine.models.servers import PORTS, find_served
-from engine.settings import Settings, change
+from engine.settings import Changes, Settings, change_all
 
 
 @dataclass(frozen=True)
@@ -73,9 +72,7 @@ class ModelLibrary:
         """
         served = find_served() if name.split("/")[0] in PORTS else ()
         chosen = choice.changes(listing.entry(self._named(name), self._settings, served))
-        after = self._settings
-        for key, value in chosen:
-            after = change(after, key, value)
+        after = change_all(self._settings, chosen)
         settings_file.save(after, settings_file.default_path(), self._settings)
         self._settings = after
         return chosen

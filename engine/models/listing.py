@@ -16,7 +16,7 @@ from engine.assets.catalogue import Asset, catalogue
 from engine.assets.store import Store
 from engine.errors import InvalidInput, ModelError
 from engine.llm.local.gguf import check_library
-from engine.messages.models import ModelEntry, Origin, Presence
+from engine.messages.models import ModelEntry, ModelKind, Origin, Presence
 from engine.models.added import AddedModel, added
 from engine.models.servers import TITLES, ServedModel
 from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
@@ -32,10 +32,10 @@ from engine.tts.voxtream.files.paths import PUBLISHED
 # By kind: share of the files that stays in memory, and megabytes for the code around it. Whisper
 # base took 200 with its library; 4096 tokens of context of Qwen 3 take 470 to 600, by its layers;
 # the voice by its parts.
-_NEEDS = {
-    "recogniser": (0.6, 110),
-    "language model": (1.0, 650),
-    "voice": (1.2, 500),
+_NEEDS: dict[str, tuple[float, int]] = {
+    ModelKind.RECOGNISER: (0.6, 110),
+    ModelKind.LANGUAGE_MODEL: (1.0, 650),
+    ModelKind.VOICE: (1.2, 500),
 }
 SYSTEM_SHARE = 0.25  # of the memory, for the system and other programs
 OWN_MB = 1_000  # the window and the parts that are always loaded
@@ -78,23 +78,26 @@ def need_mb(kind: str, megabytes: int) -> int:
     return round(share * megabytes) + beside
 
 
-RECOGNISER, LANGUAGE_MODEL, VOICE = "recogniser", "language model", "voice"
-KINDS = (RECOGNISER, LANGUAGE_MODEL, VOICE)  # can be chosen; other kinds are parts of a voice
 _BUILT_IN = (
     (
         "sphinx",
-        RECOGNISER,
+        ModelKind.RECOGNISER,
         mark("Sphinx: knows the built-in skills' sentences, English only"),
         "MIT",
     ),
     (
         "skills",
-        LANGUAGE_MODEL,
+        ModelKind.LANGUAGE_MODEL,
         mark("Built-in skills: no language model, certain answers"),
         "GPL-3.0",
     ),
-    ("starter", VOICE, mark("Rubato's own voice: small and neural, learns voices"), "GPL-3.0"),
-    ("espeak", VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
+    (
+        "starter",
+        ModelKind.VOICE,
+        mark("Rubato's own voice: small and neural, learns voices"),
+        "GPL-3.0",
+    ),
+    ("espeak", ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
 
 
@@ -108,7 +111,7 @@ def entries(settings: Settings, served: Sequence[ServedModel] = ()) -> tuple[Mod
         *(_added(each, machine, used) for each in added(data_folder())),
         *(_served(each, used) for each in served),
     ]
-    order = {kind: place for place, kind in enumerate(KINDS)}
+    order: dict[str, int] = {kind: place for place, kind in enumerate(ModelKind)}
     return tuple(sorted(found, key=lambda entry: order.get(entry.kind, len(order))))
 
 
@@ -173,14 +176,14 @@ def _paper_system(system: System, used: _Used) -> ModelEntry:
     folder, own = packs.find(system.name), packs.folder_of(system.name)
     if folder and folder != own:
         title = Translatable("{name}, a voice of the papers", name=system.title)
-        return _built_in(system.name, VOICE, title, "GPL-3.0", used)
+        return _built_in(system.name, ModelKind.VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     hours, command = f"{system.core_hours:g}", system.command
     instructions = Translatable("About {hours} core hours: {command}", hours=hours, command=command)
     return ModelEntry(
         system.name,
         Translatable("{name}, a voice made on this machine", name=system.title),
-        VOICE,
+        ModelKind.VOICE,
         Origin.MADE,
         Presence.COMPLETE if folder else Presence.MISSING,
         megabytes=megabytes,
@@ -247,7 +250,7 @@ def _served(model: ServedModel, used: _Used) -> ModelEntry:
     return ModelEntry(
         model.name,
         model.model,
-        LANGUAGE_MODEL,
+        ModelKind.LANGUAGE_MODEL,
         Origin.SERVER,
         Presence.COMPLETE,
         megabytes=model.bytes // 1_000_000,
@@ -290,7 +293,7 @@ def _notices(asset: Asset) -> Iterator[str]:
 
 def _obstacle(kind: str) -> str:
     """Return why models of this kind cannot be used now; a missing download is not an obstacle."""
-    if kind != LANGUAGE_MODEL:
+    if kind != ModelKind.LANGUAGE_MODEL:
         return ""
     try:
         check_library()

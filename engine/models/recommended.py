@@ -8,16 +8,8 @@ from collections.abc import Sequence
 
 from engine.asr import pick as ears
 from engine.assets.catalogue import find
-from engine.messages.models import ModelEntry, Origin, Presence, Recommendation
-from engine.models.listing import (
-    LANGUAGE_MODEL,
-    RECOGNISER,
-    VOICE,
-    Machine,
-    entries,
-    short,
-    this_machine,
-)
+from engine.messages.models import ModelEntry, ModelKind, Origin, Presence, Recommendation
+from engine.models.listing import Machine, entries, short, this_machine
 from engine.models.storage import with_needs
 from engine.settings import Settings
 from engine.settings_file import data_folder
@@ -27,15 +19,15 @@ from engine.tts.voxtream.files import pick as voices
 from engine.tts.voxtream.files.paths import PUBLISHED
 
 # The function of each kind of model, beside the name and the size of the download.
-_DOES = {
-    RECOGNISER: mark("{name} listens ({size})"),
-    LANGUAGE_MODEL: mark("{name} thinks ({size})"),
-    VOICE: mark("{name} speaks ({size})"),
+_DOES: dict[str, str] = {
+    ModelKind.RECOGNISER: mark("{name} listens ({size})"),
+    ModelKind.LANGUAGE_MODEL: mark("{name} thinks ({size})"),
+    ModelKind.VOICE: mark("{name} speaks ({size})"),
 }
-_STAYS = {
-    RECOGNISER: mark("the built-in recogniser stays"),
-    LANGUAGE_MODEL: mark("the built-in language model stays"),
-    VOICE: mark("the built-in voice stays"),
+_STAYS: dict[str, str] = {
+    ModelKind.RECOGNISER: mark("the built-in recogniser stays"),
+    ModelKind.LANGUAGE_MODEL: mark("the built-in language model stays"),
+    ModelKind.VOICE: mark("the built-in voice stays"),
 }
 
 
@@ -93,7 +85,9 @@ def _recogniser(listed: Sequence[ModelEntry]) -> ModelEntry | None:
 def _language_model(listed: Sequence[ModelEntry], machine: Machine) -> ModelEntry | None:
     """Return the largest that should write as fast as it is spoken, otherwise the smallest."""
     language_models = [
-        each for each in listed if each.kind == LANGUAGE_MODEL and not find(each.name).superseded
+        each
+        for each in listed
+        if each.kind == ModelKind.LANGUAGE_MODEL and not find(each.name).superseded
     ]
     quick = [each for each in language_models if machine.thinks_fast_with(each.megabytes)]
     by_size = sorted(quick or language_models, key=lambda each: each.megabytes, reverse=bool(quick))

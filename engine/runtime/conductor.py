@@ -42,7 +42,7 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.orders import Attend, EndTurn, ReadOut
 from engine.runtime.workers.voice.orders import PREVIEW, Sound
 from engine.runtime.workers.worker import Worker
-from engine.settings import SettingKey, Settings, Value
+from engine.settings import Changes, SettingKey, Settings, Value
 
 
 class _Quit:
@@ -92,7 +92,8 @@ class Conductor:
         self._log = TurnLog(keep=self._workers.history_writer.keep, situation=self.situation)
         self._timers = timers or Timers()
         deciding = (self._change, self._decide, self._attend)
-        port = ConductorPort(emit, *deciding, self._in_force, self.situation, self._worker.post)
+        manage = self._workers.model_manager.post
+        port = ConductorPort(emit, *deciding, self._in_force, self.situation, manage)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
@@ -101,6 +102,13 @@ class Conductor:
         self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
         self._preview = VoicePreview(self._workers, self._status, port)
+        # What else a change of a setting does, beside the part that it applies to.
+        self._on_changed: dict[str, Callable[[], None]] = {
+            SettingKey.VOICE: self._preview.voice_chosen,
+            SettingKey.RATE: self._preview.rate_chosen,
+            SettingKey.HANDS_FREE: self._follow_audio,
+            SettingKey.HEADSET: self._follow_audio,
+        }
         self._over = False  # Stopped was emitted
         self._moved_at = time.monotonic()  # time of the last decision about the floor
         audio = settings.audio
@@ -219,7 +227,7 @@ class Conductor:
             case commands.Speak():
                 self._speak(command)
             case commands.ChangeSetting(key, value, origin):
-                self._change(key, value, origin)
+                self._apply(((key, value),), origin)
             case commands.AddVoice() | commands.CancelClip():
                 workers.background.post(command)
             case _ if isinstance(command, VoiceCommand):
@@ -292,7 +300,7 @@ class Conductor:
                 if not waits:  # else it is said who speaks until then
                     self._emit(said)
             case facts.ModelChosen(changes):
-                self._preferences.choose(changes, time.monotonic())
+                self._apply(changes, anew=True)
                 self._workers.model_manager.post(ListModels())  # another model is in use now
             case facts.ConversationRead() | facts.ConversationGone() | facts.Titled():
                 self._conversations.on(fact, self._floor)
@@ -358,22 +366,26 @@ class Conductor:
             if isinstance(order, EndTurn):
                 self._ringing.turn_ended(order.turn, order.ending)
 
-    def _change(self, key: str, value: Value, origin: int = 0) -> None:
-        if key == SettingKey.MUTED and value is True and self._floor.phase is Phase.LISTENING:
+    def _change(self, key: str, value: Value) -> None:
+        self._apply(((key, value),))
+
+    def _apply(self, changes: Changes, origin: int = 0, *, anew: bool = False) -> None:
+        """Change settings of one part; see Preferences.change()."""
+        if (SettingKey.MUTED, True) in changes and self._floor.phase is Phase.LISTENING:
             self._decide(commands.StopReply())  # drops the user's speech so far
         try:
-            self._preferences.change(key, value, time.monotonic(), origin)
+            self._preferences.change(changes, time.monotonic(), origin, anew=anew)
         except EngineError:
-            self._preferences.tell(key, origin)  # a host may already show the refused value
+            self._preferences.tell(changes, origin)  # a host may already show the refused value
             raise
-        if key == SettingKey.VOICE:
-            self._preview.voice_chosen()
-        elif key == SettingKey.RATE:
-            self._preview.rate_chosen()
-        if key in (SettingKey.HANDS_FREE, SettingKey.HEADSET):
-            audio = self._preferences.settings.audio
-            self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
-            self._attend()
+        for key, _ in changes:
+            if key in self._on_changed:
+                self._on_changed[key]()
+
+    def _follow_audio(self) -> None:
+        audio = self._preferences.settings.audio
+        self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
+        self._attend()
 
     def _attend(self) -> None:
         """Send the ears what to listen for in this phase."""

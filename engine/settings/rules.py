@@ -13,6 +13,7 @@ from pathlib import Path
 from engine.translatable import Translatable
 
 Value = str | int | float | bool | None  # None is allowed for speech.rate only: own pace
+Changes = tuple[tuple[str, Value], ...]  # keys with new values
 
 
 # ----------------------------------------------------------------- what is allowed

@@ -16,6 +16,7 @@ from engine.errors import InvalidInput
 from engine.settings.rules import (
     ANY_TEXT,
     AppliesTo,
+    Changes,
     Choice,
     Flag,
     Help,
@@ -138,6 +139,13 @@ def change(settings: S, key: str, value: Value) -> S:
     section, _, name = key.partition(".")
     part = replace(getattr(settings, section), **{name: checked})
     return replace(settings, **{section: part})
+
+
+def change_all(settings: S, changes: Changes) -> S:
+    """Return settings with all these changes. InvalidInput as in change()."""
+    for key, value in changes:
+        settings = change(settings, key, value)
+    return settings
 
 
 def load_key(settings: PartSettings) -> tuple[Value, ...]:

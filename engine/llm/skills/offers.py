@@ -9,17 +9,16 @@ import re
 from engine.llm.base import Action, Role
 from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
 from engine.llm.skills.window import ASKS, QUESTION, REMOVAL, TIMERS_QUESTION, page, run
-from engine.messages.models import FetchModels, ModelEntry, Presence, UseModel
+from engine.messages.models import FetchModels, ModelEntry, ModelKind, Presence, UseModel
 
-LANGUAGE_MODEL = "language model"
 NEEDED = "That needs a language model"
 _ABOUT_MODEL = re.compile(r"\bThat needs (?:a|the) language model\b")
 _FETCHES = re.compile(r"\b(?:fetch|get|download|install|load)\b", re.IGNORECASE)
 # The benefit of each kind of model, by which an earlier offer is recognised.
-_GIVES = {
-    LANGUAGE_MODEL: "thinks",
-    "voice": "speaks",
-    "recogniser": "listens",
+_GIVES: dict[str, str] = {
+    ModelKind.LANGUAGE_MODEL: "thinks",
+    ModelKind.VOICE: "speaks",
+    ModelKind.RECOGNISER: "listens",
 }
 
 
@@ -27,7 +26,7 @@ def needed(occasion: Occasion) -> str:
     """Return the reason why a question is not answered and the remedy, with an offer to fetch it
     where possible.
     """
-    model = _recommended(LANGUAGE_MODEL, occasion)
+    model = _recommended(ModelKind.LANGUAGE_MODEL, occasion)
     if model is None:
         return f"{NEEDED}. Say: show the models." if page(occasion, "models") else f"{NEEDED}."
     if model.state is Presence.COMPLETE:
@@ -91,7 +90,7 @@ def _offered(asked: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
     """Return the models that the answer `asked` offered. The answer may be incomplete."""
     fetches = was_offered(occasion) and _FETCHES.search(sentence(occasion))
     if fetches or _ABOUT_MODEL.search(asked):
-        return _of_kind(LANGUAGE_MODEL, occasion)
+        return _of_kind(ModelKind.LANGUAGE_MODEL, occasion)
     if ASKS not in asked:
         return ()
     return tuple(each for each in occasion.situation().offers() if _short(each) in asked)

@@ -45,7 +45,7 @@ class Actions:
         self._timers = timers
         self._change = port.change
         self._situation = port.situation
-        self._emit, self._post = port.emit, port.post
+        self._emit, self._manage_models = port.emit, port.manage_models
         self._settings = port.settings
         self._applied: _Applied | None = None  # None = nothing to undo
         self._private = False
@@ -90,7 +90,7 @@ class Actions:
             case UseWindow():
                 self._emit(action)
             case FetchModels() | UseModel():
-                self._post(action)
+                self._manage_models(action)
             case StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply
             case _:

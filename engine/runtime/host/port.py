@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.llm.base import Situation
-from engine.messages.commands import Command
 from engine.messages.events import Event
+from engine.messages.models import ModelCommand
 from engine.runtime.turn.rules import Deciding
 from engine.settings import Settings, Value
 
@@ -17,7 +17,7 @@ from engine.settings import Settings, Value
 class ConductorPort:
     """`emit` sends an event to the host. `change` changes a setting (InvalidInput if not allowed).
     `decide` passes a fact to the turn rules, `attend` updates the ears. `settings` returns those in
-    force, `situation` the state for the skills. `post` queues a command like a host.
+    force, `situation` the state for the skills. `manage_models` gives the model manager a command.
     """
 
     emit: Callable[[Event], None]
@@ -26,4 +26,4 @@ class ConductorPort:
     attend: Callable[[], None]
     settings: Callable[[], Settings]
     situation: Callable[[], Situation]
-    post: Callable[[Command], None]
+    manage_models: Callable[[ModelCommand], None]

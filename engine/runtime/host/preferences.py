@@ -5,7 +5,7 @@ when the engine stops.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -23,10 +23,10 @@ from engine.runtime.workers.voice.orders import SelectVoice
 from engine.settings import (
     AppliesTo,
     AudioSettings,
+    Changes,
     SettingKey,
     Settings,
-    Value,
-    change,
+    change_all,
     schema,
     setting_of,
     value_of,
@@ -65,40 +65,30 @@ class Preferences:
             if applies_to is not AppliesTo.VOICE:  # the synthesiser gets it with its settings
                 tell()
 
-    def change(self, key: str, value: Value, now: float, origin: int = 0) -> None:
-        """Change one setting and apply it. InvalidInput says what is allowed."""
-        settings = change(self.settings, key, value)
-        if settings == self.settings:
-            if origin:  # the caller waits for an answer
-                self.tell(key, origin)
-            if key == SettingKey.WAKE_PHRASE:  # the phrase was trained meanwhile
-                self._act(AppliesTo.WAKE)
-            return
-        self._check(settings, key, self.devices)
-        self.settings = settings
-        self._save_at = now + SAVE_AFTER_S
-        self.tell(key, origin)
-        self._act(setting_of(settings, key).applies_to)
-
-    def choose(self, changes: Sequence[tuple[str, Value]], now: float) -> None:
-        """Change settings of one part, its engine first: checked together and loaded once, even if
-        the same settings now mean another model. InvalidInput says what is not allowed.
+    def change(self, changes: Changes, now: float, origin: int = 0, *, anew: bool = False) -> None:
+        """Change settings of one part, its engine first: they are checked together, and the part
+        gets them once. `anew`: also if they are the same, because they mean something else now.
+        InvalidInput says what is allowed.
         """
-        settings = self.settings
-        for key, value in changes:
-            settings = change(settings, key, value)
+        settings = change_all(self.settings, changes)
+        first = changes[0][0]
+        anew = anew or first == SettingKey.WAKE_PHRASE  # which may have been trained meanwhile
+        if settings == self.settings and not anew:
+            if origin:  # the caller waits for an answer
+                self.tell(changes, origin)
+            return
         for key, _ in changes:
             self._check(settings, key, self.devices)
         self.settings = settings
         self._save_at = now + SAVE_AFTER_S
-        for key, _ in changes:
-            self.tell(key)
-        self._act(setting_of(settings, changes[0][0]).applies_to)
+        self.tell(changes, origin)
+        self._act(setting_of(settings, first).applies_to)
 
-    def tell(self, key: str, origin: int = 0) -> None:
-        """Report the value in force, if the key exists."""
-        if key in schema(type(self.settings)):
-            self._emit(SettingChanged(key, value_of(self.settings, key), origin))
+    def tell(self, changes: Changes, origin: int = 0) -> None:
+        """Report the values in force of the settings of `changes` that exist."""
+        for key, _ in changes:
+            if key in schema(type(self.settings)):
+                self._emit(SettingChanged(key, value_of(self.settings, key), origin))
 
     def reconnect(self, devices: Devices, status: Status) -> None:
         """Reopen the chosen devices that were connected again."""

@@ -17,7 +17,7 @@ from engine.audio.vad import SpeechEnded, SpeechResumed, SpeechStarted
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
 from engine.messages.words import Ending
-from engine.settings import Value
+from engine.settings import Changes
 from engine.text.word import Word
 
 
@@ -208,7 +208,7 @@ class ClipTaken:
 class ModelChosen:
     """A model was chosen: settings of one part, its engine first."""
 
-    changes: tuple[tuple[str, Value], ...]
+    changes: Changes
 
 
 # About a reply; no turn rule uses them.

@@ -76,7 +76,7 @@ def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]]
     ],
 )
 def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(key, value, worker, message):
-    told, _ = told_by(lambda preferences: preferences.change(key, value, now=0.0))
+    told, _ = told_by(lambda preferences: preferences.change(((key, value),), now=0.0))
     assert told == {worker: [message]}
 
 
@@ -93,7 +93,7 @@ def test_a_change_is_told_to_whom_it_concerns_and_to_nobody_else(key, value, wor
     ],
 )
 def test_what_is_read_when_it_is_used_is_told_to_nobody(key, value, dials):
-    told, controls = told_by(lambda preferences: preferences.change(key, value, now=0.0))
+    told, controls = told_by(lambda preferences: preferences.change(((key, value),), now=0.0))
     assert told == {}
     assert dials.items() <= vars(controls).items()
 
@@ -111,7 +111,7 @@ def port(
         settings=lambda: settings,
         sent=sent,
         emit=sent.emitted.append,
-        post=sent.posted.append,
+        manage_models=sent.posted.append,
     )
 
 
