@@ -237,6 +237,14 @@ def test_what_a_page_points_at_is_there(page):
     assert page != "README.md" or proof in text
 
 
+def test_the_functions_on_the_way_of_a_typed_question_are_there():
+    page = (ROOT / "resources/pages/developing.md").read_text(encoding="utf-8")
+    table = page.split("| thread | functions |")[1].split("\n\n")[0]
+    named = set(re.findall(r"`(?:\w+\.)?(\w+)`", table))
+    code = "".join(source(name) for part in ("app", "engine") for name in modules(part))
+    assert {"keyPressEvent", "write"} <= named <= set(re.findall(r"(?:def|class) (\w+)", code))
+
+
 # Ways to say a thing in a roundabout way. A rare one in a natural sentence is fine.
 ROUNDABOUT = re.compile(
     r"\b(?:of|for|with|from|by|than|to|and|or|but|about|behind|before|after|in|on|as|that|until)"
