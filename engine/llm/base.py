@@ -164,7 +164,7 @@ class Timer:
 
 
 @dataclass(frozen=True)
-class Situation:
+class AssistantState:
     """The state of the assistant, as far as skills may use it."""
 
     rate: float | None  # target SPS; None = own pace
@@ -203,9 +203,9 @@ class LanguageModel(Protocol):
     def info(self) -> LanguageModelInfo: ...
 
     def reply(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
     ) -> Generator[Delta, None, None]:
-        """Answer the last user message. `situation` is called only when a skill needs it.
+        """Answer the last user message. `state` is called only when a skill needs it.
 
         Raises LanguageModelError at any point of the iteration; the next reply works.
         """

@@ -15,7 +15,7 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
 from engine.characters import join_surrogates
 from engine.errors import EngineError, InvalidInput
-from engine.llm.base import Situation
+from engine.llm.base import AssistantState
 from engine.messages import commands, events
 from engine.messages.commands import Command
 from engine.messages.events import Event
@@ -84,16 +84,14 @@ class Conductor:
             report=lambda error: emit(events.Failed.of(error)),
         )
         self.post: Callable[[Command], None] = self._worker.post
-        self._workers = assemble(
-            factories, settings, self._worker.post, self.situation, self._in_force
-        )
+        self._workers = assemble(factories, settings, self._worker.post, self.state, self._in_force)
         self._has_window = factories.has_window
         self._preferences = Preferences(settings, path, self._workers, emit, factories.check)
-        self._log = TurnLog(keep=self._workers.history_writer.keep, situation=self.situation)
+        self._log = TurnLog(keep=self._workers.history_writer.keep, state=self.state)
         self._timers = timers or Timers()
         deciding = (self._change, self._decide, self._attend)
         manage = self._workers.model_manager.post
-        port = ConductorPort(emit, *deciding, self._in_force, self.situation, manage)
+        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
@@ -140,10 +138,10 @@ class Conductor:
         """Write the conversation as Export does, on the calling thread; only after stop()."""
         self._conversations.write_now(path)
 
-    def situation(self) -> Situation:
+    def state(self) -> AssistantState:
         """Return the state for the skills; from any thread, as its values are replaced whole."""
         settings = self._preferences.settings
-        return Situation(
+        return AssistantState(
             rate=settings.speech.rate,
             volume=settings.audio.volume,
             voice=self._status.voice,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.llm.base import Situation
+from engine.llm.base import AssistantState
 from engine.messages.events import Event
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import Fact
@@ -74,7 +74,7 @@ def assemble(
     factories: Factories,
     settings: Settings,
     tell: Callable[[Fact | Event], None],
-    situation: Callable[[], Situation],
+    state: Callable[[], AssistantState],
     in_force: Callable[[], Settings],
 ) -> Workers:
     """Create the workers for these settings, not yet started; `in_force` returns later settings."""
@@ -82,7 +82,7 @@ def assemble(
     controls.volume = settings.audio.volume
     speaker = SpeechWorker(factories, tell, controls)
     ears = Ears(factories, tell, controls)
-    language_model = LanguageModelWorker(factories, tell, speaker.post, situation)
+    language_model = LanguageModelWorker(factories, tell, speaker.post, state)
     recorder = Recorder(tell, lambda sink: ears.post(Tap(sink)))
     background = Background(factories, tell, speaker.voice)
     history_writer = HistoryWriter(factories.history, tell)

@@ -297,8 +297,8 @@ class ReplyThread(ModelThread[LanguageModel]):
         """Answer the last user message; closing this ends the work. `rate` (SPS) is that of the
         speech to the client. LanguageModelError, ModelError.
         """
-        situation = llm.Situation(rate=rate, volume=1.0, voice="", voices=(), has_window=False)
-        each = self.each(lambda model: model.reply(history, lambda: situation))
+        state = llm.AssistantState(rate=rate, volume=1.0, voice="", voices=(), has_window=False)
+        each = self.each(lambda model: model.reply(history, lambda: state))
         async with self._turn, aclosing(each):
             async for delta in each:
                 match delta:

@@ -66,7 +66,7 @@ def test_a_thread_that_a_library_holds_fast_is_named(monkeypatch):
         yield from ()
 
     parts = FakeParts()
-    parts.model.reply = lambda history, situation: thinking()  # type: ignore[method-assign]
+    parts.model.reply = lambda history, state: thinking()  # type: ignore[method-assign]
     host = Host(parts)
     host.engine.start()
     host.post(api.SendText("hello"))

@@ -15,7 +15,15 @@ import psutil
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Remark, Role, Situation
+from engine.llm.base import (
+    AssistantState,
+    Delta,
+    LanguageModelInfo,
+    Message,
+    Progress,
+    Remark,
+    Role,
+)
 from engine.llm.history import (
     ChatMessage,
     chat_messages,
@@ -89,10 +97,10 @@ class LlamaModel:
         return LanguageModelInfo("llama", self._name)
 
     def reply(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
     ) -> Generator[Delta, None, None]:
         prompt = self._settings.system_prompt
-        return rounds.reply(self.complete, self._skills, prompt, history, situation)
+        return rounds.reply(self.complete, self._skills, prompt, history, state)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Evaluate the common beginning of all prompts after this history."""

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from engine.llm.base import Delta, LanguageModelInfo, Message, Situation, StillLoading
+from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, StillLoading
 from engine.llm.history import ChatMessage, too_long
 from engine.llm.servers import bounds
 from engine.llm.servers.address import is_local
@@ -84,11 +84,11 @@ class ServerModel:
         return LanguageModelInfo("server", f"{model} at {self._settings.address}")
 
     def reply(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
     ) -> Generator[Delta, None, None]:
         prompt = self._settings.system_prompt
         remote = not is_local(self._settings.address)
-        return rounds.reply(self.complete, self._skills, prompt, history, situation, remote=remote)
+        return rounds.reply(self.complete, self._skills, prompt, history, state, remote=remote)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Do nothing: servers cache prompts themselves, and an extra request might cost money."""

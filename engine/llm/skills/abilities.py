@@ -7,7 +7,7 @@ Invariant: every example sentence spoken here is understood by a skill (a test t
 """
 
 from engine.llm.base import Role
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.offers import needed, was_offered
 from engine.llm.skills.window import NO_WINDOW, fitted, page
 
@@ -34,35 +34,35 @@ _AGAIN = (
 )
 
 
-def tell_parts(_slots: Slots, occasion: Occasion) -> Answer:
+def tell_parts(_slots: Slots, context: SkillContext) -> Answer:
     """List the loaded parts; everything is on this computer unless a part says otherwise."""
-    parts = occasion.situation().capabilities
+    parts = context.state().capabilities
     if not parts:
         return Answer("I can't tell what I'm running on at the moment.")
     listed = ". ".join(f"{part[:1].upper()}{part[1:]}: {runs}" for part, runs in parts.items())
     return Answer(f"{listed}.")
 
 
-def unknown(occasion: Occasion) -> Answer:
+def unknown(context: SkillContext) -> Answer:
     """Answer when no skill understands: offer a language model once in a conversation, then give
     examples, in other words each time.
     """
-    asked = sum(message.role is Role.USER for message in occasion.history)
-    if occasion.history and occasion.history[-1].confidence < MISHEARD:
+    asked = sum(message.role is Role.USER for message in context.history)
+    if context.history and context.history[-1].confidence < MISHEARD:
         return Answer("I'm not sure I heard that right. Can you say it again?")
-    if not was_offered(occasion):
-        return Answer(needed(occasion), unanswered=True)
+    if not was_offered(context):
+        return Answer(needed(context), unanswered=True)
     first = EXAMPLES[asked % len(EXAMPLES)]
     second = EXAMPLES[(asked + len(EXAMPLES) // 2) % len(EXAMPLES)]
     text = _AGAIN[asked % len(_AGAIN)].format(examples=f"{first}, or: {second}")
     return Answer(text, unanswered=True)
 
 
-def explain(slots: Slots, occasion: Occasion) -> Answer:
+def explain(slots: Slots, context: SkillContext) -> Answer:
     """Return the text of a `topic` (see `fitted`), with the page opened that stands before it
     ("models > Open …", "settings/window > Text …").
     """
     opened, _, topic = slots["topic"].rpartition(" > ")
     command, _, value = opened.partition("/")
-    text = fitted(topic, occasion) or NO_WINDOW
-    return Answer(text, page(occasion, command, value) if opened else ())
+    text = fitted(topic, context) or NO_WINDOW
+    return Answer(text, page(context, command, value) if opened else ())

@@ -1,13 +1,13 @@
 """Coins, dice and numbers drawn at random.
 
-Invariant: all randomness comes from the occasion, so the same draws give the same answer.
+Invariant: all randomness comes from the context, so the same draws give the same answer.
 """
 
 import re
 
 from engine.llm.skills.matching.canonical import digits_for_words
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import enumeration, figure, number
 
 MAX_DICE = 20  # more would be a list too long to listen to
@@ -24,12 +24,12 @@ _CHOICES = re.compile(r",? or |,? and |, ")
 _ASKS_WHY = re.compile(r" and (?:explain|tell|justify|say|give|show|defend)\b", re.IGNORECASE)
 
 
-def flip(slots: Slots, occasion: Occasion) -> Slots:
+def flip(slots: Slots, context: SkillContext) -> Slots:
     """Choose one of the two `sides`."""
-    return {"side": slots["sides"].split(" or ")[occasion.draw(1, 2) - 1]}
+    return {"side": slots["sides"].split(" or ")[context.draw(1, 2) - 1]}
 
 
-def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
+def roll_dice(slots: Slots, context: SkillContext) -> Answer | None:
     """ "2 dice", "a d 20", "3 d 6"; each with six sides unless it says otherwise."""
     match = _DICE.match(slots.get("dice", "die").removeprefix("the ").strip())
     if match is None:
@@ -40,24 +40,24 @@ def roll_dice(slots: Slots, occasion: Occasion) -> Answer | None:
     sides = int(match["sides"] or match["with"] or sided)
     if not 1 <= count <= MAX_DICE or not 2 <= sides <= MAX_SIDES:
         return Answer(f"I can roll up to {MAX_DICE} dice with up to {MAX_SIDES} sides.")
-    rolls = [occasion.draw(1, sides) for _ in range(count)]
+    rolls = [context.draw(1, sides) for _ in range(count)]
     if count == 1:
         return Answer(f"{rolls[0]}.")
     return Answer(f"{enumeration([str(roll) for roll in rolls])}: {sum(rolls)} together.")
 
 
-def draw_number(slots: Slots, occasion: Occasion) -> Slots | None:
+def draw_number(slots: Slots, context: SkillContext) -> Slots | None:
     """Draw a whole number in a range, both ends included; from 1 to 100 without a range."""
     ends = [number(slots.get(name, default)) for name, default in (("low", "1"), ("high", "100"))]
     if any(end != int(end) or abs(end) > LARGEST for end in ends):
         return None
     low, high = sorted(map(int, ends))
-    return {"number": figure(occasion.draw(low, high))}
+    return {"number": figure(context.draw(low, high))}
 
 
-def choose(slots: Slots, occasion: Occasion) -> Slots:
+def choose(slots: Slots, context: SkillContext) -> Slots:
     things = _things(slots["things"])
-    return {"chosen": things[occasion.draw(1, len(things)) - 1].capitalize()}
+    return {"chosen": things[context.draw(1, len(things)) - 1].capitalize()}
 
 
 def _things(said: str) -> list[str]:

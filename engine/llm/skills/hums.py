@@ -6,7 +6,7 @@ Invariant: after a question, a sound that may mean yes or no is left to a langua
 import re
 
 from engine.llm.base import StopSpeaking
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
 
 LONGEST = 40  # characters of an utterance of such sounds
 
@@ -16,12 +16,12 @@ _ECHO = re.compile(r"h+u+[hm]+")  # only after another sound: "huh?" is a questi
 _YES_OR_NO = re.compile(r"\b(?:m+(?:h+m+)?|uhuh|u+[hm]+ (?:u+h+|h+u+[hm]+|h+m+))\b")
 
 
-def stay_silent(slots: Slots, occasion: Occasion) -> Answer | None:
-    said = (sentence(occasion) or slots["sound"]).strip().lower()
+def stay_silent(slots: Slots, context: SkillContext) -> Answer | None:
+    said = (sentence(context) or slots["sound"]).strip().lower()
     sounds = _BETWEEN.sub(" ", said[: LONGEST + 1]).strip()
     if len(said) > LONGEST or not is_hum(sounds):
         return None
-    asked = last_answer(occasion).rstrip().endswith("?") and "question" not in slots
+    asked = last_answer(context).rstrip().endswith("?") and "question" not in slots
     return None if asked and _YES_OR_NO.search(sounds) else Answer(actions=(StopSpeaking(),))
 
 

@@ -1,6 +1,6 @@
 """The built-in skills as a language model that answers at once and needs no download.
 
-Invariant: besides the occasion, the skills use only the contents of this object: the matcher, the
+Invariant: besides the context, the skills use only the contents of this object: the matcher, the
 clock and the documents folder.
 """
 
@@ -10,16 +10,16 @@ from datetime import datetime
 from pathlib import Path
 
 from engine.llm.base import (
+    AssistantState,
     Delta,
     LanguageModelInfo,
     Message,
     Role,
-    Situation,
     TextDelta,
     Unanswered,
 )
 from engine.llm.skills import abilities, units
-from engine.llm.skills.matching.intent import Answer, Occasion
+from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
 from engine.settings import LanguageModelSettings
 
@@ -43,27 +43,29 @@ class Skills:
         return LanguageModelInfo("skills", "built-in skills, no language model")
 
     def reply(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
     ) -> Generator[Delta, None, None]:
-        occasion = self.occasion(history, situation)
+        context = self.context(history, state)
         said = last_said(history)
         if not re.search(r"\w", said):
             yield from deltas(_NOT_UNDERSTOOD)
             return
-        answer = self._matcher.answer(said, occasion, certain_only=False)
-        yield from deltas(answer or abilities.unknown(occasion))
+        answer = self._matcher.answer(said, context, certain_only=False)
+        yield from deltas(answer or abilities.unknown(context))
 
     def certain_answer(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
     ) -> Answer | None:
         """Return the answer of a skill that is certainly meant. None = let a language model
         answer.
         """
-        occasion = self.occasion(history, situation)
-        return self._matcher.answer(last_said(history), occasion, certain_only=True)
+        context = self.context(history, state)
+        return self._matcher.answer(last_said(history), context, certain_only=True)
 
-    def occasion(self, history: Sequence[Message], situation: Callable[[], Situation]) -> Occasion:
-        return Occasion(self._now, situation, self._documents, history)
+    def context(
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
+    ) -> SkillContext:
+        return SkillContext(self._now, state, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
         """Parse the templates (0.1 s) and read the table of units (0.3 s); rules need no
@@ -82,10 +84,10 @@ class Skills:
 
 
 def understands(text: str) -> bool:
-    """Return whether any skill answers this text, in any situation."""
-    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
-    occasion = Occasion(datetime.now, lambda: nowhere, Path("nowhere"))
-    return matcher().answer(text, occasion, certain_only=False) is not None
+    """Return whether any skill answers this text, in any state."""
+    nowhere = AssistantState(rate=None, volume=1.0, voice="", voices=())
+    context = SkillContext(datetime.now, lambda: nowhere, Path("nowhere"))
+    return matcher().answer(text, context, certain_only=False) is not None
 
 
 def deltas(answer: Answer) -> Iterator[Delta]:

@@ -7,7 +7,7 @@ yes.
 import re
 
 from engine.llm.base import Action, Role
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer, sentence
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
 from engine.llm.skills.window import ASKS, QUESTION, REMOVAL, TIMERS_QUESTION, page, run
 from engine.messages.models import FetchModels, ModelEntry, ModelKind, Presence, UseModel
 
@@ -22,21 +22,21 @@ _GIVES: dict[str, str] = {
 }
 
 
-def needed(occasion: Occasion) -> str:
+def needed(context: SkillContext) -> str:
     """Return the reason why a question is not answered and the remedy, with an offer to fetch it
     where possible.
     """
-    model = _recommended(ModelKind.LANGUAGE_MODEL, occasion)
+    model = _recommended(ModelKind.LANGUAGE_MODEL, context)
     if model is None:
-        return f"{NEEDED}. Say: show the models." if page(occasion, "models") else f"{NEEDED}."
+        return f"{NEEDED}. Say: show the models." if page(context, "models") else f"{NEEDED}."
     if model.state is Presence.COMPLETE:
         return f"{NEEDED}, which is here already. Shall I use it?"
     return f"{NEEDED}, {_size(model.megabytes)}. Shall I fetch it?"
 
 
-def offer(slots: Slots, occasion: Occasion) -> Answer:
+def offer(slots: Slots, context: SkillContext) -> Answer:
     """Name the recommended model of a `kind` ("all": of every kind) and its size, and ask."""
-    models = _of_kind(slots["kind"], occasion)
+    models = _of_kind(slots["kind"], context)
     missing = [each for each in models if each.state is not Presence.COMPLETE]
     names = " and ".join(f"{_short(each)}, which {_GIVES[each.kind]}" for each in missing or models)
     if missing:
@@ -45,63 +45,63 @@ def offer(slots: Slots, occasion: Occasion) -> Answer:
     if models and not all(each.in_use for each in models):
         return Answer(f"I have {names}. Shall I use it?")
     said = "I use the best for this machine already" if models else "There are several"
-    shown = page(occasion, "models")
+    shown = page(context, "models")
     return Answer(f"{said}. Here are the models." if shown else f"{said}.", shown)
 
 
-def agree(_slots: Slots, occasion: Occasion) -> Answer | None:
+def agree(_slots: Slots, context: SkillContext) -> Answer | None:
     """Carry out the last offer or question; None when there was none."""
-    asked = last_answer(occasion)
+    asked = last_answer(context)
     if asked in (REMOVAL, QUESTION, TIMERS_QUESTION):
-        return Answer(actions=page(occasion, "delete" if asked == REMOVAL else "quit"))
-    models = _offered(asked, occasion)
+        return Answer(actions=page(context, "delete" if asked == REMOVAL else "quit"))
+    models = _offered(asked, context)
     if not models:
         return None
     missing = tuple(each.name for each in models if each.state is not Presence.COMPLETE)
     if missing:
         fetch: tuple[Action, ...] = (FetchModels(missing, use=True),)
         return Answer(
-            "I'm fetching it, and use it as soon as it is here.", fetch + page(occasion, "models")
+            "I'm fetching it, and use it as soon as it is here.", fetch + page(context, "models")
         )
     return Answer("I use it from now on.", tuple(UseModel(each.name) for each in models))
 
 
-def refuse(_slots: Slots, occasion: Occasion) -> Answer | None:
+def refuse(_slots: Slots, context: SkillContext) -> Answer | None:
     """Drop the last offer or question; None when there was none."""
-    asked = last_answer(occasion)
+    asked = last_answer(context)
     if asked == REMOVAL:
         return Answer("All right, it stays.")
     if asked == TIMERS_QUESTION or asked.startswith(ASKS):
         return Answer("All right.")
-    return Answer("All right. I do what I can without.") if _offered(asked, occasion) else None
+    return Answer("All right. I do what I can without.") if _offered(asked, context) else None
 
 
-def show_models(_slots: Slots, occasion: Occasion) -> Answer:
-    return run({"command": "models", "say": "The page of models shows it."}, occasion)
+def show_models(_slots: Slots, context: SkillContext) -> Answer:
+    return run({"command": "models", "say": "The page of models shows it."}, context)
 
 
-def was_offered(occasion: Occasion) -> bool:
+def was_offered(context: SkillContext) -> bool:
     """Return whether this conversation already mentioned that a language model is needed."""
-    said = (each.text for each in occasion.history if each.role is Role.ASSISTANT)
+    said = (each.text for each in context.history if each.role is Role.ASSISTANT)
     return any(NEEDED in text for text in said)
 
 
-def _offered(asked: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
+def _offered(asked: str, context: SkillContext) -> tuple[ModelEntry, ...]:
     """Return the models that the answer `asked` offered. The answer may be incomplete."""
-    fetches = was_offered(occasion) and _FETCHES.search(sentence(occasion))
+    fetches = was_offered(context) and _FETCHES.search(sentence(context))
     if fetches or _ABOUT_MODEL.search(asked):
-        return _of_kind(ModelKind.LANGUAGE_MODEL, occasion)
+        return _of_kind(ModelKind.LANGUAGE_MODEL, context)
     if ASKS not in asked:
         return ()
-    return tuple(each for each in occasion.situation().offers() if _short(each) in asked)
+    return tuple(each for each in context.state().offers() if _short(each) in asked)
 
 
-def _recommended(kind: str, occasion: Occasion) -> ModelEntry | None:
-    return next(iter(_of_kind(kind, occasion)), None)
+def _recommended(kind: str, context: SkillContext) -> ModelEntry | None:
+    return next(iter(_of_kind(kind, context)), None)
 
 
-def _of_kind(kind: str, occasion: Occasion) -> tuple[ModelEntry, ...]:
-    return tuple(each for each in occasion.situation().offers() if kind in ("all", each.kind))
+def _of_kind(kind: str, context: SkillContext) -> tuple[ModelEntry, ...]:
+    return tuple(each for each in context.state().offers() if kind in ("all", each.kind))
 
 
 def _short(model: ModelEntry) -> str:

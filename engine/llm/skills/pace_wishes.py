@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from engine.llm.base import ChangeRate, Situation
+from engine.llm.base import AssistantState, ChangeRate
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.fillings import word_set
-from engine.llm.skills.matching.intent import Intent, Occasion
+from engine.llm.skills.matching.intent import Intent, SkillContext
 from engine.llm.skills.matching.repertoire import Templates, repertoire
 
 _NAMES: Final = frozenset(
@@ -30,10 +30,10 @@ def pace_wish(said: str) -> ChangeRate | None:
     """Return the requested change; None if the text says something else, or more than that."""
     if len(said) > _MOST_CHARS:
         return None
-    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
-    occasion = Occasion(datetime.now, lambda: nowhere, Path())
+    nowhere = AssistantState(rate=None, volume=1.0, voice="", voices=())
+    context = SkillContext(datetime.now, lambda: nowhere, Path())
     for intent, slots in _templates().matches(canonical(said)):
-        answer = intent.respond(slots, occasion)
+        answer = intent.respond(slots, context)
         for action in answer.actions if answer else ():
             if isinstance(action, ChangeRate):
                 return action

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from engine.llm.skills import abilities
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.window import fitted
 
 MAX_FILE_BYTES = 100_000  # nearly two hours of speech
@@ -40,7 +40,7 @@ class _Refused(Exception):
     """A file is not read; the text is the reason, a sentence for the user."""
 
 
-def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
+def read_file(slots: Slots, context: SkillContext) -> Answer | None:
     """Return the file's text, or the reason why it is not read; the reason names folders, so it is
     private as well. None if this is neither a file nor the name of one ("the file that I wrote
     yesterday").
@@ -48,10 +48,10 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     name = _file_name(slots["file"])
     path = PurePath(name)
     is_file = re.match(r"\.\w+$", path.suffix) or len(path.parts) > 1 or is_name(_plain(name))
-    if not is_file and _in_documents(name, occasion.documents) is None:
+    if not is_file and _in_documents(name, context.documents) is None:
         return None
     try:
-        text = _contents(_locate(name, occasion.documents))
+        text = _contents(_locate(name, context.documents))
     except _Refused as refused:
         text = str(refused)
     except (OSError, ValueError):  # ValueError: an impossible name
@@ -59,20 +59,20 @@ def read_file(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(text, private=True)
 
 
-def decline_web_page(slots: Slots, occasion: Occasion) -> Answer | None:
+def decline_web_page(slots: Slots, context: SkillContext) -> Answer | None:
     """Decline to read a web page; None if this is not the address of one."""
     address = _file_name(slots["address"])
     meant = _ADDRESS.fullmatch(address.replace(" ", ""))
-    return Answer(fitted("I can't open web pages[; paste the text].", occasion)) if meant else None
+    return Answer(fitted("I can't open web pages[; paste the text].", context)) if meant else None
 
 
-def read_named_file(slots: Slots, occasion: Occasion) -> Answer | None:
+def read_named_file(slots: Slots, context: SkillContext) -> Answer | None:
     """Read "notes.txt": only if the name looks like that of a file."""
     if re.search(r":\s", slots["file"]):  # "read this text: …"
         return None
     path = PurePath(_file_name(slots["file"]))
     looks_like_file = path.suffix.lower() in SUFFIXES or path.is_absolute() or "~" in path.parts
-    return read_file(slots, occasion) if looks_like_file else None
+    return read_file(slots, context) if looks_like_file else None
 
 
 def _file_name(said: str) -> str:

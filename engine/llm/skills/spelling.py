@@ -8,7 +8,7 @@ import re
 
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_change_of_subject, is_word
-from engine.llm.skills.matching.intent import Occasion, Slots
+from engine.llm.skills.matching.intent import SkillContext, Slots
 
 MAX_WORDS = 4  # more are hard to follow letter by letter
 
@@ -18,13 +18,13 @@ _ENUMERATED = re.compile(r",?\s+and\s+|,\s*")
 _NAMED = {"'": "apostrophe", "\u2019": "apostrophe", "-": "hyphen", ".": "dot", "_": "underscore"}
 
 
-def spell(slots: Slots, _occasion: Occasion) -> Slots:
+def spell(slots: Slots, _context: SkillContext) -> Slots:
     words = [word for each in _enumerated(slots["word"]) for word in each.split()]
     letters = ((_NAMED.get(letter, letter.upper()) for letter in word) for word in words)
     return {"spelled": "; ".join(map(", ".join, letters))}
 
 
-def another_word(_before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def another_word(_before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     return None if is_change_of_subject(_bare(now["word"])) else now
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import enumeration, figure, parse_number
 from engine.text.unit_table import UNITS, Unit
 
@@ -36,12 +36,12 @@ class Amount:
     unit: Unit
 
 
-def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
+def convert(slots: Slots, _context: SkillContext) -> Answer | None:
     """Convert `amount` ("10 miles", "6 feet 2 inches") to the unit `target`, all as said."""
     target = _by_form().get(re.sub("^an? ", "", slots["target"]).strip())
     run = _THOUSANDS.match(slots["amount"].strip())
     if run and target is not None and target.pint in _LENGTHS:
-        return convert({**slots, "amount": f"{run[1]} kilometres"}, _occasion)
+        return convert({**slots, "amount": f"{run[1]} kilometres"}, _context)
     said = slots["amount"]
     if slots["target"] in _TWO_UNITS:
         return _in_feet_and_inches(_amounts(said))
@@ -63,26 +63,26 @@ def convert(slots: Slots, _occasion: Occasion) -> Answer | None:
     return Answer(f"{_phrase(*meant)} is {about}{_phrase(Amount(shown, target))}.")
 
 
-def measure(slots: Slots, occasion: Occasion) -> Answer | None:
+def measure(slots: Slots, context: SkillContext) -> Answer | None:
     """Convert for a question, which is about something else if the units do not go together: "how
     many bars in a minute".
     """
-    answer = convert(slots, occasion)
+    answer = convert(slots, context)
     return None if answer is None or answer.text.startswith(_CANNOT) else answer
 
 
-def into_other(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+def into_other(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
     """Convert to another unit; "in a week" is another amount."""
     if now["target"].startswith(("a ", "an ", "1 ")):
-        return convert_other(before, {"amount": now["target"]}, occasion)
+        return convert_other(before, {"amount": now["target"]}, context)
     return {**before, **now}
 
 
-def ask_target(slots: Slots, _occasion: Occasion) -> Answer | None:
+def ask_target(slots: Slots, _context: SkillContext) -> Answer | None:
     return Answer("Into what? Say, for example: kilometres.") if _amounts(slots["amount"]) else None
 
 
-def convert_other(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def convert_other(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     """Convert another number of the same unit, or another amount: "and 50?"."""
     if parse_number(now["amount"]) is None:
         return {**before, **now}
@@ -103,10 +103,10 @@ def _in_feet_and_inches(amounts: list[Amount]) -> Answer | None:
     return Answer(f"{_phrase(*amounts)} is about {_phrase(*parts)}.")
 
 
-def convert_tool(slots: Slots, occasion: Occasion) -> Answer | None:
+def convert_tool(slots: Slots, context: SkillContext) -> Answer | None:
     """Convert with number and unit apart, as a model gives them."""
     amount = canonical(f"{slots['quantity']} {slots['source']}")
-    return convert({"amount": amount, "target": canonical(slots["target"])}, occasion)
+    return convert({"amount": amount, "target": canonical(slots["target"])}, context)
 
 
 def prepare() -> None:

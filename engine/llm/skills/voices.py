@@ -1,6 +1,7 @@
 """Choose the voice that speaks.
 
-Invariant: ChooseVoice carries a name from Situation.voices whenever there are names to choose from.
+Invariant: ChooseVoice carries a name from AssistantState.voices whenever there are names to choose
+from.
 """
 
 import difflib
@@ -9,11 +10,11 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
-from engine.llm.base import ChooseVoice, Situation
+from engine.llm.base import AssistantState, ChooseVoice
 from engine.llm.skills.matching.canonical import without_courtesy
 from engine.llm.skills.matching.fillings import is_name, is_person
 from engine.llm.skills.matching.gist import ENGLISH
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, sentence
 from engine.llm.skills.matching.quantities import enumeration
 from engine.llm.skills.matching.repertoire import repertoire
 
@@ -33,11 +34,11 @@ _OF_VOICE = re.compile(
 )
 
 
-def choose_voice(slots: Slots, occasion: Occasion) -> Answer | None:
+def choose_voice(slots: Slots, context: SkillContext) -> Answer | None:
     wanted = without_courtesy(slots["name"].strip(" .!?,\"'\u201c\u201d")).removesuffix("'s")
     if not wanted or wanted.lower() in _NO_VOICES | _kind_words():
         return None
-    voices = occasion.situation().voices
+    voices = context.state().voices
     if not voices:
         return Answer(NO_OTHER)
     if name := _closest(wanted, voices):
@@ -52,7 +53,7 @@ def _kind_words() -> frozenset[str]:
     return frozenset(re.findall(r"[\w']+", said))
 
 
-def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
+def choose_possessed(slots: Slots, context: SkillContext) -> Answer | None:
     """Choose for "use Clara's voice": a known voice or a person's name; "a pirate voice" is left to
     a model.
     """
@@ -60,47 +61,47 @@ def choose_possessed(slots: Slots, occasion: Occasion) -> Answer | None:
     wanted = said.removesuffix("'s").removesuffix("s'")
     if not is_name(wanted.lower()) or wanted.lower().startswith(_NO_NAME):
         return None
-    voices = occasion.situation().voices
-    if not voices and "voice" in sentence(occasion):
+    voices = context.state().voices
+    if not voices and "voice" in sentence(context):
         return Answer(NO_OTHER)
     if name := _closest(wanted, voices):
         return _chosen(name)
     return _none_called(wanted, voices) if said != wanted else None
 
 
-def next_voice(_slots: Slots, occasion: Occasion, *, step: int = 1) -> Answer:
+def next_voice(_slots: Slots, context: SkillContext, *, step: int = 1) -> Answer:
     """Choose the voice after the current one, and after the last one the first; with `step` -1 the
     one before.
     """
-    situation = occasion.situation()
-    if len(situation.voices) < 2:
+    state = context.state()
+    if len(state.voices) < 2:
         return Answer(NO_OTHER)
-    at = situation.voices.index(situation.voice) if situation.voice in situation.voices else -1
-    return _chosen(situation.voices[(at + step) % len(situation.voices)])
+    at = state.voices.index(state.voice) if state.voice in state.voices else -1
+    return _chosen(state.voices[(at + step) % len(state.voices)])
 
 
-def previous_voice(_slots: Slots, occasion: Occasion) -> Answer:
+def previous_voice(_slots: Slots, context: SkillContext) -> Answer:
     """Choose the voice that spoke before this one, or, if there was none, the one before it in the
     list.
     """
-    before = occasion.situation().voice_before
-    if before in occasion.situation().voices:
+    before = context.state().voice_before
+    if before in context.state().voices:
         return _chosen(before)
-    return next_voice(_slots, occasion, step=-1)
+    return next_voice(_slots, context, step=-1)
 
 
-def list_voices(_slots: Slots, occasion: Occasion) -> Answer:
-    voices = occasion.situation().voices
+def list_voices(_slots: Slots, context: SkillContext) -> Answer:
+    voices = context.state().voices
     return Answer(_listed(voices) if voices else "I have only the one voice you hear.")
 
 
-def choose_kind(slots: Slots, occasion: Occasion) -> Answer | None:
+def choose_kind(slots: Slots, context: SkillContext) -> Answer | None:
     """Choose the next voice of a kind ("kind_1" to "kind_3", as in a description: "woman",
     "British"); None if this is not a kind of voice but, for example, a language.
     """
-    here, kinds = occasion.situation(), _kinds(slots)
+    here, kinds = context.state(), _kinds(slots)
     found = _voices_of(kinds, here)
-    said = sentence(occasion)
+    said = sentence(context)
     if (not found or ENGLISH in kinds or _OF_WINDOW.search(said)) and not _OF_VOICE.search(said):
         return None  # "speak German", "make it darker"
     if len(here.voices) < 2:
@@ -117,9 +118,9 @@ def choose_kind(slots: Slots, occasion: Occasion) -> Answer | None:
     return _chosen((later or others)[0])
 
 
-def list_kind(slots: Slots, occasion: Occasion) -> Answer:
+def list_kind(slots: Slots, context: SkillContext) -> Answer:
     """List the voices of a kind, for the question whether there are any."""
-    here, kinds = occasion.situation(), _kinds(slots)
+    here, kinds = context.state(), _kinds(slots)
     found = _voices_of(kinds, here)
     if not found:
         return Answer(f"I have no {_named(kinds)} voice. {_kinds_there(here)}")
@@ -130,7 +131,7 @@ def _kinds(slots: Slots) -> tuple[str, ...]:
     return tuple(value for name, value in sorted(slots.items()) if name.startswith("kind"))
 
 
-def _voices_of(kinds: tuple[str, ...], here: Situation) -> tuple[str, ...]:
+def _voices_of(kinds: tuple[str, ...], here: AssistantState) -> tuple[str, ...]:
     """Return the voices whose description has all these words, or one of their alternatives."""
     about = {name: f" {text} ".replace(",", " ") for name, text in (here.about or {}).items()}
     for options in _alternatives(kinds):
@@ -161,14 +162,14 @@ def kind_name(slots: Slots) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}" if name else ""
 
 
-def _kinds_there(here: Situation) -> str:
+def _kinds_there(here: AssistantState) -> str:
     """Return the beginnings of the descriptions: the kinds of voices."""
     people = dict.fromkeys(text.split(",")[0] for text in (here.about or {}).values() if text)
     return f"There is: {enumeration(tuple(people))}." if people else _listed(here.voices)
 
 
-def tell_voice(_slots: Slots, occasion: Occasion) -> Answer:
-    voice = occasion.situation().voice
+def tell_voice(_slots: Slots, context: SkillContext) -> Answer:
+    voice = context.state().voice
     return Answer(f"This is {voice}." if voice else "This is my built-in voice.")
 
 

@@ -8,7 +8,7 @@ import re
 
 from engine.llm.base import Action
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, sentence
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, sentence
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.settings import SettingKey
@@ -25,68 +25,68 @@ _LISTENING = (SettingKey.MUTED, SettingKey.HANDS_FREE)
 _IN_WINDOW = re.compile(r"\[([^]]*)\]")
 
 
-def page(occasion: Occasion, command: str, value: str = "") -> tuple[Action, ...]:
+def page(context: SkillContext, command: str, value: str = "") -> tuple[Action, ...]:
     """Return the action that opens a page; nothing without a window."""
-    return (UseWindow(command, value),) if occasion.situation().has_window else ()
+    return (UseWindow(command, value),) if context.state().has_window else ()
 
 
-def fitted(text: str, occasion: Occasion) -> str:
+def fitted(text: str, context: SkillContext) -> str:
     """Return the text of a skill's file; parts in [brackets] need a window."""
-    kept = r"\1" if occasion.situation().has_window else ""
+    kept = r"\1" if context.state().has_window else ""
     return " ".join(_IN_WINDOW.sub(kept, text).split())
 
 
-def run(slots: Slots, occasion: Occasion) -> Answer:
+def run(slots: Slots, context: SkillContext) -> Answer:
     """Let the window carry out `command` with `page` or `value`; say `say`, if it is not empty."""
-    if not occasion.situation().has_window:
+    if not context.state().has_window:
         return Answer(NO_WINDOW)
     value = slots.get("page", slots.get("value", ""))
     return Answer(slots.get("say", ""), (UseWindow(slots["command"], value),))
 
 
-def change(slots: Slots, occasion: Occasion) -> Answer:
+def change(slots: Slots, context: SkillContext) -> Answer:
     """Change the setting `key` to `value`."""
     key, value = slots["key"], slots["value"]
     of_window = key.startswith("window.") or key in _LISTENING
-    if of_window and not occasion.situation().has_window:
+    if of_window and not context.state().has_window:
         return Answer(NO_WINDOW)
     return Answer(slots["say"], (ChangeSetting(key, _SWITCHED.get(value, value)),))
 
 
-def ask_removal(_slots: Slots, occasion: Occasion) -> Answer:
-    return Answer(REMOVAL if occasion.situation().has_window else NO_WINDOW)
+def ask_removal(_slots: Slots, context: SkillContext) -> Answer:
+    return Answer(REMOVAL if context.state().has_window else NO_WINDOW)
 
 
-def other_theme(_slots: Slots, occasion: Occasion) -> Answer:
+def other_theme(_slots: Slots, context: SkillContext) -> Answer:
     """Switch from dark to light and back."""
-    theme = "light" if occasion.situation().settings.window.theme == "dark" else "dark"
+    theme = "light" if context.state().settings.window.theme == "dark" else "dark"
     return change(
-        {"key": SettingKey.THEME, "value": theme, "say": f"{theme.title()} it is."}, occasion
+        {"key": SettingKey.THEME, "value": theme, "say": f"{theme.title()} it is."}, context
     )
 
 
-def end(slots: Slots, occasion: Occasion) -> Answer | None:
+def end(slots: Slots, context: SkillContext) -> Answer | None:
     """End the program. Ask while a timer runs, and where the classifier found the intent
     ("indirect"). Recognisers write "quit" for "quiet": after speech that word alone stops the
     reply, and more words are asked about.
     """
-    here = occasion.situation()
-    spoken = occasion.history and occasion.history[-1].confidence < 1
+    here = context.state()
+    spoken = context.history and context.history[-1].confidence < 1
     if not here.has_window or "agreed" in slots:
-        return run({"command": "quit"}, occasion)
-    if spoken and len(sentence(occasion).split()) == 1:
+        return run({"command": "quit"}, context)
+    if spoken and len(sentence(context).split()) == 1:
         return None
     if any(not timer.rang for timer in here.timers):
         return Answer(TIMERS_QUESTION)
     if spoken or "indirect" in slots:
         return Answer(QUESTION)
-    return run({"command": "quit"}, occasion)
+    return run({"command": "quit"}, context)
 
 
-def find(slots: Slots, occasion: Occasion) -> Answer:
+def find(slots: Slots, context: SkillContext) -> Answer:
     """Search the saved conversations for `subject`."""
     found = {"command": "find", "value": slots["subject"], "say": "Here is what I find."}
-    return run(found, occasion)
+    return run(found, context)
 
 
 def is_subject(said: str) -> bool:

@@ -18,18 +18,18 @@ from typing import Protocol, runtime_checkable
 
 from engine.errors import LanguageModelError
 from engine.llm.base import (
+    AssistantState,
     Delta,
     Message,
     Remark,
     Retraction,
-    Situation,
     StillLoading,
     StopSpeaking,
     TextDelta,
     ThoughtDelta,
 )
 from engine.llm.history import ChatMessage, chat_messages, without_private
-from engine.llm.skills.matching.intent import Occasion
+from engine.llm.skills.matching.intent import SkillContext
 from engine.llm.skills.model import Skills, deltas
 from engine.llm.tools.toolbox import (
     ToolCall,
@@ -70,7 +70,7 @@ def reply(
     skills: Skills,
     system_prompt: str,
     history: Sequence[Message],
-    situation: Callable[[], Situation],
+    state: Callable[[], AssistantState],
     *,
     remote: bool = False,
 ) -> Generator[Delta, None, None]:
@@ -79,20 +79,20 @@ def reply(
     `stream` starts one completion of the messages it gets; if it is `remote`, on another computer,
     it gets nothing private. Raises LanguageModelError.
     """
-    answer = skills.certain_answer(history, situation)
+    answer = skills.certain_answer(history, state)
     if answer is not None:
         yield from deltas(answer)
         return
     messages = chat_messages(without_private(history) if remote else history, system_prompt)
-    yield from _Rounds(stream, skills.occasion(history, situation)).run(messages)
+    yield from _Rounds(stream, skills.context(history, state)).run(messages)
 
 
 class _Rounds:
     """The rounds of one reply: whether it has text yet, and since when."""
 
-    def __init__(self, stream: Stream, occasion: Occasion) -> None:
+    def __init__(self, stream: Stream, context: SkillContext) -> None:
         self._stream = stream
-        self._occasion = occasion
+        self._context = context
         self._said = False
         self._loading_told = False
         self._calls: list[ToolCall] = []
@@ -105,7 +105,7 @@ class _Rounds:
             yield from self._spoken(self._stream(messages))
             if not self._calls or round_number == MAX_TOOL_ROUNDS:
                 break
-            results = [run(call, self._occasion) for call in self._calls[:MAX_CALLS_A_ROUND]]
+            results = [run(call, self._context) for call in self._calls[:MAX_CALLS_A_ROUND]]
             for result in results:
                 yield from result.answer.actions
             if any(StopSpeaking() in result.answer.actions for result in results):

@@ -14,7 +14,7 @@ from typing import Any
 
 from engine.characters import join_surrogates
 from engine.llm.skills.matching.canonical import canonical
-from engine.llm.skills.matching.intent import Answer, Occasion, Tool
+from engine.llm.skills.matching.intent import Answer, SkillContext, Tool
 from engine.llm.skills.matching.repertoire import repertoire
 
 MAX_ARGUMENT_CHARS = 500
@@ -58,7 +58,7 @@ def schemas() -> tuple[ToolSchema, ...]:
     return tuple(_schema(tool) for tool in repertoire().tools)
 
 
-def run(call: ToolCall, occasion: Occasion) -> ToolResult:
+def run(call: ToolCall, context: SkillContext) -> ToolResult:
     tool = next((tool for tool in repertoire().tools if tool.name == call.name), None)
     if tool is None:
         return ToolResult(call, f"Error: there is no tool called {call.name!r}.")
@@ -71,7 +71,7 @@ def run(call: ToolCall, occasion: Occasion) -> ToolResult:
     slots = {name: arguments[name] for name in tool.parameters if name in arguments}
     if not tool.verbatim:
         slots = {name: canonical(value) for name, value in slots.items()}
-    answer = tool.respond(slots, occasion)
+    answer = tool.respond(slots, context)
     if answer is None:
         return ToolResult(call, "Error: the arguments were not understood.")
     return ToolResult(call, answer.text or "Done.", answer)

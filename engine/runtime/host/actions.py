@@ -11,11 +11,11 @@ from typing import assert_never
 from engine.errors import InvalidInput
 from engine.llm.base import (
     Action,
+    AssistantState,
     ChangeRate,
     ChangeVolume,
     ChooseVoice,
     RememberName,
-    Situation,
     StartTimer,
     StopSpeaking,
 )
@@ -44,7 +44,7 @@ class Actions:
     def __init__(self, timers: Timers, port: ConductorPort) -> None:
         self._timers = timers
         self._change = port.change
-        self._situation = port.situation
+        self._state = port.state
         self._emit, self._manage_models = port.emit, port.manage_models
         self._settings = port.settings
         self._applied: _Applied | None = None  # None = nothing to undo
@@ -68,17 +68,17 @@ class Actions:
             self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
                 self._applied.keys[action.key] = None
-        self._carry_out(action, self._situation())
+        self._carry_out(action, self._state())
 
-    def _carry_out(self, action: Action, situation: Situation) -> None:
+    def _carry_out(self, action: Action, state: AssistantState) -> None:
         match action:
             case ChangeRate():
-                self._change(SettingKey.RATE, _rate(action, situation.rate))
+                self._change(SettingKey.RATE, _rate(action, state.rate))
             case ChangeVolume(by, to):
-                wanted = to if to is not None else situation.volume + (by or 0.0)
+                wanted = to if to is not None else state.volume + (by or 0.0)
                 self._change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
             case ChooseVoice(name):
-                self._change(SettingKey.VOICE, _voice(name, situation.voices))
+                self._change(SettingKey.VOICE, _voice(name, state.voices))
             case StartTimer():
                 self._timers.start(action)
             case CancelTimers() | PauseTimers() | ExtendTimers():
@@ -106,7 +106,7 @@ class Actions:
         """Apply a wish spoken during a reply: about its pace, or to silence a ringing timer. It
         needs no reply. False for other speech. `turn` as in apply().
         """
-        wish = ring_wish(said, self._situation()) or pace_wish(said)
+        wish = ring_wish(said, self._state()) or pace_wish(said)
         if wish is None:
             return False
         before = self._settings().speech.rate
@@ -131,7 +131,7 @@ class Actions:
 
     def silences_ring(self, said: str) -> bool:
         """Return whether the words dismiss or snooze a ringing timer."""
-        return ring_wish(said, self._situation()) is not None
+        return ring_wish(said, self._state()) is not None
 
     def undo(self, turn: int) -> None:
         """The turn is not over and will be answered again: restore the state before its actions."""

@@ -6,7 +6,7 @@ Invariant: only for the conductor's own thread.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.llm.base import Situation
+from engine.llm.base import AssistantState
 from engine.messages.events import Event
 from engine.messages.models import ModelCommand
 from engine.runtime.turn.rules import Deciding
@@ -17,7 +17,7 @@ from engine.settings import Settings, Value
 class ConductorPort:
     """`emit` sends an event to the host. `change` changes a setting (InvalidInput if not allowed).
     `decide` passes a fact to the turn rules, `attend` updates the ears. `settings` returns those in
-    force, `situation` the state for the skills. `manage_models` gives the model manager a command.
+    force, `state` what the skills may see. `manage_models` gives the model manager a command.
     """
 
     emit: Callable[[Event], None]
@@ -25,5 +25,5 @@ class ConductorPort:
     decide: Callable[[Deciding], None]
     attend: Callable[[], None]
     settings: Callable[[], Settings]
-    situation: Callable[[], Situation]
+    state: Callable[[], AssistantState]
     manage_models: Callable[[ModelCommand], None]

@@ -70,7 +70,7 @@ class Status:
         return replace(read, advice=joined(advice), resembles=True, needs=needs)
 
     def learner_mb(self) -> int | None:
-        """As Situation.learner_mb; looks at the disk."""
+        """As AssistantState.learner_mb; looks at the disk."""
         return None if self._can_clone else pick.learner_mb()
 
     def to_open(self, part: Part, chosen: str, there: tuple[str, ...]) -> str | None:

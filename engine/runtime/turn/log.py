@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from engine.export.conversation import Conversation
-from engine.llm.base import Message, Role, Situation
+from engine.llm.base import AssistantState, Message, Role
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, TurnMetrics, WordReplayed
 from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
@@ -174,7 +174,7 @@ def as_messages(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Messa
 
 class TurnLog:
     """The records of this conversation, and its saved past. `keep` gets each turn when its question
-    is known and when it has ended; `situation` gives the voice and the rate of a reply.
+    is known and when it has ended; `state` gives the voice and the rate of a reply.
     """
 
     def __init__(
@@ -182,11 +182,11 @@ class TurnLog:
         clock: Callable[[], float] = time.monotonic,
         *,
         keep: Keep = lambda began, turn: None,
-        situation: Callable[[], Situation] = lambda: Situation(None, 1.0, "", ()),
+        state: Callable[[], AssistantState] = lambda: AssistantState(None, 1.0, "", ()),
     ) -> None:
         self._clock = clock
         self._keep = keep
-        self._situation = situation
+        self._state = state
         self._records: dict[int, TurnRecord] = {}  # in the order of their numbers
         self._past: Conversation | None = None  # None = it began in this log
         self._zero_at: float | None = None  # when it began, on the clock; None = it has not
@@ -327,7 +327,7 @@ class TurnLog:
         """Close the record; the heard part of the reply joins the history."""
         record = self.record(turn)
         if record.reply:
-            now = self._situation()
+            now = self._state()
             record.voice, record.rate = now.voice, now.rate
         ended = record.ended(ending)
         if record.replayed is not None:

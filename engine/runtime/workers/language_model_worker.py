@@ -17,13 +17,13 @@ from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.history.subject import written_title
 from engine.llm.base import (
+    AssistantState,
     Delta,
     LanguageModel,
     Message,
     Remark,
     Retraction,
     Role,
-    Situation,
     StillLoading,
     TextDelta,
     ThoughtDelta,
@@ -85,12 +85,12 @@ class LanguageModelWorker(Actor[Task]):
         factories: Factories,
         tell: Callable[[Fact | Event], None],
         say: Callable[[SpeechOrder], None],
-        situation: Callable[[], Situation],
+        state: Callable[[], AssistantState],
     ) -> None:
         super().__init__("language model", tell)
         self._factories = factories
         self._say = say
-        self._situation = situation
+        self._state = state
         self._model: LoadedPart[LanguageModelSettings, LanguageModel] = LoadedPart(
             Part.LANGUAGE_MODEL,
             tell,
@@ -181,7 +181,7 @@ class LanguageModelWorker(Actor[Task]):
         asked = (*history, Message(Role.USER, TITLE_WANTED))
         yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
         text, talk = "", [each.text for each in order.history]
-        with closing(model.reply(asked, self._situation)) as deltas:
+        with closing(model.reply(asked, self._state)) as deltas:
             for delta in islice(deltas, MOST_DELTAS):
                 text += delta.text if isinstance(delta, TextDelta) else ""
                 done, newline, _ = text.strip().rpartition("\n")
@@ -240,7 +240,7 @@ class LanguageModelWorker(Actor[Task]):
             )
         if reply.ending is not None:
             return
-        with closing(model.reply(reply.asked, self._situation)) as deltas:
+        with closing(model.reply(reply.asked, self._state)) as deltas:
             for delta in deltas:
                 yield delta
                 if isinstance(delta, Unanswered) and self._model.fault:

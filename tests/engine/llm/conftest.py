@@ -12,7 +12,7 @@ import gguf
 import numpy as np
 import pytest
 
-from engine.llm.base import Message, Role, Situation
+from engine.llm.base import AssistantState, Message, Role
 from engine.llm.servers import server
 from engine.llm.skills import Skills
 from engine.settings import LanguageModelSettings
@@ -140,8 +140,8 @@ def skills() -> Skills:
 
 
 @pytest.fixture
-def situation() -> Callable[[], Situation]:
-    here = Situation(rate=None, volume=0.5, voice="Anna", voices=("Anna",))
+def state() -> Callable[[], AssistantState]:
+    here = AssistantState(rate=None, volume=0.5, voice="Anna", voices=("Anna",))
     return lambda: here
 
 
@@ -174,14 +174,14 @@ def scripted():
 
 
 @pytest.fixture
-def reply_of(scripted, connect, asked, situation):
+def reply_of(scripted, connect, asked, state):
     """reply_of(answer...): the reply of a model whose server gives these answers; without any, it
     goes on with its script."""
     model = connect(scripted.address)
 
     def begin(*script):
         scripted.script = [*script] or scripted.script
-        return model.reply(asked, situation)
+        return model.reply(asked, state)
 
     return begin
 

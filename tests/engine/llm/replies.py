@@ -7,5 +7,5 @@ def text(deltas):
     return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
 
 
-def ask(model, asked, situation):
-    return list(model.reply(asked, situation))
+def ask(model, asked, state):
+    return list(model.reply(asked, state))

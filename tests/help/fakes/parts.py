@@ -14,7 +14,7 @@ from engine.audio.base import Pcm, Played
 from engine.audio.devices.portaudio import Devices
 from engine.audio.echo.canceller import Passthrough
 from engine.errors import DeviceError, ModelError
-from engine.llm.base import Delta, LanguageModelInfo, Message, Role, Situation, TextDelta
+from engine.llm.base import AssistantState, Delta, LanguageModelInfo, Message, Role, TextDelta
 from engine.messages.events import Event as EngineEvent
 from engine.runtime.factories import Factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
@@ -281,7 +281,7 @@ class FakeLanguageModel:
             yield
 
     def reply(
-        self, history: Sequence[Message], situation: Callable[[], Situation]
+        self, history: Sequence[Message], state: Callable[[], AssistantState]
     ) -> Generator[Delta, None, None]:
         said = [message for message in history if message.role is not Role.SYSTEM]
         self.histories.append(tuple(said))

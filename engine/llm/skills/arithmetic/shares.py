@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from engine.llm.skills.arithmetic.sums import without_currency, work_out
-from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, NotMeant, SkillContext, Slots
 from engine.llm.skills.matching.quantities import figure, number
 
 MOST_PEOPLE = 1000
@@ -27,14 +27,14 @@ class Amount:
         return f"{shown} {self.currency}".strip()
 
 
-def calculate_pair(slots: Slots, _occasion: Occasion) -> Answer | None:
+def calculate_pair(slots: Slots, _context: SkillContext) -> Answer | None:
     """Calculate with two numbers and one `operator`: "divide 20 by 4"."""
     values = [number(slots[side]) for side in ("left", "right")]
     left, right = (int(value) if value == int(value) else value for value in values)
     return work_out(f"{left} {slots['operator']} {right}")
 
 
-def percentage(slots: Slots, _occasion: Occasion) -> Answer | Slots:
+def percentage(slots: Slots, _context: SkillContext) -> Answer | Slots:
     """Answer "what percent of 80 is 20" and "20 is what percent of 80"."""
     whole, share = number(slots["whole"]), number(slots["share"])
     if whole == 0:
@@ -43,20 +43,20 @@ def percentage(slots: Slots, _occasion: Occasion) -> Answer | Slots:
     return {"share": figure(share), "percent": percent, "whole": figure(whole)}
 
 
-def tip(slots: Slots, _occasion: Occasion) -> Slots:
+def tip(slots: Slots, _context: SkillContext) -> Slots:
     bill, percent = _amount(slots["money"]), number(slots["percent"])
     extra = Amount(round(bill.count * percent / 100, 2), bill.currency)
     return {"tip": str(extra), "whole": str(Amount(bill.count + extra.count, bill.currency))}
 
 
-def bill_with_tip(before: Slots, now: Slots, _occasion: Occasion) -> Slots:
+def bill_with_tip(before: Slots, now: Slots, _context: SkillContext) -> Slots:
     """Return the amount to split after a tip was calculated."""
     bill = _amount(before["money"])
     whole = round(bill.count * (1 + number(before["percent"]) / 100), 2)
     return {"money": f"{whole} {bill.currency}".strip(), "people": now["people"]}
 
 
-def split(slots: Slots, _occasion: Occasion) -> Slots | None:
+def split(slots: Slots, _context: SkillContext) -> Slots | None:
     whole, people = _amount(slots["money"]), number(slots["people"])
     if people != int(people) or not 1 <= people <= MOST_PEOPLE:
         return None
@@ -65,13 +65,13 @@ def split(slots: Slots, _occasion: Occasion) -> Slots | None:
     return {"share": f"{'' if exact else 'about '}{share}"}
 
 
-def split_ways(slots: Slots, occasion: Occasion) -> Slots | None:
+def split_ways(slots: Slots, context: SkillContext) -> Slots | None:
     """Split "120 dollars 3" ways."""
     money, _, people = slots["parts"].strip().rpartition(" ")
-    return split({"money": money, "people": people}, occasion) if money else None
+    return split({"money": money, "people": people}, context) if money else None
 
 
-def remainder(slots: Slots, _occasion: Occasion) -> Answer | Slots:
+def remainder(slots: Slots, _context: SkillContext) -> Answer | Slots:
     left, right = number(slots["left"]), number(slots["right"])
     if right == 0:
         return Answer("I can't divide by zero. Nobody can.")

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer
 from engine.llm.skills.matching.quantities import (
     figure,
     joined_hundreds,
@@ -95,7 +95,7 @@ _CURRENCY = re.compile(
 _SIMPLE = re.compile(r"^-?\d+(?:\.\d+)?(?:\s*(?:\*\*|[+\-*/])\s*\d+(?:\.\d+)?){1,3}$")
 
 
-def calculate(slots: Slots, _occasion: Occasion) -> Answer | None:
+def calculate(slots: Slots, _context: SkillContext) -> Answer | None:
     """Answer a sum, also of money; None when the words are not a sum."""
     said, currency = without_currency(_words(slots))
     if len(said) > MAX_EXPRESSION_CHARS or currency is None:
@@ -141,9 +141,9 @@ def without_currency(said: str) -> tuple[str, str | None]:
     return bare, (None if len(kinds) > 1 else "".join(kinds))
 
 
-def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
+def round_last(slots: Slots, context: SkillContext) -> Answer | None:
     """Repeat the last answer with its last number rounded; None if that number has no decimals."""
-    match = _LAST_DECIMAL.match(last_answer(occasion))
+    match = _LAST_DECIMAL.match(last_answer(context))
     places = int(slots.get("places", "0"))
     if match is None:
         return None
@@ -152,7 +152,7 @@ def round_last(slots: Slots, occasion: Occasion) -> Answer | None:
     return Answer(f"{match['before']}about {figure(way / 10**places)}{match['after']}")
 
 
-def continue_sum(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def continue_sum(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     """Apply a follow-up such as "divided by 4" to the sum before it: its operator is `symbol`, the
     rest `more`.
     """
@@ -161,11 +161,11 @@ def continue_sum(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None
     return {"expression": f"({_words(before)}) {now['symbol']} {now.get('more', '')}".strip()}
 
 
-def rooted(before: Slots, _now: Slots, _occasion: Occasion) -> Slots | None:
+def rooted(before: Slots, _now: Slots, _context: SkillContext) -> Slots | None:
     return {"expression": f"square root of ({_words(before)})"}
 
 
-def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def other_percentage(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     """Calculate "and 30 percent?" after "20 percent of 80"."""
     percent = rf"{_NUMBER} percent"
     expression = _words(before)
@@ -174,7 +174,7 @@ def other_percentage(before: Slots, now: Slots, _occasion: Occasion) -> Slots | 
     return {"expression": re.sub(percent, f"{now['more']} percent", expression)}
 
 
-def other_whole(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def other_whole(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     """Calculate "and of 50?" after "20 percent of 80"."""
     share, of, _ = _words(before).rpartition(" of ")
     return {"expression": f"{share} of {now['more']}"} if of else None

@@ -14,7 +14,7 @@ from pathlib import Path
 from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from engine.llm.skills.clock.hours import clock_face, parse_moment
-from engine.llm.skills.matching.intent import Answer, NotMeant, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, NotMeant, SkillContext, Slots
 from engine.llm.skills.matching.quantities import duration_phrase
 from engine.resources import table
 
@@ -32,20 +32,20 @@ _ABBREVIATED = re.compile(r"^(?:utc|gmt|nyc|la|uk|bst|cet|ist|jst|[ecmp][sd]t)$"
 _REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Pacific")
 
 
-def time_there(slots: Slots, occasion: Occasion) -> Slots:
+def time_there(slots: Slots, context: SkillContext) -> Slots:
     place = slots["place"].strip()
-    here = occasion.now().astimezone()
+    here = context.now().astimezone()
     there = here.astimezone(_zone(place))
     days = (there.date() - here.date()).days
     day = {1: " tomorrow", -1: " yesterday"}.get(days, "")
     return {"where": _titled(place), "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def time_zone(slots: Slots, occasion: Occasion) -> Slots:
+def time_zone(slots: Slots, context: SkillContext) -> Slots:
     """Return the difference of a place's clock from UTC, and the short name of its zone if it has
     one.
     """
-    there = occasion.now().astimezone(_zone(slots["place"].strip()))
+    there = context.now().astimezone(_zone(slots["place"].strip()))
     short = f"{there.tzname()}, " if (there.tzname() or "").isalpha() else ""
     name = _titled(slots["place"].strip().removesuffix("'s"))
     seconds = (there.utcoffset() or timedelta()).total_seconds()
@@ -53,9 +53,9 @@ def time_zone(slots: Slots, occasion: Occasion) -> Slots:
     return {"where": name, "zone": short + (offset if seconds else "the same time as UTC")}
 
 
-def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
+def convert_time(slots: Slots, context: SkillContext) -> Slots | None:
     """Convert a time of day from one place to another; without a place, it is here."""
-    moment = parse_moment(slots["moment"], occasion.now())
+    moment = parse_moment(slots["moment"], context.now())
     places = [slots.get(name, "here").strip() for name in ("first", "second")]
     zones = [None if place == "here" else _zone(place) for place in places]
     if moment is None:
@@ -67,10 +67,10 @@ def convert_time(slots: Slots, occasion: Occasion) -> Slots | None:
     return {"where": where, "time": f"{clock_face(there.hour, there.minute)}{day}"}
 
 
-def tell_difference(slots: Slots, occasion: Occasion) -> Answer:
+def tell_difference(slots: Slots, context: SkillContext) -> Answer:
     first, second = (slots[name].strip() for name in ("first", "second"))
     zones = [None if place == "here" else _zone(place) for place in (first, second)]
-    here = occasion.now().astimezone()
+    here = context.now().astimezone()
     left, right = (here.astimezone(zone).utcoffset() or timedelta() for zone in zones)
     if left == right:
         return Answer("They have the same time.")

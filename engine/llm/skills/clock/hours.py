@@ -1,7 +1,7 @@
 """The time here now, earlier and later, and times of day as people say them: "7 am", "half past 7
 tomorrow", "friday at noon", "8 tonight".
 
-Invariant: the time comes from the occasion's clock. Parsing takes canonical text and gives a moment
+Invariant: the time comes from the context's clock. Parsing takes canonical text and gives a moment
 that is still to come, or None if any part of the text is not a time of day. Without "am" or "pm"
 the next such time is meant; on a later day, the one between 7 in the morning and 6 in the evening.
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 
 from engine.llm.skills.clock.days import WEEKDAYS, date_phrase, day_named
-from engine.llm.skills.matching.intent import Occasion, Slots
+from engine.llm.skills.matching.intent import SkillContext, Slots
 from engine.llm.skills.matching.quantities import duration, duration_phrase
 
 _PART = (
@@ -51,22 +51,22 @@ def local_now() -> datetime:
     return datetime.now()
 
 
-def time_now(_slots: Slots, occasion: Occasion) -> Slots:
-    return {"time": clock_face(occasion.now().hour, occasion.now().minute)}
+def time_now(_slots: Slots, context: SkillContext) -> Slots:
+    return {"time": clock_face(context.now().hour, context.now().minute)}
 
 
-def time_away(slots: Slots, occasion: Occasion) -> Slots | None:
+def time_away(slots: Slots, context: SkillContext) -> Slots | None:
     """Return the time a duration after now, or before it, as `side` says."""
     seconds = duration(slots["duration"])
     if seconds > _FARTHEST_S:
         return None
-    then = moment_after(occasion.now(), seconds if slots["side"] == "after" else -seconds)
+    then = moment_after(context.now(), seconds if slots["side"] == "after" else -seconds)
     return {"time": clock_face(then.hour, then.minute)}
 
 
-def time_until(slots: Slots, occasion: Occasion) -> Slots | None:
+def time_until(slots: Slots, context: SkillContext) -> Slots | None:
     """Return the duration until a time of day, to the minute."""
-    now = occasion.now()
+    now = context.now()
     said = slots["moment"].strip()
     moment = parse_moment("midnight" if said == "tomorrow" else said, now)
     if moment is None:

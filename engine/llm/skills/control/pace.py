@@ -5,7 +5,7 @@ spoken in the new way.
 """
 
 from engine.llm.base import ChangeRate
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import figure, number
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
@@ -16,9 +16,9 @@ _COMMON = 4.0  # SPS, where no rate is set
 _STEPS = {"a step": STEP, "a bit": BIT, "a lot": LOT}
 
 
-def change_rate(slots: Slots, occasion: Occasion) -> Answer:
+def change_rate(slots: Slots, context: SkillContext) -> Answer:
     """Speak `much` ("a step", "a bit", "a lot") faster or slower, as `way` says."""
-    rate, faster = occasion.situation().rate, slots["way"] == "faster"
+    rate, faster = context.state().rate, slots["way"] == "faster"
     if rate is not None and faster and rate >= FASTEST - NEARLY:
         return Answer("I can't speak any faster.")
     if rate is not None and not faster and rate <= SLOWEST + NEARLY:
@@ -27,7 +27,7 @@ def change_rate(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"Speaking {slots['way']}.", (ChangeRate(by=by if faster else -by),))
 
 
-def set_rate(slots: Slots, _occasion: Occasion) -> Answer:
+def set_rate(slots: Slots, _context: SkillContext) -> Answer:
     rate = number(slots["rate"])
     if not SLOWEST <= rate <= FASTEST:
         return Answer(
@@ -37,34 +37,34 @@ def set_rate(slots: Slots, _occasion: Occasion) -> Answer:
     return Answer(f"Speaking at {figure(rate)} {unit} per second.", (ChangeRate(to=rate),))
 
 
-def speak_at_end(slots: Slots, _occasion: Occasion) -> Answer:
+def speak_at_end(slots: Slots, _context: SkillContext) -> Answer:
     """Speak at the `end` of the range: as "fast" or as "slowly" as possible."""
     rate = FASTEST if slots["end"] == "fast" else SLOWEST
     return Answer(f"As {slots['end']} as I can.", (ChangeRate(to=rate),))
 
 
-def scale_rate(slots: Slots, occasion: Occasion) -> Answer:
+def scale_rate(slots: Slots, context: SkillContext) -> Answer:
     """Multiply the pace by `factor`; a usual pace stands for the voice's own."""
     factor = float(slots["factor"])
-    rate = min(FASTEST, max(SLOWEST, factor * (occasion.situation().rate or _COMMON)))
+    rate = min(FASTEST, max(SLOWEST, factor * (context.state().rate or _COMMON)))
     said = "Speaking faster." if factor > 1 else "Speaking slower."
     return Answer(said, (ChangeRate(to=round(rate, 1)),))
 
 
-def own_pace(_slots: Slots, _occasion: Occasion) -> Answer:
+def own_pace(_slots: Slots, _context: SkillContext) -> Answer:
     return Answer("Back to my own pace.", (ChangeRate(),))
 
 
-def tell_rate(_slots: Slots, occasion: Occasion) -> Answer:
-    rate = occasion.situation().rate
+def tell_rate(_slots: Slots, context: SkillContext) -> Answer:
+    rate = context.state().rate
     if rate is None:
         return Answer("I'm speaking at my own pace.")
     return Answer(f"I'm speaking at {figure(round(rate, 1))} syllables per second.")
 
 
-def set_pace(slots: Slots, occasion: Occasion) -> Answer:
+def set_pace(slots: Slots, context: SkillContext) -> Answer:
     """Set the pace for a language model: "faster", "slower", "normal" or a rate."""
     pace = slots["pace"].strip().lower()
     if pace in {"faster", "slower"}:
-        return change_rate({"way": pace, "much": "a step"}, occasion)
-    return own_pace(slots, occasion) if pace == "normal" else set_rate({"rate": pace}, occasion)
+        return change_rate({"way": pace, "much": "a step"}, context)
+    return own_pace(slots, context) if pace == "normal" else set_rate({"rate": pace}, context)

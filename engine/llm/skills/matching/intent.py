@@ -1,7 +1,7 @@
 """What a skill consists of: intents it understands, tools it offers to a model, answers it gives.
 
-Invariant: a skill sees the world only through Occasion; it reads no clock and keeps no state, so
-the same words on the same occasion get the same answer.
+Invariant: a skill sees the world only through its SkillContext; it reads no clock and keeps no
+state, so the same words in the same context get the same answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from pathlib import Path
 from random import randint
 from typing import Final
 
-from engine.llm.base import Action, Message, Role, Situation
+from engine.llm.base import Action, AssistantState, Message, Role
 
 Slots = Mapping[str, str]
 PRECEDENCE: Final = 50  # of a skill that names none: after those for a purpose, before small talk
@@ -31,26 +31,26 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Occasion:
-    """What a skill may look at while answering. `situation` is called only when a skill needs it;
-    `history` ends with the user's message being answered.
+class SkillContext:
+    """The world as a skill may see it. `state` is called only when a skill needs it; `history` ends
+    with the user's message that is answered.
     """
 
     now: Callable[[], datetime]
-    situation: Callable[[], Situation]
+    state: Callable[[], AssistantState]
     documents: Path
     history: Sequence[Message] = ()
     draw: Callable[[int, int], int] = randint  # a whole number in a range, both ends included
 
 
-def sentence(occasion: Occasion) -> str:
+def sentence(context: SkillContext) -> str:
     """Return the user's sentence in its original form; empty if there is none."""
-    return occasion.history[-1].text if occasion.history else ""
+    return context.history[-1].text if context.history else ""
 
 
-def last_answer(occasion: Occasion) -> str:
+def last_answer(context: SkillContext) -> str:
     """The part of the assistant's last answer that was heard; empty when it was silent."""
-    before = occasion.history[:-1]
+    before = context.history[:-1]
     return before[-1].text if before and before[-1].role is Role.ASSISTANT else ""
 
 
@@ -58,9 +58,9 @@ class NotMeant(Exception):
     """A sentence only looked right and means something else: its slots hold no such values."""
 
 
-Responder = Callable[[Slots, Occasion], Answer | None]
+Responder = Callable[[Slots, SkillContext], Answer | None]
 # Slots of the previous sentence and of this one, as one; None where they do not go together.
-Combine = Callable[[Slots, Slots, Occasion], Slots | None]
+Combine = Callable[[Slots, Slots, SkillContext], Slots | None]
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Intent:
     aside: bool = False
 
 
-def joined(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def joined(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     """The slots of the previous sentence, replaced where this one names new values."""
     return {**before, **now}
 

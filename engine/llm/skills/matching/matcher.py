@@ -22,7 +22,7 @@ from engine.llm.skills.matching.intent import (
     Answer,
     FollowUp,
     Intent,
-    Occasion,
+    SkillContext,
     Slots,
     last_answer,
     sentence,
@@ -81,38 +81,40 @@ class Matcher:
         for templates in (self._verbatim, self._canonical):
             list(templates.matches("what"))
 
-    def answer(self, text: str, occasion: Occasion, *, certain_only: bool) -> Answer | None:
+    def answer(self, text: str, context: SkillContext, *, certain_only: bool) -> Answer | None:
         """Return the answer of the first skill that understands the text; None if no skill does."""
-        understood = self.understand(text, occasion, certain_only=certain_only)
+        understood = self.understand(text, context, certain_only=certain_only)
         return understood.answer if understood else None
 
     def understand(
-        self, text: str, occasion: Occasion, *, certain_only: bool
+        self, text: str, context: SkillContext, *, certain_only: bool
     ) -> Understanding | None:
         """Return the meaning of the text as a follow-up, or else on its own; None when no skill
         understands it. The text without "um" and the like is tried first.
         """
-        spoken = (self._interpret(each, occasion, certain_only) for each in _versions(text))
+        spoken = (self._interpret(each, context, certain_only) for each in _versions(text))
         return next(filter(None, spoken), None)
 
-    def _interpret(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
-        followed = self._follow(text, occasion, certain_only)
+    def _interpret(
+        self, text: str, context: SkillContext, certain_only: bool
+    ) -> Understanding | None:
+        followed = self._follow(text, context, certain_only)
         if followed is None:
-            return self._alone(text, occasion, certain_only)
+            return self._alone(text, context, certain_only)
         if self._fits.keys().isdisjoint(followed.slots):
             return followed
-        return self._alone(text, occasion, certain_only=True) or followed
+        return self._alone(text, context, certain_only=True) or followed
 
-    def _alone(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
-        for intent, slots in self._matches(text, occasion, certain_only):
-            if self._fit(slots, occasion):
-                answer = intent.respond(slots, occasion)
+    def _alone(self, text: str, context: SkillContext, certain_only: bool) -> Understanding | None:
+        for intent, slots in self._matches(text, context, certain_only):
+            if self._fit(slots, context):
+                answer = intent.respond(slots, context)
                 if answer is not None:
                     return Understanding(intent, slots, answer)
         return None
 
     def _matches(
-        self, text: str, occasion: Occasion, certain_only: bool
+        self, text: str, context: SkillContext, certain_only: bool
     ) -> Iterator[tuple[Intent, Slots]]:
         """Yield the certain matches of templates, then the meaning that the classifier is sure of,
         then the uncertain matches.
@@ -126,26 +128,26 @@ class Matcher:
                 yield intent, slots
             else:
                 uncertain.append((intent, slots))
-        for meaning in meanings(text, occasion.situation().voices):
+        for meaning in meanings(text, context.state().voices):
             intent = self._by_name[meaning.intent]
             if meaning.probability >= SURE and (intent.certain or not certain_only):
                 yield intent, meaning.slots
         if not certain_only:
             yield from uncertain
 
-    def _follow(self, text: str, occasion: Occasion, certain_only: bool) -> Understanding | None:
+    def _follow(self, text: str, context: SkillContext, certain_only: bool) -> Understanding | None:
         """The text as a follow-up to earlier sentences, back to the last one that stands on its
         own.
         """
         if len(text.split()) > MAX_FOLLOW_UP_WORDS:
             return None
-        meant, since = self._beginning(occasion, certain_only)
+        meant, since = self._beginning(context, certain_only)
         for each in reversed(since):
             if meant is None:
                 return None
-            said = without_fillers(each.history[-1].text) if each is not occasion else text
+            said = without_fillers(each.history[-1].text) if each is not context else text
             now = self._as_follow_up(said, meant, each)
-            if each is occasion:
+            if each is context:
                 return now
             now = now or self._alone(said, each, certain_only)
             if now is None or not now.intent.aside:
@@ -153,16 +155,16 @@ class Matcher:
         return None
 
     def _beginning(
-        self, occasion: Occasion, certain_only: bool
-    ) -> tuple[Understanding | None, list[Occasion]]:
-        """The last earlier sentence that stands on its own, and the occasions since then, newest
+        self, context: SkillContext, certain_only: bool
+    ) -> tuple[Understanding | None, list[SkillContext]]:
+        """The last earlier sentence that stands on its own, and the contexts since then, newest
         first.
         """
-        since = [occasion]
-        before = occasion.history[:-1]
+        since = [context]
+        before = context.history[:-1]
         said_at = [at for at, message in enumerate(before) if message.role is Role.USER]
         for at in said_at[:-MAX_BACK:-1]:
-            earlier = replace(occasion, history=before[: at + 1])
+            earlier = replace(context, history=before[: at + 1])
             said = without_fillers(before[at].text)
             if not _GOES_ON.match(said):
                 meant = self._alone(said, earlier, certain_only)
@@ -172,14 +174,14 @@ class Matcher:
         return None, since
 
     def _as_follow_up(
-        self, text: str, before: Understanding, occasion: Occasion
+        self, text: str, before: Understanding, context: SkillContext
     ) -> Understanding | None:
         if len(text.split()) > MAX_FOLLOW_UP_WORDS:
             return None
         # As it was said, and then what it corrects.
         for said in dict.fromkeys((text.strip(), _CORRECTION.sub("", text.strip()))):
             for follow_up, slots in self._follow_ups(before.intent.name, said):
-                asked = self._asked(follow_up, before, slots, occasion)
+                asked = self._asked(follow_up, before, slots, context)
                 if asked is not None:
                     return asked
         return None
@@ -199,23 +201,23 @@ class Matcher:
         yield from others.matches(canonical(_MISHEARD_AND.sub("and ", text)))
 
     def _asked(
-        self, follow_up: FollowUp, before: Understanding, said: Slots, occasion: Occasion
+        self, follow_up: FollowUp, before: Understanding, said: Slots, context: SkillContext
     ) -> Understanding | None:
         """The answer to a follow-up; None when it does not follow that sentence."""
-        answered = last_answer(occasion).startswith(follow_up.answered)
-        if not answered or not self._fit(said, occasion):
+        answered = last_answer(context).startswith(follow_up.answered)
+        if not answered or not self._fit(said, context):
             return None
         intent = self._by_name[follow_up.asks] if follow_up.asks else before.intent
-        slots = follow_up.combine(before.slots, said, occasion)
-        answer = intent.respond(slots, occasion) if slots is not None else None
+        slots = follow_up.combine(before.slots, said, context)
+        answer = intent.respond(slots, context) if slots is not None else None
         return None if slots is None or answer is None else Understanding(intent, slots, answer)
 
-    def _fit(self, slots: Slots, occasion: Occasion) -> bool:
+    def _fit(self, slots: Slots, context: SkillContext) -> bool:
         """Return whether every open slot has an allowed filling, and the sentence has no words
         besides.
         """
         free = [name for name in slots if name in self._fits]
-        several = bool(free) and has_several_sentences(without_fillers(sentence(occasion)))
+        several = bool(free) and has_several_sentences(without_fillers(sentence(context)))
         return not several and all(self._fits[name](slots[name]) for name in free)
 
 

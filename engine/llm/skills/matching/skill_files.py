@@ -39,9 +39,9 @@ from engine.llm.skills.matching.intent import (
     FollowUp,
     Intent,
     NotMeant,
-    Occasion,
     Responder,
     Skill,
+    SkillContext,
     Slots,
     Tool,
     last_answer,
@@ -179,36 +179,36 @@ def _responder(entry: dict[str, Any], function: Callable[[str], Responder]) -> R
     return partial(_said, answers)
 
 
-def _said(answers: tuple[str, ...], slots: Slots, occasion: Occasion) -> Answer:
+def _said(answers: tuple[str, ...], slots: Slots, context: SkillContext) -> Answer:
     """Return one of the answers with its slots filled in, but not the last one that was given."""
     texts = [answer.format_map(slots) for answer in answers]
-    others = [text for text in texts if text != last_answer(occasion)] or texts
-    return Answer(others[occasion.draw(1, len(others)) - 1] if len(others) > 1 else others[0])
+    others = [text for text in texts if text != last_answer(context)] or texts
+    return Answer(others[context.draw(1, len(others)) - 1] if len(others) > 1 else others[0])
 
 
 def _responded(
-    respond: Callable[[Slots, Occasion], Answer | Slots | None],
+    respond: Callable[[Slots, SkillContext], Answer | Slots | None],
     constants: Slots,
     answers: tuple[str, ...],
     slots: Slots,
-    occasion: Occasion,
+    context: SkillContext,
 ) -> Answer | None:
     given = {**slots, **constants}
     try:
-        found = respond(given, occasion)
+        found = respond(given, context)
     except NotMeant:
         return None
     if found is None or isinstance(found, Answer):
         return found
     assert answers, "a function that gives values needs an answer to put them in"
-    return _said(answers, {**given, **found}, occasion)
+    return _said(answers, {**given, **found}, context)
 
 
 def _combined(
-    combine: Combine, constants: Slots, before: Slots, now: Slots, occasion: Occasion
+    combine: Combine, constants: Slots, before: Slots, now: Slots, context: SkillContext
 ) -> Slots | None:
     try:
-        return combine(before, {**now, **constants}, occasion)
+        return combine(before, {**now, **constants}, context)
     except NotMeant:
         return None
 

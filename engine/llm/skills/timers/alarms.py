@@ -15,7 +15,7 @@ from engine.llm.skills.clock.hours import (
     parse_moment,
     seconds_until,
 )
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots, last_answer
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer
 from engine.llm.skills.matching.quantities import enumeration, parse_duration
 from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
@@ -32,37 +32,37 @@ _DAY_ALONE = re.compile(
 _PART_OF_DAY = re.compile(r"'s$| (?:morning|afternoon|evening|night)$")
 
 
-def set_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
-    moment = parse_moment(slots["moment"], occasion.now(), morning=EARLIEST)
+def set_alarm(slots: Slots, context: SkillContext) -> Answer | None:
+    moment = parse_moment(slots["moment"], context.now(), morning=EARLIEST)
     if moment is None:  # "in 20 minutes", "an alarm for an hour from now"
         said = re.sub(r"^(?:in|after) | from$| from now$", "", slots["moment"].strip())
         seconds = parse_duration(said)
         if seconds is not None and seconds <= MAX_TIMER_S:
-            moment = moment_after(occasion.now(), seconds)
+            moment = moment_after(context.now(), seconds)
     if moment is None:
         known = _DAY_ALONE.match(slots["moment"].strip())
-        return ask_alarm_time(slots, occasion) if known else None
+        return ask_alarm_time(slots, context) if known else None
     label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
-    seconds = seconds_until(moment, occasion.now())
+    seconds = seconds_until(moment, context.now())
     return Answer(
-        f"Alarm set for {moment_phrase(moment, occasion.now())}.",
+        f"Alarm set for {moment_phrase(moment, context.now())}.",
         (StartTimer(seconds, label, "This is your alarm.", TimerKind.ALARM, by_clock=True),),
     )
 
 
-def wake(slots: Slots, occasion: Occasion) -> Answer | None:
+def wake(slots: Slots, context: SkillContext) -> Answer | None:
     """Set an alarm. "wake me" means the morning, unless the sentence says otherwise."""
     moment = slots["moment"]
     said = (f"in the morning {moment}", f"{moment} in the morning", moment)
-    answers = (set_alarm({"moment": each}, occasion) for each in said)
+    answers = (set_alarm({"moment": each}, context) for each in said)
     return next(filter(None, answers), None)
 
 
-def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
+def move_alarm(slots: Slots, context: SkillContext) -> Answer | None:
     """Set an alarm in the place of the newest; if the alarm to move is named, it must be the only
     one.
     """
-    alarms, answer = running(occasion, TimerKind.ALARM), set_alarm(slots, occasion)
+    alarms, answer = running(context, TimerKind.ALARM), set_alarm(slots, context)
     if answer is not None and "after" not in slots and len(alarms) != 1:
         return None if alarms else Answer("There is no alarm set.")
     if answer is None or not alarms:
@@ -71,29 +71,29 @@ def move_alarm(slots: Slots, occasion: Occasion) -> Answer | None:
     return replace(answer, actions=(cancel, *answer.actions))
 
 
-def another_moment(before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+def another_moment(before: Slots, now: Slots, context: SkillContext) -> Slots | None:
     """Return another time of the same half of the day, or the missing part of the time: "in the
     evening", "half past".
     """
-    said, answer = now["moment"], last_answer(occasion)
+    said, answer = now["moment"], last_answer(context)
     half = [f"{said} {each.lower()}" for each in ("AM", "PM") if f" {each}" in answer]
     both = (f"{before['moment']} {said}", f"{said} {before['moment']}")
     readings = (*half, said, *both) if half else (*both, said)
     for reading in readings:
-        if parse_moment(reading, occasion.now()) is not None:
+        if parse_moment(reading, context.now()) is not None:
             return {"moment": reading, "after": before["moment"]}
     return None
 
 
-def ask_alarm_time(_slots: Slots, _occasion: Occasion) -> Answer:
+def ask_alarm_time(_slots: Slots, _context: SkillContext) -> Answer:
     return Answer("For when? Say, for example: seven in the morning.")
 
 
-def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
+def cancel_alarms(slots: Slots, context: SkillContext) -> Answer | None:
     """Cancel the alarm at that time, or the only one; ask which if there are several."""
-    alarms: tuple[Timer, ...] | None = running(occasion, TimerKind.ALARM)
+    alarms: tuple[Timer, ...] | None = running(context, TimerKind.ALARM)
     if "moment" in slots:
-        alarms = alarms_at(slots["moment"], occasion)
+        alarms = alarms_at(slots["moment"], context)
     if alarms is None:
         return None
     if not alarms and "moment" in slots:
@@ -104,9 +104,9 @@ def cancel_alarms(slots: Slots, occasion: Occasion) -> Answer | None:
     return cancelled(alarms, TimerKind.ALARM)
 
 
-def alarms_at(when: str, occasion: Occasion) -> tuple[Timer, ...] | None:
+def alarms_at(when: str, context: SkillContext) -> tuple[Timer, ...] | None:
     """Return the alarms at a time of day, or on a day; None when neither is named."""
-    now, alarms = occasion.now(), running(occasion, TimerKind.ALARM)
+    now, alarms = context.now(), running(context, TimerKind.ALARM)
     if moment := parse_moment(when, now):
         label = f"{clock_face(moment.hour, moment.minute)} {ALARM}"
         other = label.replace("AM", "PM") if "AM" in label else label.replace("PM", "AM")

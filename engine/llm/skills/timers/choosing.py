@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from engine.llm.base import Timer
 from engine.llm.skills.matching.fillings import is_name
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.messages.timers import CancelTimers, TimerKind
 
@@ -46,17 +46,17 @@ def is_label(said: str) -> bool:
     return is_name(label) and label[:1].isalpha() and not _NO_LABEL_AT_END.search(label)
 
 
-def running(occasion: Occasion, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:
+def running(context: SkillContext, kind: TimerKind = TimerKind.TIMER) -> tuple[Timer, ...]:
     """Return the timers that have not rung yet."""
-    timers = occasion.situation().timers
+    timers = context.state().timers
     return tuple(timer for timer in timers if timer.kind is kind and not timer.rang)
 
 
-def meant(slots: Slots, occasion: Occasion) -> tuple[Timer, ...] | Answer:
+def meant(slots: Slots, context: SkillContext) -> tuple[Timer, ...] | Answer:
     """Return the timers that are meant; if there is none or it is not clear, the answer to give
     instead.
     """
-    timers = running(occasion)
+    timers = running(context)
     said = slots.get("label", "").strip()
     if not timers:
         return Answer(NONE_RUNNING)

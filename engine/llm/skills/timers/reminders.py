@@ -11,7 +11,7 @@ from engine.llm.base import StartTimer
 from engine.llm.skills.clock.days import day_named
 from engine.llm.skills.clock.hours import moment_phrase, next_showing, parse_moment, seconds_until
 from engine.llm.skills.matching.fillings import is_clause, is_name, is_task
-from engine.llm.skills.matching.intent import Answer, Occasion, Slots
+from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, enumeration, parse_duration
 from engine.llm.skills.timers.choosing import cancelled, newest_of, running
 from engine.llm.skills.timers.setting import MAX_TIMER_S
@@ -44,7 +44,7 @@ _ON_A_LIST = re.compile(r" (?:on|to) (?:my|the) (?:[\w-]+ ){0,2}list$")
 _SOON = re.compile(r" (?:in a ?(?:bit|while|moment)|later(?: on)?|soon|some ?time)$")
 
 
-def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
+def remind_in(slots: Slots, _context: SkillContext) -> Answer | None:
     seconds = parse_duration(slots["duration"])
     if seconds is None:
         return None
@@ -53,8 +53,8 @@ def remind_in(slots: Slots, _occasion: Occasion) -> Answer | None:
     return _remind(f"in {duration_phrase(seconds)}", seconds, slots["task"])
 
 
-def remind_at(slots: Slots, occasion: Occasion) -> Answer | None:
-    now = occasion.now()
+def remind_at(slots: Slots, context: SkillContext) -> Answer | None:
+    now = context.now()
     moment = parse_moment(slots["moment"], now) or _that_day(slots["moment"], now)
     if moment is None:
         return None
@@ -69,65 +69,65 @@ def _remind(when: str, seconds: float, task: str, *, by_clock: bool = False) -> 
     return Answer(f"I'll remind you {when} to {task}.", (reminder,))
 
 
-def remind_of_errand(slots: Slots, occasion: Occasion) -> Answer | None:
+def remind_of_errand(slots: Slots, context: SkillContext) -> Answer | None:
     """Set a reminder for a task followed by a time: "buy milk tomorrow at 8"."""
     words = slots["errand"].split()
     for at in range(1, len(words)):
         errand = {"task": " ".join(words[:at]), "when": " ".join(words[at:])}
         is_whole = is_task(errand["task"]) and not _DAY_AT_END.search(errand["task"])
         is_errand = is_whole and _WHEN.match(errand["when"])
-        if answer := remind_at_or_in(errand, occasion) if is_errand else None:
+        if answer := remind_at_or_in(errand, context) if is_errand else None:
             return answer
     return None
 
 
-def ask_when(slots: Slots, _occasion: Occasion) -> Answer | None:
+def ask_when(slots: Slots, _context: SkillContext) -> Answer | None:
     if _HAS_TIME.search(slots["task"]) or _ON_A_LIST.search(slots["task"]):
         return None
     task = _in_second_person(_SOON.sub("", slots["task"].strip()))
     return Answer(f"When shall I remind you to {task}? Say, for example: in ten minutes.")
 
 
-def ask_when_about(slots: Slots, occasion: Occasion) -> Answer | None:
+def ask_when_about(slots: Slots, context: SkillContext) -> Answer | None:
     """Ask for the time of "remind me about the meeting [on friday]"; "about that" is left to a
     model.
     """
-    if answer := remind_of_errand({"errand": _about(slots["matter"])}, occasion):
+    if answer := remind_of_errand({"errand": _about(slots["matter"])}, context):
         return answer
     mine = _MINE.search(slots["matter"]) and is_name(slots["matter"])
-    return ask_when({"task": _about(slots["matter"])}, occasion) if mine else None
+    return ask_when({"task": _about(slots["matter"])}, context) if mine else None
 
 
-def ask_what(slots: Slots, occasion: Occasion) -> Answer | None:
-    now, said = occasion.now(), slots.get("moment", "")
+def ask_what(slots: Slots, context: SkillContext) -> Answer | None:
+    now, said = context.now(), slots.get("moment", "")
     if said and not (parse_moment(said, now) or _that_day(said, now)):
         return None
     return Answer("What shall I remind you to do?")
 
 
-def remind_at_or_in(slots: Slots, occasion: Occasion) -> Answer | None:
+def remind_at_or_in(slots: Slots, context: SkillContext) -> Answer | None:
     """Set a reminder for a time of day, or after a duration."""
     when = re.sub(r"^(?:in|at|on) ", "", slots["when"])
     task = slots.get("task") or _about(slots["matter"])
-    return remind_in({"duration": when, "task": task}, occasion) or remind_at(
-        {"moment": when, "task": task}, occasion
+    return remind_in({"duration": when, "task": task}, context) or remind_at(
+        {"moment": when, "task": task}, context
     )
 
 
-def move_reminder(slots: Slots, occasion: Occasion) -> Answer | None:
+def move_reminder(slots: Slots, context: SkillContext) -> Answer | None:
     """Move the newest reminder to another time."""
-    reminders = running(occasion, TimerKind.REMINDER)
+    reminders = running(context, TimerKind.REMINDER)
     if not reminders:
         return None
     newest = newest_of(reminders)
-    answer = remind_at_or_in({"when": slots["when"], "task": newest.label}, occasion)
+    answer = remind_at_or_in({"when": slots["when"], "task": newest.label}, context)
     cancel = CancelTimers((newest.number,))
     return answer and replace(answer, actions=(cancel, *answer.actions))
 
 
-def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
+def cancel_reminder(slots: Slots, context: SkillContext) -> Answer:
     """Cancel the named reminder, or the only one; ask which if there are several."""
-    reminders = running(occasion, TimerKind.REMINDER)
+    reminders = running(context, TimerKind.REMINDER)
     if "task" in slots:
         wanted = _in_second_person(slots["task"].strip())
         reminders = tuple(each for each in reminders if wanted in each.label)
@@ -139,20 +139,20 @@ def cancel_reminder(slots: Slots, occasion: Occasion) -> Answer:
     return Answer(f"Which reminder: {tasks}?")
 
 
-def with_time(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def with_time(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     task = before.get("task") or _about(before["matter"])
     return {"task": task, "when": now["when"]}
 
 
-def with_task(before: Slots, now: Slots, _occasion: Occasion) -> Slots | None:
+def with_task(before: Slots, now: Slots, _context: SkillContext) -> Slots | None:
     if _NO_TASK.match(now["task"].strip()) or "moment" not in before:
         return None
     return {"task": now["task"], "when": before["moment"]}
 
 
-def which_reminder(_before: Slots, now: Slots, occasion: Occasion) -> Slots | None:
+def which_reminder(_before: Slots, now: Slots, context: SkillContext) -> Slots | None:
     wanted = _in_second_person(now["task"].strip())
-    known = running(occasion, TimerKind.REMINDER)
+    known = running(context, TimerKind.REMINDER)
     return now if any(wanted in each.label for each in known) else None
 
 

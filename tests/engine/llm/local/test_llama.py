@@ -56,9 +56,9 @@ def says(after, said):
     return dict(zip([after, *pieces], pieces, strict=False))
 
 
-def test_one_token_is_computed_for_each_piece(load, asked, situation):
+def test_one_token_is_computed_for_each_piece(load, asked, state):
     model = load()
-    reply = model.reply(asked, situation)
+    reply = model.reply(asked, state)
     counts = []
     while len(counts) < 6:
         if text([next(reply)]):
@@ -70,7 +70,7 @@ def test_one_token_is_computed_for_each_piece(load, asked, situation):
     assert (model.info.name, model.info.detail) == ("llama", "tiny")
 
 
-def test_temperature_and_system_prompt_change_without_loading(load, asked, situation):
+def test_temperature_and_system_prompt_change_without_loading(load, asked, state):
     model = load(ENDS)
     settings = LanguageModelSettings(engine="llama", temperature=1.5, system_prompt="Be brief.")
     model.adjust(settings)
@@ -79,29 +79,29 @@ def test_temperature_and_system_prompt_change_without_loading(load, asked, situa
     model._llama.create_completion = lambda **named: (
         asked_for.append(named["temperature"]) or create(**named)
     )
-    list(model.reply(asked, situation))
+    list(model.reply(asked, state))
     assert asked_for == [1.5]
     assert "Be brief." in model._next_prompt((), "x")
 
 
-def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, asked, situation):
+def test_the_prompt_is_read_in_slices_that_can_be_given_up(load, asked, state):
     model = load(ENDS)
-    reply = model.reply([Message(Role.USER, "x" * 100)], situation)
+    reply = model.reply([Message(Role.USER, "x" * 100)], state)
     assert next(reply) == TextDelta("")
     reply.close()
     assert 0 < model._llama.n_tokens <= llama.CPU_SLICE_TOKENS
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert text(model.reply(asked, state)) == "William Shakespeare."
 
 
 @pytest.mark.parametrize(("heard", "cut"), [("William Shakespeare.", False), ("William", True)])
-def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked, heard, cut):
+def test_the_prompt_stays_warm_for_the_next_turn(load, state, asked, heard, cut):
     model = load(ENDS)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert text(model.reply(asked, state)) == "William Shakespeare."
     said = [*asked, Message(Role.ASSISTANT, heard, interrupted=cut)]
     list(model.warm(said))
     assert list(model.warm(said)) == []  # it is ready
     evaluated = count_evaluated(model)
-    assert text(model.reply([*said, Message(Role.USER, "Why?")], situation)).startswith("William")
+    assert text(model.reply([*said, Message(Role.USER, "Why?")], state)).startswith("William")
     assert sum(evaluated) < 40  # not the system prompt and the first question again
 
 
@@ -110,18 +110,16 @@ def test_the_prompt_stays_warm_for_the_next_turn(load, situation, asked, heard, 
     [[], [Message(Role.USER, "Hello"), Message(Role.ASSISTANT, "Good day to you.")]],
     ids=["nothing said", "a turn"],
 )
-def test_what_is_known_of_the_next_prompt_is_read_before_the_question(
-    load, situation, asked, history
-):
+def test_what_is_known_of_the_next_prompt_is_read_before_the_question(load, state, asked, history):
     model = load(ENDS, TOOL_TEMPLATE, context=8192, context_tokens=8192)
     assert len(list(model.warm(history))) > 1
     evaluated = count_evaluated(model)
-    assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
+    assert text(model.reply([*history, *asked], state)) == "William Shakespeare."
     # The question's letters, the beginning of the reply, and its tokens; the rest was there.
     assert sum(evaluated) < 30
 
 
-def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked):
+def test_getting_ready_can_be_given_up_and_loses_nothing(load, state, asked):
     model = load(ENDS, context_tokens=2048, context=2048)
     history = [Message(Role.USER, "x" * 300), Message(Role.ASSISTANT, "Yes.")]
     warming = model.warm(history)
@@ -130,33 +128,31 @@ def test_getting_ready_can_be_given_up_and_loses_nothing(load, situation, asked)
     done = model._llama.n_tokens
     assert 0 < done <= llama.WARM_SLICE_TOKENS
     evaluated = count_evaluated(model)
-    assert text(model.reply([*history, *asked], situation)) == "William Shakespeare."
+    assert text(model.reply([*history, *asked], state)) == "William Shakespeare."
     assert done + sum(evaluated) == model._llama.n_tokens
 
 
-def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, situation):
-    said = text(load(context_tokens=256).reply(asked, situation))
+def test_an_endless_model_stops_at_the_end_of_its_context(load, asked, state):
+    said = text(load(context_tokens=256).reply(asked, state))
     assert said.startswith("one two three four one")
     assert len(said.split()) < 256
 
 
-def test_old_turns_are_dropped_when_the_context_is_full_but_no_message_is_cut(load, situation):
+def test_old_turns_are_dropped_when_the_context_is_full_but_no_message_is_cut(load, state):
     model = load(ENDS, context_tokens=512)
     history = []
     for number in range(40):
         history += [Message(Role.USER, f"Question {number}"), Message(Role.ASSISTANT, "Yes.")]
     history.append(Message(Role.USER, "Who wrote Hamlet?"))
-    assert text(model.reply(history, situation)) == "William Shakespeare."
+    assert text(model.reply(history, state)) == "William Shakespeare."
     with pytest.raises(LanguageModelError, match="too long"):
-        list(model.reply([Message(Role.USER, "word " * 2000)], situation))
-    assert text(model.reply(history, situation)) == "William Shakespeare."
+        list(model.reply([Message(Role.USER, "word " * 2000)], state))
+    assert text(model.reply(history, state)) == "William Shakespeare."
 
 
-def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(
-    load, asked, situation
-):
+def test_a_template_that_always_fails_is_a_clear_error_also_before_the_question(load, asked, state):
     model = load(ENDS, "{{ raise_exception('never') }}")
-    for said in (model.reply([], situation), model.reply(asked, situation), model.warm([])):
+    for said in (model.reply([], state), model.reply(asked, state), model.warm([])):
         with pytest.raises(LanguageModelError, match="template"):
             list(said)
 
@@ -170,14 +166,14 @@ THINKING = "{% for m in messages %}{{ m.content }}{% endfor %}<think>"
     [(THINKS, THINKING, "Yes."), (ENDS, NO_SYSTEM, "William Shakespeare.")],
     ids=["it has begun a thought, which is not spoken", "it has no system role"],
 )
-def test_a_template_may_have_its_own_way(load, asked, situation, follows, template, said):
-    assert text(load(follows, template).reply(asked, situation)) == said
+def test_a_template_may_have_its_own_way(load, asked, state, follows, template, said):
+    assert text(load(follows, template).reply(asked, state)) == said
 
 
-def test_a_tool_is_called_and_its_result_answered(load, asked, situation):
+def test_a_tool_is_called_and_its_result_answered(load, asked, state):
     follows = {**says("<|assistant|>", CALL), "<|tool|>": "It runs."}
     model = load(follows, TOOL_TEMPLATE, context=8192, context_tokens=8192)
-    deltas = list(model.reply(asked, situation))
+    deltas = list(model.reply(asked, state))
     actions = [delta for delta in deltas if isinstance(delta, StartTimer)]
     assert [action.seconds for action in actions] == [600.0]
     assert text(deltas) == "It runs."
@@ -221,9 +217,9 @@ CONTENT_IS_TEXT = "{% for m in messages %}{{ m.content + '' }}{% endfor %}" + PL
     [NEEDS_TOOLS, NEEDS_FUNCTIONS, NO_TOOL_ROLE, NOTHING_BUT_USER_AND_ASSISTANT, CONTENT_IS_TEXT],
     ids=["tools", "functions", "no calls", "two roles", "content"],
 )
-def test_a_template_that_takes_less_gets_the_same_in_another_form(load, asked, situation, template):
+def test_a_template_that_takes_less_gets_the_same_in_another_form(load, asked, state, template):
     model = load(ENDS, template)
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert text(model.reply(asked, state)) == "William Shakespeare."
     prompt = model._prompt(CALL_AND_RESULT)
     assert "Be kind." in prompt
     assert "T, E, A." in prompt
@@ -255,11 +251,11 @@ def test_where_a_template_fails_the_format_of_its_family_is_used(load, template,
     assert "T, E, A." in prompt
 
 
-def test_a_reply_in_the_format_of_the_family_says_so(load, asked, situation):
-    deltas = list(load(ENDS, NEEDS_DATE, context=1024, context_tokens=1024).reply(asked, situation))
+def test_a_reply_in_the_format_of_the_family_says_so(load, asked, state):
+    deltas = list(load(ENDS, NEEDS_DATE, context=1024, context_tokens=1024).reply(asked, state))
     (remark,) = [delta.text for delta in deltas if isinstance(delta, Remark)]
     assert "template of tiny failed" in remark
-    assert not any(isinstance(each, Remark) for each in load(ENDS).reply(asked, situation))
+    assert not any(isinstance(each, Remark) for each in load(ENDS).reply(asked, state))
 
 
 def test_nothing_in_a_message_ends_the_prompt_early():
@@ -277,14 +273,14 @@ def test_calls_as_text_leave_user_and_assistant_in_turn():
 
 
 @pytest.mark.parametrize("letter", ["word ", "\u6cb3"], ids=["English", "Chinese"])
-def test_a_question_that_fits_only_without_the_tools_is_answered(load, situation, letter):
+def test_a_question_that_fits_only_without_the_tools_is_answered(load, state, letter):
     """In a long conversation too."""
     model = load(ENDS, SHOWS_TOOLS, context=1024, context_tokens=1024)
     history = []
     for number in range(20):
         history += [Message(Role.USER, f"{letter * 15}{number}"), Message(Role.ASSISTANT, letter)]
     asked = [*history, Message(Role.USER, "Who wrote Hamlet?")]
-    assert text(model.reply(asked, situation)) == "William Shakespeare."
+    assert text(model.reply(asked, state)) == "William Shakespeare."
 
 
 def settings(model) -> LanguageModelSettings:

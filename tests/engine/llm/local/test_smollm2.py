@@ -74,7 +74,7 @@ def asks(question: str) -> list[Message]:
     return [Message(Role.USER, question)]
 
 
-def test_a_real_template_is_kept_and_its_marks_are_tokens(model, situation):
+def test_a_real_template_is_kept_and_its_marks_are_tokens(model, state):
     history = [*asks("Who are you?"), Message(Role.ASSISTANT, "A friend.")]
     prompt = model._next_prompt(history, "Why?")
     start, end = (model._llama.tokenize(mark, add_bos=False, special=True) for mark in MARKS)
@@ -82,7 +82,7 @@ def test_a_real_template_is_kept_and_its_marks_are_tokens(model, situation):
     assert len(start) == len(end) == 1
     tokens = model._tokenized(prompt)
     assert (tokens.count(start[0]), tokens.count(end[0])) == (5, 4)
-    said = text(model.reply(asks(BRIEF), situation))
+    said = text(model.reply(asks(BRIEF), state))
     assert said
     assert "<|" not in said  # it ends with its mark, which is not said
 

@@ -74,11 +74,11 @@ def good(folder: Path, name: str = "good.gguf") -> Path:
 
 
 def test_a_new_file_is_checked_tried_and_loaded_and_the_next_time_loaded_at_once(
-    load, tmp_path, asked, situation
+    load, tmp_path, asked, state
 ):
     path = good(tmp_path)
     assert load(path) == ["Checking", "Trying", "Loading"]
-    assert text(load.loaded[0].reply(asked, situation)) == "William Shakespeare."
+    assert text(load.loaded[0].reply(asked, state)) == "William Shakespeare."
     assert load(path) == ["Loading"]
 
 

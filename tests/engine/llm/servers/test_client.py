@@ -27,13 +27,13 @@ def no_proxies(monkeypatch):
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_nothing_of_the_environment_is_sent(scripted, connect, asked, situation, monkeypatch):
+def test_nothing_of_the_environment_is_sent(scripted, connect, asked, state, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "petunia-key")
     monkeypatch.setenv("OPENAI_ORG_ID", "petunia-org")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "petunia-project")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: petunia\nX-Petunia: petunia")
     scripted.script = [scripts.says("Yes.")]
-    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+    assert text(ask(connect(scripted.address), asked, state)) == "Yes."
     assert set(scripted.headers[0]) == {
         "host",
         "accept",
@@ -108,11 +108,11 @@ def proxied():
     [("http_proxy", "http://"), ("ALL_PROXY", "http://"), ("HTTP_PROXY", "")],
 )
 def test_another_computer_is_asked_through_the_proxy_of_the_environment(  # noqa: PLR0913
-    proxied, connect, asked, situation, monkeypatch, variable, scheme
+    proxied, connect, asked, state, monkeypatch, variable, scheme
 ):
     place, seen = proxied
     monkeypatch.setenv(variable, f"{scheme}{place}")
-    assert text(ask(connect(ELSEWHERE), asked, situation)) == "Through the proxy."
+    assert text(ask(connect(ELSEWHERE), asked, state)) == "Through the proxy."
     assert seen == [f"{ELSEWHERE}/chat/completions"]
 
 
@@ -127,20 +127,20 @@ def test_an_excepted_address_is_asked_without_the_proxy(connect, monkeypatch):
     "proxy", ["socks5://me:secret@host:1", "http://me:secret@host:99999", "ftp://me:secret@host"]
 )
 def test_a_proxy_that_cannot_be_used_is_told_without_its_password(
-    scripted, connect, asked, situation, monkeypatch, proxy
+    scripted, connect, asked, state, monkeypatch, proxy
 ):
     monkeypatch.setenv("ALL_PROXY", proxy)
     with pytest.raises(ModelError, match=r"The proxy \w+://host\S* cannot be used") as caught:
         connect(ELSEWHERE)
     assert "secret" not in str(caught.value)
     scripted.script = [scripts.says("Yes.")]
-    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+    assert text(ask(connect(scripted.address), asked, state)) == "Yes."
 
 
-def test_a_proxy_that_is_not_there_is_told_as_the_cause(connect, asked, situation, monkeypatch):
+def test_a_proxy_that_is_not_there_is_told_as_the_cause(connect, asked, state, monkeypatch):
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
     with pytest.raises(LanguageModelError, match="cannot be reached through the proxy"):
-        ask(connect(ELSEWHERE), asked, situation)
+        ask(connect(ELSEWHERE), asked, state)
 
 
 @pytest.fixture(scope="session")
@@ -176,32 +176,30 @@ def secure(certificate):
 
 
 def test_a_certificate_that_is_not_trusted_is_told_and_can_be_named(  # noqa: PLR0913
-    secure, certificate, connect, asked, situation, monkeypatch, tmp_path
+    secure, certificate, connect, asked, state, monkeypatch, tmp_path
 ):
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(LanguageModelError, match=r"certificate of .* is not accepted") as caught:
-        ask(connect(secure), asked, situation)
+        ask(connect(secure), asked, state)
     assert "SSL_CERT_FILE" in caught.value.hint
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "no such folder" / "keys"))
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
-    assert text(ask(connect(secure), asked, situation)) == "Safely."
+    assert text(ask(connect(secure), asked, state)) == "Safely."
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
     with pytest.raises(ModelError, match=r"certificates in .*gone\.pem cannot be read"):
         connect(secure)
 
 
-def test_a_server_without_tls_is_told_from_one_that_is_not_there(
-    scripted, connect, asked, situation
-):
+def test_a_server_without_tls_is_told_from_one_that_is_not_there(scripted, connect, asked, state):
     with pytest.raises(LanguageModelError, match="No secure connection") as caught:
-        ask(connect(scripted.address.replace("http:", "https:")), asked, situation)
+        ask(connect(scripted.address.replace("http:", "https:")), asked, state)
     assert "http://" in caught.value.hint
 
 
 def test_a_key_log_that_cannot_be_written_does_not_matter(
-    scripted, connect, asked, situation, monkeypatch, tmp_path
+    scripted, connect, asked, state, monkeypatch, tmp_path
 ):
     monkeypatch.setenv("SSLKEYLOGFILE", str(tmp_path / "no such folder" / "keys"))
     scripted.script = [scripts.says("Yes.")]
-    assert text(ask(connect(scripted.address), asked, situation)) == "Yes."
+    assert text(ask(connect(scripted.address), asked, state)) == "Yes."

@@ -102,14 +102,12 @@ def test_a_call_that_the_server_could_not_read_is_asked_for_once_more(scripted, 
     assert all("tools" in each for each in scripted.requests)
 
 
-def test_a_name_that_contains_tool_is_no_reason_to_give_them_up(
-    scripted, connect, asked, situation
-):
+def test_a_name_that_contains_tool_is_no_reason_to_give_them_up(scripted, connect, asked, state):
     model = connect(scripted.address, model="tool-7b")
     scripted.script = [fails(404, "The model tool-7b is not supported here"), says(ANSWER)]
     with pytest.raises(LanguageModelError, match="does not know"):
-        ask(model, asked, situation)
-    assert text(ask(model, asked, situation)) == ANSWER
+        ask(model, asked, state)
+    assert text(ask(model, asked, state)) == ANSWER
     assert "tools" in scripted.requests[-1]
 
 
@@ -214,36 +212,36 @@ LONG = spoken(*(f"Sentence {number} of a conversation. " * 5 for number in range
     ],
 )
 def test_what_is_too_long_for_the_server_is_made_shorter_and_asked_again(
-    scripted, connect, situation, refusal
+    scripted, connect, state, refusal
 ):
     model = connect(scripted.address)
     scripted.script = [refusal, says(ANSWER), says(ANSWER)]
-    assert text(ask(model, LONG, situation)) == ANSWER
+    assert text(ask(model, LONG, state)) == ANSWER
     first, second = (each["messages"] for each in scripted.requests)
     assert 2 <= len(second) < len(first)
     assert (second[0], second[-1]) == (first[0], first[-1])
-    ask(model, LONG, situation)
+    ask(model, LONG, state)
     assert len(scripted.requests[2]["messages"]) < len(first)
 
 
 def test_a_question_that_is_too_long_by_itself_is_told_and_the_next_is_answered(
-    scripted, connect, situation
+    scripted, connect, state
 ):
     model = connect(scripted.address)
     refusal = fails(400, "The prompt is too long: context size exceeded.")
     scripted.script = [refusal, refusal, says(ANSWER)]
     huge = [Message(Role.USER, "word " * 10_000)]
     with pytest.raises(LanguageModelError, match="too long for the language model's context"):
-        ask(model, huge, situation)
+        ask(model, huge, state)
     assert "tools" not in scripted.requests[1]
     later = [*huge, *spoken("a", "b")[1:], Message(Role.USER, "Who wrote Hamlet?")]
-    assert text(ask(model, later, situation)) == ANSWER
+    assert text(ask(model, later, state)) == ANSWER
 
 
-def test_tools_are_left_out_where_they_would_fill_the_context(scripted, connect, asked, situation):
+def test_tools_are_left_out_where_they_would_fill_the_context(scripted, connect, asked, state):
     scripted.script = [says(ANSWER), says(ANSWER)]
-    ask(connect(scripted.address, context_tokens=1024), asked, situation)
-    ask(connect(scripted.address, context_tokens=4096), asked, situation)
+    ask(connect(scripted.address, context_tokens=1024), asked, state)
+    ask(connect(scripted.address, context_tokens=4096), asked, state)
     assert ["tools" in each for each in scripted.requests] == [False, True]
 
 

@@ -277,8 +277,8 @@ def test_nobody_has_to_wait_while_a_server_loads(reply_of, answer_to):
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, situation):
+def test_the_list_of_models_is_asked_for_again_too(scripted, connect, asked, state):
     lists = [LOADS, scripts.lists_one]
     scripted.listing = lambda handler: lists.pop(0)(handler)
     scripted.script = [says(ANSWER)]
-    assert text(ask(connect(scripted.address, model=""), asked, situation)) == ANSWER
+    assert text(ask(connect(scripted.address, model=""), asked, state)) == ANSWER

@@ -14,7 +14,7 @@ from tests.help.machine.loopback import free_port
 pytestmark = pytest.mark.slow  # starting the server takes seconds
 
 
-def test_a_real_server_answers_again_and_again(make_gguf, connect, asked, situation):
+def test_a_real_server_answers_again_and_again(make_gguf, connect, asked, state):
     pytest.importorskip("llama_cpp.server.app", reason="the server's packages are not installed")
     port, model = free_port(), make_gguf({"<|assistant|>": "William", "William": " Shakespeare."})
     command = [sys.executable, "-m", "llama_cpp.server", "--model", str(model), "--n_ctx", "512"]
@@ -32,8 +32,8 @@ def test_a_real_server_answers_again_and_again(make_gguf, connect, asked, situat
     try:
         Told().wait(takes_connections)
         model = connect(f"http://127.0.0.1:{port}/v1", model="", temperature=0.0)
-        assert text(ask(model, asked, situation)) == "William Shakespeare."
-        assert text(ask(model, asked, situation)) == "William Shakespeare."
+        assert text(ask(model, asked, state)) == "William Shakespeare."
+        assert text(ask(model, asked, state)) == "William Shakespeare."
     finally:
         process.terminate()
         process.wait(20)

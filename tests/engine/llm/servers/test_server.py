@@ -19,13 +19,13 @@ from tests.help.machine.loopback import free_port
 
 
 def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
-    scripted, connect, asked, situation
+    scripted, connect, asked, state
 ):
     scripted.script = [scripts.says("Yes."), scripts.says("Yes.")]
     model = connect(scripted.address, temperature=0.1)
-    ask(model, asked, situation)
+    ask(model, asked, state)
     model.adjust(replace(model._settings, temperature=1.5, system_prompt="Be brief."))
-    ask(model, asked, situation)
+    ask(model, asked, state)
     request, changed = scripted.requests
     assert (request["model"], request["temperature"]) == ("m", 0.1)
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
@@ -34,10 +34,10 @@ def test_the_request_holds_model_history_and_tools_and_what_was_changed_since(
     assert "Be brief." in changed["messages"][0]["content"]
 
 
-def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, asked, situation):
+def test_without_a_model_name_the_first_one_listed_is_used(scripted, connect, asked, state):
     scripted.script = [scripts.says("Yes.")]
     model = connect(scripted.address, model="")
-    ask(model, asked, situation)
+    ask(model, asked, state)
     assert scripted.requests[0]["model"] == "first"
     assert model.info.detail == f"first at {scripted.address}"
 
@@ -58,41 +58,41 @@ def listing(*entries):
     ],
 )
 def test_the_model_chosen_by_itself_can_hold_a_conversation(
-    scripted, connect, asked, situation, entries, chosen
+    scripted, connect, asked, state, entries, chosen
 ):
     scripted.listing, scripted.script = listing(*entries), [scripts.says("Yes.")]
-    ask(connect(scripted.address, model=""), asked, situation)
+    ask(connect(scripted.address, model=""), asked, state)
     assert scripted.requests[0]["model"] == chosen
 
 
-def test_after_a_restart_with_another_model_that_one_is_asked(scripted, connect, asked, situation):
+def test_after_a_restart_with_another_model_that_one_is_asked(scripted, connect, asked, state):
     model = connect(scripted.address, model="")
     scripted.script = [scripts.says("Yes."), scripts.fails(404, "model 'first' not found")]
-    ask(model, asked, situation)
+    ask(model, asked, state)
     scripted.listing = listing({"id": "second"})
     scripted.script.append(scripts.says("Again."))
-    assert text(ask(model, asked, situation)) == "Again."
+    assert text(ask(model, asked, state)) == "Again."
     assert [each["model"] for each in scripted.requests] == ["first", "first", "second"]
     scripted.script = [scripts.fails(404, "model not found")] * 2
     with pytest.raises(LanguageModelError, match="does not know the model 'second'"):
-        ask(model, asked, situation)
+        ask(model, asked, state)
 
 
 @pytest.mark.parametrize("data", [[], None])
-def test_a_server_without_a_model_is_told_so(scripted, connect, asked, situation, data):
+def test_a_server_without_a_model_is_told_so(scripted, connect, asked, state, data):
     scripted.listing = lambda handler: scripts.send(handler, 200, json.dumps({"data": data}))
     with pytest.raises(LanguageModelError, match="has no model loaded"):
-        ask(connect(scripted.address, model=""), asked, situation)
+        ask(connect(scripted.address, model=""), asked, state)
 
 
 def test_the_key_comes_from_the_environment_and_no_proxy_is_asked_for_this_computer(
-    scripted, connect, asked, situation, monkeypatch
+    scripted, connect, asked, state, monkeypatch
 ):
     for proxy in ("HTTP_PROXY", "http_proxy"):
         monkeypatch.setenv(proxy, "http://127.0.0.1:9")
     monkeypatch.setenv("TEST_LLM_KEY", "secret")
     scripted.script = [scripts.says("Yes.")]
-    ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, situation)
+    ask(connect(scripted.address, key_variable="TEST_LLM_KEY"), asked, state)
     assert scripted.headers[0]["authorization"] == "Bearer secret"
 
 
@@ -220,10 +220,10 @@ def test_a_fault_is_told_once_and_the_next_reply_works(scripted, answer_to, answ
     assert text(answer_to()) == "William."
 
 
-def test_no_server_is_told_with_its_address(connect, asked, situation):
+def test_no_server_is_told_with_its_address(connect, asked, state):
     address = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(LanguageModelError, match=rf"no language-model server at {address}"):
-        ask(connect(address), asked, situation)
+        ask(connect(address), asked, state)
 
 
 @pytest.mark.parametrize("begins", [False, True])
@@ -309,11 +309,11 @@ def test_an_endless_answer_is_not_read_to_its_end(answer_to, monkeypatch, begins
 SOCKET_BYTES = 20 << 20  # what the system takes from a server that nobody reads, and more
 
 
-def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, situation):
+def test_an_endless_list_of_models_is_not_read_to_its_end(scripted, connect, asked, state):
     sent = []
     scripted.listing = floods(lambda handler: scripts.begin(handler, 200), MEBIBYTE, sent)
     with pytest.raises(LanguageModelError, match="far more than an answer has"):
-        ask(connect(scripted.address, model=""), asked, situation)
+        ask(connect(scripted.address, model=""), asked, state)
     assert sum(sent) < bounds.MAX_ANSWER_BYTES + SOCKET_BYTES
 
 
@@ -329,12 +329,12 @@ def test_a_compressed_answer_is_not_unpacked(scripted, answer_to, monkeypatch, s
     assert unpacked == []
 
 
-def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, situation):
+def test_a_model_with_an_endless_name_gets_a_short_one(scripted, connect, asked, state):
     endless = json.dumps({"object": "list", "data": [{"id": "m" * 1_000_000}]})
     scripted.listing = lambda handler: scripts.send(handler, 200, endless)
     scripted.script = [scripts.says("Yes.")]
     model = connect(scripted.address, model="")
-    assert text(ask(model, asked, situation)) == "Yes."
+    assert text(ask(model, asked, state)) == "Yes."
     assert len(model.info.detail) < 300
 
 
@@ -358,12 +358,12 @@ def test_the_conversation_is_not_carried_to_another_address(elsewhere, answer_to
 
 
 def test_the_list_of_models_is_not_had_from_another_address(
-    scripted, elsewhere, connect, asked, situation
+    scripted, elsewhere, connect, asked, state
 ):
     asked_elsewhere = []
     elsewhere.listing = asked_elsewhere.append
     place = f"{elsewhere.address}/models"
     scripted.listing = scripts.sends(status=307, Location=place)
     with pytest.raises(LanguageModelError, match="wants the conversation sent to"):
-        ask(connect(scripted.address, model=""), asked, situation)
+        ask(connect(scripted.address, model=""), asked, state)
     assert asked_elsewhere == []

@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from engine.llm.base import ChooseVoice, Message, Role, Situation
-from engine.llm.skills.matching.intent import Answer, Occasion
+from engine.llm.base import AssistantState, ChooseVoice, Message, Role
+from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
 
 NOW = datetime(2026, 1, 5, 15, 45)  # a Monday
-HERE = Situation(rate=None, volume=0.5, voice="", voices=())
+HERE = AssistantState(rate=None, volume=0.5, voice="", voices=())
 ELSEWHERE = Answer("A language model said this.")  # where no skill is sure
 
 
 def understood(
     *said: str,
-    here: Situation = HERE,
+    here: AssistantState = HERE,
     now: datetime = NOW,
     draw: Callable[[int, int], int] = randint,
 ) -> tuple[str, Answer]:
@@ -30,8 +30,8 @@ def understood(
     intent, answer = "", ELSEWHERE
     for sentence in said:
         history = [*history, Message(Role.USER, sentence)]
-        occasion = Occasion(lambda: now, lambda here=here: here, Path("/nowhere"), history, draw)
-        found = matcher().understand(sentence, occasion, certain_only=True)
+        context = SkillContext(lambda: now, lambda here=here: here, Path("/nowhere"), history, draw)
+        found = matcher().understand(sentence, context, certain_only=True)
         intent, answer = (found.intent.name, found.answer) if found else ("", ELSEWHERE)
         history = [*history, Message(Role.ASSISTANT, answer.text)]
         for action in answer.actions:

@@ -39,7 +39,7 @@ ABOUT = {
     "Daniel": "American man, young, cheerful",
     "Isabella": "British woman, gentle",
 }
-HERE = llm.Situation(
+HERE = llm.AssistantState(
     rate=4.0,
     volume=0.5,
     voice="Bella",
@@ -91,15 +91,15 @@ def skills() -> Skills:
 
 
 def conversation(
-    said: str, here: llm.Situation = HERE, confidence: float = 1.0
+    said: str, here: llm.AssistantState = HERE, confidence: float = 1.0
 ) -> tuple[Understanding | None, list[str], list[llm.Delta]]:
     """What the last of these sentences means, the answers to all, and the last one's deltas."""
     history: list[llm.Message] = []
     answers, deltas, meant = [], [], None
     for sentence in said.split(" || "):
         history.append(llm.Message(llm.Role.USER, sentence, confidence=confidence))
-        occasion = skills().occasion(history, lambda: here)
-        meant = matcher().understand(sentence, occasion, certain_only=False)
+        context = skills().context(history, lambda: here)
+        meant = matcher().understand(sentence, context, certain_only=False)
         deltas = list(skills().reply(history, lambda: here))
         answers.append("".join(each.text for each in deltas if isinstance(each, llm.TextDelta)))
         history.append(llm.Message(llm.Role.ASSISTANT, answers[-1]))

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.base import Situation, Timer
+from engine.llm.base import AssistantState, Timer
 from engine.llm.skills.matching.repertoire import repertoire
 from tests.engine.llm.skills.asking import in_zone, understood
 
 TABLES = sorted(Path(__file__).with_name("phrases").glob("*.txt"))
-SITUATION = Situation(
+SITUATION = AssistantState(
     rate=None,
     volume=0.5,
     voice="Anna",

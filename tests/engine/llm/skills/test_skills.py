@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from engine.llm.base import Message, Role, Situation, StopSpeaking, TextDelta, Unanswered
+from engine.llm.base import AssistantState, Message, Role, StopSpeaking, TextDelta, Unanswered
 from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
 from engine.llm.skills.matching.intent import Answer
@@ -12,13 +12,13 @@ from engine.llm.skills.reading import MAX_FILE_BYTES
 from engine.text.barge_in_words import GOES_ON
 from tests.engine.llm.cases import CASES
 
-QUIET = Situation(rate=None, volume=0.5, voice="", voices=())
+QUIET = AssistantState(rate=None, volume=0.5, voice="", voices=())
 FASTEST, LOUDEST = replace(QUIET, rate=7.0), replace(QUIET, volume=1.0)
 
 
-def deltas(skills, said, situation=QUIET, before=(), confidence=1.0):
+def deltas(skills, said, state=QUIET, before=(), confidence=1.0):
     asked = Message(Role.USER, said, confidence=confidence)
-    return list(skills.reply([*before, asked], lambda: situation))
+    return list(skills.reply([*before, asked], lambda: state))
 
 
 def text(skills, said, **others):
@@ -27,7 +27,7 @@ def text(skills, said, **others):
 
 
 @pytest.mark.parametrize(
-    ("said", "situation", "answer"),
+    ("said", "state", "answer"),
     [
         ("faster", FASTEST, "I can't speak any faster."),
         ("louder", LOUDEST, "This is as loud as I can be."),
@@ -36,8 +36,8 @@ def text(skills, said, **others):
         *((said, QUIET, "I had said all of it.") for said in GOES_ON),
     ],
 )
-def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, situation, answer):
-    assert deltas(skills, said, situation) == [TextDelta(answer)]
+def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, state, answer):
+    assert deltas(skills, said, state) == [TextDelta(answer)]
 
 
 def test_without_timers_and_voices_there_is_nothing_to_cancel_and_to_choose(skills):

@@ -17,7 +17,7 @@ from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import HERE, asked
 
 TABLE = Path(__file__).with_name("utterances.txt")
-SITUATION = llm.Situation(
+SITUATION = llm.AssistantState(
     rate=None,
     volume=0.5,
     voice="Anna",

@@ -27,10 +27,10 @@ class ScriptedModel:
 
 
 @pytest.fixture
-def reply(skills, situation):
+def reply(skills, state):
     def start(model, said="Who wrote Hamlet?"):
         history = [Message(Role.USER, said)]
-        return rounds.reply(model, skills, "Be kind.", history, situation)
+        return rounds.reply(model, skills, "Be kind.", history, state)
 
     return start
 

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.base import ChangeRate, ChangeVolume, ChooseVoice, Situation, StartTimer, Timer
-from engine.llm.skills.matching.intent import Occasion
+from engine.llm.base import AssistantState, ChangeRate, ChangeVolume, ChooseVoice, StartTimer, Timer
+from engine.llm.skills.matching.intent import SkillContext
 from engine.llm.tools.toolbox import ToolCall, run, schemas
 from engine.messages.timers import TimerKind
 from tests.engine.llm.cases import CASES
 
-SITUATION = Situation(
+SITUATION = AssistantState(
     rate=None, volume=0.5, voice="Anna", voices=("Anna", "Bruno"), timers=(Timer("tea", 60),)
 )
-OCCASION = Occasion(
+OCCASION = SkillContext(
     now=lambda: datetime(2026, 1, 5, 15, 45),
-    situation=lambda: SITUATION,
+    state=lambda: SITUATION,
     documents=Path("/nowhere"),
 )
 NAMES = [schema["function"]["name"] for schema in schemas()]

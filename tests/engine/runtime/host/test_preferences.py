@@ -100,14 +100,14 @@ def test_what_is_read_when_it_is_used_is_told_to_nobody(key, value, dials):
 
 def port(
     change: Callable[[str, object], object],
-    situation: llm.Situation,
+    state: llm.AssistantState,
     settings: Settings = Settings(speech=SpeechSettings(rate=4.0)),  # noqa: B008 - frozen
 ) -> ConductorPort:
-    """One that changes settings, knows the situation, and notes what it emits and posts."""
+    """One that changes settings, knows the state, and notes what it emits and posts."""
     sent = SimpleNamespace(emitted=[], posted=[])
     return SimpleNamespace(
         change=change,
-        situation=lambda: situation,
+        state=lambda: state,
         settings=lambda: settings,
         sent=sent,
         emit=sent.emitted.append,
@@ -119,8 +119,8 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
     changed: list[tuple[str, object]] = []
     alarm = Timers(clock=lambda: 1.0)
     alarm.start(llm.StartTimer(60.0, "eggs", "Eggs."))
-    situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), situation))
+    state = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Actions(alarm, port(lambda key, value: changed.append((key, value)), state))
     wishes.apply(llm.ChangeRate(by=-1.0), turn=1)
     wishes.apply(llm.StartTimer(9.0, "tea", "Tea."), turn=1)
     wishes.undo(2)
@@ -136,8 +136,8 @@ def test_what_a_turn_asked_for_is_undone_when_it_turns_out_not_to_be_over():
 def test_a_voice_that_was_wished_for_is_undone_to_the_setting_and_to_the_rate_before():
     """The voice that speaks by the setting 'automatic' is not one that somebody chose."""
     changed: list[tuple[str, object]] = []
-    situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), situation))
+    state = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), state))
     wishes.apply(llm.ChooseVoice("bela"), turn=1)
     wishes.undo(1)
     assert changed == [("speech.voice", "Bela"), ("speech.voice", ""), ("speech.rate", 4.0)]
@@ -145,7 +145,9 @@ def test_a_voice_that_was_wished_for_is_undone_to_the_setting_and_to_the_rate_be
 
 def test_settings_models_and_the_window_are_asked_for_by_words():
     changed: list[tuple[str, object]] = []
-    there = port(lambda key, value: changed.append((key, value)), llm.Situation(4.0, 0.5, "", ()))
+    there = port(
+        lambda key, value: changed.append((key, value)), llm.AssistantState(4.0, 0.5, "", ())
+    )
     wishes = Actions(Timers(), there)
     asked = (UseWindow("export"), FetchModels(("kokoro",), use=True))
     for action in (ChangeSetting("window.theme", "dark"), *asked):
@@ -166,7 +168,7 @@ def test_settings_models_and_the_window_are_asked_for_by_words():
 )
 def test_a_wish_about_the_pace_leaves_a_note(said, before, note):
     values = {"speech.rate": before}
-    there = port(values.__setitem__, llm.Situation(before, 0.5, "", ()))
+    there = port(values.__setitem__, llm.AssistantState(before, 0.5, "", ()))
     there.settings = lambda: Settings(speech=SpeechSettings(rate=values["speech.rate"]))
     assert Actions(Timers(), there).apply_spoken_wish(said)
     assert there.sent.emitted == [Notice(note)]
@@ -174,8 +176,8 @@ def test_a_wish_about_the_pace_leaves_a_note(said, before, note):
 
 def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
     changed: list[tuple[str, object]] = []
-    situation = llm.Situation(4.0, 0.5, "Ada", ("Ada", "Bela"))
-    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), situation))
+    state = llm.AssistantState(4.0, 0.5, "Ada", ("Ada", "Bela"))
+    wishes = Actions(Timers(), port(lambda key, value: changed.append((key, value)), state))
     wishes.begin(private=True)
     wishes.apply(llm.RememberName("Jo"), turn=1)
     assert (wishes.person, changed) == ("Jo", [])
@@ -187,8 +189,8 @@ def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
 
 def changes(action: llm.Action, rate: float | None = 4.0) -> dict[str, Any]:
     changed: dict[str, Any] = {}
-    situation = llm.Situation(rate, 0.5, "Ada", ("Ada", "Bela"))
-    Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, situation)).apply(action)
+    state = llm.AssistantState(rate, 0.5, "Ada", ("Ada", "Bela"))
+    Actions(Timers(clock=lambda: 1.0), port(changed.__setitem__, state)).apply(action)
     return changed
 
 

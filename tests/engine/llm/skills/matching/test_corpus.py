@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from num2words import num2words
 
 from engine.asr.phrase_model import PhraseModel
-from engine.llm.base import Message, Role, Situation, Timer, Unanswered
+from engine.llm.base import AssistantState, Message, Role, Timer, Unanswered
 from engine.llm.skills import sentences
 from engine.llm.skills.clock.days import WEEKDAYS
 from engine.llm.skills.matching import quantities
@@ -56,7 +56,7 @@ def test_nearly_every_sentence_is_understood_by_the_skills(skills):
     labels = ("tea", "egg", "pizza", "pasta", "coffee", "laundry", "bread", "oven")
     timers = tuple(Timer(label, 60.0, number, seconds=90.0) for number, label in enumerate(labels))
     voices = ("Anna", "David", "Emma", "George", "Maria", "Thomas")
-    here = Situation(rate=None, volume=0.5, voice="Anna", voices=voices, timers=timers)
+    here = AssistantState(rate=None, volume=0.5, voice="Anna", voices=voices, timers=timers)
     ringing = replace(here, timers=(replace(timers[0], rang=True, rings=True), *timers[1:]))
     sample = sentences()[::8]
     asked = Message(Role.ASSISTANT, "Delete this conversation for good?")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.base import Message, Role, Situation
-from engine.llm.skills.matching.intent import PRECEDENCE, Answer, Occasion, Skill
+from engine.llm.base import AssistantState, Message, Role
+from engine.llm.skills.matching.intent import PRECEDENCE, Answer, Skill, SkillContext
 from engine.llm.skills.matching.matcher import Matcher
 from engine.llm.skills.matching.repertoire import Repertoire, repertoire
 from engine.llm.skills.matching.skill_files import load
@@ -20,7 +20,7 @@ MOON = Path(__file__).with_name("planets.yaml").read_text("utf-8")
 MODULE = """
 from engine.llm.skills.matching.intent import Answer
 
-def distance(slots, occasion):
+def distance(slots, context):
     if slots["planet"] == "earth":
         return Answer("You are there.")
     light = {"mars": 12, "venus": 8}.get(slots["planet"])
@@ -54,8 +54,8 @@ def answers(skills: tuple[Skill, ...], *sentences: str) -> list[str]:
     history: list[Message] = []
     for asked in sentences:
         history.append(Message(Role.USER, asked))
-        occasion = replace(nothing_said(), history=tuple(history))
-        answer = matcher.answer(asked, occasion, certain_only=True)
+        context = replace(nothing_said(), history=tuple(history))
+        answer = matcher.answer(asked, context, certain_only=True)
         texts.append(answer.text if answer else "")
         history.append(Message(Role.ASSISTANT, texts[-1]))
     return texts
@@ -136,6 +136,6 @@ def test_a_name_that_stands_for_nothing_or_for_two_is_found_at_once(added, text,
         Repertoire(added(text) * times)
 
 
-def nothing_said() -> Occasion:
-    nowhere = Situation(rate=None, volume=1.0, voice="", voices=())
-    return Occasion(lambda: datetime(2026, 1, 5), lambda: nowhere, Path("nowhere"))
+def nothing_said() -> SkillContext:
+    nowhere = AssistantState(rate=None, volume=1.0, voice="", voices=())
+    return SkillContext(lambda: datetime(2026, 1, 5), lambda: nowhere, Path("nowhere"))

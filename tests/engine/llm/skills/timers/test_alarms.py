@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.llm.base import Situation, StartTimer, Timer
+from engine.llm.base import AssistantState, StartTimer, Timer
 from engine.messages.timers import CancelTimers, TimerKind
 from engine.runtime.host.timers import Timers
 from tests.engine.llm.cases import CASES
@@ -19,7 +19,7 @@ OTHER = Timer("8:00 AM alarm", 58500.0, number=2, kind=TimerKind.ALARM)
 REMINDER = Timer("call Ben", 8100.0, 4, TimerKind.REMINDER)
 
 
-def with_timers(*timers: Timer) -> Situation:
+def with_timers(*timers: Timer) -> AssistantState:
     return replace(HERE, timers=timers)
 
 

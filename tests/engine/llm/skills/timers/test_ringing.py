@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.llm.base import Situation, StopSpeaking, Timer
+from engine.llm.base import AssistantState, StopSpeaking, Timer
 from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.timers import SNOOZE_S, CancelTimers, ExtendTimers, TimerKind
 from tests.engine.llm.skills.asking import ELSEWHERE, HERE, asked
@@ -14,7 +14,7 @@ ALARM = Timer("7:00 AM alarm", 54900.0, 2, TimerKind.ALARM)
 RINGING = replace(HERE, timers=(TEA, ALARM))
 
 
-def wish(said: str, here: Situation = RINGING) -> CancelTimers | ExtendTimers | None:
+def wish(said: str, here: AssistantState = RINGING) -> CancelTimers | ExtendTimers | None:
     """What is asked, the same in a turn of its own and into a reply."""
     answer = asked(said, here=here)
     actions = [each for each in answer.actions if isinstance(each, CancelTimers | ExtendTimers)]
