@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QWidget
 
 from app.bridge import Post
 from app.language import decimal, mark, tr
-from app.look.controls import Progress, button
+from app.look.controls import ProgressBar, button
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
 from app.look.layout import TOP, Spring, column, fill, placed, row, wide
@@ -49,7 +49,7 @@ class ModelRow(CardRow):
         self._progress: api.ModelProgress | None = None  # None = nothing happens with it
         self.remarks = WrappingLabel("", self, kind="muted", size=0.9, figures=True)
         self.said = WrappingLabel("", self, size=0.9, figures=True)
-        self.bar = Progress(theme, self)
+        self.bar = ProgressBar(theme, self)
         self.act = button("", self, self._on_act)
         actions = {
             tr("Verify its files"): lambda: post(api.VerifyModel(self.entry.name)),
@@ -195,7 +195,7 @@ class RecommendedCard(QFrame):
         self.warning = WrappingLabel("", self, kind="danger", size=0.92, figures=True)
         for label in (self.machine, self.text, self.warning):
             label.take_any_width()
-        self.bar = Progress(theme, self)
+        self.bar = ProgressBar(theme, self)
         self.act = button("", self, self._on_act)
         parts = (title, self.machine, self.text, self.warning, self.bar, 4)
         column(*parts, row(self.act, Spring()), on=self, margins=(14, 12, 12, 12), spacing=4)

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 
-from app.conversation.paragraph import Cell, Paragraph, Run, Shape
+from app.conversation.paragraph import Cell, Paragraph, ParagraphShape, Run
 from app.look.theme import Theme, scaled
 
 PAD_X = 15.0  # between a bubble's edge and its text, in logical pixels, like all sizes here
@@ -111,18 +111,18 @@ def paragraph_format(kind: Kind, paragraph: Paragraph, *, alone: bool) -> QTextB
         result.setTopMargin(TURN_GAP + PAD_Y * 2)
     result.setProperty(_SHAPE, paragraph.shape.value)
     result.setProperty(_QUOTED, paragraph.quoted)
-    if paragraph.cell is not None or paragraph.shape is Shape.AFTER:
+    if paragraph.cell is not None or paragraph.shape is ParagraphShape.AFTER:
         return _table_block_format(result, paragraph)
     steps = paragraph.depth + paragraph.quoted
     result.setLeftMargin(PAD_X + INDENT * steps)
     if paragraph.marked:
         result.setTextIndent(-INDENT)
         result.setTabPositions([QTextOption.Tab(INDENT, QTextOption.TabType.LeftTab)])
-    if paragraph.shape is Shape.CODE:
+    if paragraph.shape is ParagraphShape.CODE:
         result.setLeftMargin(result.leftMargin() + CODE_PAD)
         result.setTopMargin(result.topMargin() + CODE_PAD)
         result.setBottomMargin(CODE_PAD)
-    elif kind is Kind.MORE and paragraph.shape is Shape.HEADING:
+    elif kind is Kind.MORE and paragraph.shape is ParagraphShape.HEADING:
         result.setTopMargin(result.topMargin() * 1.6)
     elif kind is Kind.MORE and paragraph.marked:
         result.setTopMargin(result.topMargin() * 0.5)
@@ -171,17 +171,17 @@ def paragraph_char_format(paragraph: Paragraph, theme: Theme, font: QFont) -> QT
     """Return font and colour of a reply's paragraph outside its runs."""
     result = char_format(Kind.REPLY, theme, font)
     match paragraph.shape:
-        case Shape.CODE:
+        case ParagraphShape.CODE:
             result.setFont(_code_font(font))
-        case Shape.HEADING:
+        case ParagraphShape.HEADING:
             result.setFont(scaled(font, _HEADINGS.get(paragraph.level, 1.0), strong=True))
-        case Shape.RULE:
+        case ParagraphShape.RULE:
             result.setForeground(theme.colour("muted"))
-        case Shape.AFTER:
+        case ParagraphShape.AFTER:
             result.setFont(scaled(font, 0.1))
-        case Shape.TEXT if paragraph.cell is not None and paragraph.cell.row == 0:
+        case ParagraphShape.TEXT if paragraph.cell is not None and paragraph.cell.row == 0:
             result.setFont(scaled(font, 1.0, strong=True))
-        case Shape.TEXT:
+        case ParagraphShape.TEXT:
             pass
     return result
 
@@ -285,12 +285,12 @@ def bubble_around(first: QTextBlock, last: QTextBlock, right: float) -> QRectF:
 
 def _table_before(block: QTextBlock) -> QTextTable | None:
     """Return the table above the block that Qt puts beside it; None if there is none."""
-    ends = block.blockFormat().stringProperty(_SHAPE) == Shape.AFTER.value
+    ends = block.blockFormat().stringProperty(_SHAPE) == ParagraphShape.AFTER.value
     return QTextCursor(block.previous()).currentTable() if ends else None
 
 
 def is_code(block: QTextBlock) -> bool:
-    return block.blockFormat().stringProperty(_SHAPE) == Shape.CODE.value
+    return block.blockFormat().stringProperty(_SHAPE) == ParagraphShape.CODE.value
 
 
 def is_quoted(block: QTextBlock) -> bool:

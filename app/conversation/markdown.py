@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from app.conversation.paragraph import ROWS, Cell, Paragraph, Run, Shape, Style, pieces
+from app.conversation.paragraph import ROWS, Cell, Paragraph, ParagraphShape, Run, Style, pieces
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -69,18 +69,18 @@ class _Reader:
                 bullet = _BULLETS[min(self._within["depth"], len(_BULLETS)) - 1]
                 self._mark = f"{token.info}{token.markup}" if token.info else bullet
             case "list_item_close" if self._mark:
-                self._add(_Writer(self, self._mark), Shape.TEXT)
+                self._add(_Writer(self, self._mark), ParagraphShape.TEXT)
             case "heading_open" | "heading_close":
                 self._level = int(token.tag[1:]) if token.nesting > 0 else 0
             case "inline":
                 writer = _Writer(self, self._mark)
                 for child in token.children or ():
                     writer.write(child)
-                self._add(writer, Shape.HEADING if self._level else Shape.TEXT)
+                self._add(writer, ParagraphShape.HEADING if self._level else ParagraphShape.TEXT)
             case "fence":
                 self._read_fence(token)
             case "hr":
-                self._add(_Writer(self, self._mark).put(_RULE, self.cursor), Shape.RULE)
+                self._add(_Writer(self, self._mark).put(_RULE, self.cursor), ParagraphShape.RULE)
             case _:
                 if (name := _NESTING.get(_kind_of(token))) is not None:
                     self._within[name] += token.nesting
@@ -93,10 +93,10 @@ class _Reader:
             case "tr_open":
                 self._row, self._cell = self._row + 1, None
                 if self._row and self._row % ROWS == 0:
-                    self._add(_Writer(self, ""), Shape.AFTER)
+                    self._add(_Writer(self, ""), ParagraphShape.AFTER)
             case "table_close":
                 self._cell = None
-                self._add(_Writer(self, ""), Shape.AFTER)
+                self._add(_Writer(self, ""), ParagraphShape.AFTER)
                 if self._row >= ROWS:
                     self._share_widths()
             case "th_open" | "td_open":
@@ -126,11 +126,11 @@ class _Reader:
             if number:
                 writer.put("\n", self.cursor)
             writer.find(line, Style())
-        self._add(writer, Shape.CODE)
+        self._add(writer, ParagraphShape.CODE)
         self.cursor = self._end
 
-    def _add(self, writer: "_Writer", shape: Shape) -> None:
-        if not writer.text and not self._cell and shape is not Shape.AFTER:
+    def _add(self, writer: "_Writer", shape: ParagraphShape) -> None:
+        if not writer.text and not self._cell and shape is not ParagraphShape.AFTER:
             return
         paragraph = Paragraph(
             writer.text,

@@ -20,7 +20,7 @@ ROWS = 12  # of a table that Qt lays out as one; a longer one is several without
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f]\S{0,2}\s+(?=[^\W\d_])")
 
 
-class Shape(Enum):
+class ParagraphShape(Enum):
     """The kind of a paragraph."""
 
     TEXT = "text"
@@ -70,7 +70,7 @@ class Paragraph:
     text: str
     origin: Sequence[int] = field(compare=False)
     runs: tuple[Run, ...] = ()
-    shape: Shape = Shape.TEXT
+    shape: ParagraphShape = ParagraphShape.TEXT
     level: int = 0  # of a heading, 1 to 6
     depth: int = 0  # how many lists it stands in
     marked: bool = False  # begins with the mark of a list's item and a tab
@@ -83,7 +83,7 @@ class Paragraph:
     def is_inside_table(self) -> bool:
         """True if it shares a table with the paragraph before it."""
         if self.cell is None:
-            return self.shape is Shape.AFTER
+            return self.shape is ParagraphShape.AFTER
         return self.cell.row % ROWS > 0 or self.cell.column > 0
 
     def shown(self, span: Span) -> Span:
@@ -116,7 +116,7 @@ def _cuts(paragraph: Paragraph) -> Iterator[int]:
     start, text = 0, paragraph.text
     while len(text) - start > LONGEST:
         window = text[start + LEAST : start + LONGEST]
-        if paragraph.shape is Shape.CODE:
+        if paragraph.shape is ParagraphShape.CODE:
             at = window.rfind("\n") + 1
         else:
             ends = [found.end() for found in _SENTENCE_END.finditer(window)]
@@ -126,7 +126,7 @@ def _cuts(paragraph: Paragraph) -> Iterator[int]:
 
 
 def _piece(paragraph: Paragraph, start: int, end: int) -> Paragraph:
-    if paragraph.shape is Shape.CODE and end < len(paragraph.text):
+    if paragraph.shape is ParagraphShape.CODE and end < len(paragraph.text):
         end -= paragraph.text[end - 1] == "\n"  # the end of the piece ends the line
     inside = (
         Run(max(run.start, start) - start, min(run.end, end) - start, run.style)

@@ -284,7 +284,7 @@ class LevelMeter(QWidget):
         painter.end()
 
 
-class Progress(QProgressBar):
+class ProgressBar(QProgressBar):
     """A thin line that shows the progress of an operation, or only that it runs. Without animations
     the line does not move back and forth; the text beside it says that the operation runs.
     """

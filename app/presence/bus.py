@@ -36,7 +36,7 @@ THE_BUS = Address("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesk
 
 
 @dataclass(frozen=True)
-class Watch:
+class Subscription:
     """A signal with the function that receives it."""
 
     interface: str
@@ -58,7 +58,7 @@ class Bus(QObject):
         self._connection: DBusConnection | None = None  # None = not connected
         self._notifier: QSocketNotifier | None = None
         self._asked: dict[int, Answered] = {}
-        self._watches: list[Watch] = []
+        self._subscriptions: list[Subscription] = []
 
     @property
     def is_connected(self) -> bool:
@@ -120,7 +120,7 @@ class Bus(QObject):
 
     def watch(self, sender: str, interface: str, member: str, report: Answered) -> None:
         """Call `report` for every signal of this kind from `sender` (a well-known name)."""
-        self._watches.append(Watch(interface, member, report))
+        self._subscriptions.append(Subscription(interface, member, report))
         rule = f"type='signal',sender='{sender}',interface='{interface}',member='{member}'"
         self.call(THE_BUS, "AddMatch", "s", (rule,))
 
@@ -162,7 +162,7 @@ class Bus(QObject):
                 answered(message)
             return
         about = (fields.get(HeaderFields.interface), fields.get(HeaderFields.member))
-        for each in list(self._watches):
+        for each in list(self._subscriptions):
             if about == (each.interface, each.member):
                 each.report(message)
 

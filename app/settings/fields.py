@@ -65,7 +65,7 @@ def editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) -> Edi
             return NumberEditor(field, field.rule, parent)
         case settings.Flag():
             return FlagEditor(field, theme, parent)
-        case settings.Shape():
+        case settings.Pattern():
             return _text_editor(field, theme, devices, parent)
 
 

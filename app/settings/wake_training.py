@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.background_job import BackgroundJob, texts_of
 from app.language import tr
-from app.look.controls import Progress, button
+from app.look.controls import ProgressBar, button
 from app.look.label import WrappingLabel
 from app.look.layout import LEFT, column, placed
 from app.look.plain_text import one_line
@@ -44,7 +44,7 @@ class WakeTrainingRow(QWidget):
         self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
         self.act = button("", self, self._on_act)
-        self.bar = Progress(theme, self)
+        self.bar = ProgressBar(theme, self)
         self.words = WrappingLabel("", self, size=0.88)
         column(placed(LEFT, self.act), self.bar, self.words, on=self, spacing=8)
         self._show()

@@ -12,7 +12,7 @@ from app.look.label import Label
 from app.look.layout import column
 from app.look.plain_text import plain, tool_tip
 from app.look.theme import Theme
-from app.status.parts import Parts, State
+from app.status.parts import Parts, PartState
 from app.status.row import NAMES, PartRow, SummaryRow
 from engine.api import KEYBOARD, Event, Failed, Heard, Loading, Part, Ready, TurnEnded, TurnMetrics
 
@@ -79,7 +79,7 @@ class Status(QWidget):
     def _show_rows(self) -> None:
         """Show all rows if the person wants that, otherwise the rows of parts that do not work
         yet."""
-        unusual = (State.LOADING, State.FAILED)
+        unusual = (PartState.LOADING, PartState.FAILED)
         for part, row in self.rows.items():
             row.setVisible(self.summary.isChecked() or self._parts.state(part) in unusual)
         self._was_failed = set(self._parts.failed)

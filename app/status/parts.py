@@ -15,7 +15,7 @@ from engine.api import Ending, Event, Failed, Loading, Part, Ready, SleepChanged
 _IN_A_REPLY = (None, Part.LANGUAGE_MODEL, Part.SYNTHESISER)
 
 
-class State(Enum):
+class PartState(Enum):
     """The state of a part."""
 
     WAITING = "waiting"  # nothing was reported yet
@@ -25,8 +25,8 @@ class State(Enum):
 
 
 @dataclass
-class PartState:
-    state: State = State.WAITING
+class PartRecord:
+    state: PartState = PartState.WAITING
     turn: int | None = None  # the turn in which it failed; None = outside of turns
     why: str = ""  # it was chosen, where the person left that open
 
@@ -38,7 +38,7 @@ class Parts:
     """
 
     def __init__(self) -> None:
-        self._of = {part: PartState() for part in Part}
+        self._of = {part: PartRecord() for part in Part}
         self.is_hands_free = True
         self.is_muted = False  # not listening at all
         self.is_asleep = False  # listening for the wake phrase alone
@@ -47,19 +47,19 @@ class Parts:
     def on_event(self, event: Event) -> None:
         match event:
             case Loading(part=part):
-                self._of[part] = PartState(State.LOADING)
+                self._of[part] = PartRecord(PartState.LOADING)
             case Ready(part=part, why=why):
-                self._of[part] = PartState(State.WORKS, why=why)
+                self._of[part] = PartRecord(PartState.WORKS, why=why)
             case Failed(part=Part() as part, turn=turn):
-                self._of[part] = PartState(State.FAILED, turn, self._of[part].why)
+                self._of[part] = PartRecord(PartState.FAILED, turn, self._of[part].why)
             case SleepChanged(asleep, phrase):
                 self.is_asleep, self.wake_phrase = asleep, phrase
             case TurnEnded(turn=turn, ending=Ending.COMPLETE):
                 for part, each in self._of.items():
-                    if each.state is State.FAILED and shown_to_work(part, each.turn, turn):
-                        self._of[part] = PartState(State.WORKS, why=each.why)
+                    if each.state is PartState.FAILED and shown_to_work(part, each.turn, turn):
+                        self._of[part] = PartRecord(PartState.WORKS, why=each.why)
 
-    def state(self, part: Part) -> State:
+    def state(self, part: Part) -> PartState:
         return self._of[part].state
 
     def why(self, part: Part) -> str:
@@ -71,17 +71,17 @@ class Parts:
     @property
     def failed(self) -> tuple[Part, ...]:
         """The parts that do not work."""
-        return self._in(State.FAILED)
+        return self._in(PartState.FAILED)
 
     @property
     def loading(self) -> tuple[Part, ...]:
         """The parts that are being loaded."""
-        return self._in(State.LOADING)
+        return self._in(PartState.LOADING)
 
     @property
     def is_starting(self) -> bool:
         """True until every part is ready or has failed."""
-        return bool(self._in(State.WAITING) or self._in(State.LOADING))
+        return bool(self._in(PartState.WAITING) or self._in(PartState.LOADING))
 
     @property
     def cannot_hear(self) -> bool:
@@ -91,9 +91,9 @@ class Parts:
     @property
     def is_deaf(self) -> bool:
         """True until a microphone has been opened; speech is lost before that."""
-        return self._of[Part.MICROPHONE].state is State.WAITING
+        return self._of[Part.MICROPHONE].state is PartState.WAITING
 
-    def _in(self, state: State) -> tuple[Part, ...]:
+    def _in(self, state: PartState) -> tuple[Part, ...]:
         return tuple(part for part, each in self._of.items() if each.state is state)
 
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.language import mark, tr
-from app.look.controls import Progress, paint_icon
+from app.look.controls import ProgressBar, paint_icon
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
 from engine.api import TITLES, Part
@@ -124,7 +124,7 @@ class PartRow(StatusRow):
         super().__init__(_ICONS[part], theme, parent)
         self._part = part
         self._ready = ("working", "", "")  # as it was last ready
-        self._bar = Progress(theme, self)
+        self._bar = ProgressBar(theme, self)
         self._bar.hide()
         self._show("control", tr("not started"), "")
 

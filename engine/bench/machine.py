@@ -22,7 +22,7 @@ from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.offline_synthesis import (
     Clock,
     OfflineSynthesis,
-    Script,
+    SpeechRequest,
     SynthesisReport,
 )
 from engine.runtime.headless.say_command import collect
@@ -314,7 +314,7 @@ def _measured(row: Row, load: Callable[[], TtsModel], gauges: Instruments, text:
 
 
 def _recited(model: TtsModel, text: str, clock: Clock) -> SynthesisReport:
-    synthesis = OfflineSynthesis(model, Script(text, model.voices()[0]), clock)
+    synthesis = OfflineSynthesis(model, SpeechRequest(text, model.voices()[0]), clock)
     collect(synthesis)
     return synthesis.report()
 
@@ -329,7 +329,7 @@ def _spoken_request(settings: SpeechSettings, factories: Factories) -> Pcm | Non
         except EngineError:
             continue  # its own row says why
         try:
-            pcm = collect(OfflineSynthesis(model, Script(REQUEST, model.voices()[0])))
+            pcm = collect(OfflineSynthesis(model, SpeechRequest(REQUEST, model.voices()[0])))
             resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
             return np.concatenate([resampler.push(pcm), resampler.end()])
         finally:

@@ -30,7 +30,7 @@ from engine.settings import (
 from engine.tts.base import Progress, TtsModel
 
 
-class Watch(Protocol):
+class DeviceMonitor(Protocol):
     """Notices devices that come and go."""
 
     def poll(self) -> Devices | None:
@@ -67,7 +67,7 @@ class Factories:
     phrases: Callable[[], Sequence[str]]  # sentences the recogniser should expect
     # returns a function that rates how complete a text is, for the language of these settings
     completeness: Callable[[RecogniserSettings], Callable[[str], Completeness]]
-    devices: Watch
+    devices: DeviceMonitor
     size_bytes: Callable[[PartSettings], int]  # size of the files that would be loaded
     # raises InvalidInput if a changed setting cannot work here
     check: Callable[[Settings, str, Devices | None], None]

@@ -69,7 +69,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Pattern:
     """Text that matches a pattern, with a hint for text that does not."""
 
     pattern: str
@@ -91,15 +91,15 @@ class Flag:
         return Translatable("Give true or false.")
 
 
-Rule = Range | Choice | Shape | Flag
+Rule = Range | Choice | Pattern | Flag
 
 SLOWEST, FASTEST = 1.0, 7.0  # SPS: the ends of the slider, and of every rate a person sets
 LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
-ANY_TEXT = Shape(
+ANY_TEXT = Pattern(
     rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}",
     Translatable("Give text of at most {count} characters.", count=LONGEST_TEXT),
 )
-CHORD = Shape(
+CHORD = Pattern(
     r"(\S(.{0,58}\S)?)?",
     Translatable("Give a key such as '{key}', or empty.", key="Ctrl+Alt+Space"),
 )

@@ -21,9 +21,9 @@ from engine.settings.rules import (
     Flag,
     Help,
     LoadedBy,
+    Pattern,
     Range,
     Rule,
-    Shape,
     Shown,
     Value,
 )
@@ -180,7 +180,7 @@ def _read_section(part: Any, place: str, applies_to: AppliesTo) -> Iterator[Sett
     """Yield the settings of a section. `applies_to`: the receiver of settings that name none."""
     for name, hint in get_type_hints(part, include_extras=True).items():
         kind, notes = _split_hint(hint)
-        rule = _first(Range | Choice | Shape | Flag, notes, Flag() if kind is bool else ANY_TEXT)
+        rule = _first(Range | Choice | Pattern | Flag, notes, Flag() if kind is bool else ANY_TEXT)
         assert kind in (bool, str) or rule is not ANY_TEXT, f"'{place}{name}' needs a Range"
         yield Setting(
             place + name,

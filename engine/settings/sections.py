@@ -18,8 +18,8 @@ from engine.settings.rules import (
     Entry,
     Help,
     LoadedBy,
+    Pattern,
     Range,
-    Shape,
     Shown,
 )
 from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, TITLES
@@ -80,7 +80,7 @@ class RecogniserSettings:
     ] = ""
     language: Annotated[
         str,
-        Shape(
+        Pattern(
             r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
             Translatable(
                 "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
@@ -120,7 +120,7 @@ class WakeSettings:
     ] = False
     phrase: Annotated[
         str,
-        Shape(
+        Pattern(
             r"\S(.{0,58}\S)?",
             Translatable("Give a phrase such as '{phrase}'.", phrase="hey rubato"),
         ),
@@ -157,7 +157,7 @@ class LanguageModelSettings:
     address: Annotated[
         str,
         LoadedBy(("server",)),
-        Shape(
+        Pattern(
             r"https?://[^\s/]+\S*",
             Translatable("Give an address that begins with http:// or https://."),
         ),
@@ -168,7 +168,7 @@ class LanguageModelSettings:
     key_variable: Annotated[
         str,
         LoadedBy(("server",)),
-        Shape(
+        Pattern(
             r"([A-Za-z_][A-Za-z0-9_]{0,99})?",
             Translatable("Give the name of an environment variable, or empty."),
         ),
@@ -277,7 +277,7 @@ class HistorySettings:
 class PersonSettings:
     name: Annotated[
         str,
-        Shape(
+        Pattern(
             r"([^\s\0](.{0,38}[^\s\0])?)?",
             Translatable("Give a name of at most {count} characters.", count=40),
         ),
@@ -307,7 +307,7 @@ class WindowSettings:
     ] = "system"
     talk_key: Annotated[
         str,
-        Shape(
+        Pattern(
             r"\S(.{0,38}\S)?", Translatable("Give the name of a key, such as '{key}'.", key="Space")
         ),
         Shown("Talk key", Entry.KEY),

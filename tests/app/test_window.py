@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
 from app import language
 from app.keys import Shortcut
-from app.look.controls import Progress
+from app.look.controls import ProgressBar
 from app.models import ModelsPage
 from app.settings.dialog import SettingsDialog
 from app.status.panel import last_turn_line
@@ -153,10 +153,10 @@ def test_an_empty_window_offers_what_people_come_for(window):
 def test_loading_is_shown_until_the_part_is_ready_and_a_notice_goes_away(window):
     tell(window, api.Loading(api.Part.RECOGNISER, "Loading whisper", 0.25))
     row = window.side.status.rows[api.Part.RECOGNISER]
-    assert row.findChild(Progress).isVisibleTo(row)
+    assert row.findChild(ProgressBar).isVisibleTo(row)
     assert window.notice.text() == "Getting ready: Recogniser"
     tell(window, api.Ready(api.Part.RECOGNISER, "whisper", "small"))
-    assert not row.findChild(Progress).isVisibleTo(row)
+    assert not row.findChild(ProgressBar).isVisibleTo(row)
     assert row.accessibleName() == "Recogniser: Whisper, on this computer"
     assert window.notice.text() == ""
     tell(window, api.Notice("Timer set."))

@@ -12,7 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script, SpokenWord
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest, SpokenWord
 from engine.runtime.headless.rate_plan import constant
 from engine.runtime.headless.say_command import collect
 from engine.settings import SpeechSettings
@@ -41,8 +41,8 @@ def kind(word: Word) -> str | None:
 
 
 def spoken(model: TtsModel, rate: float | None, *, pacing: bool) -> tuple[SpokenWord, ...]:
-    script = Script(TEXT, model.voices()[0], constant(rate), pacing=pacing)
-    synthesis = OfflineSynthesis(model, script)
+    request = SpeechRequest(TEXT, model.voices()[0], constant(rate), pacing=pacing)
+    synthesis = OfflineSynthesis(model, request)
     collect(synthesis)
     return synthesis.report().words
 

@@ -24,7 +24,7 @@ from engine.messages.events import (
 )
 from engine.messages.words import Part, Phase
 from engine.runtime.conductor import Conductor
-from engine.runtime.factories import Factories, Watch, standard_factories
+from engine.runtime.factories import DeviceMonitor, Factories, standard_factories
 from engine.runtime.headless.say_command import check_writable
 from engine.settings import Settings
 
@@ -219,16 +219,16 @@ class _Talk:
 class _Loudspeakers:
     """Watches only the loudspeakers, because the microphone is a file."""
 
-    watch: Watch
+    monitor: DeviceMonitor
 
     def poll(self) -> Devices | None:
-        """See Watch."""
-        devices = self.watch.poll()
+        """See DeviceMonitor."""
+        devices = self.monitor.poll()
         return None if devices is None else replace(devices, microphones=())
 
     def close(self) -> None:
-        """See Watch."""
-        self.watch.close()
+        """See DeviceMonitor."""
+        self.monitor.close()
 
 
 class _NoChange:

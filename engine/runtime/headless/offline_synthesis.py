@@ -70,7 +70,7 @@ class SynthesisReport:
 
 
 @dataclass(frozen=True)
-class Script:
+class SpeechRequest:
     """A text to speak. `word_delay_s` between the words imitates a language model; `pacing`:
     figures, names and asides have paces of their own.
     """
@@ -92,12 +92,12 @@ class Clock:
 
 
 class OfflineSynthesis:
-    """One script spoken once: iterate frames(), then call report()."""
+    """One request spoken once: iterate frames(), then call report()."""
 
     def __init__(
         self,
         model: TtsModel,
-        script: Script,
+        request: SpeechRequest,
         clock: Clock | None = None,
         show: Callable[[float], None] = lambda share: None,
     ) -> None:
@@ -105,18 +105,18 @@ class OfflineSynthesis:
 
         InvalidInput for a text that is too long or has no words, or an invalid delay.
         """
-        if len(script.text) > MOST_CHARACTERS:
+        if len(request.text) > MOST_CHARACTERS:
             raise InvalidInput(
                 "The text is too long: {count} characters.",
                 hint="Give at most {most} at a time.",
-                count=len(script.text),
+                count=len(request.text),
                 most=MOST_CHARACTERS,
             )
-        if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
+        if not 0 <= request.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        _check_words(script.text)
+        _check_words(request.text)
         self._model = model
-        self._script = script
+        self._request = request
         self._clock = clock or Clock()
         self._show = show
         self._ear = _Ear()
@@ -131,9 +131,9 @@ class OfflineSynthesis:
     def frames(self, wait: Callable[[float], None] | None = None) -> Iterator[AudioFrame]:
         """Speak; yield each frame as it is made. `wait` takes seconds (None: the clock's)."""
         wait = wait or self._clock.wait
-        session = self._model.open(self._script.voice, seed=self._script.seed)
+        session = self._model.open(self._request.voice, seed=self._request.seed)
         with Breaks(session, self._model.info.sample_rate) as speech:
-            supply = _Supply(self._script, self._clock)
+            supply = _Supply(self._request, self._clock)
             while True:
                 self._push(speech, supply)
                 step, target = self._step(speech)
@@ -188,7 +188,7 @@ class OfflineSynthesis:
             speech.end_input()
 
     def _step(self, speech: Breaks) -> tuple[AudioFrame | Starved | Finished, float | None]:
-        target = self._script.plan.at(self._samples / self._model.info.sample_rate)
+        target = self._request.plan.at(self._samples / self._model.info.sample_rate)
         speech.rate = target
         began = self._clock.now()
         step = speech.step()
@@ -209,7 +209,7 @@ class OfflineSynthesis:
             end_s = self._samples / self._model.info.sample_rate
             self._rate.append(RatePoint(round(end_s, 3), target, round(frame.rate, 3)))
         if self._onsets:  # pace tags are part of the text, but belong to no word
-            self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._script.text)))
+            self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._request.text)))
 
 
 def _check_words(text: str) -> None:
@@ -226,12 +226,12 @@ def _deltas(text: str) -> list[str]:
 
 
 class _Supply:
-    """The words of a script, each at the time when a language model would have written it."""
+    """The words of a request, each at the time when a language model would have written it."""
 
-    def __init__(self, script: Script, clock: Clock) -> None:
-        self._deltas = deque(_deltas(script.text))
-        self._text = PacedText(pacing=script.pacing)
-        self._delay_s = script.word_delay_s
+    def __init__(self, request: SpeechRequest, clock: Clock) -> None:
+        self._deltas = deque(_deltas(request.text))
+        self._text = PacedText(pacing=request.pacing)
+        self._delay_s = request.word_delay_s
         self._clock = clock
         self._next_at = clock.now()
         self.exhausted = False

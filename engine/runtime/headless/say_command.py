@@ -26,7 +26,7 @@ from engine.runtime.headless import rate_plan as plans
 from engine.runtime.headless.offline_synthesis import (
     Clock,
     OfflineSynthesis,
-    Script,
+    SpeechRequest,
     SynthesisReport,
 )
 from engine.runtime.turn.playback import Playback
@@ -74,8 +74,8 @@ def say_with(
         voice = choose(model, speech.voice if options.voice is None else options.voice)
         model.warm(voice)
         delay_s = options.word_delay_ms / 1000
-        script = Script(text, voice, plan, speech.seed, delay_s, speech.pacing)
-        synthesis = OfflineSynthesis(model, script, show=show)
+        request = SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
+        synthesis = OfflineSynthesis(model, request, show=show)
         if options.out is None:
             _aloud(synthesis, model, settings, factories)
         else:

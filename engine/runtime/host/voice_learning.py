@@ -26,7 +26,7 @@ from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
 from engine.memory import return_freed_memory
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
 from engine.runtime.headless.say_command import collect
 from engine.settings import RecogniserSettings, SpeechSettings
 from engine.text.paced import PacedText
@@ -213,7 +213,7 @@ def _delete_oldest(folder: Path) -> None:
 
 
 def _say(model: KokoroSynthesiser, voice: Voice, text: str) -> Pcm:
-    return collect(OfflineSynthesis(model, Script(text, voice)))
+    return collect(OfflineSynthesis(model, SpeechRequest(text, voice)))
 
 
 def _spoken(text: str) -> str:

@@ -20,7 +20,7 @@ from engine.asr.wake.training import Say, teach
 from engine.assets import packages
 from engine.audio.base import Pcm
 from engine.errors import AssetError
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
 from engine.runtime.headless.rate_plan import constant
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
@@ -76,8 +76,8 @@ def _keeping() -> Iterator[None]:
 
 def _say(model: TtsModel, voice: Voice) -> Say:
     def say(text: str, rate: float) -> Pcm:
-        script = Script(text, voice, constant(rate))
-        pcm = np.concatenate(list(OfflineSynthesis(model, script).pcm()))
+        request = SpeechRequest(text, voice, constant(rate))
+        pcm = np.concatenate(list(OfflineSynthesis(model, request).pcm()))
         heard: Pcm = soxr.resample(pcm, model.info.sample_rate, SAMPLE_RATE).astype(np.float32)
         return heard
 

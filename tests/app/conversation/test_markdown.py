@@ -11,7 +11,7 @@ from PySide6.QtGui import QTextCursor, QTextTable
 from PySide6.QtWidgets import QApplication
 
 from app.conversation.markdown import read
-from app.conversation.paragraph import LONGEST, Paragraph, Run, Shape, Style
+from app.conversation.paragraph import LONGEST, Paragraph, ParagraphShape, Run, Style
 from app.conversation.transcript import Span
 from app.conversation.view import Conversation
 from engine.api import Ending, Heard, ReplyDelta, WordHeard
@@ -31,7 +31,11 @@ def styled(paragraph: Paragraph, style: Style) -> list[str]:
 
 def test_marks_become_looks():
     heading, needs, whisk, add, salt, pans, code, enjoy = read(RECIPE)
-    assert (heading.text, heading.shape, heading.level) == ("Pancakes for four", Shape.HEADING, 2)
+    assert (heading.text, heading.shape, heading.level) == (
+        "Pancakes for four",
+        ParagraphShape.HEADING,
+        2,
+    )
     assert heading.runs == (Run(9, 17, Style(slanted=True)),)
     assert needs.text == "You need flour, a * and 1 & 2:"
     assert styled(needs, Style(strong=True)) == ["flour"]
@@ -40,7 +44,7 @@ def test_marks_become_looks():
     assert add.text == "2.\tAdd"
     assert (salt.text, salt.depth) == ("◦\tsalt.", 2)
     assert (pans.text, pans.quoted) == ("Hot pans (https://e.org/a_b_c) win.", True)
-    assert (code.text, code.shape) == ("eat(**all)", Shape.CODE)
+    assert (code.text, code.shape) == ("eat(**all)", ParagraphShape.CODE)
     assert enjoy.text == "<b>Enjoy</b> a pie (pie.png)"  # nothing is obeyed, nothing loaded
 
 
@@ -53,7 +57,7 @@ def test_a_table_becomes_cells():
     places = [(each.cell.row, each.cell.column) for each in cells if each.cell]
     assert places == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
     assert {each.cell.align for each in cells[1::2] if each.cell} == {"right"}
-    assert (end.text, end.shape) == ("", Shape.AFTER)
+    assert (end.text, end.shape) == ("", ParagraphShape.AFTER)
 
 
 @pytest.mark.parametrize(

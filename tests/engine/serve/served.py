@@ -15,7 +15,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
 from engine.audio.pcm import Pcm, Resampler
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
 from engine.runtime.headless.say_command import collect
 from engine.serve.address import listen
 from engine.serve.application import Access, application, http_server
@@ -131,8 +131,8 @@ def question() -> Pcm:
     """Somebody asks something, and is silent for a second: samples at SAMPLE_RATE."""
     model = EspeakModel()
     try:
-        script = Script("Good morning, how are you today?", model.voices()[0])
-        pcm = collect(OfflineSynthesis(model, script))
+        request = SpeechRequest("Good morning, how are you today?", model.voices()[0])
+        pcm = collect(OfflineSynthesis(model, request))
         resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
     finally:
         model.close()

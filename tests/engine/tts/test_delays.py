@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import SettingsError
-from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, SpeechRequest
 from engine.tts.delays import FrameTiming, Trace, longest_s, timing, trace, words_before_sound
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.rate import SyllableMeter
@@ -47,8 +47,8 @@ def test_speaking_against_a_clock_begins_when_the_arithmetic_says():
         def wait(seconds: float) -> None:
             now[0] += seconds
 
-        script = Script(text, voice, word_delay_s=0.1, pacing=False)
-        synthesis = OfflineSynthesis(model, script, Clock(lambda: now[0], wait))
+        request = SpeechRequest(text, voice, word_delay_s=0.1, pacing=False)
+        synthesis = OfflineSynthesis(model, request, Clock(lambda: now[0], wait))
         frames = list(synthesis.frames())
         assert synthesis.report().first_packet_ms == pytest.approx(
             1000 * timing(free, 0.1).first_packet_s

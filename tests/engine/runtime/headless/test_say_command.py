@@ -15,7 +15,11 @@ from engine.audio.base import Pcm
 from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.runtime.factories import Factories
 from engine.runtime.headless import say_command
-from engine.runtime.headless.offline_synthesis import MOST_CHARACTERS, OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import (
+    MOST_CHARACTERS,
+    OfflineSynthesis,
+    SpeechRequest,
+)
 from engine.runtime.headless.rate_plan import constant, parse
 from engine.runtime.headless.say_command import collect, play, say_with, write_wav
 from engine.settings import SayOptions, Settings, SpeechSettings
@@ -109,7 +113,7 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, s
     loudspeaker = HandLoudspeaker()
     hand = HandClock(None if stands_still else loudspeaker)
     clock = hand.clock
-    synthesis = OfflineSynthesis(FakeTts(), Script("go " * 12, FakeTts().voices()[0]), clock)
+    synthesis = OfflineSynthesis(FakeTts(), SpeechRequest("go " * 12, FakeTts().voices()[0]), clock)
     match = "does not play any sound"
     told = pytest.raises(DeviceError, match=match) if stands_still else nullcontext()
     with told:
@@ -123,8 +127,8 @@ def test_an_offline_synthesis_is_heard_whole_and_never_far_ahead_of_the_ear(*, s
 def test_speech_neither_stops_nor_goes_on_with_a_step_while_words_are_missing(delay_s):
     loudspeaker = HandLoudspeaker()
     hand = HandClock(loudspeaker)
-    script = Script("Go on now to it all.", TONE, seed=0, word_delay_s=delay_s)  # 200 Hz
-    one = OfflineSynthesis(FakeTts(), script, hand.clock)
+    request = SpeechRequest("Go on now to it all.", TONE, seed=0, word_delay_s=delay_s)  # 200 Hz
+    one = OfflineSynthesis(FakeTts(), request, hand.clock)
     play(one, loudspeaker, sample_rate=SAMPLE_RATE, lead_ms=240, clock=hand.clock)
     own = 0.25 * 2 * np.pi * 200 / RATE  # of the tone
     assert np.abs(np.diff(loudspeaker.heard_with_gaps)).max() < own + 0.02
@@ -184,8 +188,8 @@ def synthesis(
     text: str, hand: HandClock, *, plan: str | None = None, delay_s: float = 0.0
 ) -> OfflineSynthesis:
     plans = constant(None) if plan is None else parse(plan)
-    script = Script(text, TONE, plans, seed=1, word_delay_s=delay_s)
-    return OfflineSynthesis(FakeTts(hand.speak), script, hand.clock)
+    request = SpeechRequest(text, TONE, plans, seed=1, word_delay_s=delay_s)
+    return OfflineSynthesis(FakeTts(hand.speak), request, hand.clock)
 
 
 def test_every_word_is_reported_where_it_is_and_how_long_it_took():
@@ -205,8 +209,10 @@ def test_every_word_is_reported_where_it_is_and_how_long_it_took():
 
 @pytest.mark.parametrize(("pacing", "lowest"), [(True, 3.0), (False, 4.0)])
 def test_figures_are_recited_slower_where_pacing_is_on(*, pacing, lowest):
-    script = Script("Now dial 555-1234 and go on.", TONE, constant(4.0), seed=1, pacing=pacing)
-    one = OfflineSynthesis(FakeTts(), script, HandClock().clock)
+    request = SpeechRequest(
+        "Now dial 555-1234 and go on.", TONE, constant(4.0), seed=1, pacing=pacing
+    )
+    one = OfflineSynthesis(FakeTts(), request, HandClock().clock)
     collect(one)
     report = one.report()
     spans = {word.text: word.end_s - word.start_s for word in report.words}
@@ -225,8 +231,8 @@ def test_a_text_or_a_part_that_no_voice_can_say_is_told(caplog):
 
 def test_how_much_was_spoken_is_shown_to_the_end():
     shares: list[float] = []
-    script = Script("<slow>Go on</slow> and on and on, please.", TONE)
-    collect(OfflineSynthesis(FakeTts(), script, HandClock().clock, shares.append))
+    request = SpeechRequest("<slow>Go on</slow> and on and on, please.", TONE)
+    collect(OfflineSynthesis(FakeTts(), request, HandClock().clock, shares.append))
     assert shares == sorted(shares)
     assert shares[0] < 0.2
     assert 0.7 < shares[-1] <= 1.0

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from engine.audio.pcm import Resampler
-from engine.runtime.headless.offline_synthesis import OfflineSynthesis, Script
+from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
 from engine.runtime.headless.say_command import collect
 from engine.serve.doors.encoding import pcm16
 from engine.serve.service import SAMPLE_RATE
@@ -61,7 +61,7 @@ def question(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Somebody asks for the time, and is silent for a second."""
     model = EspeakModel()
     try:
-        pcm = collect(OfflineSynthesis(model, Script("What time is it?", model.voices()[0])))
+        pcm = collect(OfflineSynthesis(model, SpeechRequest("What time is it?", model.voices()[0])))
         resampler = Resampler(model.info.sample_rate, SAMPLE_RATE)
     finally:
         model.close()
