@@ -194,8 +194,8 @@ class Arrangement:
             self._rearrange(narrow)
         if not narrow:
             usual = room - max(_USUAL_CARDS, int(_CARD_LINES * line))
-            whole = room - max(_ALL_CARDS, int(_ALL_LINES * line))
-            height = max(self._least_stage, min(usual, max(_COMFORTABLE_STAGE, whole)))
+            room_for_all = room - max(_ALL_CARDS, int(_ALL_LINES * line))
+            height = max(self._least_stage, min(usual, max(_COMFORTABLE_STAGE, room_for_all)))
             stage.setFixedHeight(min(_TALLEST_STAGE, height))
         self._show_stage()
 

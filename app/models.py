@@ -144,8 +144,8 @@ def size_of(megabytes: float) -> str:
 def facts_of(entry: api.ModelEntry) -> str:
     """Size, licence and memory, as far as they are known."""
     found = [size_of(entry.megabytes)] if entry.megabytes else []
-    own = entry.origin in (api.Origin.ADDED, api.Origin.SERVER)
-    found.append(entry.attribution if own else tr("licence: {licence}", licence=entry.licence))
+    is_own = entry.origin in (api.Origin.ADDED, api.Origin.SERVER)
+    found.append(entry.attribution if is_own else tr("licence: {licence}", licence=entry.licence))
     if entry.memory_mb:
         found.append(tr("needs about {size} of memory", size=size_of(entry.memory_mb)))
     return " · ".join(found)

@@ -84,7 +84,7 @@ class Rows(QListWidget):
         """Show these conversations, newest first, and mark `current`. `by_day`: add a heading for
         each period.
         """
-        kept = {each.id for each in self.selected}
+        selected = {each.id for each in self.selected}
         at = self.currentItem()
         focused = at.data(_ROLE).id if at is not None else current
         offset = self.verticalScrollBar().value()
@@ -100,7 +100,7 @@ class Rows(QListWidget):
                 item = self._item(each)
                 if each.id == focused:
                     self.setCurrentItem(item)
-                item.setSelected(each.id in kept)
+                item.setSelected(each.id in selected)
         self.verticalScrollBar().setValue(offset)
 
     def rename_selected(self) -> None:

@@ -262,8 +262,8 @@ class LevelMeter(QWidget):
 
     def show_level(self, level_db: float) -> None:
         """Show a level in dB full scale."""
-        heard = (level_db - QUIET_DB) / (LOUD_DB - QUIET_DB)
-        self.fraction = min(1.0, max(heard, self.fraction - _FALL, 0.0))
+        share = (level_db - QUIET_DB) / (LOUD_DB - QUIET_DB)
+        self.fraction = min(1.0, max(share, self.fraction - _FALL, 0.0))
         self.setAccessibleName(f"{self._name}: {self.fraction:.0%}")
         self.update()
 

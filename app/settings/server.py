@@ -50,8 +50,8 @@ class Server(QObject):
         """Start the server if it is switched on."""
         self.end()
         if self._chosen["serve.on"]:
-            given = ("port", "places", "names")
-            more = [f"--{key}={self._chosen[f'serve.{key}']}" for key in given]
+            keys = ("port", "places", "names")
+            more = [f"--{key}={self._chosen[f'serve.{key}']}" for key in keys]
             network = ["--network"] if self._chosen["serve.network"] else []
             self._job.start("serve", "--json", *more, *network)
         self.changed.emit()

@@ -153,8 +153,8 @@ class Banner(QFrame):
         )
         for label in (self.message, self.hint):
             label.be_one_line(self._is_one_line)
-        whole = "\n".join(line for line in (fault.message, fault.hint) if line)
-        self.setToolTip(tool_tip(whole) if self._is_one_line else "")
+        text = "\n".join(line for line in (fault.message, fault.hint) if line)
+        self.setToolTip(tool_tip(text) if self._is_one_line else "")
         self.fix.setVisible(fault.part is not None)
         self.counter.setText(f"{self._index + 1}/{len(self._faults)}")
         self.setAccessibleDescription(plain(f"{fault.message} {fault.hint}"))

@@ -190,11 +190,11 @@ class Conductor:
         if self._status.loading:
             self._moved_at = now
         turn, reply = self._floor.turn, self._effects.replies.find(self._floor.turn)
-        heard = reply if reply is not None and reply.aloud else None
-        left_s = watchdog.left_s(self._floor.phase, heard, moved_at=self._moved_at, now=now)
+        audible = reply if reply is not None and reply.aloud else None
+        left_s = watchdog.left_s(self._floor.phase, audible, moved_at=self._moved_at, now=now)
         if left_s is None or left_s > 0:
             return left_s
-        self._show(watchdog.fault(turn, heard))
+        self._show(watchdog.fault(turn, audible))
         return None
 
     def _quit(self) -> None:

@@ -129,8 +129,8 @@ class Effects:
         model.
         """
         log, settings, title = self._log, self._settings(), None
-        kept = settings.history.keep not in STAYS_OFF and not log.titled
-        if kept and not asks_another_computer(settings.language_model):
+        is_saved = settings.history.keep not in STAYS_OFF and not log.titled
+        if is_saved and not asks_another_computer(settings.language_model):
             said = [each.text for each in log.history if each.role is Role.USER]
             title = log.began if subject(said) else None
         return GetReady(log.history, title)

@@ -123,7 +123,7 @@ class PortalKeys(KeySource):
         response."""
         token = self._token()
         *others, options = body
-        whole = (*others, {**options, "handle_token": ("s", token)})
+        arguments = (*others, {**options, "handle_token": ("s", token)})
         sender = self._bus.name.removeprefix(":").replace(".", "_")
         self._waiting[f"{PATH}/request/{sender}/{token}"] = then
 
@@ -133,7 +133,7 @@ class PortalKeys(KeySource):
                 reason = one_line(error_of(message))
                 self.lost.emit(f"{tr(_NONE_OFFERED)} ({reason})" if reason else tr(_NONE_OFFERED))
 
-        self._bus.call(SHORTCUTS, method, signature, whole, answered)
+        self._bus.call(SHORTCUTS, method, signature, arguments, answered)
 
     def _on_response(self, message: "Message") -> None:
         then = self._waiting.pop(path_of(message), None)

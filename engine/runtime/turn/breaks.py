@@ -87,8 +87,8 @@ class Breaks:
         end += self._added
         parts = (_part(frame, 0, end - frame.sample) for frame in self._ready)
         self._ready = deque(part for part in parts if part)
-        kept = [each for each in self._loud_until if each <= end]
-        self._loud_until, self._last = deque(kept or [end], _REMEMBERED), 0.0
+        ends = [each for each in self._loud_until if each <= end]
+        self._loud_until, self._last = deque(ends or [end], _REMEMBERED), 0.0
         return end
 
     def close(self) -> None:

@@ -99,7 +99,7 @@ class LoadedVoice:
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
         about = of_model(model).about
-        told = VoicesChanged(
+        changed = VoicesChanged(
             names,
             self._voice_name,
             info.can_clone,
@@ -107,7 +107,7 @@ class LoadedVoice:
             info.resembles,
             tuple(about.get(name, "") for name in names),
         )
-        self._tell(told)
+        self._tell(changed)
 
     def warm(self) -> None:
         """Prepare the voice for the next reply; slow for a new one."""
