@@ -4,7 +4,7 @@ Invariant: the engine saves and searches; the panel shows and asks. Nothing is d
 confirmation, and nothing here blocks the program.
 """
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -58,7 +58,8 @@ class HistoryPanel(QWidget):
         self.question = self._make_question()
         self.search = self._make_search()
         self.nothing = WrappingLabel("", self, kind="muted")
-        self.rows = self._make_rows(theme)
+        self.rows = Rows(post, theme, self)
+        self.rows.removal_asked.connect(self._ask_removal)
         self._filler = QWidget(self)
         self.confirmation, self._asked, self.delete, self.spare = self._make_confirmation()
         self.private = Switch(tr("&Private"), theme, self)
@@ -160,22 +161,6 @@ class HistoryPanel(QWidget):
             text = "" if self._keep == "ask" else tr("What you talk about will be here.")
         self.nothing.say(text)
 
-    def _open_menu(self, at: QPoint) -> None:
-        item = self.rows.itemAt(at)
-        selected = self.rows.selected
-        if item is None or not selected:
-            return
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if len(selected) == 1:
-            number = selected[0].id
-            menu.addAction(tr("Open")).triggered.connect(
-                lambda: self._post(api.OpenConversation(number))
-            )
-            menu.addAction(tr("Rename\tF2")).triggered.connect(self.rows.rename_selected)
-        menu.addAction(tr("Delete…\tDel")).triggered.connect(self._ask_removal)
-        menu.popup(self.rows.viewport().mapToGlobal(at))
-
     # ---------------------------------------------------------------- deleting
 
     def _ask_removal(self) -> None:
@@ -220,15 +205,6 @@ class HistoryPanel(QWidget):
         search.setClearButtonEnabled(True)
         search.textChanged.connect(lambda _: self._typing.start())
         return search
-
-    def _make_rows(self, theme: Theme) -> Rows:
-        post, rows = self._post, Rows(theme, self)
-        rows.chosen.connect(lambda number: post(api.OpenConversation(number)))
-        rows.renamed.connect(lambda number, title: post(api.RenameConversation(number, title)))
-        rows.removal_asked.connect(self._ask_removal)
-        rows.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        rows.customContextMenuRequested.connect(self._open_menu)
-        return rows
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -18,24 +18,26 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFont, QKeyEvent, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFrame,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
 )
 
+from app.bridge import Post
 from app.language import day, tr, tr_n
 from app.look.layout import OverlayBar
 from app.look.plain_text import one_line, tool_tip
 from app.look.theme import Theme, scaled
-from engine.api import KeptConversation
+from engine.api import KeptConversation, OpenConversation, RenameConversation
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -47,17 +49,14 @@ class Rows(QListWidget):
     """The list of the conversations that the engine found.
 
     Signals:
-        chosen(int): continue this conversation.
-        renamed(int, str): give this conversation a new title.
-        removal_asked: delete the selected conversations.
+        removal_asked: the person wants to delete the selected conversations.
     """
 
-    chosen = Signal(int)
-    renamed = Signal(int, str)
     removal_asked = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._post = post
         self.current: int | None = None  # the current conversation
         self.setProperty("kind", "rows")
         self.setAccessibleName(tr("Kept conversations"))
@@ -103,7 +102,7 @@ class Rows(QListWidget):
                 item.setSelected(each.id in selected)
         self.verticalScrollBar().setValue(offset)
 
-    def rename_selected(self) -> None:
+    def _rename_current(self) -> None:
         item = self.currentItem()
         if item is not None:
             self.editItem(item)
@@ -113,11 +112,24 @@ class Rows(QListWidget):
             return  # a key for the editor, which Qt also passes on after the editing has ended
         match Qt.Key(event.key()):
             case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.currentItem() is not None:
-                self.chosen.emit(self.currentItem().data(_ROLE).id)
+                self._open(self.currentItem())
             case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self.selectedItems():
                 self.removal_asked.emit()
             case _:
                 super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done with the selected conversations."""
+        items = self.selectedItems()
+        if self.itemAt(event.pos()) is None or not items:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if len(items) == 1:
+            menu.addAction(tr("Open")).triggered.connect(lambda: self._open(items[0]))
+            menu.addAction(tr("Rename\tF2")).triggered.connect(self._rename_current)
+        menu.addAction(tr("Delete…\tDel")).triggered.connect(self.removal_asked)
+        menu.popup(self.viewport().mapToGlobal(event.pos()))
 
     def _item(self, each: KeptConversation) -> QListWidgetItem:
         item = QListWidgetItem(one_line(each.title), self)
@@ -133,12 +145,15 @@ class Rows(QListWidget):
     def _on_clicked(self, item: QListWidgetItem) -> None:
         """Open the clicked conversation. A click with Shift or Ctrl only changes the selection."""
         if not QApplication.keyboardModifiers() and self.selectedItems() == [item]:
-            self.chosen.emit(item.data(_ROLE).id)
+            self._open(item)
 
     def _on_edited(self, item: QListWidgetItem) -> None:
         each: KeptConversation = item.data(_ROLE)
         if item.text() != one_line(each.title):
-            self.renamed.emit(each.id, item.text())
+            self._post(RenameConversation(each.id, item.text()))
+
+    def _open(self, item: QListWidgetItem) -> None:
+        self._post(OpenConversation(item.data(_ROLE).id))
 
 
 def period(then: date, today: date) -> str:

@@ -4,7 +4,14 @@ from datetime import date, timedelta
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QListWidgetItem, QPushButton
+from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QListWidgetItem,
+    QMenu,
+    QPushButton,
+)
 
 from app.history.rows import details, period
 from app.window import Window
@@ -153,6 +160,31 @@ def test_export_all_asks_for_a_file(window, posted, tmp_path):
     dialog.close()
 
 
+def menu_at(window: Window, at: QPoint) -> list[QAction]:
+    """The actions offered by a click of the right button; [] = there is no menu."""
+    rows = window.history.rows
+    asked = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, rows.mapToGlobal(at))
+    QApplication.sendEvent(rows.viewport(), asked)
+    menu = rows.findChild(QMenu)
+    return [] if menu is None else menu.actions()
+
+
+@pytest.mark.qt_log_ignore("support grabbing the keyboard", extend=True)
+def test_the_menu_of_a_row_opens_renames_and_deletes(opened, posted):
+    rows = opened.history.rows
+    rows.setCurrentItem(talk(opened, 1))
+    actions = menu_at(opened, rows.visualItemRect(talk(opened, 1)).center())
+    words = [action.text().partition("\t")[0] for action in actions]
+    assert words == ["Open", "Rename", "Delete…"]
+    actions[0].trigger()
+    assert posted == [api.OpenConversation(1)]
+    actions[1].trigger()
+    assert rows.state() is QAbstractItemView.State.EditingState
+    actions[2].trigger()
+    assert opened.history.confirmation.isVisible()
+    rows.findChild(QMenu).close()
+
+
 def test_conversations_stand_under_their_day_and_a_heading_is_none_of_them(qtbot, opened, posted):
     rows = opened.history.rows
     heading = rows.item(0)
@@ -161,7 +193,7 @@ def test_conversations_stand_under_their_day_and_a_heading_is_none_of_them(qtbot
     qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=at)
     key(qtbot, opened, Qt.Key.Key_Home)
     assert rows.currentItem() is talk(opened, 0)
-    opened.history._open_menu(at)
+    assert menu_at(opened, at) == []
     key(qtbot, opened, Qt.Key.Key_Up)
     assert rows.currentItem() is talk(opened, 0)
     assert posted == []
