@@ -22,7 +22,7 @@ from engine.models.servers import TITLES, ServedModel
 from engine.models.storage import default_store, size_on_disk, usable_path, with_needs
 from engine.settings import Settings
 from engine.settings_file import data_folder
-from engine.systems import KOKORO, SYSTEMS, System
+from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, System
 from engine.translatable import Translatable, joined, mark
 from engine.tts import packs
 from engine.tts import pick as speech
@@ -92,12 +92,12 @@ _BUILT_IN = (
         "GPL-3.0",
     ),
     (
-        "starter",
+        STARTER,
         ModelKind.VOICE,
         mark("Rubato's own voice: small and neural, learns voices"),
         "GPL-3.0",
     ),
-    ("espeak", ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
+    (ESPEAK, ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
 
 

@@ -23,12 +23,13 @@ from engine.errors import AssetError
 from engine.runtime.headless.offline_synthesis import OfflineSynthesis, SpeechRequest
 from engine.runtime.headless.rate_plan import constant
 from engine.settings import SpeechSettings
+from engine.systems import ESPEAK, STARTER
 from engine.translatable import Translatable
 from engine.tts import registry
 from engine.tts.base import TtsModel, Voice
 
 SPARE_BYTES = 20_000_000  # of the disk: the package twice, its content, and the detector
-SYNTHESISERS = ("starter", "espeak")  # both come with the program
+SYNTHESISERS = (STARTER, ESPEAK)  # both come with the program
 
 
 def learn(phrase: str, step: Callable[[float], None] = lambda share: None) -> Path:

@@ -226,7 +226,7 @@ class LanguageModelWorker(Actor[Task]):
                 self._on_delta(reply, delta)
         self._end_words(reply)
 
-    def _deltas(self, reply: Reply) -> Generator[Delta]:
+    def _deltas(self, reply: Reply) -> Generator[Delta, None, None]:
         """Yield the text that is read out, or what the model writes. An unanswered question is
         answered with the fault of the chosen model.
         """
