@@ -13,8 +13,7 @@ from typing import assert_never
 
 from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechResumed
-from engine.characters import join_surrogates
-from engine.errors import EngineError, InvalidInput
+from engine.errors import EngineError
 from engine.llm.base import AssistantState
 from engine.messages import commands, events
 from engine.messages.commands import Command
@@ -27,7 +26,7 @@ from engine.models.recommended import recommended
 from engine.runtime.effects import Effects, heard
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
-from engine.runtime.host.conversations import Conversations
+from engine.runtime.host.conversations import Conversations, usable_text
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
 from engine.runtime.host.ringing import Ringing
@@ -50,18 +49,6 @@ class _Quit:
 
 
 Inbound = Command | Fact | Event | _Quit
-Arranging = (
-    facts.VoiceMoved
-    | facts.ClipTaken
-    | facts.VoiceAdopted
-    | facts.ModelChosen
-    | facts.ConversationRead
-    | facts.ConversationGone
-    | facts.Titled
-    | Devices
-)
-
-LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
 STOP_S = 2.0  # ample, as the conductor itself never waits
 
 
@@ -239,7 +226,7 @@ class Conductor:
 
     def _ask(self, command: commands.SendText) -> None:
         """Begin a turn with a typed question. During a reply it may be a wish about its pace."""
-        command = replace(command, text=_usable(command.text))
+        command = replace(command, text=usable_text(command.text))
         if not command.text:
             return
         if command.instead_of is not None:
@@ -251,7 +238,7 @@ class Conductor:
 
     def _speak(self, command: commands.Speak) -> None:
         """Read a text out."""
-        text = _usable(command.text)
+        text = usable_text(command.text)
         if command.private:
             self._effects.private_texts.add(text)
         if text:
@@ -286,8 +273,8 @@ class Conductor:
             case _:
                 self._arrange(fact)
 
-    def _arrange(self, fact: Arranging) -> None:
-        """Act on facts without a turn: voices, models, conversations, devices."""
+    def _arrange(self, fact: facts.HostFact) -> None:
+        """Act on facts that are not about a turn."""
         match fact:
             case facts.VoiceMoved() | facts.ClipTaken():
                 self._preview.take(fact)
@@ -400,18 +387,3 @@ class Conductor:
         )
         heeds = floor.phase is Phase.THINKING and not isinstance(floor.asked, ReadOut)
         self._workers.controls.ring_waits = floor.phase is Phase.LISTENING or heeds
-
-
-def _usable(text: str) -> str:
-    """Return a text of the host without outer spaces and lone surrogates. InvalidInput if it is too
-    long.
-    """
-    text = join_surrogates(text.strip())
-    if len(text) > LONGEST_TEXT:
-        raise InvalidInput(
-            "That text has {count} characters; at most {most} are allowed.",
-            hint="Send it in parts.",
-            count=len(text),
-            most=LONGEST_TEXT,
-        )
-    return text

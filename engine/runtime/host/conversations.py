@@ -5,6 +5,7 @@ Invariant: runs on the conductor's thread; the history writer handles the saved 
 
 from pathlib import Path
 
+from engine.characters import join_surrogates
 from engine.errors import InvalidInput
 from engine.export.documents import check_suffix, write
 from engine.messages.commands import Export, NewConversation, SendText, StopReply
@@ -25,6 +26,7 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.workers.background import WriteConversation
 from engine.runtime.workers.history_writer import Change
 
+LONGEST_TEXT = 20_000  # characters; a longer text is a mistake
 Asked = Change | Titled | Replay | Export | HistoryCommand
 
 
@@ -102,3 +104,18 @@ class Conversations:
             self._decide(ReplayAsked(text, asked.turn, asked.start))
         else:
             self._emit(Notice.of("Wait until the reply ends, or press Esc."))
+
+
+def usable_text(text: str) -> str:
+    """Return a text of the host without outer spaces and lone surrogates. InvalidInput if it is too
+    long.
+    """
+    text = join_surrogates(text.strip())
+    if len(text) > LONGEST_TEXT:
+        raise InvalidInput(
+            "That text has {count} characters; at most {most} are allowed.",
+            hint="Send it in parts.",
+            count=len(text),
+            most=LONGEST_TEXT,
+        )
+    return text

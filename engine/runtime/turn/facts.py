@@ -214,6 +214,17 @@ class ModelChosen:
 # About a reply; no turn rule uses them.
 ReplyFact = ReplyGrew | ReplyRetracted | WordsReady | AudioQueued | WordBegan
 LoggedFact = ReplyFact | Transcribed | ReplyAudible  # recorded in the log
+# Not about a turn: voices, models, conversations, devices.
+HostFact = (
+    VoiceMoved
+    | ClipTaken
+    | VoiceAdopted
+    | ModelChosen
+    | ConversationRead
+    | ConversationGone
+    | Titled
+    | Devices
+)
 
 Fact = (
     SpeechStarted
@@ -224,21 +235,10 @@ Fact = (
     | Peeked
     | InterimTranscript
     | Transcribed
-    | ReplyGrew
-    | ReplyRetracted
-    | WordsReady
     | ActionAsked
-    | AudioQueued
     | ReplyAudible
-    | WordBegan
     | ReplyEnded
-    | VoiceAdopted
-    | VoiceMoved
-    | ClipTaken
-    | ModelChosen
-    | Devices
     | ReplayAsked
-    | ConversationRead
-    | ConversationGone
-    | Titled
+    | ReplyFact
+    | HostFact
 )
