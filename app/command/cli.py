@@ -84,7 +84,7 @@ def _add_say(commands: Any) -> None:  # Any: argparse names this type only priva
     say.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 7")
     say.add_argument("--rate-plan", metavar="PLAN", help='rates over time, for example "0:2,3:6"')
     say.add_argument("--voice", metavar="NAME|FILE", help="a voice, or a clip to take it from")
-    say.add_argument("--again", action="store_true", help=voices.AGAIN)
+    say.add_argument("--again", action="store_true", help=voices.AGAIN_HELP)
     say.add_argument("--engine", metavar="NAME", help="which synthesiser")
     say.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same samples")
     say.add_argument("--word-delay", type=float, default=0.0, metavar="MS", help="pause per word")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 _LINE = 40  # characters of the line that shows the progress of a comparison
-AGAIN = "learn a recording again that could not be learnt before"
+AGAIN_HELP = "learn a recording again that could not be learnt before"
 
 
 def add_command(commands: Any) -> None:  # Any: argparse names this type only privately
@@ -50,7 +50,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     learn.add_argument("--choose", action="store_true", help="speak with the result from now on")
     for each in (add, learn):
         each.add_argument("--text", default="", metavar="TEXT", help="what is said in it")
-        each.add_argument("--again", action="store_true", help=AGAIN)
+        each.add_argument("--again", action="store_true", help=AGAIN_HELP)
     mix = action(actions, "mix", _mix, "make a voice between two others", "NAME", "ONE", "OTHER")
     mix.add_argument(
         "--share", type=float, default=0.5, metavar="0..1", help="of ONE in the mixture (0.5)"

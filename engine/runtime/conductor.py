@@ -23,7 +23,7 @@ from engine.messages.timers import TimerCommand
 from engine.messages.voices import ClipRecording, VoiceCommand, VoicesListed
 from engine.messages.words import Phase
 from engine.models.recommended import recommended
-from engine.runtime.effects import Effects, heard
+from engine.runtime.effects import Effects, heard_event
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Conversations, usable_text
@@ -216,7 +216,7 @@ class Conductor:
             case commands.AddVoice() | commands.CancelClip():
                 workers.background.post(command)
             case _ if isinstance(command, VoiceCommand):
-                self._preview.take(command)
+                self._preview.handle(command)
             case _ if isinstance(command, TimerCommand):
                 self._timers.change(command)
             case _ if isinstance(command, ModelCommand):
@@ -249,11 +249,11 @@ class Conductor:
         turn = self._floor.turn
         match fact:
             case _ if isinstance(fact, facts.ReplyFact):
-                if (shown := self._log.note(fact)) is not None:
+                if (shown := self._log.record_fact(fact)) is not None:
                     self._emit(shown)
             case facts.ReplyAudible():
                 self._preview.spoke()
-                self._log.note(fact)
+                self._log.record_fact(fact)
                 self._decide(fact)
             case facts.Transcribed():
                 self._transcribed(fact)
@@ -277,7 +277,7 @@ class Conductor:
         """Act on facts that are not about a turn."""
         match fact:
             case facts.VoiceMoved() | facts.ClipTaken():
-                self._preview.take(fact)
+                self._preview.handle(fact)
             case facts.VoiceAdopted(name, waits):
                 self._preview.adopted()
                 self._change(SettingKey.VOICE, name)
@@ -301,8 +301,8 @@ class Conductor:
         turn, said = fact.turn, fact.transcript
         late = self._log.find(turn) is None
         if late and self._log.say_late(turn, said.text) and said.text:
-            self._emit(heard(turn, said))
-        self._log.note(fact)
+            self._emit(heard_event(turn, said))
+        self._log.record_fact(fact)
         self._decide(fact)
 
     def _show(self, event: Event) -> None:

@@ -140,7 +140,7 @@ class Effects:
         if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
             record.typed = said.recogniser == KEYBOARD
-        self._emit(heard(turn, said))
+        self._emit(heard_event(turn, said))
         unsaid = self._log.left_unsaid(turn)
         stops = halts(said.text)
         if unsaid and self._actions.apply_spoken_wish(said.text, turn) and not stops:
@@ -155,6 +155,6 @@ class Effects:
             self.replies.begin(turn, asked=self._log.history)
 
 
-def heard(turn: int, said: Transcript) -> Heard:
+def heard_event(turn: int, said: Transcript) -> Heard:
     """Return the event for the user's words."""
     return Heard(turn, said.text, said.confidence, said.recogniser)

@@ -77,7 +77,7 @@ def compare(
             loudspeaker.gain = settings.audio.volume
         stage = _Stage(words, recital, settings, factories, clock, loudspeaker)
         for name, row in rows.items():
-            rows[name] = stage.heard(row, tell)
+            rows[name] = stage.perform(row, tell)
             tell(rows[name])
     if recital.table is not None:
         write_comparison(tuple(rows.values()), recital.table)
@@ -123,7 +123,7 @@ class _Stage:
     clock: Clock
     loudspeaker: Loudspeaker | None  # None = nothing is played, so nothing waits
 
-    def heard(self, row: Compared, tell: Tell) -> Compared:
+    def perform(self, row: Compared, tell: Tell) -> Compared:
         """Load one system and let it speak."""
         tell(replace(row, state=ComparisonState.LOADING))
         speech = replace(self.settings.speech, engine=row.name, voice="")

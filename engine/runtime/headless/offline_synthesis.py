@@ -179,7 +179,7 @@ class OfflineSynthesis:
         )
 
     def _push(self, speech: Breaks, supply: "_Supply") -> None:
-        for word in supply.due():
+        for word in supply.due_words():
             if self._pushed_at is None:
                 self._pushed_at = self._clock.now()
             self._words.append(word)
@@ -236,7 +236,7 @@ class _Supply:
         self._next_at = clock.now()
         self.exhausted = False
 
-    def due(self) -> list[Word]:
+    def due_words(self) -> list[Word]:
         """Return the words since the last call, at most as many as the next frames need: more would
         delay the start of a long text.
         """

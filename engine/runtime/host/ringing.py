@@ -29,7 +29,7 @@ class Ringing:
 
     def look(self, floor: Callable[[], Floor]) -> None:
         """Start timers that are due, and end dismissed ones."""
-        for rang in self._timers.due():
+        for rang in self._timers.ring_due():
             self._port.emit(rang)
             self._unsaid[rang.number] = rang.text
         if bool(self._timers.sounding) != self.sounds:

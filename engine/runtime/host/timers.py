@@ -111,7 +111,7 @@ class Timers:
         rang = {timer.number: timer for timer in self._timers if timer.rang_at is not None}
         self._timers = [rang.get(timer.number, timer) for timer in timers]
 
-    def due(self) -> tuple[TimerRang, ...]:
+    def ring_due(self) -> tuple[TimerRang, ...]:
         """Let due timers ring and return them, oldest first."""
         self._follow_clock()
         now = self._clock()

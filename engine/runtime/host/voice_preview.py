@@ -85,7 +85,7 @@ class VoicePreview:
         """Keep a rate that was chosen after the voice."""
         self._chosen_anew = False
 
-    def take(self, message: VoiceCommand | facts.VoiceMoved | facts.ClipTaken) -> None:
+    def handle(self, message: VoiceCommand | facts.VoiceMoved | facts.ClipTaken) -> None:
         """Act on a message about voices. InvalidInput, DeviceError."""
         match message:
             case PreviewVoice(name, text, mix):

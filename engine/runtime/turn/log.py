@@ -233,16 +233,16 @@ class TurnLog:
         record = self._records.get(turn)
         return record if record is not None and record.ending is None else None
 
-    def note(self, fact: LoggedFact) -> Shown | WordReplayed | None:
+    def record_fact(self, fact: LoggedFact) -> Shown | WordReplayed | None:
         """Record a fact about a turn; return the event for the host, None = nothing."""
         record = self.find(fact.turn)
         if record is None:
             return None
         if record.replayed is not None and isinstance(fact, ReplyGrew | WordBegan):
             return _replayed(record, record.replayed, fact)
-        return self._note(record, fact)
+        return self._record_fact(record, fact)
 
-    def _note(self, record: TurnRecord, fact: LoggedFact) -> Shown | None:
+    def _record_fact(self, record: TurnRecord, fact: LoggedFact) -> Shown | None:
         at = fact.at
         match fact:
             case Transcribed():

@@ -87,7 +87,7 @@ class _Notes:
         self.gone = True
         self.turns, self.unwritten = {}, {}
 
-    def note(self, order: KeepTurn) -> None:
+    def add_turn(self, order: KeepTurn) -> None:
         number = order.turn.number
         if not self.gone and (order.turn.said or order.turn.reply or number in self.turns):
             self.turns[number] = order
@@ -157,7 +157,7 @@ class HistoryWriter(Actor[HistoryOrder]):
                 self._write_all()
             case KeepTurn():
                 if not self._private and self._path is not None and self._keep != "never":
-                    self._present.note(order)
+                    self._present.add_turn(order)
                 self._write_all()
             case Titled(began, title):
                 for notes in (*self._earlier, self._present):

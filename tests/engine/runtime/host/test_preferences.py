@@ -251,5 +251,5 @@ def test_what_is_heard_during_a_comparison_or_a_test_was_not_said_to_the_assista
         *(Comparing(True), TryMicrophone(True), Comparing(False), TryMicrophone(False)),
         *(TryMicrophone(False), TryMicrophone(True), TryMicrophone(True), TryMicrophone(False)),
     ):
-        preview.take(message)
+        preview.handle(message)
     assert heard == [True, True, True, False, False, True, True, False]

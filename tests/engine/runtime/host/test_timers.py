@@ -46,7 +46,7 @@ def alarm_with(wall: Wall, *timers: tuple[float, str], path: Path | None = None)
 
 
 def rung(alarm: Timers) -> tuple[str, ...]:
-    return tuple(each.text for each in alarm.due())
+    return tuple(each.text for each in alarm.ring_due())
 
 
 def face_at(seconds: float) -> str:
