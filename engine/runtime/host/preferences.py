@@ -82,7 +82,8 @@ class Preferences:
         self.settings = settings
         self._save_at = now + SAVE_AFTER_S
         self.tell(changes, origin)
-        self._act(setting_of(settings, first).applies_to)
+        if act := self._ways().get(setting_of(settings, first).applies_to):
+            act()
 
     def tell(self, changes: Changes, origin: int = 0) -> None:
         """Report the values in force of the settings of `changes` that exist."""
@@ -125,12 +126,10 @@ class Preferences:
                 self._noted.add(note)
                 self._emit(Notice(note))
 
-    def _act(self, applies_to: AppliesTo) -> None:
-        if applies_to is not AppliesTo.NOBODY:
-            self._ways()[applies_to]()
-
     def _ways(self) -> Mapping[AppliesTo, Callable[[], None]]:
-        """Return how each receiver gets its current settings, in the order of the start."""
+        """Return how each receiver gets its current settings, in the order of the start. NOBODY is
+        not among them.
+        """
         workers, now = self._workers, self.settings
         ears, speaker = workers.ears, workers.speaker
         microphone = UseDevice(now.audio.microphone, closed=now.audio.muted)
