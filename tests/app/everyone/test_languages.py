@@ -26,7 +26,7 @@ from app.look.plain_text import one_line
 from app.status.row import StatusRow
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
-from engine.api import Settings
+from engine.api import TITLES, Settings, Translatable
 from tests.app.everyone import pages
 from tests.app.everyone.pages import PAGES, seen, words_of
 from tests.help.fakes.engine import LIBRARY, READY
@@ -68,9 +68,10 @@ def from_outside() -> list[str]:
     own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", SENTENCE, TO_READ)
     said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
     by_words = [each.said for each in Shortcut]
+    names = [each for each in TITLES.values() if not isinstance(each, Translatable)]
     found = {
         each
-        for each in texts_in((*DATA, *own, *said, *by_words, *LANGUAGES.values()))
+        for each in texts_in((*DATA, *own, *said, *by_words, *names, *LANGUAGES.values()))
         if len(each) > 2
     }
     return sorted(found, key=len, reverse=True)
