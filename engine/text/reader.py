@@ -27,7 +27,8 @@ _LENGTH = re.compile(r"(?:[\d.]*['\"′″]?[x×])?[\d.'–/-]*[\d½¼¾⅛⅜�
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _ELIDED = re.compile(r"\d\ds?|tis|twas|til|em|cause|cos|n|round|bout", re.IGNORECASE)
 _MARKS = ".,?!;:"
-_DECIDES_MARK = frozenset("-([{.,?!;:|)]}<")
+_DECIDES_MARK = frozenset("-/([{.,?!;:|)]}<")
+_BETWEEN_TERMS = frozenset("+×<≤")
 _NO_MARK = frozenset("“‘«€£¥₹¿¡°")
 
 _REMEMBERED = 4  # tokens, besides the last one
@@ -141,6 +142,8 @@ class Reader:
 
     def _on_piece(self, piece: Piece) -> list[Word]:
         peeled = self._lengths(punctuation.peel(piece.text))
+        if not peeled.body and self._is_series(peeled.punctuation):
+            peeled = replace(peeled, body=ELLIPSIS, mark="," * peeled.punctuation.endswith(","))
         entry = _Held(piece.cut(len(peeled.opened)), peeled)
         texts = [earlier.text for earlier in self._run]
         if texts and self._line_words > 1 and groups.continues(texts, entry.text):
@@ -155,7 +158,7 @@ class Reader:
             with suppress(NeedNext):
                 reading = self._read(peeled, None)
         if reading is not None and not reading.words:
-            if peeled.body in DASHES:
+            if peeled.body in DASHES or peeled.body == "/":
                 self._soft = ","
                 self._pacing.signs(peeled.body)
                 return words
@@ -166,6 +169,13 @@ class Reader:
         else:
             words += self._take(entry, reading)
         return words
+
+    def _is_series(self, dots: str) -> bool:
+        """Return whether dots stand for more terms: 1 + 2 + … + n; x₁, x₂, …, xₙ."""
+        before = self._run[-1].peeled if self._run else self._past[0] if self._past else None
+        if before is None or dots.rstrip(",") not in ("…", "..."):
+            return False
+        return before.body in _BETWEEN_TERMS or (before.mark, dots[-1]) == (",", ",")
 
     def _lengths(self, peeled: Peeled) -> Peeled:
         """Straight quotes after a figure mean inches and feet, unless they close a quotation."""

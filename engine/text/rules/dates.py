@@ -64,6 +64,9 @@ _SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
 _RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
 _STANDARD = re.compile(r"(\d{4,5}):((?:19|20)\d\d)")
+LATE_DAY = r"(?:1[0-2]|[1-9])/(?:1[3-57-9]|2\d|3[01])"
+_LATE = re.compile(LATE_DAY)
+_UNTIL = ("to", "through", "until", "-", "–")
 _YEAR = re.compile(r"(1\d|20)\d\d")
 _YEAR_RANGE = re.compile(r"((?:1[1-9]|20)\d\d)[-–/]((?:1[1-9]|20)\d\d|\d\d)")
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])")
@@ -111,10 +114,19 @@ def day_and_month(match: re.Match[str], context: Context) -> Reading | None:
         or context.previous in _DAYS
         or (before in _DATED and before != "of" and top > bottom)
         or match[2][0] == "0"
+        or _is_end_of_days(match[0], context)
         or (bottom > 12 and bottom != 16 and before in _DATED)
     )
     said = date(top, bottom, "") if dated else ""
     return say(said) if said else None
+
+
+def _is_end_of_days(body: str, context: Context) -> bool:
+    """Return whether one of the days in 12/24–12/26 or 3/20 to 4/2 is not a usual fraction."""
+    before = context.before_previous if context.previous in _UNTIL else context.previous
+    if _LATE.fullmatch(before) or _LATE.fullmatch(context.following or ""):
+        return True
+    return bool(_LATE.fullmatch(body)) and context.after in _UNTIL
 
 
 def day(body: str, context: Context) -> Reading | None:
@@ -140,6 +152,14 @@ def day(body: str, context: Context) -> Reading | None:
         return None
     article = "" if context.previous.lower() == "the" else "the "
     return say(f"{article}{numbers.ordinal(int(bare))} of")
+
+
+def names(body: str, context: Context) -> Reading | None:
+    """Read tokens such as Sept./Oct., Mon/Wed/Fri."""
+    parts = [full_name(part.rstrip(".")) for part in body.split("/")]
+    if len(parts) < 2 or not all(parts):
+        return None
+    return say(", ".join(parts), context.mark_behind_dot(any_name=False))
 
 
 def month(body: str, context: Context) -> Reading | None:
@@ -293,11 +313,11 @@ def _clock(match: re.Match[str], context: Context) -> str:
         hour, half = 12, "a"
     words = [numbers.cardinal(hour)]
     if minutes != "00" or seconds:
-        words.append(_two_figures(minutes))
+        words.append(numbers.two_figures(minutes))
     elif half is None and not _half_follows(context):
         words.append("o'clock" if 1 <= hour <= 12 else "hundred")
     if seconds:
-        words.append(_two_figures(seconds))
+        words.append(numbers.two_figures(seconds))
     if half:
         words.append(_half(half))
     return " ".join(words)
@@ -305,12 +325,6 @@ def _clock(match: re.Match[str], context: Context) -> str:
 
 def _half_follows(context: Context) -> bool:
     return not context.punctuation and bool(_HALF.fullmatch(context.after))
-
-
-def _two_figures(text: str) -> str:
-    if text == "00":
-        return "oh oh"
-    return ("oh " if text[0] == "0" else "") + numbers.cardinal(int(text))
 
 
 def date(month: int, day: int, year_text: str) -> str:
@@ -332,7 +346,7 @@ def _year_range(match: re.Match[str], context: Context) -> Reading | None:
         return None
     if len(last) == 2 and int(last) <= first % 100:
         return None
-    words = numbers.year(int(last)) if len(last) == 4 else _two_figures(last)
+    words = numbers.year(int(last)) if len(last) == 4 else numbers.two_figures(last)
     return say(f"{numbers.year(first)} to {words}")
 
 
@@ -357,7 +371,7 @@ def is_month(word: str) -> bool:
     return first in MONTHS or first in _SHORT_MONTHS or first in _OTHER_CASES
 
 
-NAMED: tuple[Rule, ...] = (dashed, zone)
+NAMED: tuple[Rule, ...] = (dashed, zone, names)
 RULES: tuple[Rule, ...] = (
     iso, month_and_year, numeric, day_and_month, day, year, zone_offset, time, half_of_day, month,
     weekday,

@@ -70,6 +70,9 @@ def rating(match: re.Match[str], context: Context) -> Reading:
 def fraction(match: re.Match[str], context: Context) -> Reading:
     """Read 1/2, 3/4 and 2/3rds. In "5 1/2" the fraction continues the whole number before it."""
     top, bottom = int(match[2]), int(match[3])
+    many = bottom > 10 and bottom not in (16, 32, 64) and not context.punctuation
+    if many and is_counted(context.after):  # 12/15 lessons
+        return say(f"{numbers.cardinal(top)} out of {numbers.cardinal(bottom)}")
     if top + bottom == 100 and not match[1]:  # the 80/20 rule
         return say(f"{numbers.cardinal(top)} {numbers.cardinal(bottom)}")
     part = _continued(top, bottom, context) or numbers.fraction(top, bottom)
@@ -81,6 +84,12 @@ def mixed_hyphened(match: re.Match[str], context: Context) -> Reading | None:
     """Read tokens such as 1-1/2."""
     is_part = int(match[2]) < int(match[3])
     return say(numbers.amount(match[1]) + " percent" * len(match[4])) if is_part else None
+
+
+@matching(r"([1-9]/(?:2|4|8|16))-([1-9]\d)")
+def thread(match: re.Match[str], context: Context) -> Reading:
+    """Read the size of a screw and its threads an inch: 1/4-20."""
+    return say(f"{numbers.amount(match[1])} {numbers.number(match[2])}")
 
 
 @matching(rf"({numbers.FRACTION}|\d+)[–~]({numbers.FRACTION})")
@@ -246,7 +255,7 @@ def _size(size: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    idiom, network, version, decade, elided_year, ordinal, ordinals, rating, fraction, mixed_range,
-    mixed_hyphened, mixed, scientific, listed, times_per, times, boards, members, thousands, many,
-    numbered, plain,
+    idiom, network, version, decade, elided_year, ordinal, ordinals, rating, fraction, thread,
+    mixed_range, mixed_hyphened, mixed, scientific, listed, times_per, times, boards, members,
+    thousands, many, numbered, plain,
 )  # fmt: skip

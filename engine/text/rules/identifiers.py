@@ -87,6 +87,13 @@ def hexadecimal(match: re.Match[str], context: Context) -> Reading | None:
     return say(f"zero X {spell(match[2])}")
 
 
+@matching(r"(?=.*(?:\\[bdswBDSW](?![A-Za-z])|\w-\w\]))(?=.*[+*?^${}|]).{3,}")
+def pattern(match: re.Match[str], context: Context) -> Reading:
+    r"""Do not read a regular expression: ^\d{3}-\d{4}$."""
+    named = context.previous.lower() in ("regex", "regexp", "pattern", "expression")
+    return Reading(()) if named else say("a pattern")
+
+
 def masked(body: str, context: Context) -> Reading | None:
     """Read tokens such as ****8876, **** **** **** 8876."""
     if body == MASK:
@@ -146,4 +153,6 @@ def _is_ending(context: Context) -> bool:
     return words[0] in ("in", "with") and words[1] in _ENDINGS
 
 
-RULES: tuple[Rule, ...] = (own_name, hexadecimal, masked, last_figures, network, identifier)
+RULES: tuple[Rule, ...] = (
+    own_name, hexadecimal, pattern, masked, last_figures, network, identifier,
+)  # fmt: skip

@@ -109,6 +109,13 @@ def digits(text: str) -> str:
     return " ".join(_SMALL[int(char)] for char in text if char in "0123456789")
 
 
+def two_figures(text: str) -> str:
+    """Two figures of a time or a year: "oh five" for 05."""
+    if text == "00":
+        return "oh oh"
+    return ("oh " if text[0] == "0" else "") + cardinal(int(text))
+
+
 def number(text: str) -> str:
     """A match of NUMBER with an optional sign, in words: "minus one thousand point five"."""
     sign = {"-": "minus ", "–": "minus ", "+": "plus "}.get(text[:1], "")

@@ -9,6 +9,7 @@ import unicodedata
 
 from engine.text.rules import numbers
 from engine.text.rules.context import SCALES, Context, Reading, Rule, matching, say
+from engine.text.rules.dates import LATE_DAY
 from engine.text.rules.numbers import NUMBER
 from engine.text.tables import section, words
 from engine.text.unit_table import SIGNS
@@ -23,7 +24,7 @@ _AMOUNT = re.compile(
     rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
 )
 _VALUE = re.compile(r"(?:[A-Z]{0,2}[$€£¥₹])?(\d+(?:\.\d+)?)")
-_NUMERICAL = re.compile(rf"[(\-+]?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
+_NUMERICAL = re.compile(rf"[(\-+~≈]?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
@@ -33,6 +34,9 @@ _FORMULA_SIGNS = section("symbols", "formula")
 _FUNCTIONS = section("symbols", "functions")
 _PRIMES = {"": "", "'": "prime ", "''": "double prime "}
 _GREEK = re.compile(r"(?<![Ͱ-Ͽ])[Ͱ-Ͽ](?![Ͱ-Ͽ])")
+_TIMED = re.compile(rf"[ap]\.?m|\d{{1,2}}:\d\d|{LATE_DAY}", re.IGNORECASE)
+_SIDE = re.compile(r"wide|long|high|tall|deep|thick|M\d\d?")  # of an M6 x 20 bolt
+_MENU = re.compile(r"[A-Z][\w-]*[a-z]")
 _SIZED = words("symbols", "sized")
 _KEYS = section("symbols", "keys")
 _HUMPS = re.compile(r"[a-z]+(?:[A-Z][a-z]+){2,}")
@@ -62,16 +66,21 @@ def operator(body: str, context: Context) -> Reading | None:
     if (
         body in ("x", "×")
         and not context.after_number
-        and (body == "x" or context.previous in SIGNS)
+        and (body == "x" or context.previous in SIGNS or _SIDE.fullmatch(context.previous))
     ):
         # 3 m x 4 m
         measured = context.previous in SIGNS and context.before_previous[:1].isdigit()
-        sides = measured and context.after[:1].isdigit()
+        named = _SIDE.fullmatch(context.previous)
+        sides = (measured or named) and context.after[:1].isdigit()
         return say("by") if sides else None
     begins_range = _FIGURES.fullmatch(context.previous) or _timed(context)
     if body == "~" and (begins_range or _AMOUNT.fullmatch(context.previous)):
         return _between_numbers(body, context)
-    if body in ("-", "–", "*", "x") or (body == "×" and context.after_number):
+    if body == "*" and context.previous == "SELECT":
+        return say("star")
+    if body == ">" and _MENU.fullmatch(context.previous) and _MENU.fullmatch(context.after):
+        return say("then")
+    if body in ("-", "–", "*", "x", "·", "⋅") or (body == "×" and context.after_number):
         return _between_numbers(body, context)
     words = _BETWEEN.get(body)
     if words is None:
@@ -82,6 +91,8 @@ def operator(body: str, context: Context) -> Reading | None:
         return say("modulo")
     if body == "/" and context.after_number:
         return say("divided by")
+    if body == "/" and context.previous.isalpha() and len(context.previous) > 1:
+        return Reading(())
     if body in ("<", ">", "^", "~", "/", "#") and not context.past:
         return Reading(())
     return say(words)
@@ -147,6 +158,15 @@ def formula(body: str, context: Context) -> Reading | None:
     return say(about + _words(body.lstrip("~≈"), _FORMULA_SIGNS))
 
 
+@matching(r"log_?(\d{1,2})(?:\(([^()]+)\)?)?")
+def logarithm(match: re.Match[str], context: Context) -> Reading | None:
+    """Read a logarithm with its base: log₂(8), log₂ 8."""
+    base, argument = match.groups()
+    if not (argument or re.fullmatch(rf"[a-z]|{NUMBER}", context.after)):
+        return None
+    return say(f"log base {numbers.number(base)} of {_words(argument or '', _FORMULA_SIGNS)}")
+
+
 @matching(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
 def called(match: re.Match[str], context: Context) -> Reading:
     """Read a function with its argument: f(x), sin(x), O(n"""
@@ -182,7 +202,7 @@ def _between_numbers(body: str, context: Context) -> Reading | None:
     low, high = _value(before), _value(context.after)
     if not high and not _NUMERICAL.fullmatch(context.after):
         return Reading(())
-    if body in "*x×":
+    if body in "*x×·⋅":
         sized = not _SIZED.isdisjoint(past.body.lower() for past in context.past)
         by = context.before_previous in ("a", "an") or (sized and body != "*")
         return say("by" if by else "times")
@@ -196,8 +216,8 @@ def _value(text: str) -> re.Match[str] | None:
 
 
 def _timed(context: Context) -> bool:
-    """Behind the "AM" of "9:00 AM - 5:00 PM", or behind "9:00"."""
-    return bool(re.fullmatch(r"[ap]\.?m|\d{1,2}:\d\d", context.previous, re.IGNORECASE))
+    """Behind the "AM" of "9:00 AM - 5:00 PM", behind "9:00" or the day 12/24."""
+    return bool(_TIMED.fullmatch(context.previous))
 
 
 def greek(letter: str) -> str:
@@ -234,5 +254,5 @@ def _number(text: str) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    named, operator, flag, grade, molecule, word, code_name, called, formula, anything,
+    named, operator, flag, grade, molecule, word, logarithm, code_name, called, formula, anything,
 )  # fmt: skip

@@ -47,6 +47,9 @@ _BEARING = re.compile(r"(\d+(?:\.\d+)?)°(?:(\d+)['′])?(?:(\d+(?:\.\d+)?)[\"�
 _COUNT = re.compile(rf"({NUMBER})((?:/[a-z]+)+)")
 _COUNTED_RATE = re.compile(r"([A-Za-z]+)((?:/[a-z]+)+)")
 _BEHIND = re.compile(r"(?:/[a-z]+)+")
+_CLOCK, _PER_DISTANCE = re.compile(r"\d{1,2}:\d\d"), r"(?:min)?/(km|mi|mile)"
+_PER = re.compile(_PER_DISTANCE)
+_BESIDE_AMPERES = words("units", "beside_amperes")
 
 
 @matching(rf"([-–+]?(?:{FRACTION}|{NUMBER}))(-?)({_EXPRESSION.pattern})")
@@ -112,6 +115,21 @@ def alone(body: str, context: Context) -> Reading | None:
         body, context, context.article_before_number
     )
     return say(_unit(body, one=single), _mark(context))
+
+
+@matching(rf"({NUMBER})?(A)")
+def amperes(match: re.Match[str], context: Context) -> Reading | None:
+    """Read the A of 1.5 A, 5 V, 2 A, a 10 A fuse and 1.5A."""
+    figure = match[1] or (context.previous if context.after_number else "")
+    electric = "." in figure or any(
+        re.fullmatch(r"[\d.]*[mk]?[VW]", past.body) for past in context.past
+    )
+    after = "" if context.punctuation else context.after
+    if not figure or not (electric or after in _BESIDE_AMPERES):
+        return None
+    before = context.article if match[1] else context.article_before_number
+    single = numbers.is_one(figure) or after in _BESIDE_AMPERES or context.describes(before)
+    return say(f"{numbers.number(figure) if match[1] else ''} {'amp' if single else 'amps'}")
 
 
 def product(body: str, context: Context) -> Reading | None:
@@ -182,13 +200,14 @@ def _is_part_of_noun(sign: str, context: Context, article: str) -> bool:
         context = replace(context, punctuation="")
     if not article.isdecimal() and context.describes(article):
         return True
-    after = context.after if sign in _LENGTHS and not context.punctuation else ""
+    pieces = context.before_previous in _BY  # 2 x 400 g cans
+    after = context.after if (sign in _LENGTHS or pieces) and not context.punctuation else ""
     if sign == "ft" and after in _BY:
         return not context.past
     if sign == "ft" and after and context.previous in _BY and len(context.past) == 2:
         return True
     plural = after.islower() and after.endswith("s") and is_counted(after)
-    return plural or (sign == "mm" and may_be_noun(after))
+    return plural or ((sign == "mm" or pieces) and may_be_noun(after))
 
 
 def bearing(body: str, context: Context) -> Reading | None:
@@ -238,6 +257,23 @@ def spaced(body: str, context: Context) -> Reading | None:
     if before == "/" and body in SIGNS and context.before_previous in SIGNS:
         return say(one(body))
     return None
+
+
+@matching(rf"(\d{{1,2}}):([0-5]\d)(?:{_PER_DISTANCE})?")
+def pace(match: re.Match[str], context: Context) -> Reading | None:
+    """Read a runner's pace: 5:30/km, the time of 6:00 min/km."""
+    minutes, seconds, per = match.groups()
+    flat = seconds == "00"
+    if not per and not (flat and not context.punctuation and _PER.fullmatch(context.after)):
+        return None
+    time = f"{numbers.number(minutes)} {numbers.two_figures(seconds)}"
+    return say(f"{quantity(minutes, 'min') if flat else time} {f'per {one(per)}' if per else ''}")
+
+
+@matching(_PER_DISTANCE)
+def per_distance(match: re.Match[str], context: Context) -> Reading | None:
+    """Read the unit of 5:30 min/km."""
+    return say(f"per {one(match[1])}") if _CLOCK.fullmatch(context.previous) else None
 
 
 def _follows_amount(context: Context) -> bool:
@@ -296,5 +332,5 @@ def _mark(context: Context) -> str | None:
     return context.mark_behind_dot(any_name=True)
 
 
-RATES: tuple[Rule, ...] = (product, size, glued, spaced, feet)
-RULES: tuple[Rule, ...] = (feet_and_inches, bearing, heat, attached, alone)
+RATES: tuple[Rule, ...] = (product, size, glued, spaced, feet, pace, per_distance)
+RULES: tuple[Rule, ...] = (feet_and_inches, bearing, heat, amperes, attached, alone)

@@ -74,6 +74,8 @@ _FOREIGN = {
     "〜": "~", "∼": "~",
 }  # fmt: skip
 _DRAWN_LINE = re.compile(r"(?<=[\w.,;!?)])[─━┄┅┈┉═⸺⸻]+(?=\w)")
+_PRODUCT = re.compile(r"(?:^|(?<=[-+]))([\w^]{1,4})\)\((?=-?\w)")  # (x + 1)(x - 1)
+_DIFFERENCE = re.compile(r"(?<![^\W_]{2})(?<=[^\W_])-(?=[^\W_](?![^\W_]))")
 _WORD_BREAKS = "\u200b\ufffc\ufffd"  # a space without a width, and the placeholders of pictures
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
@@ -124,7 +126,14 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
         piece = _without_emphasis(piece)
     piece = piece.replace(_DRAWN_LINE, "—")
     piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
-    return _sayable(piece).split()
+    return _products(_sayable(piece)).split()
+
+
+def _products(piece: Piece) -> Piece:
+    """Put the sign between the brackets of (a - b)(a + b)."""
+    if not _PRODUCT.search(piece.text):
+        return piece
+    return piece.replace(_PRODUCT, lambda match: f"{match[1]} × ").replace(_DIFFERENCE, " - ")
 
 
 def _raised(match: re.Match[str]) -> str:
@@ -173,6 +182,8 @@ def _translate(char: str) -> str:
     category = unicodedata.category(char)
     if category == "No" and (char in "❶❷❸❹❺❻❼❽❾❿" or "<circle>" in unicodedata.decomposition(char)):
         return f" {unicodedata.numeric(char):g} "
+    if category == "Lm" and "<sub>" in unicodedata.decomposition(char):  # xₙ
+        return "-" + unicodedata.normalize("NFKC", char)
     if category in ("No", "Nl") and char not in UNICODE_FRACTIONS:
         return unicodedata.normalize("NFKC", char).replace("⁄", "/")
     if char in _WORD_BREAKS or category in ("Cc", "Co", "Cn", "Cs", "Sk"):
