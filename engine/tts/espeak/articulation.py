@@ -22,6 +22,7 @@ from engine.tts.espeak.phrasing import Break, Context, Piece
 _CLAUSE_PAUSE_S: Final = 0.20
 _SENTENCE_PAUSE_S: Final = 0.40
 _LONGEST_PAUSE: Final = SAMPLE_RATE  # samples, inside a sentence
+_LONGEST_BETWEEN: Final = SAMPLE_RATE * 115 // 100  # the same between two sentences
 _QUIET: Final = 0.003  # of full scale: below this espeak is silent, as before a quotation mark
 # A piece without any sound still gets a place in the utterance.
 _MUTE_SAMPLES: Final = SAMPLE_RATE * 40 // 1000
@@ -110,7 +111,7 @@ class Articulation:
         match self._before:
             case Break.SENTENCE:
                 samples = round(_SENTENCE_PAUSE_S * pace.pause * SAMPLE_RATE)
-                samples = max(0, samples - self._silent)
+                samples = max(0, min(samples, _LONGEST_BETWEEN) - self._silent)
             case Break.CLAUSE:
                 samples = self._limited(round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE))
             case Break.NONE:

@@ -68,6 +68,13 @@ def test_marks_on_their_own_make_no_long_silence(model, text):
         assert longest_silence(pcm, SAMPLE_RATE) <= 1.2
 
 
+def test_a_slow_rate_makes_no_long_silence_between_sentences(model):
+    text = "It is a quarter past seven. We will see how cold it gets. Really? Yes. Good night."
+    for rate in (1.0, 1.5):
+        pcm = say(model, [text.split()], rate=rate).pcm
+        assert 0.6 < longest_silence(pcm, SAMPLE_RATE) <= 1.2
+
+
 def test_a_question_ends_higher_than_a_statement(model):
     def last_pitch(text: str) -> float:
         pcm = say(model, [text.split()]).pcm.astype(np.float64)
