@@ -74,9 +74,10 @@ class Articulation:
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
             self._silent += _MUTE_SAMPLES
         else:
-            body = self._joiner.append(cutting.span, pace.stretch)
+            stretch = _stretch(cutting, pace)
+            body = self._joiner.append(cutting.span, stretch)
             syllables = tuple(
-                min(len(body), round(sample * pace.stretch)) for sample in cutting.syllables
+                min(len(body), round(sample * stretch)) for sample in cutting.syllables
             )
             dropped = self._hear(body)
             body, syllables = body[dropped:], tuple(max(0, end - dropped) for end in syllables)
@@ -136,3 +137,12 @@ class Articulation:
     def _limited(self, samples: int) -> int:
         """Shorten a pause so that no silence is too long; several marks may follow each other."""
         return min(samples, max(0, _LONGEST_PAUSE - self._silent))
+
+
+def _stretch(cutting: Cut, pace: Pace) -> float:
+    """Return the factor on a piece's length: the part of its gap that would be too long a silence
+    stretches a long word instead.
+    """
+    length = cutting.span.end - cutting.span.start
+    too_long = max(0.0, pace.gap * len(cutting.syllables) - _LONGEST_PAUSE)
+    return pace.stretch + too_long / length

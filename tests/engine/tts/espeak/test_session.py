@@ -10,7 +10,7 @@ from engine.tts.espeak.joining import FADE, Joiner, Span, stretch
 from engine.tts.espeak.library import SAMPLE_RATE
 from engine.tts.espeak.model import EspeakModel
 from tests.benchmarks.formant_rates import TEXTS, measure
-from tests.engine.tts.utterances import drain, longest_silence, say
+from tests.engine.tts.utterances import drain, longest_silence, say, speak
 
 
 @pytest.fixture
@@ -73,6 +73,18 @@ def test_a_slow_rate_makes_no_long_silence_between_sentences(model):
     for rate in (1.0, 1.5):
         pcm = say(model, [text.split()], rate=rate).pcm
         assert 0.6 < longest_silence(pcm, SAMPLE_RATE) <= 1.2
+
+
+def test_long_words_keep_to_a_slow_rate(model):
+    """A gap of a second is not enough for five syllables."""
+    text = "International organisations systematically investigate environmental sustainability"
+    with model.open(model.voices()[0], seed=1) as session:
+        session.rate = 1.0
+        frames = speak(session, text.split())
+        syllables = session.syllables
+    pcm = np.concatenate([frame.pcm for frame in frames])
+    assert syllables * SAMPLE_RATE / len(pcm) == pytest.approx(1.0, rel=0.1)
+    assert longest_silence(pcm, SAMPLE_RATE) <= 1.2
 
 
 def test_a_question_ends_higher_than_a_statement(model):
