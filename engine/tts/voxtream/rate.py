@@ -30,6 +30,10 @@ RATE: Final = Range(0.1, 100)  # SPS, of a table
 # Of a bias in common logarithms. The paper has natural ones; the first weights have these.
 PER_DECADE: Final = 1 / math.log(10)
 
+PRIOR: Final = 8.0  # syllables for which the network is believed to keep its rate
+HORIZON: Final = 6.0  # syllables of delay at which the playing speed is doubled
+LEAST_HURRY, MOST_HURRY = 0.6, 1.6
+
 # Released with the first weights, by rate in syllables per second.
 RATE_TABLE = {
     1.0: RateTarget((52, 15, 1, 2, 1, 3), 3.0, 1.25),
@@ -69,6 +73,36 @@ def _between(low: RateTarget, high: RateTarget, share: float) -> RateTarget:
         low.weight + share * (high.weight - low.weight),
         low.guidance + share * (high.guidance - low.guidance),
     )
+
+
+class SpeedControl:
+    """The playing speed at which speech has its rate, pauses included. The network does not keep
+    the rate that it is asked for, and a long silence is cut: the ratio of the two is measured, and
+    what was too fast or too slow is made up for.
+    """
+
+    def __init__(self) -> None:
+        self._ended = self._asked = PRIOR  # syllables that ended and that the network was asked for
+        self._late_s = 0.0  # heard more than was due since the rate changed
+
+    def restart(self) -> None:
+        """Forget how late or early speech was at the last rate."""
+        self._late_s = 0.0
+
+    def hear(self, seconds: float) -> None:
+        """Count sound that was made."""
+        self._late_s += seconds
+
+    def speed(self, seconds: float, syllables: int, wanted: float, asked: float) -> float:
+        """Return the speed of a frame of so many seconds, before which so many syllables ended.
+        `wanted` is its rate, `asked` the rate that the network was asked for, both in SPS.
+        """
+        self._ended += syllables
+        self._asked += seconds * asked
+        self._late_s -= syllables / wanted
+        hurry = 1 + self._late_s * wanted / HORIZON
+        ratio = self._ended / self._asked
+        return wanted / (asked * ratio) * min(max(hurry, LEAST_HURRY), MOST_HURRY)
 
 
 class DurationState:

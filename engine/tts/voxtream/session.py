@@ -32,7 +32,13 @@ from engine.tts.voxtream.config import DURATION_TOKENS, VoxtreamGeneration
 from engine.tts.voxtream.network.frames import FrameMaker, pack_controls
 from engine.tts.voxtream.network.model import VoxtreamModel
 from engine.tts.voxtream.prompt import PreparedPrompt
-from engine.tts.voxtream.rate import RATE_TABLE, DurationState, RateTarget, rate_target
+from engine.tts.voxtream.rate import (
+    RATE_TABLE,
+    DurationState,
+    RateTarget,
+    SpeedControl,
+    rate_target,
+)
 from engine.tts.voxtream.script import PhoneScript, VoxtreamScript
 from engine.tts.voxtream.stretch import FASTEST, SLOWEST, Stretch
 
@@ -126,6 +132,7 @@ class VoxtreamSession(FrameSession):
         self._last_rate: float | None = None  # at the frame drawn last
         self._silence = SilenceLimit(SAMPLE_RATE)
         self._stretch = Stretch(SAMPLE_RATE)
+        self._speed_control = SpeedControl()
         self._begun_words: deque[int] = deque()  # whose first sample is not in the queue yet
         self._begin_marks: list[int] = []  # positions of those in the next frame
         self._generator = torch.Generator().manual_seed(seed)
@@ -208,6 +215,7 @@ class VoxtreamSession(FrameSession):
             target = rate_target(rate, self._parts.rates)
             if generation.stretches and self.rate != self._last_rate:
                 self._durations.assume_on_target(target)
+                self._speed_control.restart()
             guidance = target.guidance
             pull = self._durations.rate_bias(target, generation.pull_scale)
         self._frame_target, self._last_rate = FrameTarget(pace, rate), self.rate
@@ -224,14 +232,15 @@ class VoxtreamSession(FrameSession):
             rate = self._plain_meter.recent_rate(self._plain_frames)
         return None if rate is None else paced(self._rates.nearest(rate), pace)
 
-    def _speed(self) -> float:
-        """Return the speed at which the previous frame is played: the wanted rate over the
-        network's.
+    def _speed(self, syllables: int) -> float:
+        """Return the playing speed of the previous frame: the wanted rate over the network's,
+        corrected for the speech so far, in which these syllables have just ended.
         """
         wanted, spoken = self._wanted(self._last_target.pace), self._last_target.rate
         if wanted is None or spoken is None or not self._parts.generation.stretches:
             return 1.0
-        return min(max(wanted / spoken, SLOWEST), FASTEST)
+        speed = self._speed_control.speed(FRAME_MS / 1000, syllables, wanted, spoken)
+        return min(max(speed, SLOWEST), FASTEST)
 
     def _pace(self) -> float:
         """Return the pace of the next frame's word."""
@@ -257,7 +266,7 @@ class VoxtreamSession(FrameSession):
         """Append the samples of a frame that speaks `span`."""
         marks = self._marks(span)
         syllables = self._script.syllables_ended(span)
-        speed = self._speed()
+        speed = self._speed(syllables)
         self._meter.add(self._made, syllables)
         if self._plain:
             self._plain_meter.add(self._plain_frames, syllables)
@@ -286,6 +295,7 @@ class VoxtreamSession(FrameSession):
         for place in places:
             self._begin_word(self._begun_words.popleft(), place)
         self._append(pcm)
+        self._speed_control.hear(len(pcm) / SAMPLE_RATE)
 
     def close(self) -> None:
         if not self._closed:

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.tts.base import Pcm
 
-SLOWEST, FASTEST = 0.35, 2.2  # beyond these, speech falls apart
+SLOWEST, FASTEST = 0.25, 2.2  # beyond these, speech falls apart
 _OVERLAP_S: Final = 0.020  # of the fade from one position to the next
 _REACH_S: Final = 0.010  # around the required position, half a period of the deepest voices
 _SILENT: Final = 1e-6  # power of silence

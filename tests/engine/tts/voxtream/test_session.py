@@ -105,6 +105,23 @@ def test_a_rate_beyond_the_network_is_reached_by_stretching(stretching, synthesi
     assert np.array_equal(said(stretching, None), said(synthesiser, None))  # its own pace
 
 
+@pytest.mark.parametrize("rate", [1.5, 2.5, 4.0, 6.0])
+def test_speech_keeps_its_rate_though_the_network_is_too_fast(stretching, rate):
+    """Random weights speak 1.4 to 1.7 times as fast as they are asked to."""
+    frames = say(stretching, [WORDS * 6], seed=3, rate=rate).frames
+    assert frames[-1].mean == pytest.approx(rate, rel=0.03)
+
+
+def test_a_rate_that_was_moved_is_kept_from_then_on(stretching):
+    with stretching.open(stretching.voices()[0], seed=3) as session:
+        session.rate = 6.0
+        push(session, WORDS * 8)
+        for _ in range(60):
+            session.step()
+        session.rate = 2.0
+        assert drain(session)[-1].rate == pytest.approx(2.0, rel=0.05)
+
+
 def test_a_new_rate_is_heard_in_the_same_step(stretching):
     with stretching.open(stretching.voices()[0], seed=3) as session:
         session.rate = 3.0
