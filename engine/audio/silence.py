@@ -10,7 +10,7 @@ import numpy as np
 from engine.audio.pcm import Pcm
 
 # Pieces of 80 ms are omitted. The heard silence may be up to 0.3 s longer, when a piece is partly
-# silent and is played at a third of its speed.
+# silent and is played at a quarter of its speed.
 _LONGEST_S: Final = 0.85
 # Relative to the loudest 10 ms so far: below all sounds except the softest consonants, which are
 # short, and above a codec's noise in a pause.
