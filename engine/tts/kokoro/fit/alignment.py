@@ -22,8 +22,9 @@ _FAINT: Final = 0.002  # of the loud blocks' power: the weakest sound at an end
 CEPSTRA: Final = 16
 _DEEPEST: Final = 9.0  # nepers below the loud frames: silence
 _SLOPE_WEIGHT, _LEVEL_WEIGHT = 1.5, 1.5
-_DIAGONAL: Final = 1.6  # of a step that both take, against 1 of each alone
-_STANDING: Final = 0.02  # more for a step that only one takes
+_MOVES: Final = np.array([[1, 1], [1, 0], [0, 1]])  # of a path: both go on, or one of them
+_FACTORS: Final = np.array([[1.6], [1], [1]])  # on the distance, for each move
+_STANDING: Final = np.array([[0], [0.02], [0.02]])  # added to it
 _TURNS: Final = (0.25, 0.5, 0.75)  # of the sounds: the other orders
 
 
@@ -91,22 +92,16 @@ def _warp(cost: Numbers) -> tuple[npt.NDArray[np.int64], float]:
     rows, columns = cost.shape
     total = np.full((rows + 1, columns + 1), np.inf)
     total[0, 0] = 0
+    moves = np.zeros(total.shape, np.int64)  # the cheapest one into each place
     for diagonal in range(2, rows + columns + 1):  # all places of a diagonal at once
         i = np.arange(max(1, diagonal - columns), min(rows, diagonal - 1) + 1)
         j = diagonal - i
-        here = cost[i - 1, j - 1]
-        alone = np.minimum(total[i - 1, j], total[i, j - 1]) + here + _STANDING
-        total[i, j] = np.minimum(alone, total[i - 1, j - 1] + _DIAGONAL * here)
-    place, path = (rows, columns), []
-    while all(place):
-        i, j = place
-        here = cost[i - 1, j - 1]
-        path.append((i - 1, j - 1))
-        steps = (
-            (total[i - 1, j - 1] + _DIAGONAL * here, (i - 1, j - 1)),
-            (total[i - 1, j] + here + _STANDING, (i - 1, j)),
-            (total[i, j - 1] + here + _STANDING, (i, j - 1)),
-        )
-        place = min(steps)[1]
+        before = np.stack([total[i - down, j - right] for down, right in _MOVES])
+        totals = before + _FACTORS * cost[i - 1, j - 1] + _STANDING
+        total[i, j], moves[i, j] = totals.min(0), totals.argmin(0)
+    place, path = np.array(cost.shape), []
+    while place.all():
+        path.append(place - 1)
+        place = place - _MOVES[moves[tuple(place)]]
     way = np.array(path[::-1])
     return way, float(cost[way[:, 0], way[:, 1]].mean())

@@ -5,6 +5,7 @@ The activations are exact here; the published graph rounds them. Invariant: the 
 values and names of that graph.
 """
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +22,15 @@ from engine.tts.kokoro.graph.published import Published
 from engine.tts.kokoro.natural import NaturalSpeech
 from engine.tts.kokoro.parts import REFETCH, Floats, Parts
 from engine.tts.kokoro.source import BINS, Source
-from engine.tts.kokoro.voices import TIMBRE
+from engine.tts.kokoro.voices import NORMS, TIMBRE
 
 # The published inverse transform is not divided by the windows' sum of squares.
 _GAIN: Final = 1.5
 _EPSILON: Final = 1e-5
+
+
+def _constants(published: Published, *names: str) -> list[Tensor]:
+    return [torch.tensor(published.constant(name)) for name in names]
 
 
 class _Snake(torch.autograd.Function):
@@ -49,10 +54,9 @@ class _Norm(nn.Module):
         super().__init__()
         self.path = path
         name = WEIGHTS + path.replace("/", ".") + ".fc."
-        weight = published.constant(name + "weight_quantized").astype(np.float32)
-        scale = published.constant(name + "weight_scale")
-        self.weight = torch.tensor(weight * scale)  # [128, 2 C]; zero is 0
-        self.offset = torch.tensor(published.constant(name + "bias"))
+        names = (name + each for each in ("weight_quantized", "weight_scale", "bias"))
+        weight, scale, self.offset = _constants(published, *names)
+        self.weight = weight * scale  # [128, 2 C]; zero is 0
         self.shift = torch.zeros(len(weight))
 
     def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
@@ -90,10 +94,8 @@ class _Coarse(nn.Module):
         self.norms = nn.ModuleList(_Norm(published, f"{path}/norm{n}") for n in (1, 2))
         self.convs = nn.ModuleList(_Conv(published, f"{path}/conv{n}/Conv") for n in (1, 2))
         self.shortcut = _Conv(published, f"{path}/conv1x1/Conv")
-        self.pool: list[Tensor] = []
-        if doubles:
-            names = (f"{ROOT}{path}/Mul_output_0", f"{WEIGHTS}{path}.pool.bias")
-            self.pool = [torch.tensor(published.constant(name)) for name in names]
+        names = (f"{ROOT}{path}/Mul_output_0", f"{WEIGHTS}{path}.pool.bias")
+        self.pool = _constants(published, *names) if doubles else []
 
     def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
         y = functional.leaky_relu(self.norms[0](x, timbre), 0.2)
@@ -115,14 +117,11 @@ class _Fine(nn.Module):
         self.norms = nn.ModuleList(_Norm(published, f"{path}/adain{h}.{n}") for h, n in pairs)
         self.convs = nn.ModuleList(_Conv(published, f"{path}/convs{h}.{n}/Conv") for h, n in pairs)
         name = WEIGHTS + path.replace("/", ".")
-        self.alphas = [torch.tensor(published.constant(f"{name}.alpha{h}.{n}")) for h, n in pairs]
+        self.alphas = _constants(published, *(f"{name}.alpha{h}.{n}" for h, n in pairs))
 
     def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
         for pair in range(3):
-            if torch.is_grad_enabled():
-                x = checkpoint(self._pair, x, timbre, pair, use_reentrant=False)
-            else:
-                x = self._pair(x, timbre, pair)
+            x = checkpoint(self._pair, x, timbre, pair, use_reentrant=False)
         return x
 
     def _pair(self, x: Tensor, timbre: Tensor, pair: int) -> Tensor:
@@ -153,14 +152,11 @@ class TorchDecoder(nn.Module):
         )
         self.noise = nn.ModuleList(_Fine(published, f"{path}noise_res.{n}") for n in (0, 1))
         self.blocks = nn.ModuleList(_Fine(published, f"{path}resblocks.{n}") for n in range(6))
-
-        def constants(*names: str) -> list[Tensor]:
-            return [torch.tensor(published.constant(name)) for name in names]
-
-        graph, weights = f"{ROOT}{path}", f"{WEIGHTS}generator."
-        self.ups = constants(f"{graph}Mul_output_0", f"{graph}Mul_1_output_0")
-        self.up_biases = constants(f"{weights}ups.0.bias", f"{weights}ups.1.bias")
-        self.post = constants(f"{graph}Mul_2_output_0", f"{weights}conv_post.bias")
+        names = (("Mul", "ups.0"), ("Mul_1", "ups.1"), ("Mul_2", "conv_post"))
+        *self.ups, self.post = (
+            _constants(published, f"{ROOT}{path}{of}_output_0", f"{WEIGHTS}generator.{part}.bias")
+            for of, part in names
+        )
         self.window = torch.hann_window(20)
         found = [each for each in self.modules() if isinstance(each, _Norm)]
         self.norms = sorted(found, key=lambda norm: norm.path)
@@ -174,20 +170,17 @@ class TorchDecoder(nn.Module):
         for stage, step in enumerate(STEPS):
             x = functional.leaky_relu(x, 0.1)
             noise = self.noise[stage](self.noise_convs[stage](spectrum), timbre)
-            up, bias = self.ups[stage], self.up_biases[stage]
-            x = functional.conv_transpose1d(x, up, bias, step, step // 2)
+            x = functional.conv_transpose1d(x, *self.ups[stage], step, step // 2)
             x = (functional.pad(x, (1, 0), mode="reflect") if stage else x) + noise
             x = sum(self.blocks[3 * stage + n](x, timbre) for n in range(3)) / 3
-        weight, bias = self.post
-        x = functional.conv1d(functional.leaky_relu(x, 0.01), weight, bias, padding=3)
+        x = functional.conv1d(functional.leaky_relu(x, 0.01), *self.post, padding=3)
         size, turn = x[:, :BINS].float().exp(), x[:, BINS:].float().sin()
         pcm: Tensor = torch.istft(torch.polar(size, turn), 20, 5, 20, self.window)[0]
         return _GAIN * pcm
 
     def set_shift(self, shift: Tensor) -> None:
         """Set the distance of each norm's timbre from the common one, [N, 128], by norm name."""
-        rows = shift if shift.ndim else shift.expand(len(self.norms))
-        for norm, row in zip(self.norms, rows, strict=True):
+        for norm, row in zip(self.norms, shift, strict=True):
             norm.shift = row
 
 
@@ -215,34 +208,26 @@ def timbre_of(style: Floats) -> Tensor:
 
 @torch.no_grad()
 def measure(
-    decoder: TorchDecoder,
-    parts: Parts,
-    speech: NaturalSpeech,
-    style: Floats,
-    shift: Floats | None,
+    decoder: TorchDecoder, parts: Parts, speech: NaturalSpeech, style: Floats, shift: Floats | None
 ) -> dict[str, npt.NDArray[np.float64]]:
     """Measure a sentence for statistics.py: flat arrays by the names of the graph's tensors."""
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     timbre = timbre_of(style)
-    decoder.set_shift(torch.zeros(()) if shift is None else torch.tensor(shift))
+    decoder.set_shift(torch.zeros(NORMS, TIMBRE) if shift is None else torch.tensor(shift))
 
-    def hook_norm(norm: Any, args: Any, _: Any) -> None:
-        names, x = parts.layout["norms"][norm.path], args[0][0]
-        gamma, beta = norm.affine(timbre)
-        told[names["gamma"]], told[names["beta"]] = 1 + gamma, beta
-        told[names["mean"]], told[names["variance"]] = x.mean(-1), x.var(-1, unbiased=False)
+    def hook(module: Any, args: Any, out: Tensor) -> None:
+        if isinstance(module, _Norm):
+            names, x = parts.layout["norms"][module.path], args[0][0]
+            gamma, beta = module.affine(timbre)
+            found[names["gamma"]], found[names["beta"]] = 1 + gamma, beta
+            found[names["mean"]], found[names["variance"]] = x.mean(-1), x.var(-1, unbiased=False)
+        if isinstance(module, _Conv):
+            result = f"{ROOT}{module.path}_output_0"
+            for name, x, axes in ((result, out, (0, 2)), (module.entry, args[0], (0, 1, 2))):
+                found[f"ReduceMin {name}"], found[f"ReduceMax {name}"] = x.amin(axes), x.amax(axes)
 
-    def hook_conv(conv: Any, args: Any, out: Tensor) -> None:
-        ends = ((f"{ROOT}{conv.path}_output_0", out, (0, 2)), (conv.entry, args[0], (0, 1, 2)))
-        for name, x, axes in ends:
-            told[f"ReduceMin {name}"], told[f"ReduceMax {name}"] = x.amin(axes), x.amax(axes)
-
-    hooks = [norm.register_forward_hook(hook_norm) for norm in decoder.norms]
-    convs = [module for module in decoder.modules() if isinstance(module, _Conv)]
-    hooks += [conv.register_forward_hook(hook_conv) for conv in convs]
-    try:
+    with ExitStack() as hooks:
+        for module in decoder.modules():
+            hooks.callback(module.register_forward_hook(hook).remove)
         decoder(*inputs_of(parts.source, speech), timbre)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return {name: np.asarray(each, np.float64).reshape(-1) for name, each in told.items()}
+    return {name: np.asarray(each, np.float64).reshape(-1) for name, each in found.items()}

@@ -8,7 +8,7 @@ because each step draws its stretch of the clip from its own number.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -27,7 +27,8 @@ from engine.tts.kokoro.source import FINE_ROWS, FRAME, SAMPLE_RATE, Source
 STEPS: Final = 60
 KEEP_EVERY: Final = 10  # steps
 _SIZE, _MARGIN = 32, 4  # frames of a stretch, and those at each side that are not judged
-_STYLE_RATE, _SHIFT_RATE = 0.02, 0.01
+_RATE: Final = 0.01
+_TIMBRE_STRIDE: Final = 2.0  # of the timbre, against 1 of a shift
 _BETAS: Final = (0.9, 0.95)
 _WARMING: Final = 5  # steps
 _LAST: Final = 0.1  # of the rate
@@ -36,7 +37,6 @@ _LOWEST_HZ: Final = 50.0
 _HIGH_BANDS: Final = 8
 _HIGH_WEIGHT: Final = 0.3
 _TOP_HZ: Final = 11_000.0  # a clip with sound up to here says enough of the octave above
-_MEAN_WEIGHT: Final = 1.0
 _FLOOR: Final = 1e-3  # of the loud frames' level in a band
 
 
@@ -52,49 +52,46 @@ class Material:
     highest_hz: float
 
 
-@dataclass
 class FitState:
-    """State of a fit after a step."""
+    """State of a fit: the moves [1 + N, 128] of the timbre and of the N norms' shifts, and what the
+    optimiser knows of them.
+    """
 
-    step: int
-    timbre: Tensor  # [128]
-    shift: Tensor  # [N, 128]
-    optimiser: torch.optim.Adam
-
-    @classmethod
-    def from_style(cls, style: Floats, norms: int) -> "FitState":
+    def __init__(self, style: Floats, norms: int) -> None:
         """Start at the timbre of a style [1, 256]."""
-        timbre = timbre_of(style).requires_grad_()
-        shift = torch.zeros(norms, len(timbre)).requires_grad_()
-        groups: list[dict[str, Any]] = [{"params": [timbre]}, {"params": [shift]}]
-        return cls(0, timbre, shift, torch.optim.Adam(groups, betas=_BETAS))
+        self._start = timbre_of(style)
+        self.moves = torch.zeros(1 + norms, len(self._start), requires_grad=True)
+        self.optimiser = torch.optim.Adam([self.moves], betas=_BETAS)
+
+    @property
+    def timbre(self) -> Tensor:
+        return self._start + _TIMBRE_STRIDE * self.moves[0]
+
+    @property
+    def shift(self) -> Tensor:
+        return self.moves[1:]
+
+    @property
+    def step(self) -> int:
+        """Number of the steps taken."""
+        return int(self.optimiser.state[self.moves].get("step", 0))
 
     def packed(self) -> bytes:
         """Return a checkpoint."""
-        tensors = {"timbre": self.timbre, "shift": self.shift, "step": torch.tensor([self.step])}
-        for number, values in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"{number} {name}": each for name, each in values.items()}
-        return pack({name: each.detach().contiguous() for name, each in tensors.items()})
+        return pack({"moves": self.moves.detach(), **self.optimiser.state[self.moves]})
 
     def restore(self, checkpoint: bytes) -> bool:
         """Load a checkpoint. Returns False, without a change, if it is damaged."""
         try:
             tensors = read_tensors(checkpoint)
-            whole = all(bool(each.isfinite().all()) for each in tensors.values())
-            fits = tensors["timbre"].shape == self.timbre.shape
-            if not (whole and fits and tensors["shift"].shape == self.shift.shape):
-                return False
-            names = ("step", "exp_avg", "exp_avg_sq")
-            state = {n: {name: tensors[f"{n} {name}"] for name in names} for n in (0, 1)}
-            step = int(tensors["step"])
-        except (SafetensorError, KeyError, ValueError, RuntimeError):
+        except SafetensorError:
             return False
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": state, "param_groups": groups})
-        with torch.no_grad():
-            self.timbre.copy_(tensors["timbre"])
-            self.shift.copy_(tensors["shift"])
-        self.step = step
+        shapes = dict.fromkeys(("moves", "exp_avg", "exp_avg_sq"), self.moves.shape)
+        fits = {name: each.shape for name, each in tensors.items()} == {**shapes, "step": ()}
+        if not fits or not all(bool(each.isfinite().all()) for each in tensors.values()):
+            return False
+        self.moves.data.copy_(tensors.pop("moves"))
+        self.optimiser.state[self.moves] = tensors
         return True
 
 
@@ -109,30 +106,24 @@ def run(
     places = np.flatnonzero(np.convolve(sounding, np.ones(9), "same"))
     last = max(0, len(speech.features) - _SIZE - 2 * _MARGIN)
     for step in range(progress.step, STEPS):
-        for group, rate in zip(progress.optimiser.param_groups, _RATES, strict=True):
-            turned = (1 + np.cos(np.pi * step / STEPS)) / 2
-            group["lr"] = rate * min(1, (step + 1) / _WARMING) * (_LAST + (1 - _LAST) * turned)
+        turned = (1 + np.cos(np.pi * step / STEPS)) / 2
+        rate = _RATE * min(1, (step + 1) / _WARMING) * (_LAST + (1 - _LAST) * turned)
+        progress.optimiser.param_groups[0]["lr"] = rate
         middle = int(np.random.default_rng(step).choice(places))
         first = int(np.clip(middle - _SIZE // 2 - _MARGIN, 0, last))
         decoder.set_shift(progress.shift)
-        said = decoder(*_cut(inputs, first), progress.timbre)
-        loss = loss_of(said, first)
+        loss = loss_of(decoder(*_cut(inputs, first), progress.timbre), first)
         progress.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         progress.optimiser.step()
-        progress.step = step + 1
         yield float(loss.detach())
 
 
-_RATES: Final = (_STYLE_RATE, _SHIFT_RATE)
-
-
 def _cut(inputs: list[Tensor], first: int) -> list[Tensor]:
-    """Cut out a stretch and its margins."""
-    last = first + _SIZE + 2 * _MARGIN
-    features, curves, spectrum = inputs
-    fine = slice(FINE_ROWS * first, FINE_ROWS * last + 1)
-    return [features[..., first:last], curves[..., first:last], spectrum[..., fine]]
+    """Cut out a stretch and its margins; the spectrum has one row more."""
+    last, rows = first + _SIZE + 2 * _MARGIN, (1, 1, FINE_ROWS)
+    cuts = (slice(n * first, n * last + (n == FINE_ROWS)) for n in rows)
+    return [each[..., cut] for each, cut in zip(inputs, cuts, strict=True)]
 
 
 class _Loss:
@@ -177,4 +168,4 @@ def _distance(one: Tensor, other: Tensor) -> Tensor:
     the exact alignment.
     """
     apart = one.log() - other.log()
-    return apart.abs().mean() + _MEAN_WEIGHT * apart.mean(0).abs().mean()
+    return apart.abs().mean() + apart.mean(0).abs().mean()

@@ -23,20 +23,13 @@ from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align
 from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import load_decoder
-from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, FitState, Material, run
-from engine.tts.kokoro.fit.measuring import (
-    bandwidth,
-    energy_of,
-    own_pitch,
-    pitch_of,
-    sounding,
-)
+from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, FitState, run
+from engine.tts.kokoro.fit.measuring import bandwidth, energy_of, pitch_of, sounding
 from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
 from engine.tts.kokoro.session import VoiceParts
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.statistics import SENTENCES
 from engine.tts.kokoro.symbols import MOST, length
-from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, style_of
+from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, delivery_of, style_of
 from engine.tts.kokoro.windows import render
 from engine.tts.speaker.recording import resampled
 
@@ -81,7 +74,7 @@ def learn(
     return_freed_memory()
     decoder = load_decoder(parts.published)
     return_freed_memory()
-    progress = FitState.from_style(style, len(decoder.norms))
+    progress = FitState(style, len(decoder.norms))
     if checkpoint.is_file():
         progress.restore(checkpoint.read_bytes())
     for _ in run(decoder, parts.source, material, progress):
@@ -89,7 +82,7 @@ def learn(
         if progress.step % KEEP_EVERY == 0:
             with suppress(OSError):
                 replace_file(checkpoint, progress.packed())
-    timbre, shift = progress.timbre.detach().numpy(), progress.shift.detach().numpy()
+    timbre, shift = (each.detach().numpy() for each in (progress.timbre, progress.shift))
     about = {**lesson.blend.metadata, "making": LEARNT}
     style = np.concatenate([timbre, style[0, TIMBRE:]])
     tensors = {STYLE: style, SHIFT: shift, **delivery.tensors()}
@@ -101,9 +94,8 @@ def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
     learnt voice's.
     """
     ours, theirs = style_of(blend)[0], style_of(learnt)[0]
-    style = ours + share * (theirs - ours)
-    shift = np.float32(share) * learnt.tensors[SHIFT].astype(np.float32)
-    tensors = {**learnt.tensors, STYLE: style.astype(np.float32), SHIFT: shift}
+    shift = share * learnt.tensors[SHIFT].astype(np.float32)
+    tensors = {**learnt.tensors, STYLE: ours + share * (theirs - ours), SHIFT: shift}
     return replace(learnt, tensors=tensors)
 
 
@@ -130,18 +122,15 @@ def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     loud = natural.energy > np.percentile(natural.energy, _QUIET)
     offset = np.median(natural.energy[loud] - energy_of(said)[loud])
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
-    pitch = pitch_of(clip)
-    speech = speech.with_curves(parts, pitch, energy)
+    speech = speech.with_curves(parts, pitch_of(clip), energy)
     before, highest_hz = _say(machine, speech), bandwidth(clip)
     # A learnt breath before the first sound would be audible before every sentence.
     begin, end = FRAME * speech.edges[0], FRAME * speech.edges[-1]
     clip[:begin], clip[end:] = before[:begin], before[end:]
     material = Material(clip, before, speech, highest_hz)
-    sentences = [phoned(machine.espeak, each) for each in SENTENCES]
-    spoken = [plan_natural(parts, style, each, british=british) for each in sentences]
-    moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
     slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))
-    return material, Delivery(*moved, slowness=slowness)
+    # The timbre learns the colour, so no equaliser.
+    return material, replace(delivery_of(lesson.blend), slowness=slowness, taps=None)
 
 
 def _say(machine: VoiceParts, speech: NaturalSpeech) -> Pcm:

@@ -1,11 +1,12 @@
 """Measures of a recording and of speech at 24 kHz: pitch, pace, energy and colour."""
 
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from engine.nn.mel import mel_edges, triangles
 from engine.tts.base import Pcm
 from engine.tts.kokoro import resemblance
 from engine.tts.kokoro.delivery import SLOWNESS, SPREADS, TAPS, VOICED_HZ, Delivery
@@ -65,17 +66,7 @@ def powers(pcm: Pcm, window: int, fft: int) -> npt.NDArray[np.float64]:
 @cache
 def mel_filters(bands: int, fft: int, rate: int, low: float, high: float) -> Floats:
     """Return triangular filters on the mel scale, [fft / 2 + 1, bands]."""
-    edges = _mel_edges(bands, low, high)
-    bins = np.linspace(0, rate / 2, fft // 2 + 1)[:, None]
-    up = (bins - edges[:-2]) / np.diff(edges)[:-1]
-    down = (edges[2:] - bins) / np.diff(edges)[1:]
-    return np.asarray(np.maximum(0, np.minimum(up, down)), np.float32)
-
-
-def _mel_edges(bands: int, low: float, high: float) -> Any:
-    least, most = (float(2595 * np.log10(1 + hz / 700)) for hz in (low, high))
-    mels = np.linspace(least, most, bands + 2)
-    return 700 * (10 ** (mels / 2595) - 1)
+    return np.asarray(triangles(fft, rate, mel_edges(bands, low, high)))
 
 
 def sounding(pcm: Pcm, share: float = _SOUNDING) -> tuple[float, int, int]:
@@ -123,8 +114,8 @@ def delivery_of(clip: Pcm, sample_rate: int, said: Pcm, pitch: Floats) -> Delive
 
 def equaliser(clip: Pcm, said: Pcm) -> Floats:
     """Return taps that give speech at 24 kHz a clip's long-term spectrum, up to its bandwidth."""
-    ends = (_COLOUR_BANDS, 40, SAMPLE_RATE / 2)
-    filters, middles = mel_filters(ends[0], _FFT, SAMPLE_RATE, *ends[1:]), _mel_edges(*ends)[1:-1]
+    edges = mel_edges(_COLOUR_BANDS, 40, SAMPLE_RATE / 2)
+    filters, middles = (np.asarray(x) for x in (triangles(_FFT, SAMPLE_RATE, edges), edges[1:-1]))
     levels = []
     for pcm in (clip, said):
         bands = powers(pcm, _FFT // 2, _FFT) @ filters

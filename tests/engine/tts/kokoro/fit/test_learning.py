@@ -31,7 +31,7 @@ def decoder():
 def material(decoder) -> Material:
     """The made-up voice in another timbre says TEXT."""
     speech = plan_natural(small_parts(), STYLE, phoned(), british=False)
-    decoder.set_shift(torch.zeros(()))
+    decoder.set_shift(torch.zeros(len(decoder.norms), 128))
     inputs = inputs_of(small_parts().source, speech)
     with torch.no_grad():
         clip, before = (
@@ -49,7 +49,7 @@ def _short(monkeypatch):
 
 
 def begun(decoder) -> FitState:
-    return FitState.from_style(STYLE, len(decoder.norms))
+    return FitState(STYLE, len(decoder.norms))
 
 
 def test_the_steps_bring_it_nearer_to_the_clip(decoder, material, monkeypatch):
@@ -75,11 +75,11 @@ def test_a_damaged_checkpoint_begins_anew(decoder, material, damage):
     progress = begun(decoder)
     list(islice(run(decoder, small_parts().source, material, progress), 1))
     if damage == "numbers":
-        progress.shift.data[0, 0] = torch.nan
+        progress.moves.data[0, 0] = torch.nan
     content = {
         "short": progress.packed()[:-9],
         "empty": b"",
-        "shape": FitState.from_style(STYLE, 3).packed(),
+        "shape": FitState(STYLE, 3).packed(),
     }.get(damage, progress.packed())
     fresh = begun(decoder)
     assert not fresh.restore(content)
