@@ -18,12 +18,18 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file
 
+from engine.nn.mel import mel_edges, triangles
 from engine.resources import resource
 from engine.tts.base import Pcm, Voice
+from engine.tts.kokoro.delivery import SLOWNESS, SPREADS, TAPS, VOICED_HZ, Delivery
+from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, powers
 from engine.tts.kokoro.parts import Floats
+from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.voices import MAKING, STYLE, TIMBRE, blend, style_of
 from engine.tts.speaker import recording as recordings
-from engine.tts.speaker.small import SAMPLE_RATE, SmallSpeaker, load_small_speaker
+from engine.tts.speaker.pitch import RATE, log_pitch, pace
+from engine.tts.speaker.recording import resampled
+from engine.tts.speaker.small import SmallSpeaker, load_small_speaker
 from engine.tts.voices import NEAREST
 
 Numbers = npt.NDArray[np.float64]
@@ -37,14 +43,12 @@ _TIMBRE_WEIGHTS: Final = (1.0, 0.3, 0.1, 0.1, 0.1)  # speaker, pitch, spread, pa
 _PROSODY_WEIGHTS: Final = (0.5, 1.0, 0.5, 0.2, 0.1)
 _SUM_WEIGHT: Final = 3.0  # of the shares being 1 together
 _ROUNDS: Final = 2000
-_LOWEST_HZ, _HIGHEST_HZ = 60, 450
-WINDOW: Final = 800  # samples of the pitch's frames
-_HOP, _FFT = 160, 2048
-_VOICED: Final = 0.55  # correlation of a frame with itself a period later
-_LONGER: Final = 0.04  # taken off for each octave, or multiples of the period would win
+_HOP: Final = 160  # samples of the frames of the colour
 _EDGES: Final = (2, 5, 8, 11, 15, 20, 26, 33, 42, 53, 67, 85, 108, 137, 174)  # bins of 31 Hz
-_DIP_DB: Final = 2.0  # between two syllables
-_FAINTEST_DB: Final = 25.0  # of a syllable, below the loudest ones
+_FEWEST: Final = 14  # voiced values of which the spread is known
+_BANDS, _FFT = 40, 2048  # of the equaliser
+_SOUNDING: Final = 0.05  # of the loud frames' power
+_MOST_GAIN: Final = 1.5  # nepers of amplitude, 13 dB
 
 
 def resembling(voices: Sequence[Voice], pcm: Pcm, sample_rate: int) -> Voice:
@@ -81,7 +85,7 @@ def measure(pcm: Pcm, sample_rate: int, speaker: Floats) -> Numbers:
     """Measure speech. Returns its speaker vector (of length 1), the median and spread (15th to 85th
     percentile) of the logarithm of the pitch, syllables a second, and levels [14] in nepers.
     """
-    pcm = recordings.resampled(pcm, sample_rate, SAMPLE_RATE)
+    pcm = resampled(pcm, sample_rate, RATE)
     pitch = log_pitch(pcm)
     low, middle, high = np.percentile(pitch, (15, 50, 85)) if len(pitch) else (4.5, 5.0, 5.5)
     return np.concatenate([speaker, [middle, high - low, pace(pcm)], _colour(pcm)])
@@ -105,50 +109,6 @@ def shares(measures: Numbers, target: Numbers, weights: Sequence[float]) -> Numb
     result = np.zeros(len(rows))
     result[kept] = found / found.sum()
     return result
-
-
-def log_pitch(pcm: Pcm) -> Numbers:
-    """Return the natural logarithms of the pitch in Hz of the voiced frames at 16 kHz."""
-    pitch = pitch_of(pcm, _HOP)
-    return np.log(pitch[pitch > 0])
-
-
-def pitch_of(pcm: Pcm, hop: int) -> Numbers:
-    """Return the pitch in Hz of samples at 16 kHz, a value for each complete window, `hop` samples
-    apart; 0 where unvoiced. The first window begins at the first sample.
-    """
-    if len(pcm) < WINDOW:
-        return np.zeros(0)
-    frames = np.lib.stride_tricks.sliding_window_view(pcm, WINDOW)[::hop]
-    window = np.hanning(WINDOW)
-    spectra = np.fft.rfft((frames - frames.mean(1, keepdims=True)) * window, _FFT)
-    likeness = np.fft.irfft(np.abs(spectra) ** 2)
-    power = likeness[:, 0].copy()
-    own = np.fft.irfft(np.abs(np.fft.rfft(window, _FFT)) ** 2)
-    lags = np.arange(SAMPLE_RATE // _HIGHEST_HZ, SAMPLE_RATE // _LOWEST_HZ + 1)
-    likeness = likeness[:, lags] / (power[:, None] + 1e-9) / (own[lags] / own[0])
-    best = (likeness - _LONGER * np.log2(lags)).argmax(1)
-    voiced = likeness[np.arange(len(best)), best] > _VOICED
-    voiced &= power > 0.02 * np.percentile(power, 95)
-    pitch: Numbers = np.where(voiced, SAMPLE_RATE / lags[best], 0.0)
-    return pitch
-
-
-def pace(pcm: Pcm) -> float:
-    """Count syllables a second: rises of the level between dips."""
-    blocks = pcm[: len(pcm) // _HOP * _HOP].reshape(-1, _HOP).astype(np.float64)
-    bump = np.hanning(9) / np.hanning(9).sum()
-    levels = 10 * np.log10(np.convolve((blocks**2).mean(1), bump, "same") + 1e-8)
-    faintest = np.percentile(levels, 95) - _FAINTEST_DB
-    count, low, high = 0, levels[0], levels[0]
-    for level in levels:
-        high = max(high, level)
-        if high - level > _DIP_DB:
-            count += bool(high > faintest and high - low > _DIP_DB)
-            low = high = level
-        elif level < low:
-            low = high = level
-    return count * SAMPLE_RATE / len(pcm)
 
 
 def _colour(pcm: Pcm) -> Numbers:
@@ -178,3 +138,47 @@ def _not_negative(rows: Numbers, wanted: Numbers) -> Numbers:
 def encoder() -> SmallSpeaker:
     """Load the built-in voice's speaker encoder. ModelError when its file is damaged."""
     return load_small_speaker(resource("starter", "speaker.safetensors")).eval()
+
+
+def delivery_of(clip: Pcm, sample_rate: int, said: Pcm, pitch: Floats) -> Delivery:
+    """Compare the clip with the voice's speech `said` at 24 kHz, which has this pitch."""
+    wide = resampled(clip, sample_rate, SAMPLE_RATE)
+    offset, spread = own_pitch(pitch, pitch_of(wide))
+    paces = [pace(resampled(each, SAMPLE_RATE, RATE)) for each in (said, wide)]
+    slowness = float(np.clip(paces[0] / max(paces[1], 0.1), *SLOWNESS))
+    return Delivery(offset, spread, slowness, equaliser(wide, said))
+
+
+def own_pitch(pitch: Floats, theirs: Floats) -> tuple[float, float]:
+    """Return the offset and spread (see Delivery) that give a voice's log pitch the median and the
+    spread of `theirs`; no change where too little is voiced.
+    """
+    ours, wanted = (np.log(each[each > VOICED_HZ]) for each in (pitch, theirs))
+    if min(len(ours), len(wanted)) < _FEWEST:
+        return 0.0, 1.0
+    widths = [float(np.ptp(np.percentile(each, (15, 85)))) for each in (wanted, ours)]
+    spread = float(np.clip(widths[0] / max(widths[1], 1e-3), *SPREADS))
+    return float(np.median(wanted) - spread * np.median(ours)), spread
+
+
+def equaliser(clip: Pcm, said: Pcm) -> Floats:
+    """Return taps that give speech at 24 kHz a clip's long-term spectrum, up to its bandwidth."""
+    edges = mel_edges(_BANDS, 40, SAMPLE_RATE / 2)
+    filters, middles = (np.asarray(x) for x in (triangles(_FFT, SAMPLE_RATE, edges), edges[1:-1]))
+    levels = []
+    for pcm in (clip, said):
+        bands = powers(pcm, _FFT // 2, _FFT) @ filters
+        loud = bands[bands.sum(1) > _SOUNDING * np.percentile(bands.sum(1), 95)].mean(0)
+        levels.append(np.log(loud / loud.sum() + 1e-7) / 2)
+    gains = np.where(middles < bandwidth(clip), levels[0] - levels[1], 0.0)
+    gains = np.clip(gains, -_MOST_GAIN, _MOST_GAIN)
+    return _filter_of(np.interp(np.linspace(0, SAMPLE_RATE / 2, _FFT // 2 + 1), middles, gains))
+
+
+def _filter_of(gains: Numbers) -> Floats:
+    """Return taps of minimum phase with these gains [_FFT / 2 + 1], logarithms of amplitude."""
+    cepstrum = np.fft.irfft(gains)
+    cepstrum[1 : _FFT // 2] *= 2
+    cepstrum[_FFT // 2 + 1 :] = 0
+    taps = np.fft.irfft(np.exp(np.fft.rfft(cepstrum)))[:TAPS]
+    return np.asarray(taps * np.hanning(2 * TAPS)[TAPS:], np.float32)

@@ -84,17 +84,16 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
         """Blend a voice that resembles the speaker of mono samples of 1 s or more. UnreadableClip
         gives the reason for a recording that cannot be used.
         """
-        from engine.tts.kokoro.fit.measuring import delivery_of as delivery  # loads torch
-        from engine.tts.kokoro.resemblance import resembling
+        from engine.tts.kokoro import resemblance  # loads torch
 
-        voice = resembling(self._voices, pcm, sample_rate)
+        voice = resemblance.resembling(self._voices, pcm, sample_rate)
         own = self.voice_parts(voice)
         parts, style = own.parts, own.speaker.style
         words = [phoned(own.espeak, sentence) for sentence in SENTENCES]
         spoken = [plan_natural(parts, style, each, british=own.speaker.british) for each in words]
         pitch = np.concatenate([each.pitch for each in spoken])
         said = render(parts, own.voice_inputs, spoken[0], 0, len(spoken[0].features))
-        found = delivery(pcm, sample_rate, said, pitch)
+        found = resemblance.delivery_of(pcm, sample_rate, said, pitch)
         return replace(voice, tensors={**voice.tensors, **found.tensors()})
 
     def learn(self, lesson: "Lesson", checkpoint: Path, show: Callable[[float], None]) -> Voice:

@@ -23,7 +23,7 @@ from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align
 from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import load_decoder
-from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, Material, FitState, run
+from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, FitState, Material, run
 from engine.tts.kokoro.fit.measuring import bandwidth, energy_of, pitch_of, sounding
 from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
 from engine.tts.kokoro.session import VoiceParts

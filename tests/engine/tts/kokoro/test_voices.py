@@ -4,14 +4,11 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
 from engine.assets.catalogue import find
-from engine.errors import InvalidInput, ModelError, UnreadableClip
-from engine.resources import resource
+from engine.errors import InvalidInput, ModelError
 from engine.tts.base import Voice
-from engine.tts.kokoro import resemblance
-from engine.tts.kokoro.voices import MAKING, NAME, NAMES, STYLE, is_british, read_voices, style_of
+from engine.tts.kokoro.voices import NAME, NAMES, STYLE, is_british, read_voices, style_of
 
 ROWS, WIDTH = 510, 256
 ENGLISH = [PurePosixPath(file.path) for file in find("kokoro-voices").files]
@@ -82,72 +79,3 @@ def test_a_voice_without_a_style_is_refused(tensors):
 
 
 # ---------------------------------------------------------------- blends that resemble a recording
-
-
-WEIGHTS = (1.0, 0.3, 0.1, 0.1, 0.1)
-
-
-@pytest.fixture(scope="module")
-def stock() -> tuple[Voice, ...]:
-    draw = np.random.default_rng(1)
-    languages = ("en-us", "en-gb") * 4
-    return tuple(
-        Voice(
-            f"V{n}", NAME, {STYLE: draw.normal(0, 0.25, 256).astype(np.float32)}, {"language": each}
-        )
-        for n, each in enumerate(languages)
-    )
-
-
-@pytest.fixture(scope="module")
-def measures() -> resemblance.Numbers:
-    draw = np.random.default_rng(2)
-    speakers = draw.normal(size=(8, 192))
-    speakers /= np.linalg.norm(speakers, axis=1, keepdims=True)
-    others = [draw.uniform(4.5, 5.5, 8), draw.uniform(0.2, 0.6, 8), draw.uniform(3, 5, 8)]
-    return np.hstack([speakers, np.stack(others, 1), draw.normal(size=(8, 14))])
-
-
-def test_the_shares_of_a_blend_are_found_again(measures):
-    wanted = np.array([0, 0.6, 0, 0, 0.3, 0, 0.1, 0])
-    found = resemblance.shares(measures, wanted @ measures, WEIGHTS)
-    assert found == pytest.approx(wanted, abs=0.02)
-    # few voices take part, and none with a negative share
-    found = resemblance.shares(measures, measures.mean(0), WEIGHTS)
-    assert (found >= 0).all()
-    assert found.sum() == pytest.approx(1)
-    assert 1 <= (found > 0).sum() <= 6
-
-
-@pytest.mark.parametrize("pitch_hz", [80.0, 125.0, 210.0, 330.0])
-def test_the_pitch_of_a_harmonic_sound_is_found(pitch_hz):
-    times = np.arange(16_000) / 16_000
-    waves = [np.sin(2 * np.pi * pitch_hz * k * times) / k for k in range(1, 12)]
-    found = resemblance.log_pitch((0.1 * np.sum(waves, axis=0)).astype(np.float32))
-    assert np.exp(np.median(found)) == pytest.approx(pitch_hz, rel=0.02)
-
-    noise = np.random.default_rng(3).normal(0, 0.1, 16_000).astype(np.float32)
-    assert len(resemblance.log_pitch(noise)) < 10
-    assert len(resemblance.log_pitch(np.zeros(16_000, np.float32))) == 0
-
-
-def test_a_recording_becomes_a_voice_that_says_how_it_was_made(
-    stock, measures, speech, monkeypatch
-):
-    monkeypatch.setattr(resemblance, "measures_of", lambda voices: measures)
-    made, again = (resemblance.resembling(stock, speech.pcm, speech.sample_rate) for _ in range(2))
-    assert (made.model, made.metadata["making"]) == (NAME, MAKING)
-    assert made.metadata["language"] in ("en-us", "en-gb")
-    assert style_of(made).shape == (1, 256)
-    assert np.array_equal(style_of(made), style_of(again))
-
-
-def test_a_recording_without_speech_is_refused(stock):
-    with pytest.raises(UnreadableClip):
-        resemblance.resembling(stock, np.zeros(48_000, np.float32), 24_000)
-
-
-def test_every_stock_voice_that_ships_was_measured():
-    rows = load_file(str(resource(*resemblance.MEASURES)))
-    assert len(rows) == 28
-    assert {row.shape for row in rows.values()} == {(192 + 3 + 14,)}
