@@ -26,7 +26,7 @@ LEARNT: Final = f"learnt 2 {SHA256[:8]}"
 STYLE, SHIFT = "style", "shift"  # of a voice's tensors
 TIMBRE: Final = 128  # numbers of a style; the rest are prosody
 NORMS: Final = 58  # of the decoder; each can have a shift of the timbre
-_LONGEST_SHIFT: Final = 2.0  # of a norm's shift: fits come to 1.1
+LONGEST_SHIFT: Final = 2.0  # of a norm's shift: fits come to 1.1
 AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _LANGUAGE: Final = "language"  # of a voice's metadata
 _ROWS, _WIDTH, _ROW = 510, 256, 60
@@ -99,7 +99,7 @@ def shift_of(voice: Voice) -> Floats | None:
     if values.shape != (NORMS, TIMBRE) or not np.issubdtype(values.dtype, np.floating):
         raise _refused(voice)
     shift = np.ascontiguousarray(values, np.float32)
-    if not np.all(np.linalg.norm(shift, axis=1) <= _LONGEST_SHIFT):  # NaN is not, either
+    if not np.all(np.linalg.norm(shift, axis=1) <= LONGEST_SHIFT):  # NaN is not, either
         raise _refused(voice)
     return shift
 

@@ -17,7 +17,7 @@ from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.fit.alignment import CEPSTRA, Alignment, Numbers, cepstra
 from engine.tts.kokoro.fit.measuring import bandwidth, pitch_of, sounding
 from engine.tts.kokoro.source import SAMPLE_RATE
-from engine.tts.kokoro.voices import SHIFT, STYLE, TIMBRE
+from engine.tts.kokoro.voices import LONGEST_SHIFT, SHIFT, STYLE, TIMBRE
 from engine.tts.speaker import recording as recordings
 from engine.tts.speaker.recording import resampled
 
@@ -50,7 +50,6 @@ _LENGTHS: Final = (0.45, 1.6)
 # of right texts, 0.14 to 0.23 of other ones (19 people, ten seconds each). Without the distance in
 # other orders it was 1.02 to 1.38 and 1.39 to 1.54.
 _SHORT_WEIGHT, _FARTHEST = 0.3, 0.12
-_MOST_MOVED: Final = 2.0  # of the timbre and of a shift; fits come to 1.1
 _LOUDER: Final = (0.5, 2.0)  # level over the blend's
 _FULL_SCALE: Final = 1.5  # samples beyond are cut off
 
@@ -143,7 +142,7 @@ def fault(blend: Voice, learnt: Voice, say: Callable[[Voice, str], Pcm], hear: H
     """
     timbres = (each.tensors[STYLE].reshape(-1)[:TIMBRE] for each in (blend, learnt))
     moved = np.vstack([np.subtract(*timbres), learnt.tensors[SHIFT]])
-    if not np.linalg.norm(moved, axis=1).max() < _MOST_MOVED:
+    if not np.linalg.norm(moved, axis=1).max() < LONGEST_SHIFT:
         return Translatable("The learnt voice is too far from the voices that Kokoro knows.")
     before, after = (
         np.concatenate([say(voice, each) for each in SENTENCES]) for voice in (blend, learnt)

@@ -26,7 +26,6 @@ from engine.tts.kokoro.voices import NORMS, TIMBRE
 
 # The published inverse transform is not divided by the windows' sum of squares.
 _GAIN: Final = 1.5
-_EPSILON: Final = 1e-5
 
 
 def _constants(published: Published, *names: str) -> list[Tensor]:
@@ -61,7 +60,7 @@ class _Norm(nn.Module):
 
     def forward(self, x: Tensor, timbre: Tensor) -> Tensor:
         gamma, beta = self.affine(timbre)
-        normal = functional.instance_norm(x, eps=_EPSILON)
+        normal = functional.instance_norm(x)
         return torch.addcmul(beta[:, None], normal, 1 + gamma[:, None])
 
     def affine(self, timbre: Tensor) -> tuple[Tensor, Tensor]:

@@ -64,17 +64,13 @@ class FitState:
         self.optimiser = torch.optim.Adam([self.moves], betas=_BETAS)
 
     @property
-    def timbre(self) -> Tensor:
-        return self._start + _TIMBRE_STRIDE * self.moves[0]
-
-    @property
-    def shift(self) -> Tensor:
-        return self.moves[1:]
-
-    @property
     def step(self) -> int:
         """Number of the steps taken."""
         return int(self.optimiser.state[self.moves].get("step", 0))
+
+    def tensors(self) -> tuple[Tensor, Tensor]:
+        """Return the timbre [128] and the shifts [N, 128]."""
+        return self._start + _TIMBRE_STRIDE * self.moves[0], self.moves[1:]
 
     def packed(self) -> bytes:
         """Return a checkpoint."""
@@ -111,8 +107,9 @@ def run(
         progress.optimiser.param_groups[0]["lr"] = rate
         middle = int(np.random.default_rng(step).choice(places))
         first = int(np.clip(middle - _SIZE // 2 - _MARGIN, 0, last))
-        decoder.set_shift(progress.shift)
-        loss = loss_of(decoder(*_cut(inputs, first), progress.timbre), first)
+        timbre, shift = progress.tensors()
+        decoder.set_shift(shift)
+        loss = loss_of(decoder(*_cut(inputs, first), timbre), first)
         progress.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         progress.optimiser.step()

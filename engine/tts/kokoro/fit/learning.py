@@ -4,7 +4,7 @@ Invariant: it uses one thread, no clock and no random numbers, and resumes from 
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,7 +17,6 @@ from engine.atomic_write import replace_file
 from engine.audio.clips.denoise import denoised
 from engine.errors import InvalidInput
 from engine.memory import return_freed_memory
-from engine.text.phonemes import PhonedWord
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery
 from engine.tts.kokoro.fit.alignment import align
@@ -60,10 +59,7 @@ class Lesson:
 
 
 def learn(
-    machine: VoiceParts,
-    lesson: Lesson,
-    checkpoint: Path,
-    show: Callable[[float], None] = lambda share: None,
+    machine: VoiceParts, lesson: Lesson, checkpoint: Path, show: Callable[[float], None]
 ) -> Voice:
     """Fit a voice to a lesson; the machine speaks with the lesson's blend. The fit writes
     `checkpoint` every few steps if possible, and resumes from it. `show` gets the finished share.
@@ -82,7 +78,7 @@ def learn(
         if progress.step % KEEP_EVERY == 0:
             with suppress(OSError):
                 replace_file(checkpoint, progress.packed())
-    timbre, shift = (each.detach().numpy() for each in (progress.timbre, progress.shift))
+    timbre, shift = (each.detach().numpy() for each in progress.tensors())
     about = {**lesson.blend.metadata, "making": LEARNT}
     style = np.concatenate([timbre, style[0, TIMBRE:]])
     tensors = {STYLE: style, SHIFT: shift, **delivery.tensors()}
@@ -103,7 +99,12 @@ def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     """Return the decoder's target, and the person's delivery relative to the blend's."""
     parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british
     words = phoned(machine.espeak, lesson.text)
-    _check_length(words)
+    if sum(1 + length(word.phones) for word in words) > MOST - 2:
+        raise InvalidInput(
+            "The recording is too long to be learnt at once.",
+            hint="Give at most {seconds} s of it.",
+            seconds=_LONGEST_S,
+        )
     natural = plan_natural(parts, style, words, british=british)
     said = _say(machine, natural)
     # In a trial outside the graph (eight people) P.808 rose by 0.10, likeness fell by 0.006.
@@ -139,12 +140,3 @@ def _say(machine: VoiceParts, speech: NaturalSpeech) -> Pcm:
     ends = [*range(0, total, _PIECE), total]
     pieces = (render(machine.parts, machine.voice_inputs, speech, *each) for each in pairwise(ends))
     return np.concatenate(list(pieces))
-
-
-def _check_length(words: Sequence[PhonedWord]) -> None:
-    if sum(1 + length(word.phones) for word in words) > MOST - 2:
-        raise InvalidInput(
-            "The recording is too long to be learnt at once.",
-            hint="Give at most {seconds} s of it.",
-            seconds=_LONGEST_S,
-        )

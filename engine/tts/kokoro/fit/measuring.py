@@ -29,10 +29,9 @@ def pitch_of(pcm: Pcm) -> Floats:
     before = (pitches.WINDOW - hop) // 2  # a value belongs to the middle of its step
     narrow = np.pad(resampled(pcm, SAMPLE_RATE, pitches.RATE), (before, 2 * pitches.WINDOW))
     pitch = pitches.pitch_of(narrow, hop)[: len(pcm) // STEP]
-    voiced = pitch > 0
-    if voiced.any():
-        usual = np.median(pitch[voiced])
-        pitch[np.abs(np.log(np.where(voiced, pitch, usual) / usual)) > _FAR] = 0.0
+    if pitch.any():
+        usual = np.median(pitch[pitch > 0])
+        pitch[np.abs(np.log(np.maximum(pitch, 1.0) / usual)) > _FAR] = 0.0
     for place in np.flatnonzero(pitch):
         near = pitch[max(0, place - _AROUND) : place + _AROUND + 1]
         middle = np.median(near[near > 0])

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.errors import InvalidInput
+from engine.tts.kokoro.delivery import TAPS, Delivery
 from engine.tts.kokoro.fit import fitting, learning
 from engine.tts.kokoro.fit.alignment import Alignment, align
 from engine.tts.kokoro.fit.checks import check_alignment
@@ -66,8 +67,7 @@ def test_a_fit_that_was_ended_goes_on_as_if_it_had_not_been(decoder, material):
     assert later.restore(ended.packed())
     assert later.step == 3
     assert len(list(run(decoder, source, material, later))) == 3
-    assert torch.equal(later.timbre, whole.timbre)
-    assert torch.equal(later.shift, whole.shift)
+    assert torch.equal(later.moves, whole.moves)
 
 
 @pytest.mark.parametrize("damage", ["short", "empty", "shape", "numbers"])
@@ -84,7 +84,7 @@ def test_a_damaged_checkpoint_begins_anew(decoder, material, damage):
     fresh = begun(decoder)
     assert not fresh.restore(content)
     assert fresh.step == 0
-    assert torch.equal(fresh.timbre, begun(decoder).timbre)
+    assert not fresh.moves.any()
 
 
 def test_a_lesson_becomes_a_voice_and_leaves_a_checkpoint_of_its_owner(
@@ -92,14 +92,18 @@ def test_a_lesson_becomes_a_voice_and_leaves_a_checkpoint_of_its_owner(
 ):
     monkeypatch.setattr(learning, "check_alignment", lambda *_: None)  # this voice has no sounds
     model, checkpoint = small(), tmp_path / "voice.checkpoint"
-    lesson = learning.Lesson(small_voice(), material.clip, SAMPLE_RATE, TEXT)
+    delivery = Delivery(offset=0.4, spread=0.9, taps=np.eye(1, TAPS, dtype=np.float32)[0])
+    blend = replace(small_voice(), tensors={**small_voice().tensors, **delivery.tensors()})
+    lesson = learning.Lesson(blend, material.clip, SAMPLE_RATE, TEXT)
     shares: list[float] = []
     voice = model.learn(lesson, checkpoint, shares.append)
     assert shares == pytest.approx(np.arange(1, 7) / learning.STEPS)
     assert checkpoint.stat().st_mode & 0o777 == 0o600
     assert voice.metadata["making"] == LEARNT == model.info.learnt
     assert shift_of(voice).any()
-    assert delivery_of(voice).taps is None  # the timbre has the colour
+    learnt = delivery_of(voice)
+    assert (learnt.offset, learnt.spread) == pytest.approx((0.4, 0.9))  # as the blend's
+    assert learnt.taps is None  # the timbre has the colour
     assert np.array_equal(style_of(voice)[0, 128:], STYLE[0, 128:])
     again = model.learn(lesson, checkpoint, shares.append)
     assert len(shares) == 6  # all was done
