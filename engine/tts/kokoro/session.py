@@ -8,6 +8,7 @@ random, so the seed has no effect.
 """
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -17,7 +18,9 @@ import numpy.typing as npt
 from engine.text.phonemes import Espeak, PhonedWord, WordPhonemizer
 from engine.tts.base import Pcm, RateRange
 from engine.tts.kokoro.delivery import TAPS
-from engine.tts.kokoro.parts import Parts, VoiceInputs
+from engine.tts.kokoro.durations import Frames
+from engine.tts.kokoro.natural import NaturalSpeech, plan_natural
+from engine.tts.kokoro.parts import EncodedText, Parts, VoiceInputs
 from engine.tts.kokoro.plan import Plan, PlanRequest, Speaker, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
@@ -42,6 +45,13 @@ class VoiceParts:
     espeak: Espeak
     speaker: Speaker
     voice_inputs: VoiceInputs
+
+    def natural(
+        self, words: Sequence[PhonedWord], frames_of: Callable[[EncodedText], Frames] | None = None
+    ) -> NaturalSpeech:
+        """Plan a complete sentence in the voice's style; see plan_natural()."""
+        style, british = self.speaker.style, self.speaker.british
+        return plan_natural(self.parts, style, words, british=british, frames_of=frames_of)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
 from engine.tts.base import Pcm, Progress, TtsInfo, Voice
 from engine.tts.kokoro import paths
-from engine.tts.kokoro.natural import phoned, plan_natural
+from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.parts import Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, VoiceParts
@@ -88,11 +88,9 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
 
         voice = resemblance.resembling(self._voices, pcm, sample_rate)
         own = self.voice_parts(voice)
-        parts, style = own.parts, own.speaker.style
-        words = [phoned(own.espeak, sentence) for sentence in SENTENCES]
-        spoken = [plan_natural(parts, style, each, british=own.speaker.british) for each in words]
+        spoken = [own.natural(phoned(own.espeak, each)) for each in SENTENCES]
         pitch = np.concatenate([each.pitch for each in spoken])
-        said = render(parts, own.voice_inputs, spoken[0], 0, len(spoken[0].features))
+        said = render(own.parts, own.voice_inputs, spoken[0], 0, len(spoken[0].features))
         found = resemblance.delivery_of(pcm, sample_rate, said, pitch)
         return replace(voice, tensors={**voice.tensors, **found.tensors()})
 

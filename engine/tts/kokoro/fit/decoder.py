@@ -169,10 +169,12 @@ class TorchDecoder(nn.Module):
         for stage, step in enumerate(STEPS):
             x = functional.leaky_relu(x, 0.1)
             noise = self.noise[stage](self.noise_convs[stage](spectrum), timbre)
-            x = functional.conv_transpose1d(x, *self.ups[stage], step, step // 2)
+            weight, bias = self.ups[stage]
+            x = functional.conv_transpose1d(x, weight, bias, step, step // 2)
             x = (functional.pad(x, (1, 0), mode="reflect") if stage else x) + noise
             x = sum(self.blocks[3 * stage + n](x, timbre) for n in range(3)) / 3
-        x = functional.conv1d(functional.leaky_relu(x, 0.01), *self.post, padding=3)
+        weight, bias = self.post
+        x = functional.conv1d(functional.leaky_relu(x, 0.01), weight, bias, padding=3)
         size, turn = x[:, :BINS].float().exp(), x[:, BINS:].float().sin()
         pcm: Tensor = torch.istft(torch.polar(size, turn), 20, 5, 20, self.window)[0]
         return _GAIN * pcm

@@ -24,11 +24,13 @@ from engine.tts.kokoro.fit.checks import check_alignment
 from engine.tts.kokoro.fit.decoder import load_decoder
 from engine.tts.kokoro.fit.fitting import KEEP_EVERY, STEPS, FitState, Material, run
 from engine.tts.kokoro.fit.measuring import bandwidth, energy_of, pitch_of, sounding
-from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
+from engine.tts.kokoro.natural import NaturalSpeech, phoned
+from engine.tts.kokoro.resemblance import own_pitch
 from engine.tts.kokoro.session import VoiceParts
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.statistics import SENTENCES
 from engine.tts.kokoro.symbols import MOST, length
-from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, delivery_of, style_of
+from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, style_of
 from engine.tts.kokoro.windows import render
 from engine.tts.speaker.recording import resampled
 
@@ -97,7 +99,6 @@ def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
 
 def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     """Return the decoder's target, and the person's delivery relative to the blend's."""
-    parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british
     words = phoned(machine.espeak, lesson.text)
     if sum(1 + length(word.phones) for word in words) > MOST - 2:
         raise InvalidInput(
@@ -105,11 +106,10 @@ def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
             hint="Give at most {seconds} s of it.",
             seconds=_LONGEST_S,
         )
-    natural = plan_natural(parts, style, words, british=british)
+    natural = machine.natural(words)
     said = _say(machine, natural)
     # In a trial outside the graph (eight people) P.808 rose by 0.10, likeness fell by 0.006.
-    clean = denoised(lesson.clip, lesson.sample_rate)
-    clip = resampled(clean, lesson.sample_rate, SAMPLE_RATE)
+    clip = resampled(denoised(lesson.clip, lesson.sample_rate), lesson.sample_rate, SAMPLE_RATE)
     (ours, *own_ends), (theirs, first, last) = sounding(said), sounding(clip)
     clip = clip[max(0, first - _KEPT_AROUND[0]) : last + _KEPT_AROUND[1]]
     clip = np.pad(clip * np.float32(np.sqrt(ours / theirs)), _AIR)
@@ -117,21 +117,19 @@ def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     alignment = align(clip, said, natural.frames)
     spoken_s, clip_s = (each / SAMPLE_RATE for each in (own_ends[1] - own_ends[0], last - first))
     check_alignment(spoken_s, clip_s, alignment)
-    speech = plan_natural(
-        parts, style, words, british=british, frames_of=lambda _: alignment.frames
-    )
     loud = natural.energy > np.percentile(natural.energy, _QUIET)
     offset = np.median(natural.energy[loud] - energy_of(said)[loud])
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
-    speech = speech.with_curves(parts, pitch_of(clip), energy)
+    speech, pitch = machine.natural(words, lambda _: alignment.frames), pitch_of(clip)
+    speech = speech.with_curves(machine.parts, pitch, energy)
     before, highest_hz = _say(machine, speech), bandwidth(clip)
     # A learnt breath before the first sound would be audible before every sentence.
     begin, end = FRAME * speech.edges[0], FRAME * speech.edges[-1]
     clip[:begin], clip[end:] = before[:begin], before[end:]
-    material = Material(clip, before, speech, highest_hz)
+    spoken = [machine.natural(phoned(machine.espeak, each)).pitch for each in SENTENCES]
+    moved = own_pitch(np.concatenate(spoken), pitch)
     slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))
-    # The timbre learns the colour, so no equaliser.
-    return material, replace(delivery_of(lesson.blend), slowness=slowness, taps=None)
+    return Material(clip, before, speech, highest_hz), Delivery(*moved, slowness=slowness)
 
 
 def _say(machine: VoiceParts, speech: NaturalSpeech) -> Pcm:

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from engine.errors import InvalidInput
-from engine.tts.kokoro.delivery import TAPS, Delivery
 from engine.tts.kokoro.fit import fitting, learning
 from engine.tts.kokoro.fit.alignment import Alignment, align
 from engine.tts.kokoro.fit.checks import check_alignment
@@ -92,18 +91,14 @@ def test_a_lesson_becomes_a_voice_and_leaves_a_checkpoint_of_its_owner(
 ):
     monkeypatch.setattr(learning, "check_alignment", lambda *_: None)  # this voice has no sounds
     model, checkpoint = small(), tmp_path / "voice.checkpoint"
-    delivery = Delivery(offset=0.4, spread=0.9, taps=np.eye(1, TAPS, dtype=np.float32)[0])
-    blend = replace(small_voice(), tensors={**small_voice().tensors, **delivery.tensors()})
-    lesson = learning.Lesson(blend, material.clip, SAMPLE_RATE, TEXT)
+    lesson = learning.Lesson(small_voice(), material.clip, SAMPLE_RATE, TEXT)
     shares: list[float] = []
     voice = model.learn(lesson, checkpoint, shares.append)
     assert shares == pytest.approx(np.arange(1, 7) / learning.STEPS)
     assert checkpoint.stat().st_mode & 0o777 == 0o600
     assert voice.metadata["making"] == LEARNT == model.info.learnt
     assert shift_of(voice).any()
-    learnt = delivery_of(voice)
-    assert (learnt.offset, learnt.spread) == pytest.approx((0.4, 0.9))  # as the blend's
-    assert learnt.taps is None  # the timbre has the colour
+    assert delivery_of(voice).taps is None  # the timbre has the colour
     assert np.array_equal(style_of(voice)[0, 128:], STYLE[0, 128:])
     again = model.learn(lesson, checkpoint, shares.append)
     assert len(shares) == 6  # all was done
