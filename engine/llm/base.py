@@ -184,6 +184,7 @@ class AssistantState:
     # the voice model that speaks makes one.
     learner_mb: Callable[[], int | None] = lambda: None
     has_window: bool = True
+    models_busy: bool = False  # one is being fetched or checked
 
 
 @dataclass(frozen=True)

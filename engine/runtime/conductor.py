@@ -142,6 +142,7 @@ class Conductor:
             offers=partial(recommended, settings),
             learner_mb=self._status.learner_mb,
             has_window=self._has_window,
+            models_busy=self._workers.model_manager.is_busy,
         )
 
     def _in_force(self) -> Settings:

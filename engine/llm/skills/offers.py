@@ -8,7 +8,7 @@ import re
 
 from engine.llm.base import Action, Role
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots, last_answer, sentence
-from engine.llm.skills.window import ASKS, QUESTION, REMOVAL, TIMERS_QUESTION, page, run
+from engine.llm.skills.window import ASKS, QUIT_QUESTIONS, REMOVAL, page, run
 from engine.messages.models import FetchModels, ModelEntry, ModelKind, Presence, UseModel
 
 NEEDED = "That needs a language model"
@@ -52,7 +52,7 @@ def offer(slots: Slots, context: SkillContext) -> Answer:
 def agree(_slots: Slots, context: SkillContext) -> Answer | None:
     """Carry out the last offer or question; None when there was none."""
     asked = last_answer(context)
-    if asked in (REMOVAL, QUESTION, TIMERS_QUESTION):
+    if asked in (REMOVAL, *QUIT_QUESTIONS):
         return Answer(actions=page(context, "delete" if asked == REMOVAL else "quit"))
     models = _offered(asked, context)
     if not models:
@@ -71,7 +71,7 @@ def refuse(_slots: Slots, context: SkillContext) -> Answer | None:
     asked = last_answer(context)
     if asked == REMOVAL:
         return Answer("All right, it stays.")
-    if asked == TIMERS_QUESTION or asked.startswith(ASKS):
+    if asked in QUIT_QUESTIONS or asked.startswith(ASKS):
         return Answer("All right.")
     return Answer("All right. I do what I can without.") if _offered(asked, context) else None
 

@@ -17,6 +17,8 @@ _SWITCHED = {"on": True, "off": False}
 ASKS = "Shall I"
 QUESTION = f"{ASKS} quit?"
 TIMERS_QUESTION = f"Timers do not ring while I am closed. {QUESTION}"
+FETCH_QUESTION = f"A model is still being fetched or checked. That stops when I close. {QUESTION}"
+QUIT_QUESTIONS = (QUESTION, TIMERS_QUESTION, FETCH_QUESTION)
 REMOVAL = "Delete this conversation for good?"
 NO_WINDOW = "That is done in the window."
 _LONGEST_SUBJECT = 6  # words
@@ -66,9 +68,9 @@ def other_theme(_slots: Slots, context: SkillContext) -> Answer:
 
 
 def end(slots: Slots, context: SkillContext) -> Answer | None:
-    """End the program. Ask while a timer runs, and where the classifier found the intent
-    ("indirect"). Recognisers write "quit" for "quiet": after speech that word alone stops the
-    reply, and more words are asked about.
+    """End the program. Ask while a timer runs or a model is fetched, and where the classifier found
+    the intent ("indirect"). Recognisers write "quit" for "quiet": after speech that word alone
+    stops the reply, and more words are asked about.
     """
     here = context.state()
     spoken = context.history and context.history[-1].confidence < 1
@@ -78,6 +80,8 @@ def end(slots: Slots, context: SkillContext) -> Answer | None:
         return None
     if any(not timer.rang for timer in here.timers):
         return Answer(TIMERS_QUESTION)
+    if here.models_busy:
+        return Answer(FETCH_QUESTION)
     if spoken or "indirect" in slots:
         return Answer(QUESTION)
     return run({"command": "quit"}, context)

@@ -88,6 +88,11 @@ class ModelManager(Actor[ModelCommand]):
             case _:
                 super().post(command)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a fetch or check runs or waits; from any thread."""
+        return bool(self._wanted)
+
     def stop(self, timeout_s: float) -> bool:
         """Stop the current work, and end both threads."""
         self._wanted.clear()

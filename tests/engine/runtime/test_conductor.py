@@ -164,6 +164,14 @@ def test_slower_typed_during_a_reply_changes_that_reply():
         assert host.of(api.Notice) == [api.Notice("slower: 3.3")]
 
 
+def test_skills_know_while_a_model_is_fetched():
+    with hosting() as host:
+        conductor = host.engine._conductor
+        assert not conductor.situation().models_busy
+        conductor._workers.model_manager._wanted.add("qwen3-4b")
+        assert conductor.situation().models_busy
+
+
 def cut_with_the_talk_key(host: Host, said: str) -> api.TurnEnded:
     """A reply of which some words were heard, and what somebody says instead of the rest."""
     host.parts.recogniser.text = said

@@ -271,6 +271,16 @@ def test_a_timer_that_runs_is_a_reason_to_ask_before_the_program_ends():
     )
 
 
+def test_a_model_that_is_being_fetched_is_a_reason_to_ask_before_the_program_ends():
+    here = replace(HERE, models_busy=True)
+    (asked,) = conversation("quit", here)[1]
+    assert asked == (
+        "A model is still being fetched or checked. That stops when I close. Shall I quit?"
+    )
+    assert UseWindow("quit") in conversation("quit || yes", here)[2]
+    assert conversation("quit || no", here)[2] == [llm.TextDelta("All right.")]
+
+
 @SOME_OR_ALL
 def test_a_new_user_is_answered(every):
     dead, wrong = [], []

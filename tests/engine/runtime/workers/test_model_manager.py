@@ -89,6 +89,7 @@ def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(desk, 
     assert not desk.settled("qwen3-4b").failed
     words = desk.of(api.ModelProgress)
     assert words[0].activity is api.Activity.WAITING
+    assert not desk.model_manager.is_busy
     assert (words[-1].done_bytes, words[-1].total_bytes) == (FILE_BYTES, FILE_BYTES)
     assert desk.entry("qwen3-4b").state is api.Presence.COMPLETE
     assert desk.of(ModelChosen) == []
@@ -104,6 +105,7 @@ def test_a_fetch_tells_how_far_it_is_and_what_was_fetched_can_be_verified(desk, 
 def test_a_paused_fetch_keeps_what_is_there_and_is_resumed(desk, hub, monkeypatch):
     gate = Gate(monkeypatch)
     gate.fetch(desk)
+    assert desk.model_manager.is_busy
     desk.post(api.PauseFetch("qwen3-4b"))
     gate.opened.set()
     assert desk.settled("qwen3-4b").text.startswith("Paused")
