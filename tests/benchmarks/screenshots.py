@@ -7,6 +7,7 @@ Look at 1 and 2, and at de and fr. Sentences of the engine stay English here.)
 
 import os
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +39,8 @@ from engine.api import (
     Phase,
     PhaseChanged,
     Settings,
+    TimersChanged,
+    TimerSet,
     VoiceEntry,
     VoicesListed,
 )
@@ -172,6 +175,14 @@ KEPT = ConversationsListed(
     more=False,
     current=0,
 )
+RINGING = (
+    TimersChanged(
+        (
+            TimerSet(time.time() - 5, "tea", "Tea.", 1, seconds=300, rang_at=time.time() - 5),
+            TimerSet(time.time() + 250, "eggs", "Eggs.", 2, seconds=300),
+        )
+    ),
+)
 LOADING = (
     *READY[:2],
     Loading(Part.RECOGNISER, "Loading sphinx"),
@@ -290,8 +301,16 @@ def models(theme: Theme, size: str) -> None:
 
 
 def beginnings(theme: Theme, size: str) -> None:
-    """Before the first word: starting, ready, broken, the first start; a clip, kept talks."""
-    states = {"starting": LOADING, "empty": READY, "broken": DOWN, "marked-up": READY + WRITTEN}
+    """Before the first word: starting, ready, broken, the first start; a clip, kept talks, a timer
+    that rings.
+    """
+    states = {
+        "starting": LOADING,
+        "empty": READY,
+        "broken": DOWN,
+        "marked-up": READY + WRITTEN,
+        "ringing": READY + WRITTEN + RINGING,
+    }
     for name, events in states.items():
         window = fresh(theme, size, events)
         save(window, f"{theme.mode.value}-{size}-{name}")
