@@ -60,10 +60,11 @@ MANY = replace(
         "Clara": "British woman, young",
     },
 )
-# Shares of a table: requests wrong or unanswered; answered wrongly; questions about other talk.
+# Shares of a table: requests wrong or unanswered; questions about other talk.
 MOST_MISSED = 0.05
-MOST_WRONG = 0.01
+MOST_MISSED_IDIOMATIC = 0.25
 MOST_ASKED = 0.02
+MOST_ASKED_SAYINGS = 0.05
 MOST_ASKED_SIMILAR = 0.1
 MOST_DEAD_ENDS = 3
 DEAD_ENDS = ("I can't", "I cannot")
@@ -138,9 +139,13 @@ def asked_about(said: str) -> str:
 
 
 @SOME_OR_ALL
-def test_a_request_in_new_words_is_understood(every):
-    rows = list(wanted("unseen.txt"))
-    assert len(rows) >= 130
+@pytest.mark.parametrize(
+    ("table", "least", "most_wrong", "most_missed"),
+    [("unseen.txt", 130, 1, MOST_MISSED), ("idiomatic.txt", 148, 2, MOST_MISSED_IDIOMATIC)],
+)
+def test_a_request_in_new_words_is_understood(table, least, most_wrong, most_missed, every):
+    rows = list(wanted(table))
+    assert len(rows) >= least
     missed, wrong = [], []
     for said, intents in rows[::every]:
         meant, _, _ = conversation(said, MANY)
@@ -150,14 +155,19 @@ def test_a_request_in_new_words_is_understood(every):
             missed.append(said)
         elif meant.intent.name not in {CLARIFICATION, *intents}:
             wrong.append((said, meant.intent.name))
-    assert len(wrong) <= MOST_WRONG * len(rows), wrong
-    assert len(missed) + len(wrong) <= MOST_MISSED * len(rows), (missed, wrong)
+    assert len(wrong) <= most_wrong, wrong
+    assert len(missed) + len(wrong) <= most_missed * len(rows), (missed, wrong)
 
 
 @SOME_OR_ALL
 @pytest.mark.parametrize(
     ("table", "least", "most_taken", "most_asked"),
-    [("ordinary.txt", 500, 0, MOST_ASKED), ("similar.txt", 71, 3, MOST_ASKED_SIMILAR)],
+    [
+        ("ordinary.txt", 500, 0, MOST_ASKED),
+        ("sayings.txt", 672, 2, MOST_ASKED_SAYINGS),
+        ("similar.txt", 71, 3, MOST_ASKED_SIMILAR),
+        ("near_misses.txt", 64, 3, MOST_ASKED_SIMILAR),
+    ],
 )
 def test_other_talk_is_no_request(table, least, most_taken, most_asked, every):
     said = lines(table)
@@ -187,7 +197,7 @@ def test_what_it_has_learnt_is_understood(every):
     ("said", "question", "does"),
     [
         ("my son wants a man to read", "Shall I speak with a man's voice?", ChooseVoice("George")),
-        ("all this white is a bit much", "Shall I make the window dark?", DARK),
+        ("my eyes don't like this white window", "Shall I make the window dark?", DARK),
     ],
 )
 def test_what_is_unsure_is_asked_about_and_done_after_a_yes(said, question, does):
@@ -201,7 +211,7 @@ def test_what_is_unsure_is_asked_about_and_done_after_a_yes(said, question, does
     assert does not in conversation(f"{said} || what time is it || yes", MANY)[2]
 
 
-BRIGHT = "all this white is a bit much"
+BRIGHT = "my eyes don't like this white window"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from engine.llm.skills.matching.repertoire import repertoire
 from engine.resources import resource, table
 from tests.engine.llm.skills.test_first_hour import conversation
 
-SHA256 = "808494ee5912674dfdf927e64769dd6fd706efa2e72939fbc77a1cd6bf8fab82"
+SHA256 = "ff48d31e3489a4f5223d197e8f5d9ef886136a34d13317965ec334103d201939"
 VOICES = ("Emma", "George", "Clara Deep")
 
 
@@ -117,6 +117,14 @@ def test_other_talk_has_no_meaning(said):
         "what happens if i delete this conversation",
         "slow down, you said?",
         "the third volume is the best",
+        "you are louder now",
+        "you've got slower since this morning",
+        "your voice sounds a bit deeper today",
+        "my mum thinks i should be quieter",
+        "the neighbours want us to be quieter",
+        "you sound like my mum",
+        "i like it black",
+        "i want it black please",
     ],
 )
 def test_a_refusal_or_a_remark_about_how_things_are_is_no_request(said):
@@ -139,6 +147,8 @@ def test_a_refusal_or_a_remark_about_how_things_are_is_no_request(said):
         ("this does not sound nice use a man's voice", "kind of voice"),
         ("bin everything we said", "delete everything"),
         ("does my data stay on this machine", "private here"),
+        ("my mum wants you to be quieter", "quieter"),
+        ("my wife says you are too loud", "quieter"),
     ],
 )
 def test_a_negation_or_question_may_be_a_request(said, intent):
