@@ -164,7 +164,7 @@ _STATE: Final = re.compile(
 )
 # A report of a change, or what somebody thinks or wants of another person: "you are louder now",
 # "it got much darker", "my boss thinks i should be quieter", "you sound like my mum"; also a taste,
-# "i like it black".
+# "i like it black", and a question about limits, "how many timers can you run".
 _REPORT: Final = re.compile(
     r"^(?:(?:now|so|hm+|i (?:think|notice|see)(?: that)?) )?(?:you|it|(?:your|the) \w+)"
     r"(?: (?:are|is|was|were|got|look|looks|sound|sounds|seem|seems|speak|talk|read)"
@@ -177,11 +177,12 @@ _REPORT: Final = re.compile(
     r" (?:(?:me|us|him|her|them) to|(?:that )?(?:i|he|she|we|they)"
     r" (?:should|was|were|am|is|are|talks?|speaks?|sounds?|mumbles?))\b(?!.*\byou)"
     r"|^i (?:would )?(?:like|want|take|have|prefer|need) (?:it|mine|my \w+) (?:black|white)\b"
+    r"|^how many \w+ can (?:you|i)\b"
     r"|^you (?:sound|talk|speak|look)(?: just| exactly| a bit| a lot)? like (?:\w+ ){0,2}\w+$"
 )
 _REPORTED: Final = frozenset(
     ("faster", "slower", "louder", "quieter", "mute", "dark", "light", "kind of voice")
-) | {"clone a voice"}
+) | {"clone a voice", "everything"}
 _TELLS: Final = re.compile(r"(?:tell|explain|show|list|look)\b")  # questions about a mere answer
 _VOICE: Final = "use|choose|take|switch|change|(?:speak|talk|sound) (?:as|like)"
 _REMOVAL: Final = "delete|erase|remove|bin|forget"
