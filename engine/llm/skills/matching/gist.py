@@ -224,6 +224,8 @@ def _is_contradicted(intent: str, said: str) -> bool:
         return True
     if intent in _REPORTED and _REPORT.search(said):
         return True
+    if intent == "languages spoken" and said.startswith(("speak ", "talk ")):
+        return True  # an order, not a question
     return bool(_STATE.search(said)) and not _TELLS.match(_questions()[intent])
 
 
