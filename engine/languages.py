@@ -1,0 +1,30 @@
+"""The languages that Rubato speaks.
+
+English has rules, a lexicon and skills of its own; the others are read by a table each. Every other
+language is heard, written and shown, but not spoken.
+"""
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+ENGLISH: Final = "en"
+
+
+@dataclass(frozen=True)
+class Language:
+    """`code` is its code of ISO 639-1, `espeak` its name in espeak-ng, `title` its own name."""
+
+    code: str
+    espeak: str
+    title: str
+
+
+_ALL: Final = (
+    Language(ENGLISH, "en-us", "English"),
+    Language("es", "es", "Español"),
+    Language("it", "it", "Italiano"),
+    Language("pt", "pt-br", "Português"),
+    Language("fr", "fr-fr", "Français"),
+)
+SPOKEN: Final = MappingProxyType({language.code: language for language in _ALL})
