@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated
 
+from engine.languages import SPOKEN
 from engine.settings.rules import (
     CHORD,
     FASTEST,
@@ -25,6 +26,7 @@ from engine.settings.rules import (
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable, mark
 
+AUTO = "auto"  # no choice: that of the machine, or of what is said
 LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
 
 
@@ -218,6 +220,16 @@ class SpeechSettings:
         ),
     ] = "auto"
     voice: Annotated[str, AppliesTo.VOICE, "Its name; empty: the synthesiser's default."] = ""
+    language: Annotated[
+        str,
+        AppliesTo.NOBODY,  # applies to the next reply
+        Choice.of(
+            **{AUTO: mark("That of the question")},
+            **{language.code: language.title for language in SPOKEN.values()},
+        ),
+        Shown("Language of the answers"),
+        Help("Kokoro speaks these; other voices speak English only."),
+    ] = AUTO
     # None = own pace (in the file: the key is absent)
     rate: Annotated[
         float | None,

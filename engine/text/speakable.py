@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH
 from engine.text.reader import Reader
 from engine.text.stream.elements import Block, Element, Pause
 from engine.text.stream.markdown import Markdown
@@ -43,10 +44,10 @@ def nothing_to_say(*, left_out: bool) -> InvalidInput:
 
 class Speakable:
     """Converts the deltas of one reply to spoken words. Spans of the words count characters over
-    all deltas.
+    all deltas. `language`: its code.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
         self._tokens = TokenStream()
         self._markdown = Markdown()
         self._reader = Reader()

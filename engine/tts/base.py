@@ -12,15 +12,17 @@ trace.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH, SPOKEN
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 Progress = Callable[[str, float | None], None]  # current activity, and its finished share (0..1)
+LANGUAGE: Final = "language"  # of a voice's metadata, as espeak-ng calls it
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,12 @@ class Voice:
     model: str
     tensors: Mapping[str, npt.NDArray[np.generic]] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def language(self) -> str:
+        """The code of the language that the voice speaks (engine/languages.py)."""
+        code = self.metadata.get(LANGUAGE, ENGLISH).split("-")[0]
+        return code if code in SPOKEN else ENGLISH
 
 
 @dataclass(frozen=True)

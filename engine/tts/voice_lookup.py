@@ -68,6 +68,12 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
     )
 
 
+def voice_for(model: TtsModel, chosen: Voice, language: str) -> Voice | None:
+    """Return the voice that speaks a language; None if there is none."""
+    voices = (chosen, *model.voices())
+    return next((voice for voice in voices if voice.language == language), None)
+
+
 @dataclass(frozen=True)
 class Stretch:
     """`seconds` of a recording from `start_s` on; None = to its end."""

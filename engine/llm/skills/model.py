@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from engine.languages import ENGLISH
 from engine.llm.base import (
     Delta,
     LanguageModelInfo,
@@ -18,7 +19,7 @@ from engine.llm.base import (
     TextDelta,
     Unanswered,
 )
-from engine.llm.skills import abilities, units
+from engine.llm.skills import abilities, other_languages, units
 from engine.llm.skills.matching.intent import Answer, Occasion
 from engine.llm.skills.matching.matcher import matcher
 from engine.settings import LanguageModelSettings
@@ -50,8 +51,12 @@ class Skills:
         if not re.search(r"\w", said):
             yield from deltas(_NOT_UNDERSTOOD)
             return
-        answer = self._matcher.answer(said, occasion, certain_only=False)
-        yield from deltas(answer or abilities.unknown(occasion))
+        if _language(history) == ENGLISH:
+            answer = self._matcher.answer(said, occasion, certain_only=False)
+            yield from deltas(answer or abilities.unknown(occasion))
+        else:
+            answer = other_languages.answer(occasion, self._matcher)
+            yield from deltas(answer or other_languages.unknown(occasion))
 
     def certain_answer(
         self, history: Sequence[Message], situation: Callable[[], Situation]
@@ -60,6 +65,8 @@ class Skills:
         answer.
         """
         occasion = self.occasion(history, situation)
+        if _language(history) != ENGLISH:
+            return other_languages.answer(occasion, self._matcher)
         return self._matcher.answer(last_said(history), occasion, certain_only=True)
 
     def occasion(self, history: Sequence[Message], situation: Callable[[], Situation]) -> Occasion:
@@ -95,6 +102,10 @@ def deltas(answer: Answer) -> Iterator[Delta]:
         yield Unanswered()
     for start in range(0, len(answer.text), DELTA_CHARS):
         yield TextDelta(answer.text[start : start + DELTA_CHARS], answer.private)
+
+
+def _language(history: Sequence[Message]) -> str:
+    return history[-1].language if history else ENGLISH
 
 
 def last_said(history: Sequence[Message]) -> str:

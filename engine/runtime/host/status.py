@@ -5,6 +5,7 @@ Invariant: holds facts only; opens nothing. Its values are replaced, never modif
 
 from dataclasses import replace
 
+from engine.languages import ENGLISH
 from engine.messages.events import (
     ClipInspected,
     Failed,
@@ -29,6 +30,7 @@ class Status:
         self.voice = ""
         self.voice_before = ""  # differs from the voice
         self.voices: tuple[str, ...] = ()
+        self.languages: tuple[str, ...] = (ENGLISH,)  # that they speak
         self.about: dict[str, str] = {}  # voice -> how it sounds
         self._can_clone, self._resembles = True, False  # until the voice is known
 
@@ -58,6 +60,7 @@ class Status:
         if self.voice != known.selected:
             self.voice_before = self.voice
         self.voices, self.voice = known.names, known.selected
+        self.languages = known.languages
         self.about = dict(zip(known.names, known.about, strict=False))
         self._can_clone, self._resembles = known.can_clone, known.resembles
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from engine.export.conversation import Conversation
+from engine.languages import ENGLISH
 from engine.llm.base import Message, Role, Situation
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, TurnMetrics, WordReplayed
@@ -56,6 +57,7 @@ class TurnRecord:
     rejoined: bool = False  # its words belong to the next turn
     said: str = ""
     confidence: float = 1.0  # of the transcript
+    language: str = ENGLISH  # of the question
     typed: bool = False
     reply: str = ""
     private: bool = False  # part of the reply stays on this computer
@@ -136,6 +138,7 @@ class TurnRecord:
             private=self.private,
             voice=self.voice,
             rate=self.rate,
+            language=self.language,
         )
 
     def _metrics(self) -> TurnMetrics:
@@ -162,7 +165,13 @@ def as_messages(turn: TurnRecord | Turn, confidence: float = 1.0) -> tuple[Messa
     """Return the messages of a turn for the language model, with the transcript's confidence; also
     for a reply that was interrupted before its first word.
     """
-    said = Message(Role.USER, turn.said, confidence=confidence, private=turn.private)
+    said = Message(
+        Role.USER,
+        turn.said,
+        confidence=confidence,
+        private=turn.private,
+        language=turn.language,
+    )
     messages = [said] if turn.said else []
     cut = turn.ending is not None and turn.ending.interrupted
     unheard = cut and turn.said and turn.ending is not Ending.SUPERSEDED
@@ -200,6 +209,12 @@ class TurnLog:
         present = [each for record in self._records.values() for each in record.messages()]
         return (*past, *present)
 
+    @property
+    def language(self) -> str:
+        """The language of the last question; English before the first one."""
+        asked = [each for each in self.history if each.role is Role.USER]
+        return asked[-1].language if asked else ENGLISH
+
     def record(self, turn: int) -> TurnRecord:
         """Return the record of `turn`; create it if necessary."""
         if turn not in self._records:
@@ -209,10 +224,12 @@ class TurnLog:
             self._records[turn] = TurnRecord(turn, now)
         return self._records[turn]
 
-    def say(self, turn: int, said: str, confidence: float = 1.0) -> TurnRecord:
+    def say(
+        self, turn: int, said: str, confidence: float = 1.0, language: str = ENGLISH
+    ) -> TurnRecord:
         """Record the user's words; return the record."""
         record = self.record(turn)
-        record.said, record.confidence = said, confidence
+        record.said, record.confidence, record.language = said, confidence, language
         self._pass_on(record)
         return record
 

@@ -6,6 +6,7 @@ if not, it is released, and the language model's share of the wait is already ov
 on the conductor's thread; at most one reply exists.
 """
 
+from engine.languages import ENGLISH
 from engine.llm.base import Message
 from engine.messages.words import Ending
 from engine.runtime.threads import Workers
@@ -33,9 +34,13 @@ class Replies:
         else:
             self._begin(Reply(turn, self._workers.controls, asked=history, paced=paced, aloud=True))
 
-    def read_out(self, turn: int, text: str, *, paced: bool = True) -> None:
+    def read_out(
+        self, turn: int, text: str, *, paced: bool = True, language: str = ENGLISH
+    ) -> None:
         """Speak `text` as it is."""
-        self._begin(Reply(turn, self._workers.controls, text=text, paced=paced, aloud=True))
+        reply = Reply(turn, self._workers.controls, text=text, paced=paced, aloud=True)
+        reply.language = language
+        self._begin(reply)
 
     def drop(self) -> bool:
         """Drop the prepared reply; return whether there was one."""

@@ -17,6 +17,7 @@ from typing import assert_never
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.history.subject import written_title
+from engine.languages import ENGLISH
 from engine.llm.base import (
     Action,
     Delta,
@@ -46,7 +47,7 @@ from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor
-from engine.settings import LanguageModelSettings, load_key
+from engine.settings import AUTO, LanguageModelSettings, load_key
 from engine.text.paced import Growth, PacedText
 from engine.text.speakable import LEFT_OUT
 from engine.translatable import Translatable
@@ -217,13 +218,22 @@ class LanguageModelWorker(Actor[Task]):
         self._rest()
         self._reply = self._open = reply
         self._held.clear()
-        self._text = PacedText(pacing=reply.paced)
+        self._text = self._new_text(reply)
         self._thought = WholeCharacters()
         self._private = False
         if reply.text is None:
             self._answer(reply, reply.asked)
         else:
             self._pass_on(reply, iter((TextDelta(reply.text),)))
+
+    def _new_text(self, reply: Reply) -> PacedText:
+        """The text of a reply in its question's language, or another that the voices speak; in the
+        chosen one, if one was chosen.
+        """
+        now = self._situation()
+        usual = reply.language if reply.language in now.languages else ENGLISH
+        possible = now.languages if now.settings.speech.language == AUTO else ()
+        return PacedText(pacing=reply.paced, usual=usual, possible=possible)
 
     def _answer(self, reply: Reply, history: Sequence[Message]) -> None:
         model = self._model.now
@@ -272,7 +282,7 @@ class LanguageModelWorker(Actor[Task]):
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""
-        self._text = PacedText(pacing=reply.paced)
+        self._text = self._new_text(reply)
         self._held = [each for each in self._held if not isinstance(each.args[0], _OF_REPLY)]
         reply.awaits_words = True
         if reply.aloud:
@@ -296,7 +306,8 @@ class LanguageModelWorker(Actor[Task]):
         if growth.words:
             self._hold(partial(self._tell, WordsReady(reply.turn, growth.words, now)))
         if growth.words or last:
-            self._hold(partial(self._say, SayWords(reply, growth.words, last)))
+            language = self._text.language or ENGLISH
+            self._hold(partial(self._say, SayWords(reply, growth.words, last, language)))
 
     def _hold(self, passing_on: partial[None]) -> None:
         self._held.append(passing_on)

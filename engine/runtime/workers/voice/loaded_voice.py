@@ -23,7 +23,15 @@ from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, Voice
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
-from engine.tts.voice_lookup import Stretch, adopt, choose, mixed, remake, voice_names
+from engine.tts.voice_lookup import (
+    Stretch,
+    adopt,
+    choose,
+    mixed,
+    remake,
+    voice_for,
+    voice_names,
+)
 
 
 class LoadedVoice:
@@ -106,6 +114,7 @@ class LoadedVoice:
             has_rate,
             info.resembles,
             tuple(about.get(name, "") for name in names),
+            tuple(dict.fromkeys(voice.language for voice in model.voices())),
         )
         self._tell(told)
 
@@ -183,14 +192,23 @@ class LoadedVoice:
                 return
         model.close()
 
-    def open(self) -> Breaks:
-        """Open a session in the voice. SynthesisError if none has loaded."""
+    def get_ready(self, language: str) -> None:
+        """Prepare the voice that speaks a language; slow for a new one."""
         model = self._model.now
-        if model is None or self._voice is None:
+        if model and (voice := self._speaking(model, language)):
+            model.warm(voice)
+
+    def open(self, language: str) -> Breaks:
+        """Open a session in the voice, or the one for that language. SynthesisError if none has
+        loaded.
+        """
+        model = self._model.now
+        voice = self._speaking(model, language) if model else None
+        if model is None or voice is None:
             raise SynthesisError(
                 "No voice has loaded yet.", hint="Wait until the voice has loaded."
             )
-        session = Breaks(model.open(self._voice, seed=self._seed), model.info.sample_rate)
+        session = Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
         self._tell_note()
         return session
 
@@ -205,6 +223,12 @@ class LoadedVoice:
         if note and note != self._note:
             self._tell(Notice(note))
         self._note = note
+
+    def _speaking(self, model: TtsModel, language: str) -> Voice | None:
+        """The voice that speaks a language; the chosen one if none does."""
+        if self._voice is None:
+            return None
+        return voice_for(model, self._voice, language) or self._voice
 
     @property
     def _voice_name(self) -> str:

@@ -5,6 +5,7 @@ Invariant: an order about a reply carries it; one of a reply that has ended chan
 
 from dataclasses import dataclass
 
+from engine.languages import ENGLISH
 from engine.messages.voices import Mix
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
@@ -19,11 +20,19 @@ class SelectVoice:
 
 @dataclass(frozen=True)
 class SayWords:
-    """More words of the reply; `last`: no more follow."""
+    """More words of the reply, in its language; `last`: no more follow."""
 
     reply: Reply
     words: tuple[Word, ...]
     last: bool = False
+    language: str = ENGLISH
+
+
+@dataclass(frozen=True)
+class GetVoiceReady:
+    """Prepare the voice for a reply in this language, which will follow."""
+
+    language: str
 
 
 @dataclass(frozen=True)
@@ -56,5 +65,13 @@ class Sound:
 
 
 SpeechOrder = (
-    SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition | Sound
+    SpeechSettings
+    | SelectVoice
+    | UseDevice
+    | GetVoiceReady
+    | SayWords
+    | Unsay
+    | Resume
+    | Audition
+    | Sound
 )

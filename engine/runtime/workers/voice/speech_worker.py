@@ -27,6 +27,7 @@ from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
 from engine.runtime.workers.voice.orders import (
     Audition,
+    GetVoiceReady,
     SayWords,
     SelectVoice,
     Sound,
@@ -92,7 +93,9 @@ class SpeechWorker(Actor[SpeechOrder]):
             case UseDevice(name):
                 self._use_loudspeaker(name)
             case SayWords(reply) if reply.ending is None:
-                self._say(self._open(reply), order)
+                self._say(self._open(reply, order.language), order)
+            case GetVoiceReady(language):
+                self._voice.get_ready(language)
             case Audition(reply) if reply.ending is None:
                 self._audition(order)
             case Unsay(reply) if self._utterance and self._utterance.reply is reply:
@@ -172,14 +175,14 @@ class SpeechWorker(Actor[SpeechOrder]):
         if not utterance.queued:
             self._reserve.begin()
 
-    def _open(self, reply: Reply) -> Utterance:
+    def _open(self, reply: Reply, language: str) -> Utterance:
         self._reply = reply
         if self._utterance and self._utterance.reply is reply:
             return self._utterance
         if self._utterance:
             self._end(self._utterance.reply, Ending.SUPERSEDED)  # a preview; a reply has ended
         self._make_room(reply)
-        self._utterance = self._begin(reply, self._controls.loudspeaker)
+        self._utterance = self._begin(reply, language, self._controls.loudspeaker)
         reply.begin(self._utterance.playback)
         return self._utterance
 
@@ -203,9 +206,9 @@ class SpeechWorker(Actor[SpeechOrder]):
         order.reply.begin(playback)
         self._say(self._utterance, SayWords(order.reply, order.words, last=True))
 
-    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> Utterance:
+    def _begin(self, reply: Reply, language: str, loudspeaker: Loudspeaker) -> Utterance:
         if not isinstance(loudspeaker, SilentLoudspeaker):
-            session = self._voice.open()
+            session = self._voice.open(language)
             return Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
         playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
         return Utterance(reply, Unspoken(), playback)

@@ -104,10 +104,10 @@ def test_seed_and_voice_apply_without_loading_and_what_a_model_notes_is_told_onc
     voice.load(SpeechSettings(seed=1))
     voice.load(SpeechSettings(seed=2))
     assert [event.text for event in told if isinstance(event, Notice)] == [SLOW]
-    voice.open()
+    voice.open("en")
     voice.load(SpeechSettings(seed=2, voice="Bell"))
     voice.load(SpeechSettings(seed=3, voice="Bell"))
-    voice.open()
+    voice.open("en")
     assert [event.text for event in told if isinstance(event, Notice)] == [SLOW, SLOWER]
     assert [(model.seeds, model.warmed) for model in made] == [([2, 3], ["Tone", "Bell"])]
     voice.load(SpeechSettings(seed=3, voice="Bell", device="cpu"))

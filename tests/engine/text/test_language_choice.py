@@ -1,0 +1,67 @@
+"""engine/text/language_choice.py: the language of a text from its first words."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.languages import ENGLISH, SPOKEN
+from engine.text.language_choice import LanguageChoice, language_of
+
+# 40 replies in each language, beginning with the code.
+REPLIES = [
+    tuple(line.split("\t"))
+    for line in Path(__file__).with_name("replies.tsv").read_text("utf-8").splitlines()
+]
+
+
+def words_until_decided(text: str, usual: str) -> tuple[str, int]:
+    """The language, and how many words it took."""
+    choice, words = LanguageChoice(usual, tuple(SPOKEN)), text.split()
+    for number, word in enumerate(words, 1):
+        if code := choice.push(word + " "):
+            return code, number
+    return choice.end(), len(words)
+
+
+def test_a_reply_in_the_language_of_its_question_is_recognised() -> None:
+    found = [(code, *words_until_decided(text, code)) for code, text in REPLIES]
+    assert all(code == chosen for code, chosen, _ in found)
+    assert sum(words <= 3 for _, _, words in found) >= 185
+
+
+@pytest.mark.parametrize("usual", SPOKEN)
+def test_most_replies_in_another_language_than_their_question_are_recognised(usual: str) -> None:
+    others = [(code, text) for code, text in REPLIES if code != usual]
+    wrong = [text for code, text in others if language_of(text, usual, tuple(SPOKEN)) != code]
+    assert len(wrong) <= 0.1 * len(others), wrong
+
+
+@given(st.text(max_size=80), st.sampled_from(sorted(SPOKEN)), st.integers(1, 7))
+def test_cutting_into_deltas_makes_no_difference(text: str, usual: str, size: int) -> None:
+    choice = LanguageChoice(usual, tuple(SPOKEN))
+    for start in range(0, len(text), size):
+        choice.push(text[start : start + size])
+    assert choice.end() == language_of(text, usual, tuple(SPOKEN))
+
+
+def test_one_possible_language_needs_no_words() -> None:
+    assert LanguageChoice("it", ("it",)).code == "it"
+    assert LanguageChoice(ENGLISH, ()).code == ENGLISH
+
+
+def test_an_unspoken_language_is_never_chosen() -> None:
+    assert language_of("Das ist ein kleines Haus am See.", ENGLISH, ("de", "es")) in ("en", "es")
+
+
+def test_ordinary_english_does_not_load_the_classifier() -> None:
+    program = (
+        "import sys\n"
+        "from engine.text.language_choice import language_of\n"
+        "assert language_of('Sure, the capital is Canberra.', 'en', ('es', 'fr')) == 'en'\n"
+        "assert 'py3langid' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
