@@ -4,6 +4,10 @@ English has rules, a lexicon and skills of its own; the others are read by a tab
 language is heard, written and shown, but not spoken.
 """
 
+import locale
+import os
+import re
+import sys
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -28,3 +32,18 @@ _ALL: Final = (
     Language("fr", "fr-fr", "Français"),
 )
 SPOKEN: Final = MappingProxyType({language.code: language for language in _ALL})
+
+
+def of_system() -> str:
+    """Return the code of the language that the system is set to; English if it is unknown. Not
+    tried on Windows and macOS.
+    """
+    if sys.platform == "win32":
+        import ctypes
+
+        name = locale.windows_locale.get(ctypes.windll.kernel32.GetUserDefaultUILanguage(), "")
+    else:
+        variables = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+        name = next(filter(None, map(os.environ.get, variables)), "")
+    code = re.split(r"[_.:@-]", name)[0].lower()
+    return ENGLISH if code in ("", "c", "posix") else code

@@ -26,6 +26,7 @@ from engine.settings.rules import (
 from engine.systems import SYSTEMS
 from engine.translatable import Translatable, mark
 
+OF_SYSTEM = "system"  # the recogniser's language
 AUTO = "auto"  # no choice: that of the machine, or of what is said
 LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
 
@@ -83,17 +84,17 @@ class RecogniserSettings:
     language: Annotated[
         str,
         Shape(
-            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
+            r"system|auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
             Translatable(
                 "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
             ),
         ),
         Shown("Language"),
         Help(
-            "Two letters, for example en or de; auto: Whisper detects it. Sphinx knows English"
-            " only."
+            "Two letters, for example en or de; auto: Whisper detects it; system: English, or auto"
+            " where the system is in another language. Sphinx knows English only."
         ),
-    ] = "en"
+    ] = OF_SYSTEM
     patience: Annotated[
         str,
         AppliesTo.RECOGNISER,

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from engine.export.conversation import Conversation
-from engine.languages import ENGLISH
+from engine.languages import ENGLISH, SPOKEN, of_system
 from engine.llm.base import Message, Role, Situation
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, TurnMetrics, WordReplayed
@@ -211,9 +211,12 @@ class TurnLog:
 
     @property
     def language(self) -> str:
-        """The language of the last question; English before the first one."""
+        """The language of the last question; before the first one, that of the system if voices
+        speak it.
+        """
         asked = [each for each in self.history if each.role is Role.USER]
-        return asked[-1].language if asked else ENGLISH
+        system = of_system()
+        return asked[-1].language if asked else system if system in SPOKEN else ENGLISH
 
     def record(self, turn: int) -> TurnRecord:
         """Return the record of `turn`; create it if necessary."""
