@@ -232,7 +232,7 @@ class FakeRecognition:
         if self._recogniser.broken:
             self._recogniser.broken = False
             raise RuntimeError("the fake recogniser broke")
-        return Transcript(self._recogniser.text, 0.9, "fake")
+        return Transcript(self._recogniser.text, 0.9, "fake", self._recogniser.detected)
 
     def close(self) -> None:
         """Nothing to release."""
@@ -246,6 +246,7 @@ class FakeRecogniser:
         self.text = text
         self.overlapping = ""
         self.language = ""
+        self.detected = ""
         self.broken = False
         self.samples = 0
 

@@ -57,6 +57,9 @@ class LanguageChoice:
         complete = complete or len(words) >= _ENOUGH
         if not words or (len(words) < 2 and not complete):
             return None
+        if len(words) < 2:  # too little for a classifier
+            holders = _holders(words[0])
+            return holders[0] if len(holders) == 1 and holders[0] in self._possible else self._usual
         if self._usual == ENGLISH and not _looks_foreign(self._text, words):
             plain = complete or len(words) > 4 or not _common(ENGLISH).isdisjoint(words)
             return ENGLISH if plain else None
