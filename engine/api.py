@@ -19,6 +19,7 @@ from engine import settings as settings
 from engine import translatable as translatable
 from engine.crash_notes import CrashNotes as CrashNotes
 from engine.errors import EngineError as EngineError
+from engine.languages import SPOKEN as SPOKEN
 from engine.messages.commands import *
 from engine.messages.commands import Command
 from engine.messages.comparison import *

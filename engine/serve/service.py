@@ -234,7 +234,7 @@ class Speech:
         self._voice = voice
         self._longest = longest
         self._now = service.clock.now
-        self._paced = PacedText(pacing=service.settings.speech.pacing)
+        self._paced = PacedText(pacing=True)  # until the voice is known
         self._unread: deque[str] = deque()
         self._characters = 0
         self._text_ended = self._input_ended = False
@@ -369,6 +369,8 @@ class Speech:
         """Yield a Starved once it is open, then the session's steps."""
         service = self._service
         voice = service.voice(model, self._voice)
+        pacing = service.settings.speech.pacing
+        self._paced = PacedText(pacing=pacing, usual=voice.language)
         opened = model.open(voice, seed=service.settings.speech.seed)
         with Breaks(opened, service.sample_rate) as session:
             yield Starved()

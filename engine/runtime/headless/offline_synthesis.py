@@ -114,7 +114,7 @@ class OfflineSynthesis:
             )
         if not 0 <= script.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        _check_words(script.text)
+        _check_words(script)
         self._model = model
         self._script = script
         self._clock = clock or Clock()
@@ -212,10 +212,10 @@ class OfflineSynthesis:
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._script.text)))
 
 
-def _check_words(text: str) -> None:
+def _check_words(script: Script) -> None:
     """InvalidInput for a text without words."""
-    words = PacedText(pacing=False)
-    if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
+    words = PacedText(pacing=False, usual=script.voice.language)
+    if any(words.push(delta).words for delta in _deltas(script.text)) or words.end().words:
         return
     raise nothing_to_say(left_out=words.left_out)
 
@@ -230,7 +230,7 @@ class _Supply:
 
     def __init__(self, script: Script, clock: Clock) -> None:
         self._deltas = deque(_deltas(script.text))
-        self._text = PacedText(pacing=script.pacing)
+        self._text = PacedText(pacing=script.pacing, usual=script.voice.language)
         self._delay_s = script.word_delay_s
         self._clock = clock
         self._next_at = clock.now()
