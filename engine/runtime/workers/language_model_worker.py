@@ -182,7 +182,8 @@ class LanguageModelWorker(Actor[Task]):
         if order.title is None or model.info.name == BUILT_IN:
             return
         yield QUIET_S
-        asked = (*history, Message(Role.USER, TITLE_WANTED))
+        language = next((each.language for each in reversed(history) if each.role is Role.USER), "")
+        asked = (*history, Message(Role.USER, TITLE_WANTED, language=language or ENGLISH))
         yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
         text, talk = "", [each.text for each in order.history]
         with closing(model.reply(asked, self._situation)) as deltas:
