@@ -41,6 +41,12 @@ class Message:
     language: str = ENGLISH
 
 
+def last_language(history: Sequence[Message]) -> str:
+    """Return the language of the last user message; English without one."""
+    asked = (each.language for each in reversed(history) if each.role is Role.USER)
+    return next(asked, ENGLISH)
+
+
 @dataclass(frozen=True)
 class TextDelta:
     """More text of the reply, of any size, in the order of speaking. Empty text means that the

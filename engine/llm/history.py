@@ -13,7 +13,7 @@ from typing import Any
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError
 from engine.languages import ENGLISH
-from engine.llm.base import Message, Role
+from engine.llm.base import Message, Role, last_language
 from engine.resources import table
 
 ChatMessage = dict[str, Any]  # JSON of the OpenAI chat format
@@ -42,10 +42,9 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
             turns[-1]["content"] += f"\n{text}"
         else:
             turns.append({"role": message.role.value, "content": text})
-    asked = next((each for each in reversed(dialogue) if each.role is Role.USER), None)
-    foreign = asked is not None and asked.language != ENGLISH
-    language = table("commands", f"{asked.language}.toml")["answer_in"] if asked and foreign else ""
-    prompt = join_surrogates("\n".join(filter(None, [system_prompt, *system, language])))
+    if (language := last_language(history)) != ENGLISH:
+        system.append(table("commands", f"{language}.toml")["answer_in"])
+    prompt = join_surrogates("\n".join(filter(None, [system_prompt, *system])))
     return [{"role": "system", "content": prompt}, *turns] if prompt else turns
 
 

@@ -15,7 +15,16 @@ import psutil
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError, ModelError
-from engine.llm.base import Delta, LanguageModelInfo, Message, Progress, Remark, Role, Situation
+from engine.llm.base import (
+    Delta,
+    LanguageModelInfo,
+    Message,
+    Progress,
+    Remark,
+    Role,
+    Situation,
+    last_language,
+)
 from engine.llm.history import (
     ChatMessage,
     chat_messages,
@@ -127,7 +136,7 @@ class LlamaModel:
         self._llama.close()
 
     def _next_prompt(self, history: Sequence[Message], question: str) -> str:
-        messages = [*history, Message(Role.USER, question)]
+        messages = [*history, Message(Role.USER, question, language=last_language(history))]
         return self._prompt(self._fitting(chat_messages(messages, self._settings.system_prompt)))
 
     def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:

@@ -18,6 +18,7 @@ from engine.llm.base import (
     Situation,
     TextDelta,
     Unanswered,
+    last_language,
 )
 from engine.llm.skills import abilities, other_languages, units
 from engine.llm.skills.matching.intent import Answer, Occasion
@@ -51,7 +52,7 @@ class Skills:
         if not re.search(r"\w", said):
             yield from deltas(_NOT_UNDERSTOOD)
             return
-        if _language(history) == ENGLISH:
+        if last_language(history) == ENGLISH:
             answer = self._matcher.answer(said, occasion, certain_only=False)
             yield from deltas(answer or abilities.unknown(occasion))
         else:
@@ -65,7 +66,7 @@ class Skills:
         answer.
         """
         occasion = self.occasion(history, situation)
-        if _language(history) != ENGLISH:
+        if last_language(history) != ENGLISH:
             return other_languages.answer(occasion, self._matcher)
         return self._matcher.answer(last_said(history), occasion, certain_only=True)
 
@@ -102,10 +103,6 @@ def deltas(answer: Answer) -> Iterator[Delta]:
         yield Unanswered()
     for start in range(0, len(answer.text), DELTA_CHARS):
         yield TextDelta(answer.text[start : start + DELTA_CHARS], answer.private)
-
-
-def _language(history: Sequence[Message]) -> str:
-    return history[-1].language if history else ENGLISH
 
 
 def last_said(history: Sequence[Message]) -> str:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from engine.export.conversation import Conversation
 from engine.languages import ENGLISH, SPOKEN, of_system
-from engine.llm.base import Message, Role, Situation
+from engine.llm.base import Message, Role, Situation, last_language
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, TurnMetrics, WordReplayed
 from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
@@ -214,9 +214,9 @@ class TurnLog:
         """The language of the last question; before the first one, that of the system if voices
         speak it.
         """
-        asked = [each for each in self.history if each.role is Role.USER]
         system = of_system()
-        return asked[-1].language if asked else system if system in SPOKEN else ENGLISH
+        usual = system if system in SPOKEN else ENGLISH
+        return last_language(self.history) if self.history else usual
 
     def record(self, turn: int) -> TurnRecord:
         """Return the record of `turn`; create it if necessary."""

@@ -31,6 +31,7 @@ from engine.llm.base import (
     TextDelta,
     ThoughtDelta,
     Unanswered,
+    last_language,
 )
 from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
 from engine.messages.words import Part
@@ -182,8 +183,7 @@ class LanguageModelWorker(Actor[Task]):
         if order.title is None or model.info.name == BUILT_IN:
             return
         yield QUIET_S
-        language = next((each.language for each in reversed(history) if each.role is Role.USER), "")
-        asked = (*history, Message(Role.USER, TITLE_WANTED, language=language or ENGLISH))
+        asked = (*history, Message(Role.USER, TITLE_WANTED, language=last_language(history)))
         yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
         text, talk = "", [each.text for each in order.history]
         with closing(model.reply(asked, self._situation)) as deltas:
