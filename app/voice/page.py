@@ -34,7 +34,15 @@ _SEXES = {
     mark("Men"): "male",
     mark("Your own"): _OWN,
 }
-_ACCENTS = {mark("Any accent"): "", mark("American"): "american", mark("British"): "british"}
+_ACCENTS = {
+    mark("Any language"): "",
+    mark("American"): "american",
+    mark("British"): "british",
+    mark("Spanish"): "spanish",
+    mark("Italian"): "italian",
+    mark("Brazilian"): "brazilian",
+    mark("French"): "french",
+}
 # The built-in voice is a small VoXtream2.
 NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")

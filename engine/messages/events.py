@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Self
 
 from engine.errors import EngineError
-from engine.languages import ENGLISH
 from engine.messages.conversations import (
     ConversationCut,
     ConversationOpened,
@@ -199,7 +198,7 @@ class ClipInspected:
 class VoicesChanged:
     """The available voices. `can_clone`: a recording can become a voice; `resembles`: that only
     resembles it. `has_rate`: they support a speaking rate. `about` describes each of `names`, in
-    their order; empty = unknown. `languages`: the codes of those that they speak.
+    their order; empty = unknown. `languages`: their codes (engine/languages.py), in that order.
     """
 
     names: tuple[str, ...]
@@ -208,7 +207,7 @@ class VoicesChanged:
     has_rate: bool = True
     resembles: bool = False
     about: tuple[str, ...] = ()
-    languages: tuple[str, ...] = (ENGLISH,)
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

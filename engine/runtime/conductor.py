@@ -361,13 +361,14 @@ class Conductor:
     def _change(self, key: str, value: Value, origin: int = 0) -> None:
         if key == "audio.muted" and value is True and self._floor.phase is Phase.LISTENING:
             self._decide(commands.StopReply())  # drops the user's speech so far
+        voice = self._preferences.settings.speech.voice
         try:
             self._preferences.change(key, value, time.monotonic(), origin)
         except EngineError:
             self._preferences.tell(key, origin)  # a host may already show the refused value
             raise
         if key == "speech.voice":
-            self._preview.voice_chosen()
+            self._preview.voice_chosen(before=voice)
         elif key == "speech.rate":
             self._preview.rate_chosen()
         if key in ("audio.hands_free", "audio.headset"):

@@ -9,11 +9,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated
 
-from engine.languages import SPOKEN
 from engine.settings.rules import (
     CHORD,
-    FASTEST,
-    SLOWEST,
     AppliesTo,
     Choice,
     Entry,
@@ -23,11 +20,10 @@ from engine.settings.rules import (
     Shape,
     Shown,
 )
-from engine.systems import SYSTEMS
+from engine.settings.speech import SpeechSettings
 from engine.translatable import Translatable, mark
 
 OF_SYSTEM = "system"  # the recogniser's language
-AUTO = "auto"  # no choice: that of the machine, or of what is said
 LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
 
 
@@ -193,79 +189,6 @@ class LanguageModelSettings:
         Shown("Temperature", advanced=True),
         Help("Higher is more surprising."),
     ] = 0.7
-
-
-_PUBLISHED = ("voxtream2-1", "voxtream2")  # see engine/tts/voxtream/files/paths.py
-
-
-@dataclass(frozen=True)
-class SpeechSettings:
-    # espeak is the fallback if another engine cannot load
-    engine: Annotated[
-        str,
-        Choice.of(
-            auto=mark("Automatic"),
-            kokoro=mark("Kokoro (fetched)"),
-            starter=mark("Rubato's own (built in)"),
-            espeak=mark("eSpeak NG (built in)"),
-            **{"voxtream2-1": mark("VoXtream2.1 (fetched)")},
-            voxtream2=mark("VoXtream2 (fetched)"),
-            **{"llmvox-published": mark("LLMVoX, published weights (fetched)")},
-            **{system.name: system.title for system in SYSTEMS},
-        ),
-        Shown("Voice model"),
-        Help(
-            "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick enough,"
-            " else Rubato's own. VoXtream2 clones a voice from a recording; Kokoro makes one that"
-            " learns from it."
-        ),
-    ] = "auto"
-    voice: Annotated[str, AppliesTo.VOICE, "Its name; empty: the synthesiser's default."] = ""
-    language: Annotated[
-        str,
-        AppliesTo.NOBODY,  # applies to the next reply
-        Choice.of(
-            **{AUTO: mark("That of the question")},
-            **{language.code: language.title for language in SPOKEN.values()},
-        ),
-        Shown("Language of the answers"),
-        Help("Kokoro speaks these; other voices speak English only."),
-    ] = AUTO
-    # None = own pace (in the file: the key is absent)
-    rate: Annotated[
-        float | None,
-        AppliesTo.CONTROLS,
-        Range(SLOWEST, FASTEST),
-        "Syllables per second; absent: own pace.",
-    ] = None
-    pacing: Annotated[
-        bool,
-        AppliesTo.NOBODY,  # applies to the next reply
-        Shown("Pace from content"),
-        Help(
-            "Slower for numbers, spelling, new names and quotations, quicker for asides; around"
-            " the rate you set."
-        ),
-    ] = True
-    seed: Annotated[
-        int,
-        Range(0, 2**63 - 1, offered=1_000_000),
-        Shown("Seed", advanced=True, place=1),
-        Help("The same seed speaks the same words the same way."),
-    ] = 7
-    device: Annotated[
-        str,
-        LoadedBy(
-            (
-                *("starter", *_PUBLISHED, "llmvox-published"),
-                *(system.name for system in SYSTEMS),
-            )
-        ),
-        Choice.of(
-            auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
-        ),
-        Shown("Runs on", advanced=True),
-    ] = "auto"
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class TtsInfo:
     voice_lookup.mixed(). `note` is a sentence to the person on how the model runs, or empty; it can
     change when a voice is prepared or a session opened. `lead_ms`: the least lead of the
     computation over the loudspeaker. `reads_ahead`: samples depend on the words known before a
-    step, see above.
+    step, see above. `languages`: codes of those it speaks (engine/languages.py).
     """
 
     name: str
@@ -65,11 +65,18 @@ class TtsInfo:
     can_mix: bool = False
     lead_ms: int = 0
     reads_ahead: bool = False
+    languages: tuple[str, ...] = (ENGLISH,)
 
     @property
     def voice_model(self) -> str:
         """The value of Voice.model in voices that are made for this model."""
         return f"{self.name} {self.edition}".rstrip()
+
+
+def language_code(metadata: Mapping[str, str]) -> str:
+    """Return the code of the language in a voice's metadata; English if there is no known one."""
+    code = metadata.get(LANGUAGE, ENGLISH).split("-")[0]
+    return code if code in SPOKEN else ENGLISH
 
 
 @dataclass(frozen=True)
@@ -86,8 +93,7 @@ class Voice:
     @property
     def language(self) -> str:
         """The code of the language that the voice speaks (engine/languages.py)."""
-        code = self.metadata.get(LANGUAGE, ENGLISH).split("-")[0]
-        return code if code in SPOKEN else ENGLISH
+        return language_code(self.metadata)
 
 
 @dataclass(frozen=True)

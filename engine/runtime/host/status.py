@@ -29,8 +29,8 @@ class Status:
         self.loading: frozenset[Part] = frozenset()  # parts that are being loaded
         self.voice = ""
         self.voice_before = ""  # differs from the voice
-        self.voices: tuple[str, ...] = ()
-        self.languages: tuple[str, ...] = (ENGLISH,)  # that they speak
+        self.voices: tuple[str, ...] = ()  # that speak English, as the skills do
+        self.languages: tuple[str, ...] = (ENGLISH,)  # that voices speak
         self.about: dict[str, str] = {}  # voice -> how it sounds
         self._can_clone, self._resembles = True, False  # until the voice is known
 
@@ -59,8 +59,10 @@ class Status:
     def on_voices(self, known: VoicesChanged) -> None:
         if self.voice != known.selected:
             self.voice_before = self.voice
-        self.voices, self.voice = known.names, known.selected
-        self.languages = known.languages
+        languages = dict(zip(known.names, known.languages, strict=False))
+        self.voices = tuple(n for n in known.names if languages.get(n, ENGLISH) == ENGLISH)
+        self.voice = known.selected
+        self.languages = tuple(dict.fromkeys(known.languages)) or (ENGLISH,)
         self.about = dict(zip(known.names, known.about, strict=False))
         self._can_clone, self._resembles = known.can_clone, known.resembles
 

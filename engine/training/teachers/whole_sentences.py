@@ -75,7 +75,7 @@ def say(speaking: Machine, text: str, rates: Sequence[float] = ()) -> Said | Non
         wish = Wish(more[0], paces, begin, closed=True)
         plan = make_plan(speaking.parts, speaking.speaker, wish, None, 0, late)
         pcm, places = _rendered(speaking, plan)
-        phones += _timed(plan, (length + places).tolist(), british=speaking.speaker.british)
+        phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
         pieces.append(pcm)
         first, length, late = last, length + len(pcm), plan.late_at_end
     return Said(np.concatenate(pieces), tuple(phones)) if pieces else None
@@ -90,13 +90,13 @@ def _rendered(speaking: Machine, plan: Plan) -> tuple[Pcm, Frames]:
     return np.concatenate([pcm, rest]), places[(plan.edges - plan.first).clip(0, len(places) - 1)]
 
 
-def _timed(plan: Plan, places: Sequence[int], *, british: bool) -> Iterator[tuple[str, int]]:
+def _timed(plan: Plan, places: Sequence[int], *, accent: str) -> Iterator[tuple[str, int]]:
     """Phones, and the silences at marks, from the places of symbols."""
     script = plan.script
     for word, first, end in zip(plan.wish.words, script.firsts, script.ends, strict=True):
         at = first
         for phone in word.phones:
             yield phone, places[at]
-            at += len(symbols(phone, british=british))
+            at += len(symbols(phone, accent))
         if word.phones and script.text[end : end + 1].strip():
             yield "", places[end]

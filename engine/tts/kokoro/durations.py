@@ -27,13 +27,13 @@ Frames = npt.NDArray[np.int64]
 
 PER_SECOND: Final = SAMPLE_RATE / FRAME  # frames
 # How easily a symbol stretches, 1 for vowels; symbols not listed are marks or spaces.
-_ELASTICITY: Final = {
-    **dict.fromkeys("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔː", 1.0),
-    **dict.fromkeys("mnŋlɹszʃʒfvθðhwjˈˌ", 0.8),
-    **dict.fromkeys("pbtdkɡTʧʤ", 0.45),
+ELASTICITY: Final = {
+    **dict.fromkeys("AIOQWYaeioɑɒæəɐɛɜɪʊʌuᵻᵊyøœɔː\u0303", 1.0),
+    **dict.fromkeys("mnŋɲlʎɹrɾʁszSʃʒfvβθðɣxçʝhwjɥˈˌ", 0.8),
+    **dict.fromkeys("pbtdkɡʔTʧʤʦʣ", 0.45),
 }
 _GAP_ELASTICITY: Final = 1.3
-_NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔ")
+_NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɐɛɜɪʊʌuᵻᵊyøœɔ")
 # Frames of a pause that Kokoro speaks, in which the sound before it dies away. The rest is silence:
 # when it spoke whole pauses, they had echoes of the words around them.
 _SPOKEN_PAUSE: Final = 8.0
@@ -87,10 +87,10 @@ class Script:
 
 
 def make_script(
-    words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, british: bool
+    words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, accent: str
 ) -> Script:
     """Spell words in symbols. `pauses`: seconds of the pause after each word. `closed`: no word
-    follows, so the script ends with a mark.
+    follows, so the script ends with a mark. `accent`: see symbols().
     """
     text = ""
     owners: list[int] = []
@@ -100,7 +100,7 @@ def make_script(
     last = max((n for n, word in enumerate(words) if word.phones), default=-1)
     for number, (word, pause) in enumerate(zip(words, pauses, strict=True)):
         firsts.append(len(text))
-        spelt = [symbols(phone, british=british) for phone in word.phones]
+        spelt = [symbols(phone, accent) for phone in word.phones]
         spoken = "".join(spelt)
         ends.append(len(text + spoken))
         mark = word.mark or ("." if closed and number == last else PAUSE if pause else "")
@@ -263,9 +263,7 @@ def _stretched(
     lasting: Lasting, script: Script, places: npt.NDArray[np.int64], pace: Pace, total: float | None
 ) -> Lasting:
     """Stretch the symbols at `places` to `total` frames, each word at its pace (None = natural)."""
-    elasticity = np.array(
-        [_ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places]
-    )
+    elasticity = np.array([ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
     longest = np.array([_longest(script, place) for place in places])
 

@@ -49,10 +49,12 @@ _HURRIED: Final = 2.0  # frames of lateness from which a sentence spares a frame
 
 @dataclass(frozen=True)
 class Speaker:
-    """A voice: its style [1, 256], its accent, its own pace in SPS, and the person's delivery."""
+    """A voice: its style [1, 256], the accent of its phones as espeak-ng calls it, its own pace in
+    SPS, and the person's delivery.
+    """
 
     style: Floats
-    british: bool
+    accent: str
     own_rate: float
     delivery: Delivery = AS_IT_IS
 
@@ -219,7 +221,7 @@ def make_plan(
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
     early = -past.late / PER_SECOND
     pauses = pauses_after(wish.words, rates, past.pauses, past.said, early, steady=past.steady)
-    script = make_script(wish.words, pauses, closed=wish.closed, british=speaker.british)
+    script = make_script(wish.words, pauses, closed=wish.closed, accent=speaker.accent)
     encoded = parts.encode(ids(script.text), speaker.style)
     pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late)
     slowness = speaker.delivery.slowness if wish.rate is None else 1.0

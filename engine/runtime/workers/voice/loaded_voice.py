@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from engine.errors import EngineError, ModelError, SynthesisError
+from engine.languages import ENGLISH
 from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
 from engine.messages.voices import Mix
 from engine.messages.words import Part
@@ -27,7 +28,9 @@ from engine.tts.voice_lookup import (
     Stretch,
     adopt,
     choose,
+    languages_of,
     mixed,
+    preferred_voice,
     remake,
     voice_for,
     voice_names,
@@ -54,6 +57,8 @@ class LoadedVoice:
         self._replaced: TtsModel | None = None  # during adopt(), closed after it
         self._voice: Voice | None = None  # None = no model
         self._chosen: str | None = None  # name of the requested voice; None = for another model
+        self._settings = SpeechSettings()
+        self._elsewhere: dict[str, Voice] = {}  # by the language it speaks
         self._warm: Voice | None = None  # the prepared voice; None = none yet
         self._note = ""  # the last one reported
         self._seed = 0
@@ -83,15 +88,19 @@ class LoadedVoice:
 
     def _use(self, model: TtsModel, settings: SpeechSettings) -> str:
         self._seed = settings.seed
+        self._settings = settings
+        self._elsewhere.clear()
         if settings.voice != self._chosen:
-            self.select(settings.voice)
+            self.select(settings)
         return self._voice_name
 
-    def select(self, name: str, *, warm: bool = True) -> None:
-        """Choose another voice from the next session on; empty = the model's default. Without
-        `warm`, warm() prepares it later.
+    def select(self, settings: SpeechSettings, *, warm: bool = True) -> None:
+        """Choose other voices from the next session on; empty = the model's default. Without
+        `warm`, warm() prepares the voice later.
         """
-        model = self._model.now
+        model, name = self._model.now, settings.voice
+        self._settings = settings
+        self._elsewhere.clear()
         if model is None:
             return
         self._chosen = name
@@ -106,7 +115,7 @@ class LoadedVoice:
             )
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
-        about = of_model(model).about
+        about, languages = of_model(model).about, languages_of(model)
         told = VoicesChanged(
             names,
             self._voice_name,
@@ -114,7 +123,7 @@ class LoadedVoice:
             has_rate,
             info.resembles,
             tuple(about.get(name, "") for name in names),
-            tuple(dict.fromkeys(voice.language for voice in model.voices())),
+            tuple(languages.get(name, ENGLISH) for name in names),
         )
         self._tell(told)
 
@@ -228,7 +237,11 @@ class LoadedVoice:
         """The voice that speaks a language; the chosen one if none does."""
         if self._voice is None:
             return None
-        return voice_for(model, self._voice, language) or self._voice
+        if language not in self._elsewhere:
+            preferred = preferred_voice(self._settings, language)
+            found = voice_for(model, self._voice, language, preferred)
+            self._elsewhere[language] = found or self._voice
+        return self._elsewhere[language]
 
     @property
     def _voice_name(self) -> str:

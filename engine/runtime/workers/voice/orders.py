@@ -15,7 +15,9 @@ from engine.text.word import Word
 
 @dataclass(frozen=True)
 class SelectVoice:
-    name: str  # empty = the synthesiser's default
+    """Choose the voices of these settings: that of each language."""
+
+    settings: SpeechSettings
 
 
 @dataclass(frozen=True)

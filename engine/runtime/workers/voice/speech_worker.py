@@ -8,7 +8,6 @@ synthesiser is loaded between two replies, the newest choice only.
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import assert_never
 
 from engine.audio.base import Loudspeaker
@@ -88,8 +87,8 @@ class SpeechWorker(Actor[SpeechOrder]):
         match order:
             case SpeechSettings():
                 self._wanted = order
-            case SelectVoice(name):
-                self._select(name)
+            case SelectVoice(settings):
+                self._select(settings)
             case UseDevice(name):
                 self._use_loudspeaker(name)
             case SayWords(reply) if reply.ending is None:
@@ -111,12 +110,12 @@ class SpeechWorker(Actor[SpeechOrder]):
             case _:
                 assert_never(order)
 
-    def _select(self, name: str) -> None:
+    def _select(self, settings: SpeechSettings) -> None:
         if self._wanted is not None:
-            self._wanted = replace(self._wanted, voice=name)
+            self._wanted = settings
         else:
             # Preparing takes longer than the lead, and would interrupt running speech.
-            self._voice.select(name, warm=self._utterance is None)
+            self._voice.select(settings, warm=self._utterance is None)
 
     def _load_wanted(self) -> None:
         """Load the last choice, as nothing is being spoken."""

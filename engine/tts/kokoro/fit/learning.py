@@ -16,6 +16,7 @@ import numpy as np
 from engine.atomic_write import replace_file
 from engine.audio.clips.denoise import denoised
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH
 from engine.memory import return_freed_memory
 from engine.text.phonemes import PhonedWord
 from engine.tts.base import Pcm, Voice
@@ -34,7 +35,7 @@ from engine.tts.kokoro.fit.measuring import (
 from engine.tts.kokoro.natural import NaturalSpeech, phoned, plan_natural
 from engine.tts.kokoro.session import Machine
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.statistics import SENTENCES
+from engine.tts.kokoro.statistics import sentences_in
 from engine.tts.kokoro.symbols import MOST, length
 from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, style_of
 from engine.tts.kokoro.windows import render
@@ -107,10 +108,10 @@ def part_way(blend: Voice, learnt: Voice, share: float) -> Voice:
 
 def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     """Return the decoder's target, and the person's delivery relative to the blend's."""
-    parts, style, british = machine.parts, machine.speaker.style, machine.speaker.british
+    parts, style, accent = machine.parts, machine.speaker.style, machine.speaker.accent
     words = phoned(machine.espeak, lesson.text)
     _check_length(words)
-    natural = plan_natural(parts, style, words, british=british)
+    natural = plan_natural(parts, style, words, accent=accent)
     said = _say(machine, natural)
     # In a trial outside the graph (eight people) P.808 rose by 0.10, likeness fell by 0.006.
     clean = denoised(lesson.clip, lesson.sample_rate)
@@ -122,9 +123,7 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     alignment = align(clip, said, natural.frames)
     spoken_s, clip_s = (each / SAMPLE_RATE for each in (own_ends[1] - own_ends[0], last - first))
     check_alignment(spoken_s, clip_s, alignment)
-    speech = plan_natural(
-        parts, style, words, british=british, frames_of=lambda _: alignment.frames
-    )
+    speech = plan_natural(parts, style, words, accent=accent, frames_of=lambda _: alignment.frames)
     loud = natural.energy > np.percentile(natural.energy, _QUIET)
     offset = np.median(natural.energy[loud] - energy_of(said)[loud])
     energy = np.maximum(energy_of(clip) + np.float32(offset), natural.energy.min())
@@ -135,8 +134,8 @@ def prepare(machine: Machine, lesson: Lesson) -> tuple[Material, Delivery]:
     begin, end = FRAME * speech.edges[0], FRAME * speech.edges[-1]
     clip[:begin], clip[end:] = before[:begin], before[end:]
     material = Material(clip, before, speech, highest_hz)
-    sentences = [phoned(machine.espeak, each) for each in SENTENCES]
-    spoken = [plan_natural(parts, style, each, british=british) for each in sentences]
+    sentences = [phoned(machine.espeak, each) for each in sentences_in(ENGLISH)]
+    spoken = [plan_natural(parts, style, each, accent=accent) for each in sentences]
     moved = own_pitch(np.concatenate([each.pitch for each in spoken]), pitch)
     slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))
     return material, Delivery(*moved, slowness=slowness)

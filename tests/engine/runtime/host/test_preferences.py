@@ -70,7 +70,7 @@ def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]]
         ("wake.phrase", "good evening zaphod", "ears", WakeSettings(phrase="good evening zaphod")),
         ("wake.phrase", WakeSettings().phrase, "ears", WakeSettings()),  # it may have been taught
         ("language_model.model", "m", "language_model", LanguageModelSettings(model="m")),
-        ("speech.voice", "Ada", "speaker", SelectVoice("Ada")),
+        ("speech.voice", "Ada", "speaker", SelectVoice(SpeechSettings(voice="Ada"))),
         ("speech.seed", 3, "speaker", SpeechSettings(seed=3)),
         ("history.keep", "never", "history_writer", HistorySettings("never")),
     ],

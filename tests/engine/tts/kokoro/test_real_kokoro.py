@@ -19,7 +19,7 @@ from engine.tts.kokoro import place
 from engine.tts.kokoro.parts import load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
 from engine.tts.kokoro.source import FRAME
-from engine.tts.kokoro.statistics import SENTENCES, statistics
+from engine.tts.kokoro.statistics import sentences_in, statistics
 from engine.tts.kokoro.voices import read_voices, style_of
 from engine.tts.kokoro.windows import render
 from tests.engine.tts import laws
@@ -141,11 +141,11 @@ def test_it_sounds_like_the_published_graph(data, tmp_path):
     """
     file = place.model_file()
     parts, style = load_parts(file), style_of(read_voices(place.voices_folder())[0])
-    known = [phoned(text) for text in SENTENCES]
-    learnt = statistics(parts, style, known, file.parent / "learnt", british=False)
-    speaker = Speaker(style, british=False, own_rate=learnt.own_rate)
+    known = [phoned(text) for text in sentences_in("en")]
+    learnt = statistics(parts, style, known, file.parent / "learnt", accent="en-us")
+    speaker = Speaker(style, accent="en-us", own_rate=learnt.own_rate)
     plan = make_plan(parts, speaker, wish(phoned("It is windy by the river.")), None, 0)
-    own = statistics(parts, style, [plan.wish.words], tmp_path, british=False)
+    own = statistics(parts, style, [plan.wish.words], tmp_path, accent="en-us")
     whole, exact = (
         render(parts, norms.given, plan, 0, len(plan.features)) for norms in (learnt, own)
     )
