@@ -253,7 +253,7 @@ def test_a_recording_that_needs_another_synthesiser_is_kept_for_it(tmp_path):
         there.post(api.AddVoice(file))
         there.wait(lambda: there.of(api.ClipInspected))
         clip = there.of(api.ClipInspected)[0]
-        assert (clip.usable, clip.needs) == (True, ("kokoro", 107))
+        assert (clip.usable, clip.needs) == (True, ("kokoro", 111))
         assert "Kokoro can" in clip.advice
         there.post(api.AddVoice(file, consent=True, name="Me"))
         there.wait(lambda: ("speech.voice", "Me") in there.changed())

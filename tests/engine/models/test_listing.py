@@ -167,7 +167,7 @@ def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
 def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
     fetch("kokoro")
     kokoro, voices = entry("kokoro", Settings()), entry("kokoro-voices", Settings())
-    assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 107, "Apache-2.0")
+    assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 111, "Apache-2.0")
     assert voices.obstacle == "A part of Kokoro, which is fetched with it."
     assert changes(kokoro) == (("speech.engine", "auto"),)
     settings = replace(Settings(), speech=SpeechSettings(engine="kokoro"))
@@ -228,11 +228,11 @@ def test_sizes_are_said_and_add_up_but_for_what_is_here(hub):
     fitting = recommended(8_000, 4)
     assert "Whisper base listens (148 MB)" in fitting.text
     assert "Qwen 3 4B Instruct 2507 thinks (2.5 GB)" in fitting.text
-    assert "Kokoro speaks (107 MB)" in fitting.text
-    assert fitting.megabytes == 148 + 2497 + 107
+    assert "Kokoro speaks (111 MB)" in fitting.text
+    assert fitting.megabytes == 148 + 2497 + 111
     storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
     fitting = recommended(8_000, 4)
-    assert fitting.megabytes == 2497 + 107
+    assert fitting.megabytes == 2497 + 111
     assert "already here" in fitting.text
     assert not fitting.in_use
 
