@@ -229,6 +229,13 @@ def test_the_voice_before_is_the_last_one_of_another_name():
     assert (status.voice, status.voice_before) == ("Clara", "Anna")
 
 
+def test_the_skills_know_the_voices_that_speak_their_language():
+    status = Status()
+    told = VoicesChanged(("Anna", "Dora", "Clara"), "Dora", languages=("en", "es", "en"))
+    status.on_voices(told)
+    assert (status.voices, status.voice) == (("Anna", "Clara"), "Dora")
+
+
 def never(*_: Any) -> Any:
     raise AssertionError("nobody asks for this")
 
