@@ -81,11 +81,11 @@ def voice_for(
     """Return the voice that speaks a language (engine/languages.py): the chosen one, else the one
     of the name `preferred`, else the model's first; None if no voice of the model speaks it.
     """
-    voices = [chosen, *model.voices()]
+    candidates = [chosen, *model.voices()]
     if chosen.language != language and preferred:
         with suppress(EngineError):  # it may belong to another model
-            voices.insert(1, choose(model, preferred, kept_in=kept_in))
-    return next((voice for voice in voices if voice.language == language), None)
+            candidates.insert(1, choose(model, preferred, kept_in=kept_in))
+    return next((voice for voice in candidates if voice.language == language), None)
 
 
 def preferred_voice(settings: SpeechSettings, language: str) -> str:

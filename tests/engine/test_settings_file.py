@@ -87,7 +87,8 @@ def test_any_number_is_either_taken_as_it_is_or_refused(key, value):
 LIVE = {
     "recogniser": {"language", "patience"},
     "language_model": {"system_prompt", "temperature"},
-    "speech": {"voice", "rate", "pacing", "seed"} | {f"voice_{language}" for language in SPOKEN},
+    "speech": {"voice", "language", "rate", "pacing", "seed"}
+    | {f"voice_{language}" for language in SPOKEN},
 }
 
 

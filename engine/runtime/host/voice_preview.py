@@ -124,8 +124,9 @@ class VoicePreview:
                 count=len(text),
                 most=LONGEST_TEXT,
             )
-        stream = PacedText(pacing=False)
-        text = text or preview_sentence(self._languages.get(name.casefold(), ENGLISH))
+        language = self._languages.get(name.casefold(), ENGLISH)
+        stream = PacedText(pacing=False, usual=language)
+        text = text or preview_sentence(language)
         words = (*stream.push(text).words, *stream.end().words)
         if not words:
             raise nothing_to_say(left_out=stream.left_out)
