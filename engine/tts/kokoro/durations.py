@@ -29,8 +29,8 @@ PER_SECOND: Final = SAMPLE_RATE / FRAME  # frames
 # How easily a symbol stretches, 1 for vowels; symbols not listed are marks or spaces.
 ELASTICITY: Final = {
     **dict.fromkeys("AIOQWYaeioɑɒæəɐɛɜɪʊʌuᵻᵊyøœɔː\u0303", 1.0),
-    **dict.fromkeys("mnŋɲlʎɹrɾʁszSʃʒfvβθðɣxçʝhwjɥˈˌ", 0.8),
-    **dict.fromkeys("pbtdkɡʔTʧʤʦʣ", 0.45),
+    **dict.fromkeys("mnŋɲlʎɹʁszSʃʒfvβθðɣxçʝhwjɥˈˌ", 0.8),
+    **dict.fromkeys("pbtdkɡʔTɾrʧʤʦʣ", 0.45),
 }
 _GAP_ELASTICITY: Final = 1.3
 _NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɐɛɜɪʊʌuᵻᵊyøœɔ")
