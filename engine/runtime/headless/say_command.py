@@ -37,7 +37,7 @@ from engine.text.word import Word
 from engine.tts import pick
 from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
 from engine.tts.registry import BUILT_IN
-from engine.tts.voice_lookup import choose, voice_for
+from engine.tts.voice_lookup import choose, preferred_voice, voice_for
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ def _voice(model: TtsModel, text: str, speech: SpeechSettings, options: SayOptio
         return voice
     spoken = [each.language for each in (voice, *model.voices())]
     language = options.language or language_of(text[:_LOOKED_AT], voice.language, spoken)
-    found = voice_for(model, voice, language)
+    found = voice_for(model, voice, language, preferred_voice(speech, language))
     if found is None:
         raise InvalidInput(
             "No voice of {model} speaks {language}.",
