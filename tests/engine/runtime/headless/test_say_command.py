@@ -235,7 +235,7 @@ def test_how_much_was_spoken_is_shown_to_the_end():
 def test_a_long_text_is_begun_long_before_all_of_it_was_read_and_one_without_end_refused():
     one = synthesis("go " * 5000, HandClock())
     next(one.frames())
-    assert len(one.words) < 100
+    assert len(one._words) < 100
     with pytest.raises(InvalidInput, match="too long"):
         synthesis("x" * (MOST_CHARACTERS + 1), HandClock())
 
