@@ -49,8 +49,8 @@ def test_only_kokoro_and_the_published_voxtream2_make_a_voice_of_a_recording(dat
     for name in ("starter", "espeak", "smlle", "llmvox", "speakstream"):
         assert not of_settings(SpeechSettings(engine=name)).can_clone
     refusal = cannot_clone()
-    assert refusal.hint == "Fetch Kokoro (107 MB) with: rubato models get kokoro"
-    assert learner_mb() == 107
+    assert refusal.hint == "Fetch Kokoro (111 MB) with: rubato models get kokoro"
+    assert learner_mb() == 111
     fetch_kokoro()
     assert of_settings(SpeechSettings(engine="kokoro")).can_clone
     assert cannot_clone().hint == "Choose Kokoro as the synthesiser."
