@@ -113,7 +113,8 @@ class KokoroSession(Session):
         planned = len(plan.wish.words) if plan else 0
         while True:
             known, numbers = self._known[first:], self._numbers[first:]
-            texts = [self._texts[number] for number in numbers]
+            english = self._machine.espeak.english  # only its words say where a phrase begins
+            texts = [self._texts[number] for number in numbers if english]
             more = next_words(known, planned, all_known=self._all_heard, texts=texts)
             if more is not None:
                 self._plan(more[0], closed=more[1])
