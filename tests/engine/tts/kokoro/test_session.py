@@ -137,7 +137,7 @@ def test_a_british_voice_speaks_british_phones():
 @pytest.mark.parametrize("language", SENTENCES)
 def test_another_language_is_the_same_word_by_word_and_after_a_rewind(language):
     model = small(voice=small_voice(language))
-    words = tuple(SENTENCES[language][0].split())
+    words = tuple(SENTENCES[language][0].split()[:4])
     everything = say_all_at_once(model, words)
     laws.assert_same(laws.say(model, [[word] for word in words]), everything)
     laws.assert_same(
