@@ -1,15 +1,15 @@
 """How much is understood of Kokoro's voices in Spanish, Italian, Portuguese and French.
 
     python -m tests.benchmarks.languages [--languages es,it] [--voices Dora] [--into FOLDER]
-        [--sentences 40]
+        [--sentences 40] [--others 20] [--whole]
 
-Each voice says the sentences of languages.toml word by word at its own pace, every other one at 2
-and 6 SPS as well, and the replies of one to three words at its own pace. Whisper base judges, told
-the language. Of the words wrong, those that sound alike are right ("restent-ils", "reste-t-il");
-"spelt" counts them as wrong. "phones" compares espeak's phones of both texts. "whole" is the
-published graph on every other sentence, with the same phones: what it has wrong is not due to
-speaking word by word. Figures of a voice are saved in FOLDER and not measured again. DNSMOS needs
-the package speechmos.
+Each voice says the sentences of languages.toml word by word at its own pace, the first --others of
+them at 2 and 6 SPS as well, and the replies of one to three words at its own pace. Whisper base
+judges, told the language. Of the words wrong, those that sound alike are right ("restent-ils",
+"reste-t-il"); "spelt" counts them as wrong. "phones" compares espeak's phones of both texts.
+"whole" is the published graph on entire sentences, with the same phones: what it has wrong is not
+due to speaking word by word. Cells are saved in FOLDER as soon as they are measured, and not
+measured again. DNSMOS needs the package speechmos.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -52,33 +52,30 @@ def judge(language: str) -> WhisperJudge:
     return WhisperJudge(fetch("whisper-base"), language)
 
 
-def measure(voice: Voice, sentences: Sequence[str], replies: Sequence[str]) -> dict[str, Any]:
-    """Figures of a voice by cell: counts, rates of sentences, and P.808."""
+def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Figures of a cell: counts, and of each sentence its rate and P.808."""
     model = kokoro()
     espeak = Espeak(SPOKEN[voice.language].espeak)
     with model.open(voice, seed=0) as session:
         machine = session._machine
-    cells: dict[str, Any] = {}
-    for name in (OWN, *RATES, WHOLE, REPLIES):
-        texts = {OWN: sentences, REPLIES: replies}.get(name, sentences[::2])
-        cell = cells[name] = {"words": 0, "wrong": 0, "spelt": 0, "phones": 0, "other phones": 0}
-        rates, scores, errors = [], [], []
-        for text in texts:
-            asked = RATES.get(name)
-            said = (
-                whole_sentence(text, machine) if name == WHOLE else say(model, voice, text, asked)
-            )
-            heard = judge(voice.language).hear(said.pcm, said.sample_rate)
-            counts = compared(text, heard, espeak)
-            for key, count in counts.items():
-                cell[key] += count
-            if counts["spelt"]:
-                errors.append([text, heard, counts["wrong"]])
-            rates.append(rate_of(said, espeak))
-            if name in (OWN, *RATES) and (score := naturalness(said)):
-                scores.append(score.p808)
-        cell |= {"rates": rates, "p808": scores, "errors": errors}
-    return cells
+    cell: dict[str, Any] = dict.fromkeys(("words", "wrong", "spelt", "phones", "other phones"), 0)
+    rates, scores, errors = [], [], []
+    for text in texts:
+        said = (
+            whole_sentence(text, machine)
+            if name == WHOLE
+            else say(model, voice, text, RATES.get(name))
+        )
+        heard = judge(voice.language).hear(said.pcm, said.sample_rate)
+        counts = compared(text, heard, espeak)
+        for key, count in counts.items():
+            cell[key] += count
+        if counts["spelt"]:
+            errors.append([text, heard, counts["wrong"]])
+        rates.append(rate_of(said, espeak))
+        if name != REPLIES and (score := naturalness(said)):
+            scores.append(score.p808)
+    return {**cell, "rates": rates, "p808": scores, "errors": errors}
 
 
 def compared(text: str, heard: str, espeak: Espeak) -> dict[str, int]:
@@ -137,18 +134,25 @@ def main() -> None:
     parser.add_argument("--voices", default="", help="names with commas between them")
     parser.add_argument("--into", type=Path, default=Path("build/languages"))
     parser.add_argument("--sentences", type=int, default=40)
+    parser.add_argument("--others", type=int, default=20)
+    parser.add_argument("--whole", action="store_true")
     given = parser.parse_args()
     given.into.mkdir(parents=True, exist_ok=True)
     names = given.voices.split(",") if given.voices else [v.name for v in kokoro().voices()]
     for voice in kokoro().voices():
-        if voice.language in given.languages.split(",") and voice.name in names:
-            file = given.into / f"{voice.name}.json"
-            if not file.is_file():
-                texts = TEXTS[voice.language]
-                cells = measure(voice, texts["sentences"][: given.sentences], texts["replies"])
-                file.write_text(json.dumps(cells, ensure_ascii=False, indent=1))
-            sys.stdout.write(row(voice.name, json.loads(file.read_text())))
-            sys.stdout.flush()
+        if voice.language not in given.languages.split(",") or voice.name not in names:
+            continue
+        sentences, replies = TEXTS[voice.language].values()
+        texts = {OWN: sentences[: given.sentences], REPLIES: replies}
+        others = (*RATES, WHOLE) if given.whole else RATES
+        texts |= dict.fromkeys(others, sentences[: given.others])
+        file = given.into / f"{voice.name}.json"
+        cells = json.loads(file.read_text()) if file.is_file() else {}
+        for name in (each for each in texts if each not in cells):
+            cells[name] = measure(voice, name, texts[name])
+            file.write_text(json.dumps(cells, ensure_ascii=False, indent=1))
+        sys.stdout.write(row(voice.name, cells))
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
