@@ -31,7 +31,7 @@ from engine.translatable import Translatable
 
 LEFT_OUT: Final = Translatable(
     "What is written in another script, such as Chinese or Cyrillic, is shown and not "
-    "spoken: the voices speak English."
+    "spoken: the voices read Latin letters only."
 )
 """A notice for the person, once a reply."""
 
@@ -49,8 +49,8 @@ class Speakable:
 
     def __init__(self, language: str = ENGLISH) -> None:
         self._tokens = TokenStream()
-        self._markdown = Markdown()
-        self._reader = Reader()
+        self._markdown = Markdown(language)
+        self._reader = Reader(language)
         self._is_ssml = False  # whose first word may be followed by a pause
         self._quote_goes_on = False  # behind the sign of its next line
         self._ended = False

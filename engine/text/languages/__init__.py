@@ -1,0 +1,1 @@
+"""Reading figures, signs and short forms in the languages other than English."""

@@ -1,0 +1,196 @@
+"""Amounts: money, measures, ordinals, fractions, and plain numbers in the gender of what they count."""
+
+import re
+from itertools import takewhile
+
+from engine.text.languages.numbers import NUMBER, Numbers, parts
+from engine.text.rules.context import Context, Currency, Reading, say
+from engine.text.rules.numbers import UNICODE_FRACTIONS
+
+_SIGN = r"[-−+]?"
+_NUMBER = re.compile(rf"{_SIGN}{NUMBER}")
+_MONEY = re.compile(rf"({_SIGN})(?P<before>[^\d\s+−-]{{1,3}}?)?({NUMBER})(?P<behind>[^\d\s]{{1,3}})?")
+_MEASURE = re.compile(rf"({_SIGN}{NUMBER})([^\d\s].{{0,4}})")
+_ORDINAL = re.compile(r"(\d{1,4})(\.?[^\W\d]{1,4}|°)")
+_FRACTION = re.compile(r"(\d{1,3})/(\d{1,3})")
+_MIXED = re.compile(rf"(\d*)([{''.join(UNICODE_FRACTIONS)}])")
+_LAST_NUMBER = re.compile(rf"{NUMBER}$")
+
+
+def money(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read 5€, R$20, $1.50, and a number beside the sign or the code of its currency."""
+    match = _MONEY.fullmatch(body)
+    currencies = n.words.section("currencies")
+    if not match or (match["before"] and match["behind"]):
+        return None
+    written = match["before"] or match["behind"]
+    if not written and context.previous in currencies and not _counted(context.before_previous):
+        written = context.previous
+    elif not written and not context.punctuation and context.after in currencies:
+        written = context.after
+    if written not in currencies:
+        return None
+    one, many, cent, cents = n.words.forms("currencies", written)
+    sign = f"{n.words.say('minus')} " if match[1] in ("-", "−") and match[1] else ""
+    figure = match[3]
+    if not context.punctuation and context.after in n.words.section("scales"):
+        said = n.say(figure, n.words.gender(context.after))
+        return Reading(tuple((sign + said).split()), currency=Currency(one, many, cent, cents))
+    return say(sign + _price(figure, (one, many, cent, cents), n))
+
+
+def _price(figure: str, forms: tuple[str, ...], n: Numbers) -> str:
+    one, many, cent, cents = forms
+    whole, _, decimals = parts(figure)
+    if not cents or len(decimals) != 2:
+        return amount(figure, one, many, n)
+    hundredths = int(decimals)
+    small = amount(str(hundredths), cent, cents, n)
+    if int(whole) == 0 and hundredths:
+        return small
+    large = amount(whole, one, many, n)
+    if not hundredths:
+        return large
+    if not n.words.say("cents"):  # cinq euros cinquante
+        return f"{large} {n.cardinal(hundredths)}"
+    return f"{large} {n.words.say('cents')} {small}"
+
+
+def amount(figure: str, one: str, many: str, n: Numbers) -> str:
+    """Return a number with what it counts."""
+    said = n.say(figure, n.words.gender(one.split()[0]))
+    return n.words.linked(said, one if is_singular(figure, n) else many)
+
+
+def is_singular(figure: str, n: Numbers) -> bool:
+    """Return whether a number takes the singular; in French everything below two does."""
+    whole, _, decimals = parts(figure.lstrip("-−+"))
+    return int(whole) < 2 if n.words.num2words == "fr" else whole == "1" and not decimals
+
+
+def scale(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read the "millones" of "$5 millones" with the currency that its number was read without."""
+    scales = n.words.section("scales")
+    if body not in scales or not _counted(context.previous):
+        return None
+    if context.currency:
+        return say(n.words.linked(body, context.currency.many))
+    if not context.punctuation and context.after in n.words.section("currencies"):
+        return say(n.words.linked(body, n.words.forms("currencies", context.after)[1]))
+    return None
+
+
+def unit(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read the unit or the currency of the number before; a currency was said with its number."""
+    units, currencies = n.words.section("units"), n.words.section("currencies")
+    scaled = context.previous in n.words.section("scales")
+    if body in currencies and (scaled or _counted(context.previous)):
+        return Reading(())
+    if body in currencies and _begins_figure(context.after):
+        return Reading(())
+    if body in currencies and not body.isalpha():
+        return say(n.words.forms("currencies", body)[1])
+    number = _LAST_NUMBER.search(context.previous)
+    if body not in units or not (number or body in "%‰°"):
+        return None
+    one, many = n.words.forms("units", body)
+    return say(one if number and is_singular(number[0], n) else many)
+
+
+def measure(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read 5km, 80%, 20°C, 5€/mes."""
+    head, slash, tail = body.partition("/")
+    if slash and tail.isalpha() and body not in n.words.section("units"):
+        per = n.words.section("units").get(tail, tail).split("|")[0]
+        reading = money(head, context, n) or _measured(head, n)
+        return reading and say(" ".join((*reading.words, n.words.say("per"), per)))
+    return _measured(body, n)
+
+
+def _measured(body: str, n: Numbers) -> Reading | None:
+    match = _MEASURE.fullmatch(body)
+    if not match or match[2] not in n.words.section("units"):
+        return None
+    return say(amount(match[1], *n.words.forms("units", match[2]), n))
+
+
+def ordinal(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read 1.º, 2ª, 1er, 3e; a degree sign before a noun is an ordinal's, too."""
+    match = _ORDINAL.fullmatch(body)
+    gender = n.words.section("ordinals").get(match[2], "") if match else ""
+    if not match or not gender or (match[2] == "°" and not n.words.gender(context.after)):
+        return None
+    if match[2] in ("nd", "nde"):
+        return say("second" if match[2] == "nd" else "seconde") if match[1] == "2" else None
+    if match[2] == "°":
+        gender = n.words.gender(context.after)
+    mark = context.mark_behind_dot(any_name=True) if body[-1] == "." else None
+    return Reading(tuple(n.ordinal(int(match[1]), gender).split()), mark)
+
+
+def fraction(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read 1/2, 3/4, ½, 2½; "1/2" before a noun is an adjective: "media taza"."""
+    mixed = _MIXED.fullmatch(body)
+    text = UNICODE_FRACTIONS[mixed[2]] if mixed else body
+    match = _FRACTION.fullmatch(text)
+    if not match or match[2] == "0":
+        return None
+    whole = mixed[1] if mixed else ""
+    gender = "" if context.punctuation else n.words.gender(context.after)
+    behind = not whole and context.previous.isdecimal()
+    half = n.words.section("half")
+    if (match[1], match[2]) == ("1", "2"):
+        joined = half[gender or "m"].rpartition(" ")[2] if whole or behind else ""
+        part = joined or half[gender or "alone"]
+    else:
+        part = _part(int(match[1]), int(match[2]), n)
+    if whole or behind:
+        number = f"{n.say(whole, gender)} " if whole else ""
+        part = f"{number}{n.words.say('mixed')} {part}"
+    return say(part)
+
+
+def _part(top: int, bottom: int, n: Numbers) -> str:
+    if str(bottom) not in n.words.section("fractions"):
+        return f"{n.cardinal(top)} {n.words.say('over')} {n.cardinal(bottom)}"
+    one, many = n.words.forms("fractions", str(bottom))
+    return f"{n.cardinal(top, 'm')} {one if top == 1 else many}"
+
+
+def number(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read a number in the gender of what it counts: "veintiuna casas", "duas horas"."""
+    if not _NUMBER.fullmatch(body):
+        return None
+    gender, after = "", "" if context.punctuation else context.after
+    if after:
+        gender = n.words.gender_of_unit(after) or n.words.gender(after)
+    if not gender and context.previous.lower() in n.words.listed("feminine_before"):
+        gender = "f"
+    said = n.say(body, gender)
+    if gender == "f" and after[:1] in tuple("aeiouàèéìòù"):
+        said = n.elided(said)
+    scales = n.words.section("scales")
+    if after in n.words.section("units") and scales.get(said.rpartition(" ")[2]):
+        said = n.words.linked(said, "").strip()
+    return say(said)
+
+
+def version(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read 2.0.1 and 192.168.1.1."""
+    if not re.fullmatch(r"\d+(?:\.\d+){2,}", body):
+        return None
+    return say(f" {n.words.say('point')} ".join(map(n.say, body.split("."))))
+
+
+def shared_ending(first: tuple[str, ...], second: tuple[str, ...]) -> int:
+    """Return the number of words at the end of both sides of a range."""
+    ends = zip(first[:0:-1], reversed(second), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+
+
+def _counted(text: str) -> bool:
+    return text[-1:].isdigit()
+
+
+def _begins_figure(text: str) -> bool:
+    return text.lstrip("-−+")[:1].isdigit()

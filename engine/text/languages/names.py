@@ -1,0 +1,166 @@
+"""Short forms and names: abbreviations, initialisms, Roman numerals, addresses."""
+
+import re
+
+from engine.text.languages.numbers import Numbers
+from engine.text.rules.context import Context, Reading, say
+
+_WEB = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?|(?=www\.))([^\s/:?#]+)(?::\d+)?(?:[/?#].*)?", re.I
+)
+_EMAIL = re.compile(r"(?:mailto:)?([\w.%+-]+)@((?:[\w-]+\.)+[a-z]{2,24})", re.I)
+_DOMAIN = re.compile(
+    r"((?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|io|ai|dev|app|es|it|fr|br|pt|mx|ar|cl|co|eu|uk|de))"
+    r"(?:/\S*)?",
+    re.I,
+)
+_HANDLE = re.compile(r"([@#])([^\W\d]\w*)")
+_ADDRESS_PART = re.compile(r"[^\W\d_]+|\d+|[-_.+]")
+_CAPITALS = re.compile(r"[^\W\d_]{2,6}")
+_VOWELS = "AEIOUÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÃÕY"
+_SYLLABLE = rf"(?:[BCDFGPT][RL]|QU|CH|[B-DF-HJ-NP-TV-Z])?[{_VOWELS}]{{1,2}}"
+_SAYABLE = re.compile(rf"(?:{_SYLLABLE}[LMNRSX]?)*{_SYLLABLE}[LMNRSXZDBTPCF]?")
+_ROMAN = re.compile(r"(?=[IVX])(X{0,3})(IX|IV|V?I{0,3})(?P<suffix>er|re|ère|e|ème|è)?")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
+_SHORT = 3  # letters, below which an abbreviation in small letters may be a word of its own
+
+
+def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read Sr., EE. UU., p. ej., n.º, etc."""
+    words = n.words
+    if phrase := _phrase(body, context, n):
+        return phrase
+    for section in ("names", "titles", "abbreviations"):
+        said = words.section(section).get(body)
+        if said is None:
+            continue
+        dotted = context.punctuation.startswith(".")
+        undotted = body in words.listed("dotless") or "." in body
+        if section == "names" or (not dotted and undotted):
+            return say(said)
+        if dotted and not (section == "titles" and _ends(body, context)):
+            return say(said, _mark(context, ends=section == "abbreviations"))
+    initial = len(body) == 1 and body.isupper() and context.punctuation == "."
+    if initial and (context.previous[:1].isupper() or not context.previous):
+        return Reading((body,), "" if context.after[:1].isupper() else None)
+    return None
+
+
+def _phrase(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read one of the two tokens of "p. ej.": the first says the first word."""
+    phrases = n.words.section("phrases")
+    dotted = context.punctuation.startswith(".")
+    if not dotted or not any(body in phrase.split(" ") for phrase in phrases):
+        return None
+    if said := phrases.get(f"{context.previous.removesuffix('.')} {body}"):
+        if context.previous.endswith("."):
+            ends = body[:1].isupper() or not body.isascii()
+            return say(said.partition(" ")[2], _mark(context, ends=ends))
+    if said := phrases.get(f"{body} {context.after}"):
+        return say(said.partition(" ")[0], "")
+    return None
+
+
+def _mark(context: Context, *, ends: bool) -> str:
+    """Return the mark behind an abbreviation. `ends`: a capital may begin a sentence there."""
+    if context.other_mark:
+        return context.other_mark
+    begins = context.after[:1].isupper() and not _ROMAN.fullmatch(context.after)
+    return "." if context.after == "" or (ends and begins) else ""
+
+
+def _ends(body: str, context: Context) -> bool:
+    """Return whether the dot of a short form rather ends a sentence: "meu ex.", "vitamina D."."""
+    if len(body) == 1 and body.isupper():
+        return not context.after[:1].isupper()
+    small = len(body) <= _SHORT and body.isalpha() and body.islower()
+    return small and not context.other_mark and not context.after[:1].islower() and not (
+        context.after[:1].isdigit() or _ROMAN.fullmatch(context.after)
+    )
+
+
+def initialism(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Spell what cannot be said as a word: DNI, but not ONU."""
+    capitals = body.removesuffix("s") if body[:-1].isupper() else body
+    if not (_CAPITALS.fullmatch(capitals) and capitals.isupper()):
+        return None
+    if capitals in n.words.listed("said_initialisms"):
+        return None
+    if capitals not in n.words.listed("spelled_initialisms") and _SAYABLE.fullmatch(capitals):
+        shouted = capitals.lower() in n.words.listed("short_words")
+        if shouted or len(capitals) > n.words.spelled_up_to:
+            return None
+    return Reading((spelled(capitals, n),))
+
+
+def spelled(capitals: str, n: Numbers) -> str:
+    letters = n.words.section("letters")
+    return "-".join(letters.get(letter, letter) for letter in capitals)
+
+
+def roman(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read the numerals of kings, centuries and chapters."""
+    match = _ROMAN.fullmatch(body)
+    if not match:
+        return None
+    value, previous = _value(match[1] + match[2]), context.previous
+    if match["suffix"]:
+        gender = "f" if match["suffix"] in ("re", "ère") else "m"
+        return say(n.ordinal(value, gender)) if n.words.num2words == "fr" else None
+    named = previous[:1].isupper() and previous[1:].islower()
+    cued = previous.lower() in n.words.listed("roman_cues")
+    if not named and not cued:
+        return _before_noun(body, value, context, n)
+    if value > n.words.roman_ordinals:
+        return say(n.cardinal(value))
+    names = n.words.listed("feminine_names")
+    feminine = (named and previous[-1] == "a") or previous.lower() in names
+    if cued:
+        feminine = n.words.gender(previous.lower()) == "f"
+    return say(n.ordinal(value, "f" if feminine else "m"))
+
+
+def _before_noun(body: str, value: int, context: Context, n: Numbers) -> Reading | None:
+    """Read the numeral of "II Guerra Mundial" and of "XXI secolo"; others need two letters."""
+    gender = "" if context.punctuation else n.words.gender(context.after.lower())
+    if gender and n.words.num2words != "fr" and (len(body) > 1 or context.after[:1].isupper()):
+        return say(n.ordinal(value, gender)) if len(body) > 1 else None
+    return say(n.cardinal(value)) if len(body) > 1 else None
+
+
+def _value(numeral: str) -> int:
+    values = [_ROMAN_VALUES[letter] for letter in numeral]
+    return sum(
+        -value if any(value < later for later in values[place + 1 : place + 2]) else value
+        for place, value in enumerate(values)
+    )
+
+
+def link(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read web and mail addresses, @name and #topic; of a web link only the host is said."""
+    words = n.words
+    if web := _WEB.fullmatch(body):
+        host = re.sub(r"^www\.", "", web[1], flags=re.IGNORECASE)
+        return say(f"{words.say('link')} {_address(host, n) or words.say('page')}")
+    if mail := _EMAIL.fullmatch(body):
+        return say(f"{_address(mail[1], n)} {words.say('at')} {_address(mail[2], n)}")
+    if domain := _DOMAIN.fullmatch(body):
+        return say(_address(domain[1], n))
+    if handle := _HANDLE.fullmatch(body):
+        lead = words.say("at" if handle[1] == "@" else "hashtag")
+        return say(f"{lead} {_address(handle[2], n)}")
+    return None
+
+
+def _address(text: str, n: Numbers) -> str:
+    said = []
+    for part in _ADDRESS_PART.findall(text):
+        if part.isdecimal():
+            said.append(n.say(part))
+        elif part.isalpha():
+            vowels = _VOWELS + _VOWELS.lower()
+            sayable = any(letter in vowels for letter in part)
+            said.append(part if sayable or len(part) > 3 else spelled(part.upper(), n))
+        else:
+            said.append(n.words.say({".": "dot", "+": "plus"}.get(part, part)))
+    return " ".join(said)
