@@ -14,6 +14,7 @@ _MEASURE = re.compile(rf"({_SIGN}{NUMBER})([^\d\s].{{0,4}})")
 _ORDINAL = re.compile(r"(\d{1,4})(\.?[^\W\d]{1,4}|°)")
 _FRACTION = re.compile(r"(\d{1,3})/(\d{1,3})")
 _MIXED = re.compile(rf"(\d*)([{''.join(UNICODE_FRACTIONS)}])")
+_ROAD = "km"
 _LAST_NUMBER = re.compile(rf"{NUMBER}$")
 
 
@@ -26,8 +27,8 @@ def money(body: str, context: Context, n: Numbers) -> Reading | None:
     written = match["before"] or match["behind"]
     if not written and context.previous in currencies and not _counted(context.before_previous):
         written = context.previous
-    elif not written and not context.punctuation and context.after in currencies:
-        written = context.after
+    elif not written and not context.punctuation:
+        written = context.after.partition("/")[0]
     if written not in currencies:
         return None
     one, many, cent, cents = n.words.forms("currencies", written)
@@ -84,26 +85,39 @@ def unit(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read the unit or the currency of the number before; a currency was said with its number."""
     units, currencies = n.words.section("units"), n.words.section("currencies")
     scaled = context.previous in n.words.section("scales")
-    if body in currencies and (scaled or _counted(context.previous)):
-        return Reading(())
+    head, slash, tail = body.partition("/")
+    if head in currencies and (scaled or _counted(context.previous)):
+        return say(_rate(tail, n))
     if body in currencies and _begins_figure(context.after):
         return Reading(())
     if body in currencies and not body.isalpha():
         return say(n.words.forms("currencies", body)[1])
     number = _LAST_NUMBER.search(context.previous)
-    if body not in units or not (number or body in "%‰°"):
+    if body == _ROAD and not number and _begins_figure(context.after):  # "al km 31"
+        return say(n.words.forms("units", body)[0])
+    if body in ("C", "F") and context.previous[-1:] in ("º", "°"):
+        return say(n.words.forms("units", f"°{body}")[1].partition(" ")[2])
+    rate = "" if body in units else _rate(tail, n)
+    written = head if rate else body
+    if written not in units or not (number or body in "%‰°"):
         return None
-    one, many = n.words.forms("units", body)
-    return say(one if number and is_singular(number[0], n) else many)
+    one, many = n.words.forms("units", written)
+    return say(f"{one if number and is_singular(number[0], n) else many} {rate}")
+
+
+def _rate(tail: str, n: Numbers) -> str:
+    """Return the words of the "/mes" behind an amount."""
+    if not tail.isalpha():
+        return ""
+    return f"{n.words.say('per')} {n.words.section('units').get(tail, tail).partition('|')[0]}"
 
 
 def measure(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 5km, 80%, 20°C, 5€/mes."""
     head, slash, tail = body.partition("/")
     if slash and tail.isalpha() and body not in n.words.section("units"):
-        per = n.words.section("units").get(tail, tail).split("|")[0]
         reading = money(head, context, n) or _measured(head, n)
-        return reading and say(" ".join((*reading.words, n.words.say("per"), per)))
+        return reading and say(" ".join((*reading.words, _rate(tail, n))))
     return _measured(body, n)
 
 
@@ -116,6 +130,8 @@ def _measured(body: str, n: Numbers) -> Reading | None:
 
 def ordinal(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 1.º, 2ª, 1er, 3e; a degree sign before a noun is an ordinal's, too."""
+    if body[-1] in "º°" and context.after in ("C", "F"):
+        return say(amount(body[:-1], *n.words.forms("units", "°"), n))
     match = _ORDINAL.fullmatch(body)
     gender = n.words.section("ordinals").get(match[2], "") if match else ""
     if not match or not gender or (match[2] == "°" and not n.words.gender(context.after)):
@@ -166,7 +182,8 @@ def number(body: str, context: Context, n: Numbers) -> Reading | None:
         gender = n.words.gender_of_unit(after) or n.words.gender(after)
     if not gender and context.previous.lower() in n.words.listed("feminine_before"):
         gender = "f"
-    said = n.say(body, gender)
+    minutes = context.previous == "h" and body[0] == "0"  # 1 h 05
+    said = n.say(body.lstrip("0") or body if minutes else body, gender)
     if gender == "f" and after[:1] in tuple("aeiouàèéìòù"):
         said = n.elided(said)
     scales = n.words.section("scales")
@@ -189,8 +206,8 @@ def shared_ending(first: tuple[str, ...], second: tuple[str, ...]) -> int:
 
 
 def _counted(text: str) -> bool:
-    return text[-1:].isdigit()
+    return text[-1:].isdecimal()
 
 
 def _begins_figure(text: str) -> bool:
-    return text.lstrip("-−+")[:1].isdigit()
+    return text.lstrip("-−+")[:1].isdecimal()

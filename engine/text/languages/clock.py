@@ -3,12 +3,13 @@
 import re
 
 from engine.text.languages.amounts import amount
-from engine.text.languages.numbers import Numbers
+from engine.text.languages.numbers import NUMBER, Numbers
 from engine.text.rules.context import Context, Reading, say
 
 _FULL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _SHORT = re.compile(r"(\d{1,2})/(\d{1,2})")
+_ISSUE = re.compile(rf"({NUMBER})/((?:19|20)\d\d)")
 _TIME = re.compile(r"(\d{1,2})([:h.])(\d\d)(?::(\d\d))?(?:h|min)?(a\.?m|p\.?m)?", re.IGNORECASE)
 _HALF = re.compile(r"(\d{1,2})(a\.?m|p\.?m)", re.IGNORECASE)
 _HOUR = re.compile(r"\d{1,2}(?!\d)")
@@ -25,6 +26,8 @@ def date(body: str, context: Context, n: Numbers) -> Reading | None:
         year = full[4] if len(full[4]) == 4 else f"20{full[4]}"
         day, month = int(full[1]), int(full[3])
         return _date(day, month, year, n) or _date(month, day, year, n)
+    if issue := _ISSUE.fullmatch(body):
+        return _issue(issue[1], issue[2], n)
     short = _SHORT.fullmatch(body)
     if not short:
         return None
@@ -42,6 +45,14 @@ def _date(day: int, month: int, year: str, n: Numbers) -> Reading | None:
     said_day = n.words.first if day == 1 and n.words.first else n.cardinal(day)
     said_year = n.cardinal(int(year)) if year else ""
     return say(form.format(day=said_day, month=n.words.months[month - 1], year=said_year))
+
+
+def _issue(number: str, year: str, n: Numbers) -> Reading:
+    """Read 05/2025, a month, and the number of a law in its year: 39/2015."""
+    if len(number) == 2 and 1 <= int(number) <= len(n.words.months):
+        form = n.words.date[n.words.date.index("{month}") :]
+        return say(form.format(month=n.words.months[int(number) - 1], year=n.cardinal(int(year))))
+    return say(f"{n.say(number)} {n.words.say('of')} {n.cardinal(int(year))}")
 
 
 def first(body: str, context: Context, n: Numbers) -> Reading | None:

@@ -3,6 +3,7 @@ letters and figures as they are. Matrices, bounds and accents have no words of t
 """
 
 import re
+import unicodedata
 
 from engine.text.formulas import commands, speech
 from engine.text.languages.numbers import NUMBER, Numbers
@@ -57,15 +58,23 @@ def _token(match: re.Match[str], n: Numbers) -> str:
     if command:
         if command in commands.SILENT or command in commands.PAUSES:
             return ""
-        said = n.words.section("latex").get(command)
-        greek = n.words.section("greek").values()
-        return said or next((name for name in greek if name == command.lower()), command)
-    if token[0].isdigit():
+        return n.words.section("latex").get(command) or _greek(command, n)
+    if token[0].isdecimal():
         return n.say(token)
     if token[0].isalpha():
         return n.words.section("greek").get(token.lower(), token)
-    if token == "-":
+    if token in "-−":
         return n.words.say("minus")
     if token == "%":
         return n.words.forms("units", "%")[1]
     return n.words.section("signs").get(token, "")
+
+
+def _greek(command: str, n: Numbers) -> str:
+    """Return the name of a Greek letter, or the command itself."""
+    name = command.removeprefix("var").upper().replace("LAMBDA", "LAMDA")
+    try:
+        letter = unicodedata.lookup(f"GREEK SMALL LETTER {name}")
+    except KeyError:
+        return command
+    return n.words.section("greek").get(letter, command)

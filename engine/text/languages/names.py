@@ -22,26 +22,42 @@ _SYLLABLE = rf"(?:[BCDFGPT][RL]|QU|CH|[B-DF-HJ-NP-TV-Z])?[{_VOWELS}]{{1,2}}"
 _SAYABLE = re.compile(rf"(?:{_SYLLABLE}[LMNRSX]?)*{_SYLLABLE}[LMNRSXZDBTPCF]?")
 _ROMAN = re.compile(r"(?=[IVX])(X{0,3})(IX|IV|V?I{0,3})(?P<suffix>er|re|ère|e|ème|è)?")
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
-_SHORT = 3  # letters, below which an abbreviation in small letters may be a word of its own
+_NUMBERED = re.compile(r"[nN]\.?[º°](\d+)")
+
+
+def is_short(body: str, n: Numbers) -> bool:
+    """Return whether a word may be a short form or a Roman numeral."""
+    forms = n.words.short_forms
+    known = body in forms or body.capitalize() in forms or body.lower() in ("am", "pm")
+    return known or bool(_ROMAN.fullmatch(body))
 
 
 def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read Sr., EE. UU., p. ej., n.º, etc."""
     words = n.words
+    if body in words.section("units") and context.after_number:
+        return None
     if phrase := _phrase(body, context, n):
         return phrase
+    if numbered := _NUMBERED.fullmatch(body):
+        return say(f"{words.say('number')} {n.say(numbered[1])}")
     for section in ("names", "titles", "abbreviations"):
-        said = words.section(section).get(body)
-        if said is None:
+        table = words.section(section)
+        said = table.get(body) or (len(body) > 1 and table.get(body.capitalize()))
+        if not said:
             continue
         dotted = context.punctuation.startswith(".")
         undotted = body in words.listed("dotless") or "." in body
         if section == "names" or (not dotted and undotted):
             return say(said)
-        if dotted and not (section == "titles" and _ends(body, context)):
+        lettered = len(body) == 1 and context.previous.lower() in words.listed("lettered")
+        if dotted and not lettered and not (section == "titles" and _ends(body, context, n)):
             return say(said, _mark(context, ends=section == "abbreviations"))
-    initial = len(body) == 1 and body.isupper() and context.punctuation == "."
-    if initial and (context.previous[:1].isupper() or not context.previous):
+    is_initial = len(body) == 1 and body.isupper() and context.punctuation == "."
+    if context.previous.lower() in words.listed("lettered"):
+        return None
+    king = _ROMAN.fullmatch(body) and len(context.previous) > 2
+    if is_initial and not king and (context.previous[:1].isupper() or not context.previous):
         return Reading((body,), "" if context.after[:1].isupper() else None)
     return None
 
@@ -66,16 +82,16 @@ def _mark(context: Context, *, ends: bool) -> str:
     if context.other_mark:
         return context.other_mark
     begins = context.after[:1].isupper() and not _ROMAN.fullmatch(context.after)
-    return "." if context.after == "" or (ends and begins) else ""
+    return "." if ends and (begins or context.after == "") else ""
 
 
-def _ends(body: str, context: Context) -> bool:
+def _ends(body: str, context: Context, n: Numbers) -> bool:
     """Return whether the dot of a short form rather ends a sentence: "meu ex.", "vitamina D."."""
     if len(body) == 1 and body.isupper():
-        return not context.after[:1].isupper()
-    small = len(body) <= _SHORT and body.isalpha() and body.islower()
-    return small and not context.other_mark and not context.after[:1].islower() and not (
-        context.after[:1].isdigit() or _ROMAN.fullmatch(context.after)
+        return context.after == ""
+    is_word = body in n.words.listed("also_words") or len(body) == 1
+    return is_word and not context.other_mark and not context.after[:1].islower() and not (
+        context.after[:1].isdecimal() or _ROMAN.fullmatch(context.after)
     )
 
 
@@ -84,11 +100,12 @@ def initialism(body: str, context: Context, n: Numbers) -> Reading | None:
     capitals = body.removesuffix("s") if body[:-1].isupper() else body
     if not (_CAPITALS.fullmatch(capitals) and capitals.isupper()):
         return None
-    if capitals in n.words.listed("said_initialisms"):
+    if capitals in n.words.listed("said_initialisms") or (
+        capitals.lower() in n.words.listed("short_words")
+    ):
         return None
     if capitals not in n.words.listed("spelled_initialisms") and _SAYABLE.fullmatch(capitals):
-        shouted = capitals.lower() in n.words.listed("short_words")
-        if shouted or len(capitals) > n.words.spelled_up_to:
+        if len(capitals) > n.words.spelled_up_to:
             return None
     return Reading((spelled(capitals, n),))
 
@@ -107,7 +124,8 @@ def roman(body: str, context: Context, n: Numbers) -> Reading | None:
     if match["suffix"]:
         gender = "f" if match["suffix"] in ("re", "ère") else "m"
         return say(n.ordinal(value, gender)) if n.words.num2words == "fr" else None
-    named = previous[:1].isupper() and previous[1:].islower()
+    direct = bool(context.past) and not context.past[0].mark
+    named = direct and previous[:1].isupper() and previous[1:].islower()
     cued = previous.lower() in n.words.listed("roman_cues")
     if not named and not cued:
         return _before_noun(body, value, context, n)
@@ -121,10 +139,14 @@ def roman(body: str, context: Context, n: Numbers) -> Reading | None:
 
 
 def _before_noun(body: str, value: int, context: Context, n: Numbers) -> Reading | None:
-    """Read the numeral of "II Guerra Mundial" and of "XXI secolo"; others need two letters."""
+    """Read the numeral of "II Guerra Mundial" and of "XXI secolo"; a single letter is one only
+    behind an article.
+    """
+    if len(body) == 1 and context.previous not in n.words.listed("small"):
+        return None
     gender = "" if context.punctuation else n.words.gender(context.after.lower())
-    if gender and n.words.num2words != "fr" and (len(body) > 1 or context.after[:1].isupper()):
-        return say(n.ordinal(value, gender)) if len(body) > 1 else None
+    if gender and n.words.num2words != "fr":
+        return say(n.ordinal(value, gender))
     return say(n.cardinal(value)) if len(body) > 1 else None
 
 

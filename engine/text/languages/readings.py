@@ -21,7 +21,7 @@ _RULES: tuple[_Rule, ...] = (
     amounts.fraction, amounts.number, amounts.version, names.roman, names.initialism,
 )  # fmt: skip
 
-_ELIDED = re.compile(r"([^\W\d_]{1,6}')(?=[-−]?\d|[A-Z])(.+)")
+_ELIDED = re.compile(r"([^\W\d_]{1,6}')(.+)")
 _LED = re.compile(r"([~≈<>≤≥±+])([-−]?[\d.$€£¥].*)")
 _RANGE = re.compile(r"((?!-)[^-–]*\d[^-–]*)[-–]([^-–]*\d[^-–]*)")
 _LAST_PART = re.compile(r"(?<=\w)[-–](?=\d)")
@@ -89,19 +89,27 @@ class TableReadings:
 
     def _word(self, body: str) -> Reading | None:
         """Read a word, as nearly every token is."""
-        is_word = body.isalpha() and body[1:].islower() and len(body) > 5
-        return Reading((body,)) if is_word and body.isascii() else None
+        is_word = body.isalpha() and body[1:].islower() and body[0].lower() not in self._greek
+        if not is_word or names.is_short(body, self._numbers):
+            return None
+        return Reading((body,))
 
     def _narrow(self, body: str, context: Context) -> Reading | None:
-        if elided := _ELIDED.fullmatch(body):
-            feminine = elided[1].lower() in ("l'", "all'", "dell'", "dall'") and elided[2] == "1"
-            said = self.read(elided[2], context)
-            words = ("una",) if feminine and said.words == ("uno",) else said.words
-            return replace(said, words=(elided[1] + words[0], *words[1:])) if words else None
+        if (elided := _ELIDED.fullmatch(body)) and (said := self._elided(elided[2], context)):
+            return replace(said, words=(elided[1] + said.words[0], *said.words[1:]))
         for rule in _RULES:
             if (answer := rule(body, context, self._numbers)) is not None:
                 return replace(answer, is_code=True) if rule is names.link else answer
         return None
+
+    def _elided(self, body: str, context: Context) -> Reading | None:
+        """Read what stands behind an apostrophe, if it is not a plain word."""
+        if body[0].islower():
+            return names.abbreviation(body, context, self._numbers)
+        said = self.read(body, context)
+        if body == "1" and said.words == ("uno",) and context.after != "per":  # all'una
+            return replace(said, words=("una",))
+        return said if said.words else None
 
     def _led(self, body: str, context: Context) -> Reading | None:
         """Read ~50, <5, +10 with the word of their sign."""
@@ -122,7 +130,7 @@ class TableReadings:
         if not high or not low:
             return None
         said = low.words
-        if not match[1][-1].isdigit():
+        if not match[1][-1].isdecimal():
             said = said[: len(said) - amounts.shared_ending(said, high.words)]
         to = self._numbers.words.say("to").split()
         return replace(high, words=(*said, *to, *high.words))
@@ -151,12 +159,14 @@ class TableReadings:
         """Read a sign that stands alone; a dash is a minus or a range between numbers."""
         words = self._numbers.words
         if body in ("-", "–", "−"):
-            if not (context.after_number and context.after[:1].isdigit()):
+            if not (context.after_number and context.after[:1].isdecimal()):
                 return Reading(())
             low, high = (re.sub(r"\D", "", text) for text in (context.previous, context.after))
             rises = int(low) < int(high) if low and high else False
             return say(words.say("to" if rises else "minus"))
-        if body in ("x", "*", "·") and context.after_number and context.after[:1].isdigit():
+        if body == "/" and context.after_number and context.after[:1].isdecimal():
+            return say(words.section("signs")["÷"])
+        if body in ("x", "*", "·") and context.after_number and context.after[:1].isdecimal():
             return say(words.section("signs")["×"])
         said = words.section("signs").get(body)
         return None if said is None else say(said)
@@ -174,15 +184,18 @@ class TableReadings:
 
     def _part(self, part: str, before: str, following: str, *, is_formula: bool) -> str:
         n, words = self._numbers, self._numbers.words
-        if part[0].isdigit():
+        if part[0].isdecimal():
             return n.say(part)
         if part[0] == "^":
             power = {"^2": "squared", "^3": "cubed"}.get(part)
-            return words.say(power) if power else f"{words.say('power')} {n.say(part[1:])}"
+            exponent = n.say(part[1:]) if len(part) > 1 else ""
+            return words.say(power) if power else f"{words.say('power')} {exponent}"
         if part[0].isalpha():
             return self._letters(part, alone=not (before or following))
-        if part in (".", "_") and before[-1:].isalnum() and following[:1].isalpha():
-            return words.say("dot") if part == "." else ""
+        if part == "." and len(before) > 1 and len(following) > 1 and following.isalpha():
+            return words.say("dot")
+        if part == "*" and before[-1:].isdecimal() and following[:1].isdecimal():
+            return words.section("signs")["×"]
         if part == "-":
             return words.say("minus") if is_formula else ""
         forms = words.section("units")
@@ -196,11 +209,8 @@ class TableReadings:
         """Return a word as it is, Greek letters by their names, short capitals beside figures
         spelled.
         """
-        if any(char.lower() in self._greek for char in part):
-            named = (f" {self._greek.get(char.lower(), char)} " for char in part)
-            return "".join(named) if len(part) == 1 else part
+        if part[:1].lower() in self._greek:
+            return " ".join(self._greek.get(char.lower(), char) for char in part)
         if not alone and part.isupper() and 1 < len(part) <= 3:
             return names.spelled(part, self._numbers)
-        if alone and part.isupper():
-            return part
         return part

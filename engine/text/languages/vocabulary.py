@@ -25,6 +25,11 @@ class Vocabulary:
         self._lists = {
             name: frozenset(value.split()) for name, value in file.items() if isinstance(value, str)
         }
+        short = ("names", "titles", "abbreviations", "phrases", "scales", "units", "currencies")
+        self.short_forms = frozenset(
+            part for name in short for key in self._sections[name] for part in key.split()
+        )
+        """Everything that may not be said as it is written."""
         self._feminine_end = re.compile(file["feminine_end"])
         self._absolute_before = re.compile(file["absolute_before"])
 

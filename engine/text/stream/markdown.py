@@ -347,7 +347,9 @@ class Markdown:
             before, pause = self._visible(piece.cut(0, found.start())), tags.pause(found[0])
             return before + ([pause] if pause else []) + self._visible(piece.cut(found.end()))
         elements: list[Element] = []
-        place = inline.Place(self._quoted, self._begins, self._previous)
+        place = inline.Place(
+            self._quoted, self._begins, self._previous, self._language == ENGLISH
+        )
         for part in equations.parts(piece, self._formulas, self._language):
             if isinstance(part, Equation):
                 elements.append(part)
