@@ -1,7 +1,6 @@
-"""Amounts: money, measures, ordinals, fractions, and plain numbers in the gender of what they count."""
+"""Amounts: money, measures, ordinals, fractions, and plain numbers."""
 
 import re
-from itertools import takewhile
 
 from engine.text.languages.numbers import NUMBER, Numbers, parts
 from engine.text.rules.context import Context, Currency, Reading, say
@@ -9,7 +8,9 @@ from engine.text.rules.numbers import UNICODE_FRACTIONS
 
 _SIGN = r"[-−+]?"
 _NUMBER = re.compile(rf"{_SIGN}{NUMBER}")
-_MONEY = re.compile(rf"({_SIGN})(?P<before>[^\d\s+−-]{{1,3}}?)?({NUMBER})(?P<behind>[^\d\s]{{1,3}})?")
+_MONEY = re.compile(
+    rf"({_SIGN})(?P<before>[^\d\s+−-]{{1,3}}?)?({NUMBER})(?P<behind>[^\d\s]{{1,3}})?"
+)
 _MEASURE = re.compile(rf"({_SIGN}{NUMBER})([^\d\s].{{0,4}})")
 _ORDINAL = re.compile(r"(\d{1,4})(\.?[^\W\d]{1,4}|°)")
 _FRACTION = re.compile(r"(\d{1,3})/(\d{1,3})")
@@ -58,7 +59,7 @@ def _price(figure: str, forms: tuple[str, ...], n: Numbers) -> str:
 
 
 def amount(figure: str, one: str, many: str, n: Numbers) -> str:
-    """Return a number with what it counts."""
+    """Return a number with its noun."""
     said = n.say(figure, n.words.gender(one.split()[0]))
     return n.words.linked(said, one if is_singular(figure, n) else many)
 
@@ -85,7 +86,7 @@ def unit(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read the unit or the currency of the number before; a currency was said with its number."""
     units, currencies = n.words.section("units"), n.words.section("currencies")
     scaled = context.previous in n.words.section("scales")
-    head, slash, tail = body.partition("/")
+    head, _, tail = body.partition("/")
     if head in currencies and (scaled or _counted(context.previous)):
         return say(_rate(tail, n))
     if body in currencies and _begins_figure(context.after):
@@ -174,7 +175,7 @@ def _part(top: int, bottom: int, n: Numbers) -> str:
 
 
 def number(body: str, context: Context, n: Numbers) -> Reading | None:
-    """Read a number in the gender of what it counts: "veintiuna casas", "duas horas"."""
+    """Read a number in the gender of its noun: "veintiuna casas", "duas horas"."""
     if not _NUMBER.fullmatch(body):
         return None
     gender, after = "", "" if context.punctuation else context.after
@@ -197,12 +198,6 @@ def version(body: str, context: Context, n: Numbers) -> Reading | None:
     if not re.fullmatch(r"\d+(?:\.\d+){2,}", body):
         return None
     return say(f" {n.words.say('point')} ".join(map(n.say, body.split("."))))
-
-
-def shared_ending(first: tuple[str, ...], second: tuple[str, ...]) -> int:
-    """Return the number of words at the end of both sides of a range."""
-    ends = zip(first[:0:-1], reversed(second), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
 
 
 def _counted(text: str) -> bool:

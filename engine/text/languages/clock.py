@@ -17,7 +17,7 @@ _EVENING = 8  # o'clock, from which "p. m." is the evening
 
 
 def date(body: str, context: Context, n: Numbers) -> Reading | None:
-    """Read 12/03/2026, 12.03.26, 2026-03-12, and 25/12 where it is no fraction."""
+    """Read 12/03/2026, 12.03.26, 2026-03-12, and 25/12 unless it is a fraction."""
     if iso := _ISO.fullmatch(body):
         return _date(int(iso[3]), int(iso[2]), iso[1], n)
     if full := _FULL.fullmatch(body):
@@ -76,7 +76,9 @@ def time(body: str, context: Context, n: Numbers) -> Reading | None:
     if match[4]:
         return say(" ".join(n.cardinal(int(part)) for part in (match[1], match[3], match[4])))
     said = _clock(int(match[1]), int(match[3]), n)
-    return _ended(f"{said} {_part_of_day(match[1], match[5], n)}", context) if match[5] else say(said)
+    return (
+        _ended(f"{said} {_part_of_day(match[1], match[5], n)}", context) if match[5] else say(said)
+    )
 
 
 def _clock(hour: int, minute: int, n: Numbers) -> str:

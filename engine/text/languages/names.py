@@ -68,10 +68,9 @@ def _phrase(body: str, context: Context, n: Numbers) -> Reading | None:
     dotted = context.punctuation.startswith(".")
     if not dotted or not any(body in phrase.split(" ") for phrase in phrases):
         return None
-    if said := phrases.get(f"{context.previous.removesuffix('.')} {body}"):
-        if context.previous.endswith("."):
-            ends = body[:1].isupper() or not body.isascii()
-            return say(said.partition(" ")[2], _mark(context, ends=ends))
+    before = context.previous.removesuffix(".")
+    if before != context.previous and (said := phrases.get(f"{before} {body}")):
+        return say(said.partition(" ")[2], _mark(context, ends=body[:1].isupper()))
     if said := phrases.get(f"{body} {context.after}"):
         return say(said.partition(" ")[0], "")
     return None
@@ -90,8 +89,11 @@ def _ends(body: str, context: Context, n: Numbers) -> bool:
     if len(body) == 1 and body.isupper():
         return context.after == ""
     is_word = body in n.words.listed("also_words") or len(body) == 1
-    return is_word and not context.other_mark and not context.after[:1].islower() and not (
-        context.after[:1].isdecimal() or _ROMAN.fullmatch(context.after)
+    return (
+        is_word
+        and not context.other_mark
+        and not context.after[:1].islower()
+        and not (context.after[:1].isdecimal() or _ROMAN.fullmatch(context.after))
     )
 
 
@@ -104,9 +106,9 @@ def initialism(body: str, context: Context, n: Numbers) -> Reading | None:
         capitals.lower() in n.words.listed("short_words")
     ):
         return None
-    if capitals not in n.words.listed("spelled_initialisms") and _SAYABLE.fullmatch(capitals):
-        if len(capitals) > n.words.spelled_up_to:
-            return None
+    is_word = len(capitals) > n.words.spelled_up_to and _SAYABLE.fullmatch(capitals)
+    if is_word and capitals not in n.words.listed("spelled_initialisms"):
+        return None
     return Reading((spelled(capitals, n),))
 
 

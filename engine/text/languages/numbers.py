@@ -1,4 +1,4 @@
-"""Numbers in words: num2words, its known faults mended, in the gender of what is counted.
+"""Numbers in words: num2words, its known faults mended, in the gender of their noun.
 
 Invariant: no result contains a digit.
 """

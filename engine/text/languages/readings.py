@@ -121,7 +121,7 @@ class TableReadings:
         return reading and replace(reading, words=(*lead, *reading.words))
 
     def _range(self, body: str, context: Context) -> Reading | None:
-        """Read 10-15, 9:00–18:00, 5-10 %, 3-1. A shared ending is said once."""
+        """Read 10-15, 9:00–18:00, 5-10 %, 3-1."""
         match = _RANGE.fullmatch(body)
         if not match:
             return None
@@ -129,11 +129,8 @@ class TableReadings:
         low = high and self._narrow(match[1], replace(context, punctuation=""))
         if not high or not low:
             return None
-        said = low.words
-        if not match[1][-1].isdecimal():
-            said = said[: len(said) - amounts.shared_ending(said, high.words)]
         to = self._numbers.words.say("to").split()
-        return replace(high, words=(*said, *to, *high.words))
+        return replace(high, words=(*low.words, *to, *high.words))
 
     def _dialled(self, body: str, context: Context) -> Reading | None:
         """Read telephone numbers in one token; without a plus, words before must announce them."""

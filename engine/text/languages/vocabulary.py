@@ -3,11 +3,12 @@
 import re
 from functools import cache
 
+from engine.languages import ENGLISH
 from engine.resources import table
 
 
 class Vocabulary:
-    """The tables of a language. A section maps what is written to what is said."""
+    """The tables of a language. A section maps written forms to spoken ones."""
 
     def __init__(self, code: str) -> None:
         file = table("text", "languages", f"{code}.toml")
@@ -67,11 +68,16 @@ class Vocabulary:
         return ""
 
     def linked(self, words: str, noun: str) -> str:
-        """Return a number and what it counts: "un million d'euros", but "mille euros"."""
+        """Return a number with its noun: "un million d'euros", but "mille euros"."""
         link = self._sections["scales"].get(words.rpartition(" ")[2], "")
         if link == "de" and self.num2words == "fr" and noun[:1] in tuple("aeiouéèh"):
             return f"{words} d'{noun}"
         return f"{words} {link} {noun}" if link else f"{words} {noun}"
+
+
+def code_block(language: str) -> tuple[str, ...]:
+    """Return the words that stand for a block of code."""
+    return ("code", "block.") if language == ENGLISH else vocabulary(language).code_block
 
 
 @cache

@@ -61,7 +61,9 @@ def _words(formula: str, language: str) -> tuple[str, ...]:
     from engine.text.formulas import speech
     from engine.text.languages import formulas
 
-    return tuple(speech.words(formula)) if language == ENGLISH else formulas.words(formula, language)
+    return (
+        tuple(speech.words(formula)) if language == ENGLISH else formulas.words(formula, language)
+    )
 
 
 def _around(

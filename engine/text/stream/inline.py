@@ -76,19 +76,17 @@ _FOREIGN = {
 _DRAWN_LINE = re.compile(r"(?<=[\w.,;!?)])[─━┄┅┈┉═⸺⸻]+(?=\w)")
 _WORD_BREAKS = "\u200b\ufffc\ufffd"  # a space without a width, and the placeholders of pictures
 _TO_TRANSLATE = re.compile("[" + "".join(_FOREIGN) + "]")
-_NUMBER_SIGN = re.compile("№")
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+", strict=True))
 _EXPONENT = re.compile("[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a token stands: quoted as code, at the head of a sentence, behind `previous`, in English."""
+    """Where a token stands: quoted as code, at the head of a sentence, behind `previous`."""
 
     code: bool = False
     begins: bool = False
     previous: str = ""
-    english: bool = True
 
 
 def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
@@ -125,8 +123,6 @@ def plain_pieces(piece: Piece, place: Place) -> list[Piece]:
     if piece.text not in ("*", "**"):
         piece = _without_emphasis(piece)
     piece = piece.replace(_DRAWN_LINE, "—")
-    if not place.english:
-        piece = piece.replace(_NUMBER_SIGN, "nº ")
     piece = piece.replace(_TO_TRANSLATE, lambda match: _FOREIGN[match[0]])
     return _sayable(piece).split()
 

@@ -26,12 +26,15 @@ LANGUAGES = [code for code in SPOKEN if code != ENGLISH]
 OTHERS = pytest.mark.parametrize("language", LANGUAGES)
 
 
-_ENGLISH = frozenset("""
-one two three four five six seven eight nine ten twenty thirty hundred thousand million and minus
-at dot slash dash percent dollars euros_ pounds feet inches degrees first second third fifth equals
-divided to by over squared cubed of the is january february march april may june july august
-september october november december versus number street saint doctor link page hashtag ending a an
-""".split()) - {"six"}  # French, too
+_ENGLISH = set(
+    re.findall(
+        r"\w+",
+        "one two three four five seven eight nine ten twenty thirty hundred thousand and minus at dot"
+        " slash dash percent dollars pounds feet inches degrees first second third fifth equals divided"
+        " to by over squared cubed of the is january february march april may june july august"
+        " september october november december versus number street saint doctor link page ending a an",
+    )
+)
 
 
 def cases(language: str) -> list[list[str]]:
