@@ -26,22 +26,22 @@ LANGUAGES = [code for code in SPOKEN if code != ENGLISH]
 OTHERS = pytest.mark.parametrize("language", LANGUAGES)
 
 
-_ENGLISH = set(
-    re.findall(
-        r"\w+",
-        "one two three four five seven eight nine ten twenty thirty hundred thousand and minus at dot"
-        " slash dash percent dollars pounds feet inches degrees first second third fifth equals divided"
-        " to by over squared cubed of the is january february march april may june july august"
-        " september october november december versus number street saint doctor link page ending a an",
-    )
-)
+_ENGLISH_WORDS = """
+one two three four five seven eight nine ten twenty thirty hundred thousand and minus at dot slash
+dash percent pounds feet inches degrees first second third fifth equals divided to by over
+squared cubed of the is january february march april may june july august september october november
+december versus number street ending an"""
+_ENGLISH = frozenset(_ENGLISH_WORDS.split())
 
 
 def cases(language: str) -> list[list[str]]:
     """Text, words, and why they are not said so yet."""
-    table = Path(__file__).with_name(f"{language}.tsv").read_text("utf-8")
-    lines = table.replace("␣", "\u00a0").replace("⍽", "\u202f").splitlines()
-    return [line.split("\t") for line in lines if not line.startswith("#")]
+    rows = []
+    for name in (f"{language}.tsv", f"{language}_second.tsv"):
+        table = Path(__file__).with_name(name).read_text("utf-8")
+        lines = table.replace("␣", "\u00a0").replace("⍽", "\u202f").splitlines()
+        rows += [line.split("\t") for line in lines if not line.startswith("#")]
+    return rows
 
 
 TEXTS = {language: [text for text, *_ in cases(language)] for language in LANGUAGES}
@@ -109,11 +109,11 @@ def test_at_most_one_word_is_held_back(language, monkeypatch):
 
 
 @OTHERS
-@pytest.mark.parametrize("text", test_speakable.TEXTS[::40])
-def test_no_english_word_comes_from_a_rule(language, text):
-    written = text.casefold()
-    words = {word.text.strip(".,;:?!").casefold() for word in read(language, text)}
-    assert not {word for word in words & _ENGLISH if word not in written}
+def test_no_english_word_comes_from_a_rule(language):
+    for text in test_speakable.TEXTS[::5]:
+        written = text.casefold()
+        words = {word.text.strip(".,;:?!").casefold() for word in read(language, text)}
+        assert not {word for word in words & _ENGLISH if word not in written}, text
 
 
 @pytest.mark.parametrize(
