@@ -16,7 +16,7 @@ _ORDINAL = re.compile(r"(\d{1,4})(\.?[^\W\d]{1,4}|°)")
 _FRACTION = re.compile(r"(\d{1,3})/(\d{1,3})")
 _MIXED = re.compile(rf"(\d*)([{''.join(UNICODE_FRACTIONS)}])")
 _ROAD = "km"
-_LAST_NUMBER = re.compile(rf"{NUMBER}$")
+_LAST_NUMBER = re.compile(rf"(?:{NUMBER}|[{''.join(UNICODE_FRACTIONS)}])$")
 
 
 def money(body: str, context: Context, n: Numbers) -> Reading | None:
@@ -75,48 +75,60 @@ def scale(body: str, context: Context, n: Numbers) -> Reading | None:
     scales = n.words.section("scales")
     if body not in scales or not _counted(context.previous):
         return None
-    if context.currency:
-        return say(n.words.linked(body, context.currency.many))
-    if not context.punctuation and context.after in n.words.section("currencies"):
-        return say(n.words.linked(body, n.words.forms("currencies", context.after)[1]))
-    return None
+    name = context.currency.many if context.currency else ""
+    if not name and not context.punctuation and context.after in n.words.section("currencies"):
+        name = n.words.forms("currencies", context.after)[1]
+    return say(n.words.linked((n.words.unit(body) or [body])[-1], name)) if name else None
+
+
+def currency(body: str, context: Context, n: Numbers) -> Reading | None:
+    """Read the sign or the code of a currency, which is said with its number."""
+    head, _, tail = body.partition("/")
+    if head not in n.words.section("currencies"):
+        return None
+    if _counted(context.previous) or context.previous in n.words.section("scales"):
+        return say(_rate(tail, n))
+    if _begins_figure(context.after):
+        return Reading(())
+    return None if body.isalpha() else say(n.words.forms("currencies", head)[1])
 
 
 def unit(body: str, context: Context, n: Numbers) -> Reading | None:
-    """Read the unit or the currency of the number before; a currency was said with its number."""
-    units, currencies = n.words.section("units"), n.words.section("currencies")
-    scaled = context.previous in n.words.section("scales")
-    head, _, tail = body.partition("/")
-    if head in currencies and (scaled or _counted(context.previous)):
-        return say(_rate(tail, n))
-    if body in currencies and _begins_figure(context.after):
-        return Reading(())
-    if body in currencies and not body.isalpha():
-        return say(n.words.forms("currencies", body)[1])
+    """Read the unit of the number before."""
     number = _LAST_NUMBER.search(context.previous)
     if body == _ROAD and not number and _begins_figure(context.after):  # "al km 31"
-        return say(n.words.forms("units", body)[0])
+        return say(n.words.unit(body)[0])
     if body in ("C", "F") and context.previous[-1:] in ("º", "°"):
-        return say(n.words.forms("units", f"°{body}")[1].partition(" ")[2])
-    rate = "" if body in units else _rate(tail, n)
-    written = head if rate else body
-    if written not in units or not (number or body in "%‰°"):
+        return say(n.words.unit(f"°{body}")[1].partition(" ")[2])
+    head, _, tail = body.partition("/")
+    rate = "" if n.words.unit(body) else _rate(tail, n)
+    forms = n.words.unit(head if rate else body)
+    if not forms or not (number or body in "%‰°"):
         return None
-    one, many = n.words.forms("units", written)
-    return say(f"{one if number and is_singular(number[0], n) else many} {rate}")
+    mark = "" if context.punctuation == "." and context.after[:1].islower() else None  # 80 m. y
+    return say(f"{_unit_behind(number, context.previous, forms, n)} {rate}", mark)
+
+
+def _unit_behind(number: re.Match[str] | None, previous: str, forms: list[str], n: Numbers) -> str:
+    """Return a unit in the number before it; behind a fraction "de litro", but "medio litro"."""
+    if previous in ("1/2", "½") or (number and "/" not in previous and is_singular(number[0], n)):
+        return forms[0]
+    is_fraction = "/" in previous or previous in UNICODE_FRACTIONS
+    return f"{n.words.link()} {forms[0]}" if is_fraction else forms[1]
 
 
 def _rate(tail: str, n: Numbers) -> str:
-    """Return the words of the "/mes" behind an amount."""
-    if not tail.isalpha():
-        return ""
-    return f"{n.words.say('per')} {n.words.section('units').get(tail, tail).partition('|')[0]}"
+    """Return the words of the "/mes" behind an amount, and of the "/24" of "24 h/24"."""
+    if tail.isdecimal():
+        return f"{n.words.say('over')} {n.say(tail)}"
+    unit_of = n.words.unit(tail)
+    return f"{n.words.say('per')} {unit_of[0] if unit_of else tail}" if tail.isalpha() else ""
 
 
 def measure(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 5km, 80%, 20°C, 5€/mes."""
     head, slash, tail = body.partition("/")
-    if slash and tail.isalpha() and body not in n.words.section("units"):
+    if slash and tail.isalpha() and not n.words.unit(body):
         reading = money(head, context, n) or _measured(head, n)
         return reading and say(" ".join((*reading.words, _rate(tail, n))))
     return _measured(body, n)
@@ -124,15 +136,14 @@ def measure(body: str, context: Context, n: Numbers) -> Reading | None:
 
 def _measured(body: str, n: Numbers) -> Reading | None:
     match = _MEASURE.fullmatch(body)
-    if not match or match[2] not in n.words.section("units"):
-        return None
-    return say(amount(match[1], *n.words.forms("units", match[2]), n))
+    forms = n.words.unit(match[2]) if match else []
+    return say(amount(match[1], *forms, n)) if match and forms else None
 
 
 def ordinal(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 1.º, 2ª, 1er, 3e; a degree sign before a noun is an ordinal's, too."""
     if body[-1] in "º°" and context.after in ("C", "F"):
-        return say(amount(body[:-1], *n.words.forms("units", "°"), n))
+        return say(amount(body[:-1], *n.words.unit("°"), n))
     match = _ORDINAL.fullmatch(body)
     gender = n.words.section("ordinals").get(match[2], "") if match else ""
     if not match or not gender or (match[2] == "°" and not n.words.gender(context.after)):
@@ -185,10 +196,11 @@ def number(body: str, context: Context, n: Numbers) -> Reading | None:
         gender = "f"
     minutes = context.previous == "h" and body[0] == "0"  # 1 h 05
     said = n.say(body.lstrip("0") or body if minutes else body, gender)
-    if gender == "f" and after[:1] in tuple("aeiouàèéìòù"):
+    noun = (n.words.unit(after) or [after])[0]
+    if gender == "f" and noun[:1] in tuple("aeiouàèéìòù"):
         said = n.elided(said)
     scales = n.words.section("scales")
-    if after in n.words.section("units") and scales.get(said.rpartition(" ")[2]):
+    if n.words.unit(after) and scales.get(said.rpartition(" ")[2]):
         said = n.words.linked(said, "").strip()
     return say(said)
 

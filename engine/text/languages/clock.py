@@ -10,7 +10,9 @@ _FULL = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d\d)")
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _SHORT = re.compile(r"(\d{1,2})/(\d{1,2})")
 _ISSUE = re.compile(rf"({NUMBER})/((?:19|20)\d\d)")
-_TIME = re.compile(r"(\d{1,2})([:h.])(\d\d)(?::(\d\d))?(?:h|min)?(a\.?m|p\.?m)?", re.IGNORECASE)
+_TIME = re.compile(
+    r"(\d{1,2})([:h.])(\d\d)(?::(\d\d))?(?:h(?:rs?|s)?|min)?(a\.?m|p\.?m)?", re.IGNORECASE
+)
 _HALF = re.compile(r"(\d{1,2})(a\.?m|p\.?m)", re.IGNORECASE)
 _HOUR = re.compile(r"\d{1,2}(?!\d)")
 _EVENING = 8  # o'clock, from which "p. m." is the evening

@@ -28,14 +28,14 @@ _NUMBERED = re.compile(r"[nN]\.?[º°](\d+)")
 def is_short(body: str, n: Numbers) -> bool:
     """Return whether a word may be a short form or a Roman numeral."""
     forms = n.words.short_forms
-    known = body in forms or body.capitalize() in forms or body.lower() in ("am", "pm")
-    return known or bool(_ROMAN.fullmatch(body))
+    known = {body, body.capitalize(), body.lower()} & (forms | {"am", "pm"})
+    return bool(known) or bool(_ROMAN.fullmatch(body))
 
 
 def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read Sr., EE. UU., p. ej., n.º, etc."""
     words = n.words
-    if body in words.section("units") and context.after_number:
+    if words.unit(body) and context.after_number:
         return None
     if phrase := _phrase(body, context, n):
         return phrase

@@ -17,8 +17,8 @@ from engine.text.rules.punctuation import Peeled
 _Rule = Callable[[str, Context, Numbers], Reading | None]
 _RULES: tuple[_Rule, ...] = (
     names.abbreviation, names.link, clock.first, clock.date, clock.time, clock.half_of_day,
-    amounts.money, amounts.scale, amounts.unit, amounts.ordinal, amounts.measure, clock.ratio,
-    amounts.fraction, amounts.number, amounts.version, names.roman, names.initialism,
+    amounts.money, amounts.scale, amounts.currency, amounts.unit, amounts.ordinal, amounts.measure,
+    clock.ratio, amounts.fraction, amounts.number, amounts.version, names.roman, names.initialism,
 )  # fmt: skip
 
 _ELIDED = re.compile(r"([^\W\d_]{1,6}')(.+)")
@@ -28,6 +28,7 @@ _LAST_PART = re.compile(r"(?<=\w)[-–](?=\d)")
 _PARTS = re.compile(rf"{NUMBER}|[^\W\d_](?:[^\W\d_]|['-](?=[^\W\d_]))*|\^-?\d+|\S")
 _FORMULA = re.compile(r"[+=×÷^√<>≤≥≠≈±]")
 _DIALLED = re.compile(r"\+\d[\d().-]{6,20}|[\d().-]{7,20}", re.ASCII)
+_POSTCODE = re.compile(r"\d{5}-\d{3}")  # of Brazil
 _HIDDEN = re.compile(r"•(\d+)")
 _GROUPED = re.compile(rf"[^\w\s]{{0,2}}{groups.THOUSANDS}[^\d\s]*")
 
@@ -55,6 +56,7 @@ class TableReadings:
 
     def code(self, run: Sequence[str], context: Context, *, entire: bool) -> int:
         """Return the number of tokens that are said figure by figure, see groups.code."""
+        run = [re.sub(r"^\((\+\d+)\)$", r"\1", run[0]), *run[1:]]  # (+34) 91 123 45 67
         return groups.code(run, cued=self._is_cued(context), entire=entire)
 
     def thousands(self, run: Sequence[str], context: Context) -> int:
@@ -139,7 +141,7 @@ class TableReadings:
         if not hidden and _DIALLED.fullmatch(body):
             if body[0] == "+":
                 text = groups.international(body) or body
-            elif self._is_cued(context):
+            elif self._is_cued(context) or _POSTCODE.fullmatch(body):
                 text = body if not body.isdecimal() else " ".join(self._parted(body))
         return Reading(tuple(self.code_words(text)), is_code=True) if text else None
 
@@ -187,6 +189,8 @@ class TableReadings:
             power = {"^2": "squared", "^3": "cubed"}.get(part)
             exponent = n.say(part[1:]) if len(part) > 1 else ""
             return words.say(power) if power else f"{words.say('power')} {exponent}"
+        if part == "x" and before[-1:].isdecimal() and following[:1].isdecimal():
+            part = "*"
         if part[0].isalpha():
             return self._letters(part, alone=not (before or following))
         if part == "." and len(before) > 1 and len(following) > 1 and following.isalpha():
@@ -195,9 +199,8 @@ class TableReadings:
             return words.section("signs")["×"]
         if part == "-":
             return words.say("minus") if is_formula else ""
-        forms = words.section("units")
         if part in "%‰°":
-            return forms[part].rpartition("|")[2]
+            return words.unit(part)[1]
         if part in words.section("currencies"):
             return words.forms("currencies", part)[1]
         return words.section("signs").get(part, "")

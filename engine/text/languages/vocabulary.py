@@ -45,8 +45,18 @@ class Vocabulary:
         return self._sections["say"][name]
 
     def forms(self, section: str, written: str) -> list[str]:
-        """Return the singular and the plural of a unit, or of a currency and its hundredth."""
+        """Return the singular and the plural, of a currency also those of its hundredth."""
         return self._sections[section][written].split("|")
+
+    def unit(self, written: str) -> list[str]:
+        """Return the singular and the plural of a unit; none if it is not one. "Kg" is "kg"."""
+        units = self._sections["units"]
+        text = units.get(written) or (units.get(written.lower()) if len(written) > 1 else None)
+        return text.split("|") if text else []
+
+    def link(self) -> str:
+        """Return the preposition behind a million, before what it counts."""
+        return next(link for link in self._sections["scales"].values() if link)
 
     def gender(self, noun: str) -> str:
         """Return the gender of the noun behind a number, "m" or "f"; "" where the number keeps its
@@ -62,10 +72,8 @@ class Vocabulary:
 
     def gender_of_unit(self, written: str) -> str:
         """Return the gender of a unit or a currency, "" if it is neither."""
-        for name in ("units", "currencies"):
-            if written in self._sections[name]:
-                return self.gender(self.forms(name, written)[0].split()[0])
-        return ""
+        forms = self.unit(written) or self._sections["currencies"].get(written, "").split("|")
+        return self.gender(forms[0].split()[0]) if forms[0] else ""
 
     def linked(self, words: str, noun: str) -> str:
         """Return a number with its noun: "un million d'euros", but "mille euros"."""
