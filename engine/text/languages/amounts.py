@@ -13,6 +13,7 @@ _MONEY = re.compile(
 )
 _MEASURE = re.compile(rf"({_SIGN}{NUMBER})([^\d\s].{{0,4}})")
 _ORDINAL = re.compile(r"(\d{1,4})(\.?[^\W\d]{1,4}|°)")
+_DEGREES = re.compile(rf"{_SIGN}{NUMBER}[º°]")
 _FRACTION = re.compile(r"(\d{1,3})/(\d{1,3})")
 _MIXED = re.compile(rf"(\d*)([{''.join(UNICODE_FRACTIONS)}])")
 _ROAD = "km"
@@ -142,18 +143,15 @@ def _measured(body: str, n: Numbers) -> Reading | None:
 
 def ordinal(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 1.º, 2ª, 1er, 3e; a degree sign before a noun is an ordinal's, too."""
-    if body[-1] in "º°" and context.after in ("C", "F"):
+    if _DEGREES.fullmatch(body) and context.after in ("C", "F"):
         return say(amount(body[:-1], *n.words.unit("°"), n))
     match = _ORDINAL.fullmatch(body)
     gender = n.words.section("ordinals").get(match[2], "") if match else ""
     if not match or not gender or (match[2] == "°" and not n.words.gender(context.after)):
         return None
-    if match[2] in ("nd", "nde"):
-        return say("second" if match[2] == "nd" else "seconde") if match[1] == "2" else None
     if match[2] == "°":
         gender = n.words.gender(context.after)
-    mark = context.mark_behind_dot(any_name=True) if body[-1] == "." else None
-    return Reading(tuple(n.ordinal(int(match[1]), gender).split()), mark)
+    return say(n.ordinal(int(match[1]), gender))
 
 
 def fraction(body: str, context: Context, n: Numbers) -> Reading | None:

@@ -26,6 +26,7 @@ _LED = re.compile(r"([~≈<>≤≥±+])([-−]?[\d.$€£¥].*)")
 _RANGE = re.compile(r"((?!-)[^-–]*\d[^-–]*)[-–]([^-–]*\d[^-–]*)")
 _LAST_PART = re.compile(r"(?<=\w)[-–](?=\d)")
 _PARTS = re.compile(rf"{NUMBER}|[^\W\d_](?:[^\W\d_]|['-](?=[^\W\d_]))*|\^-?\d+|\S")
+_CAPITALS = re.compile("[A-Z]{2,3}")  # beside figures they are spelled: MP3
 _FORMULA = re.compile(r"[+=×÷^√<>≤≥≠≈±]")
 _DIALLED = re.compile(r"\+\d[\d().-]{6,20}|[\d().-]{7,20}", re.ASCII)
 _POSTCODE = re.compile(r"\d{5}-\d{3}")  # of Brazil
@@ -191,8 +192,11 @@ class TableReadings:
             return words.say(power) if power else f"{words.say('power')} {exponent}"
         if part == "x" and before[-1:].isdecimal() and following[:1].isdecimal():
             part = "*"
+        if part[0].lower() in self._greek:
+            return " ".join(self._greek.get(char.lower(), char) for char in part)
         if part[0].isalpha():
-            return self._letters(part, alone=not (before or following))
+            beside = bool(before or following)
+            return names.spelled(part, n) if beside and _CAPITALS.fullmatch(part) else part
         if part == "." and len(before) > 1 and len(following) > 1 and following.isalpha():
             return words.say("dot")
         if part == "*" and before[-1:].isdecimal() and following[:1].isdecimal():
@@ -204,13 +208,3 @@ class TableReadings:
         if part in words.section("currencies"):
             return words.forms("currencies", part)[1]
         return words.section("signs").get(part, "")
-
-    def _letters(self, part: str, *, alone: bool) -> str:
-        """Return a word as it is, Greek letters by their names, short capitals beside figures
-        spelled.
-        """
-        if part[:1].lower() in self._greek:
-            return " ".join(self._greek.get(char.lower(), char) for char in part)
-        if not alone and part.isupper() and 1 < len(part) <= 3:
-            return names.spelled(part, self._numbers)
-        return part
