@@ -1,6 +1,7 @@
 """Amounts: money, measures, ordinals, fractions, and plain numbers."""
 
 import re
+from collections.abc import Sequence
 
 from engine.text.languages.numbers import NUMBER, Numbers, parts
 from engine.text.rules.context import Context, Currency, Reading, say
@@ -39,19 +40,18 @@ def money(body: str, context: Context, n: Numbers) -> Reading | None:
     if not context.punctuation and context.after in n.words.section("scales"):
         said = n.say(figure, n.words.gender(context.after))
         return Reading(tuple((sign + said).split()), currency=Currency(one, many, cent, cents))
-    return say(sign + _price(figure, (one, many, cent, cents), n))
+    return say(sign + _price(figure, (one, many), (cent, cents), n))
 
 
-def _price(figure: str, forms: tuple[str, ...], n: Numbers) -> str:
-    one, many, cent, cents = forms
+def _price(figure: str, forms: Sequence[str], hundredth: Sequence[str], n: Numbers) -> str:
     whole, _, decimals = parts(figure)
-    if not cents or len(decimals) != 2:
-        return amount(figure, one, many, n)
+    if not hundredth[0] or len(decimals) != 2:
+        return amount(figure, forms, n)
     hundredths = int(decimals)
-    small = amount(str(hundredths), cent, cents, n)
+    small = amount(str(hundredths), hundredth, n)
     if int(whole) == 0 and hundredths:
         return small
-    large = amount(whole, one, many, n)
+    large = amount(whole, forms, n)
     if not hundredths:
         return large
     if not n.words.say("cents"):  # cinq euros cinquante
@@ -59,10 +59,10 @@ def _price(figure: str, forms: tuple[str, ...], n: Numbers) -> str:
     return f"{large} {n.words.say('cents')} {small}"
 
 
-def amount(figure: str, one: str, many: str, n: Numbers) -> str:
-    """Return a number with its noun."""
-    said = n.say(figure, n.words.gender(one.split()[0]))
-    return n.words.linked(said, one if is_singular(figure, n) else many)
+def amount(figure: str, forms: Sequence[str], n: Numbers) -> str:
+    """Return a number with the singular or the plural of its noun."""
+    said = n.say(figure, n.words.gender(forms[0].split()[0]))
+    return n.words.linked(said, forms[0 if is_singular(figure, n) else 1])
 
 
 def is_singular(figure: str, n: Numbers) -> bool:
@@ -138,13 +138,13 @@ def measure(body: str, context: Context, n: Numbers) -> Reading | None:
 def _measured(body: str, n: Numbers) -> Reading | None:
     match = _MEASURE.fullmatch(body)
     forms = n.words.unit(match[2]) if match else []
-    return say(amount(match[1], *forms, n)) if match and forms else None
+    return say(amount(match[1], forms, n)) if match and forms else None
 
 
 def ordinal(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 1.º, 2ª, 1er, 3e; a degree sign before a noun is an ordinal's, too."""
     if _DEGREES.fullmatch(body) and context.after in ("C", "F"):
-        return say(amount(body[:-1], *n.words.unit("°"), n))
+        return say(amount(body[:-1], n.words.unit("°"), n))
     match = _ORDINAL.fullmatch(body)
     gender = n.words.section("ordinals").get(match[2], "") if match else ""
     if not match or not gender or (match[2] == "°" and not n.words.gender(context.after)):

@@ -92,8 +92,7 @@ def _clock(hour: int, minute: int, n: Numbers) -> str:
 
 def _hour(hour: int, n: Numbers) -> tuple[str, str]:
     """Return an hour in words, and the word for hours in its number."""
-    one, many = n.words.forms("clock", "hour")
-    said, _, hours = amount(str(hour), one, many, n).rpartition(" ")
+    said, _, hours = amount(str(hour), n.words.forms("clock", "hour"), n).rpartition(" ")
     return said, hours
 
 

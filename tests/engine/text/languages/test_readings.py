@@ -137,7 +137,7 @@ def test_markdown_formulas_and_tags_are_common(language, text, spoken):
 
 def test_english_words_have_no_pace_of_their_own_in_other_languages():
     def paces(text: str) -> dict[str, float]:
-        paced = PacedText(pacing=True, language="es")
+        paced = PacedText(pacing=True, usual="es")
         words = [*paced.push(text).words, *paced.end().words]
         return {word.text: word.pace for word in words}
 
