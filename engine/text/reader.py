@@ -101,8 +101,8 @@ class Reader:
         return words
 
     def first_word(self) -> list[Word]:
-        """Release the first word of a reply at the space after it, whatever follows; but in French
-        its mark may stand behind that space.
+        """Release the first word of a reply at the space after it, whatever follows. In another
+        language its mark may stand behind that space: "Bonjour !".
         """
         return [] if self._started or not self._english else self._release("")
 
