@@ -4,6 +4,7 @@ import re
 
 from engine.text.languages.numbers import Numbers
 from engine.text.rules.context import Context, Reading, say
+from engine.text.rules.roman import value_of
 
 _WEB = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?|(?=www\.))([^\s/:?#]+)(?::\d+)?(?:[/?#].*)?", re.I
@@ -21,7 +22,7 @@ _VOWELS = "AEIOUÁÉÍÓÚÀÈÌÒÙÂÊÎÔÛÃÕY"
 _SYLLABLE = rf"(?:[BCDFGPT][RL]|QU|CH|[B-DF-HJ-NP-TV-Z])?[{_VOWELS}]{{1,2}}"
 _SAYABLE = re.compile(rf"(?:{_SYLLABLE}[LMNRSX]?)*{_SYLLABLE}[LMNRSXZDBTPCF]?")
 _ROMAN = re.compile(r"(?=[IVX])(X{0,3})(IX|IV|V?I{0,3})(?P<suffix>er|re|ère|e|ème|è)?")
-_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
+_ARTICLE = re.compile(r"[ei]l|l[aeo]|\w+l(?:la)?|[dn]?[ao]|ao|à")
 _NUMBERED = re.compile(r"[nN]\.?[º°](\d+)")
 
 
@@ -122,12 +123,12 @@ def roman(body: str, context: Context, n: Numbers) -> Reading | None:
     match = _ROMAN.fullmatch(body)
     if not match:
         return None
-    value, previous = _value(match[1] + match[2]), context.previous
+    value, previous = value_of(match[1] + match[2]), context.previous
     if match["suffix"]:
         gender = "f" if match["suffix"] in ("re", "ère") else "m"
         return say(n.ordinal(value, gender)) if n.words.num2words == "fr" else None
-    direct = bool(context.past) and not context.past[0].mark
-    named = direct and previous[:1].isupper() and previous[1:].islower()
+    is_name = previous.istitle() and previous.lower() not in n.words.listed("small")
+    named = is_name and not context.past[0].mark
     cued = previous.lower() in n.words.listed("roman_cues")
     if not named and not cued:
         return _before_noun(body, value, context, n)
@@ -144,20 +145,12 @@ def _before_noun(body: str, value: int, context: Context, n: Numbers) -> Reading
     """Read the numeral of "II Guerra Mundial" and of "XXI secolo"; a single letter is one only
     behind an article.
     """
-    if len(body) == 1 and context.previous not in n.words.listed("small"):
+    if len(body) == 1 and not _ARTICLE.fullmatch(context.previous.lower()):
         return None
     gender = "" if context.punctuation else n.words.gender(context.after.lower())
     if gender and n.words.num2words != "fr":
-        return say(n.ordinal(value, gender))
+        return say(n.ordinal(value, "f" if gender == "f" else "short"))
     return say(n.cardinal(value)) if len(body) > 1 else None
-
-
-def _value(numeral: str) -> int:
-    values = [_ROMAN_VALUES[letter] for letter in numeral]
-    return sum(
-        -value if any(value < later for later in values[place + 1 : place + 2]) else value
-        for place, value in enumerate(values)
-    )
 
 
 def link(body: str, context: Context, n: Numbers) -> Reading | None:

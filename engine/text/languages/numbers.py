@@ -46,13 +46,12 @@ class Numbers:
         return _replaced(said, self.words.section("elided"))
 
     def ordinal(self, value: int, gender: str = "m") -> str:
-        """Return an ordinal in words. `gender` "short": before a masculine noun in Spanish."""
+        """Return an ordinal in words. `gender` "short": masculine, before its noun."""
         section = self.words.section
         said = _in_words(self.words.num2words, value, "ordinal")
         said = _replaced(said, section("ordinal_faults"))
-        if gender == "f":
-            return _replaced(said, section("ordinal_feminine"))
-        return said.removesuffix("o") if gender == "short" else said
+        forms = {"f": "ordinal_feminine", "short": "ordinal_short"}.get(gender)
+        return _replaced(said, section(forms)) if forms else said
 
     def digits(self, text: str) -> str:
         """Return the digits in words, one by one, without other characters."""
