@@ -44,7 +44,8 @@ def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
         return say(f"{words.say('number')} {n.say(numbered[1])}")
     for section in ("names", "titles", "abbreviations"):
         table = words.section(section)
-        said = table.get(body) or (len(body) > 1 and table.get(body.capitalize()))
+        known = len(body) == 1 or body in words.short_forms
+        said = table.get(body if known else body.capitalize())
         if not said:
             continue
         dotted = context.punctuation.startswith(".")
@@ -52,7 +53,8 @@ def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
         if section == "names" or (not dotted and undotted):
             return say(said)
         lettered = len(body) == 1 and context.previous.lower() in words.listed("lettered")
-        if dotted and not lettered and not (section == "titles" and _ends(body, context, n)):
+        may_end = section == "titles" or body in words.listed("also_words")
+        if dotted and not lettered and not (may_end and _ends(body, context, n)):
             return say(said, _mark(context, ends=section == "abbreviations"))
     is_initial = len(body) == 1 and body.isupper() and context.punctuation == "."
     if context.previous.lower() in words.listed("lettered"):
