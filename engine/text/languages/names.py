@@ -60,7 +60,7 @@ def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
     if context.previous.lower() in words.listed("lettered"):
         return None
     king = _ROMAN.fullmatch(body) and len(context.previous) > 2
-    if is_initial and not king and (context.previous[:1].isupper() or not context.previous):
+    if is_initial and not king:
         return Reading((body,), "" if context.after[:1].isupper() else None)
     return None
 

@@ -29,7 +29,7 @@ _PARTS = re.compile(rf"{NUMBER}|[^\W\d_](?:[^\W\d_]|['-](?=[^\W\d_]))*|\^-?\d+|\
 _CAPITALS = re.compile("[A-Z]{2,3}")  # beside figures they are spelled: MP3
 _FORMULA = re.compile(r"[+=×÷^√<>≤≥≠≈±]")
 _DIALLED = re.compile(r"\+\d[\d().-]{6,20}|[\d().-]{7,20}", re.ASCII)
-_POSTCODE = re.compile(r"\d{5}-\d{3}")  # of Brazil
+_GROUPS = re.compile(r"\d{5}-\d{3}|0\d(?:[.-]\d\d){4}")  # a postcode of Brazil, French numbers
 _HIDDEN = re.compile(r"•(\d+)")
 _GROUPED = re.compile(rf"[^\w\s]{{0,2}}{groups.THOUSANDS}[^\d\s]*")
 
@@ -109,9 +109,10 @@ class TableReadings:
         """Read what stands behind an apostrophe, if it is not a plain word."""
         if body[0].islower():
             return names.abbreviation(body, context, self._numbers)
+        words = self._numbers.words
+        if body == "1" and words.num2words == "it":  # all'una, but l'uno per cento
+            return say("uno" if context.after in ("per", *words.months) else "una")
         said = self.read(body, context)
-        if body == "1" and said.words == ("uno",) and context.after != "per":  # all'una
-            return replace(said, words=("una",))
         return said if said.words else None
 
     def _led(self, body: str, context: Context) -> Reading | None:
@@ -129,7 +130,8 @@ class TableReadings:
         if not match:
             return None
         high = self._narrow(match[2], context)
-        low = high and self._narrow(match[1], replace(context, punctuation=""))
+        behind = replace(context, punctuation="")  # 350-400 €: the currency is said once
+        low = amounts.number(match[1], behind, self._numbers) or self._narrow(match[1], behind)
         if not high or not low:
             return None
         to = self._numbers.words.say("to").split()
@@ -142,7 +144,7 @@ class TableReadings:
         if not hidden and _DIALLED.fullmatch(body):
             if body[0] == "+":
                 text = groups.international(body) or body
-            elif self._is_cued(context) or _POSTCODE.fullmatch(body):
+            elif self._is_cued(context) or _GROUPS.fullmatch(body):
                 text = body if not body.isdecimal() else " ".join(self._parted(body))
         return Reading(tuple(self.code_words(text)), is_code=True) if text else None
 

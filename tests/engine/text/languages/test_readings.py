@@ -41,7 +41,9 @@ def cases(language: str) -> list[list[str]]:
         table = Path(__file__).with_name(name).read_text("utf-8")
         lines = table.replace("␣", "\u00a0").replace("⍽", "\u202f").splitlines()
         rows += [line.split("\t") for line in lines if not line.startswith("#")]
-    return rows
+    table = Path(__file__).with_name("more.tsv").read_text("utf-8")
+    more = (line.split("\t") for line in table.splitlines())
+    return rows + [row for code, *row in more if code == language]
 
 
 TEXTS = {language: [text for text, *_ in cases(language)] for language in LANGUAGES}
