@@ -4,6 +4,7 @@ Read: numbers with the marks of the language, in the gender of the noun behind t
 fractions, ranges; times, dates, money, percentages, units; abbreviations, initialisms, Roman
 numerals; telephone numbers, addresses; common operators of formulas.
 
-Not read: a noun two words away ("dos mil pessoas"), a decimal's gender, a currency other than the
-dollar behind a bare "$", names of letters in lists, and endings of ordinals in the plural.
+Not read: the gender of a noun two words away ("duas mil pessoas") or of a fraction ("tres cuartas
+partes"), pesos behind a bare "$", ordinals in the plural, matrices and bounds of formulas, and
+stage directions in the words of the language.
 """

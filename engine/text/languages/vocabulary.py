@@ -55,7 +55,7 @@ class Vocabulary:
         return text.split("|") if text else []
 
     def link(self) -> str:
-        """Return the preposition behind a million, before what it counts."""
+        """Return the preposition between a million and its noun."""
         return next(link for link in self._sections["scales"].values() if link)
 
     def gender(self, noun: str) -> str:
