@@ -147,7 +147,7 @@ class Tray(QObject):
         self._show()
 
     def _show(self) -> None:
-        self.talk.setText(tr("Stop talking") if self._handler.is_talking else tr("Talk"))
+        self.talk.setText(tr("Done talking") if self._handler.is_talking else tr("Talk"))
         if self.icon is not None:
             self.icon.setIcon(face(self.state))
             self.icon.setToolTip(f"Rubato: {tr(self.state.value)}")

@@ -268,7 +268,7 @@ class Papers(QWidget):
         self._made = (post, theme, self)
         self.rows: dict[str, ModelRow] = {}
         self.comparison = ComparisonPage(post, self)
-        heading = WrappingLabel(tr("Voices of the papers"), self, strong=True)
+        heading = WrappingLabel(tr("Voices from research papers"), self, strong=True)
         self._list = column(heading, on=self, spacing=8)
 
     def on_event(self, event: api.Event) -> None:

@@ -68,9 +68,9 @@ def judge(base_ms: float | None, tiny_ms: float | None = None) -> Pick:
 
 def _reason(name: str, ms: float) -> Translatable:
     return Translatable(
-        "{name} has a sentence written {seconds} s after its end."
+        "{name} has the text {seconds} s after the end of a sentence."
         if ms <= SLOWEST_MS
-        else "{name} has a sentence written {seconds} s after its end, more than {limit} s.",
+        else "{name} has the text {seconds} s after the end of a sentence, more than {limit} s.",
         name=TITLES[name],
         seconds=f"{ms / 1000:.1f}",
         limit=f"{SLOWEST_MS / 1000:.1f}",

@@ -67,10 +67,11 @@ def _language_model(entry: ModelEntry) -> Changes:
 
 
 _ANOTHER: Final = {  # by kind of model
-    "recogniser": Translatable("Use another recogniser first, then remove it."),
-    "language model": Translatable("Use another language model first, then remove it."),
+    "recogniser": Translatable("Use another recogniser first, then remove this model."),
+    "language model": Translatable("Use another language model first, then remove this one."),
 }
-_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove it.")  # or a part of one
+# also for a part of a voice
+_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove this model.")
 
 
 def remove(entry: ModelEntry) -> int:

@@ -90,12 +90,13 @@ _BUILT_IN = (
     (
         "skills",
         LANGUAGE_MODEL,
-        mark("Built-in skills: no language model, certain answers"),
+        mark("Built-in skills: no language model, reliable answers"),
         "GPL-3.0",
     ),
     ("starter", VOICE, mark("Rubato's own voice: small and neural, learns voices"), "GPL-3.0"),
     ("espeak", VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
+_GONE = Translatable("Its file or folder no longer exists.")
 
 
 def entries(settings: Settings, served: Sequence[ServedModel] = ()) -> tuple[ModelEntry, ...]:
@@ -239,7 +240,7 @@ def _added(model: AddedModel, machine: Machine, used: _Used) -> ModelEntry:
         attribution=Translatable("added by you"),
         folder=model.path,
         in_use=path in used.paths,
-        obstacle=Translatable("It no longer exists.") if gone else _obstacle(model.kind),
+        obstacle=_GONE if gone else _obstacle(model.kind),
     )
 
 

@@ -234,7 +234,9 @@ class WindowSettings:
         str,
         Choice.of(system=mark("Follow the system"), **LANGUAGES),
         Shown("Language of the window"),
-        Help("From the next start. Speech is English, and so is what the skills answer."),
+        Help(
+            "From the next start. The language of the answers is chosen on the page of the voice."
+        ),
     ] = "system"
     motion: Annotated[
         str,
@@ -300,7 +302,9 @@ class ServeSettings:  # engine/serve, in a separate process
         ),
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
-    places: Annotated[int, Range(0, 8), Shown("Spoken at once (0: as measured)", advanced=True)] = 0
+    places: Annotated[
+        int, Range(0, 8), Shown("Texts spoken at the same time (0: as measured)", advanced=True)
+    ] = 0
     names: Annotated[str, Shown("Other host names, with commas", advanced=True)] = ""
 
 

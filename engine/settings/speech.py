@@ -44,8 +44,8 @@ class SpeechSettings:
         Shown("Voice model"),
         Help(
             "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick enough,"
-            " else Rubato's own. VoXtream2 clones a voice from a recording; Kokoro makes one that"
-            " learns from it."
+            " else Rubato's own. VoXtream2 clones the voice of a recording; Kokoro learns that"
+            " voice."
         ),
     ] = "auto"
     voice: Annotated[str, AppliesTo.VOICE, "Its name; empty: the synthesiser's default."] = ""

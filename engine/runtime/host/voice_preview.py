@@ -131,7 +131,7 @@ class VoicePreview:
         if not words:
             raise nothing_to_say(left_out=stream.left_out)
         if self.recording:
-            raise InvalidInput("A clip is being recorded.", hint="End that first.")
+            raise InvalidInput("A clip is being recorded.", hint="End the recording first.")
         if stream.left_out:
             self._port.emit(Notice(LEFT_OUT))
         self.stop_preview()

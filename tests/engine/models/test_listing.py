@@ -105,9 +105,7 @@ def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
     fetched(data, "whisper-base")
     assert using("whisper-base").recogniser.engine == "auto"
     ears.keep(ears.judge(5000.0), data)
-    assert entry("whisper-base", Settings()).measured.startswith(
-        "Whisper base has a sentence written"
-    )
+    assert entry("whisper-base", Settings()).measured.startswith("Whisper base has the text")
     settings = using("whisper-base")
     assert (settings.recogniser.engine, in_use(settings) >= {"whisper-base"}) == ("whisper", True)
 
@@ -116,12 +114,12 @@ def test_each_whisper_shows_its_own_measurement(hub, data):
     ears.keep(ears.judge(5000.0), data)
     measured = [entry(name, Settings()).measured for name in ("whisper-base", "whisper-tiny")]
     assert measured == [
-        "Whisper base has a sentence written 5.0 s after its end, more than 2.0 s.",
+        "Whisper base has the text 5.0 s after the end of a sentence, more than 2.0 s.",
         "",
     ]
     ears.keep(ears.judge(5000.0, 1000.0), data)
     assert entry("whisper-tiny", Settings()).measured == (
-        "Whisper tiny has a sentence written 1.0 s after its end."
+        "Whisper tiny has the text 1.0 s after the end of a sentence."
     )
 
 
@@ -149,7 +147,7 @@ def test_files_of_ones_own_are_rows_that_can_be_used_until_they_are_gone(hub, da
     add(model, data)
     model.unlink()
     gone = entry(str(model), Settings())
-    assert (gone.state, gone.obstacle) == (Presence.MISSING, "It no longer exists.")
+    assert (gone.state, gone.obstacle) == (Presence.MISSING, "Its file or folder no longer exists.")
     with pytest.raises(InvalidInput):
         changes(gone)
 

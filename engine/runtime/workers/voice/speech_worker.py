@@ -365,7 +365,7 @@ class SpeechWorker(Actor[SpeechOrder]):
 
     def _unknown(self, error: Exception) -> EngineError:
         return SynthesisError(
-            "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
+            "The voice failed: {error}", hint="Ask again; the voice was restarted.", error=error
         )
 
     def _fail(self, error: EngineError) -> None:
