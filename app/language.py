@@ -15,7 +15,7 @@ from engine import api
 
 LANGUAGES = api.settings.LANGUAGES  # by code; the English texts are in the code
 _Value = TypeVar("_Value")
-_DECIMAL_COMMA = ("de", "fr")
+_DECIMAL_COMMA = ("de", "es", "fr", "it", "pt")
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
 

@@ -24,7 +24,16 @@ from engine.settings.speech import SpeechSettings
 from engine.translatable import Translatable, mark
 
 OF_SYSTEM = "system"  # the recogniser's language
-LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
+LANGUAGES = MappingProxyType(  # of the window
+    {
+        "en": "English",
+        "de": "Deutsch",
+        "es": "Español",
+        "fr": "Français",
+        "it": "Italiano",
+        "pt": "Português (Brasil)",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""No English sentence in a German or French window: every page, with what the engine says of the
+"""No English sentence in a window of another language: every page, with what the engine says of the
 models that there really are, and every text of the catalogues.
 """
 
@@ -18,7 +18,7 @@ from tests.app.everyone.test_languages import SAME, shown, texts_in
 from tests.app.language.test_catalogues import as_texts, messages
 
 FOREIGN = [code for code in LANGUAGES if code != "en"]
-# Words that nearly every English sentence has some of, and that neither German nor French has.
+# Words that nearly every English sentence has some of, and that no other language has.
 ENGLISH = re.compile(
     r"\b(?:the|of|and|for|not|with|is|are|this|that|these|it|its|you|your|cannot|can't|has|have|which|when"
     r"|while|what|been|being|there|they|were|would|should|could|does|did|from|by|until|because|than"
