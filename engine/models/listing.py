@@ -173,7 +173,7 @@ def _paper_system(system: System, used: _Used) -> ModelEntry:
     """Return a paper's system: part of the program, or made or makeable on this machine."""
     folder, own = packs.find(system.name), packs.folder_of(system.name)
     if folder and folder != own:
-        title = Translatable("{name}, a voice of the papers", name=system.title)
+        title = Translatable("{name}, a voice from a research paper", name=system.title)
         return _built_in(system.name, VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     hours, command = f"{system.core_hours:g}", system.command

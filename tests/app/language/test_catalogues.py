@@ -80,7 +80,7 @@ def test_keys_have_the_names_that_qt_writes_into_menus(code):
         said
         for each in messages(code)
         for text, said in zip(as_texts(each.id), as_texts(each.string), strict=True)
-        for key in re.findall(r"\b(?:Ctrl|Shift|Esc)\b", text)
+        for key in re.findall(r"\b(?:Ctrl|Shift|Esc|Del)\b", text)
         if (qt.translate("QShortcut", key) or key) not in said
     ]
     assert different == []
