@@ -4,7 +4,7 @@
         [--sentences 40] [--others 20] [--whole]
 
 Each voice says the sentences of languages.toml word by word at its own pace, the first --others of
-them at 2 and 6 SPS as well, and the replies of one to three words at its own pace. Whisper base
+them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words at its own pace. Whisper base
 judges, told the language. Of the words wrong, those that sound alike are right ("restent-ils",
 "reste-t-il"); "spelt" counts them as wrong. "phones" compares espeak's phones of both texts.
 "whole" is the published graph on entire sentences, with the same phones: what it has wrong is not
@@ -142,10 +142,11 @@ def main() -> None:
     for voice in kokoro().voices():
         if voice.language not in given.languages.split(",") or voice.name not in names:
             continue
-        sentences, replies = TEXTS[voice.language].values()
-        texts = {OWN: sentences[: given.sentences], REPLIES: replies}
+        known = TEXTS[voice.language]
+        texts = {OWN: known["sentences"][: given.sentences], REPLIES: known["replies"]}
         others = (*RATES, WHOLE) if given.whole else RATES
-        texts |= dict.fromkeys(others, sentences[: given.others])
+        later = known.get("later", known["sentences"])[: given.others]
+        texts |= dict.fromkeys(others, later)
         file = given.into / f"{voice.name}.json"
         cells = json.loads(file.read_text()) if file.is_file() else {}
         for name in (each for each in texts if each not in cells):

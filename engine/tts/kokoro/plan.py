@@ -23,7 +23,9 @@ from engine.tts.kokoro.durations import (
     fit_durations,
     lateness,
     make_script,
+    pause_needed,
     pauses_after,
+    pausing_below,
     said_syllables,
     silent_frames,
 )
@@ -220,10 +222,12 @@ def make_plan(
     past = _rendered_part(before, done, wish.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
     rates = [None if wish.rate is None else paced(wish.rate, pace) for pace in wish.paces]
     early = -past.late / PER_SECOND
-    pauses = pauses_after(wish.words, rates, past.pauses, past.said, early, steady=past.steady)
+    below = pausing_below(speaker.accent, speaker.own_rate)
+    needed = [pause_needed(rate, below) for rate in rates]
+    pauses = pauses_after(wish.words, needed, past.pauses, past.said, early, steady=past.steady)
     script = make_script(wish.words, pauses, closed=wish.closed, accent=speaker.accent)
     encoded = parts.encode(ids(script.text), speaker.style)
-    pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late)
+    pace = Pace(wish.rate, wish.paces, speaker.own_rate, past.late, below)
     slowness = speaker.delivery.slowness if wish.rate is None else 1.0
     frames = fit_durations(
         script, slowness * encoded.natural, past.frames, pace, closed=wish.closed

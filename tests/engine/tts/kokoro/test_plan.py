@@ -23,6 +23,7 @@ from engine.tts.kokoro.durations import (
     fit_durations,
     lateness,
     make_script,
+    pause_needed,
     pauses_after,
     silent_frames,
 )
@@ -50,7 +51,7 @@ RATES = st.floats(1.0, 7.0)
 
 
 def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> Script:
-    pauses = pauses_after(words, [rate] * len(words), ())
+    pauses = pauses_after(words, [pause_needed(rate)] * len(words), ())
     return make_script(words, pauses, closed=closed, accent="en-us")
 
 
