@@ -4,12 +4,12 @@
         [--sentences 40] [--others 20] [--whole]
 
 Each voice says the sentences of languages.toml word by word at its own pace, the first --others of
-them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words at its own pace. Whisper base
-judges, told the language. Of the words wrong, those that sound alike are right ("restent-ils",
-"reste-t-il"); "spelt" counts them as wrong. "phones" compares espeak's phones of both texts.
-"whole" is the published graph on entire sentences, with the same phones: what it has wrong is not
-due to speaking word by word. Cells are saved in FOLDER as soon as they are measured, and not
-measured again. DNSMOS needs the package speechmos.
+them (or of `later`) at 2 and 6 SPS as well, and the replies of one to three words at its own pace.
+Whisper base judges, told the language. Of the words wrong, those that sound alike are right
+("restent-ils", "reste-t-il"); "spelt" counts them as wrong. "phones" compares espeak's phones of
+both texts. "whole" is the published graph on entire sentences, with the same phones: what it has
+wrong is not due to speaking word by word. Cells are saved in FOLDER as soon as they are measured,
+and not measured again. DNSMOS needs the package speechmos.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
