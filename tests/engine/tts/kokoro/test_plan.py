@@ -362,6 +362,14 @@ def test_the_first_plan_knows_two_words_with_a_sound():
     assert [len(known) for known, _ in plans([silent, word, silent, word, word])] == [4, 5]
 
 
+@pytest.mark.parametrize(("accent", "pauses"), [("en-us", False), ("en-gb", False), ("es", True)])
+def test_other_languages_pause_below_their_own_pace_rather_than_stretch(accent, pauses):
+    """At 3.5 SPS with an own pace of 6."""
+    speaker = Speaker(small_style(), accent=accent, own_rate=6.0)
+    plan = make_plan(small_parts(), speaker, wish(phoned(language=accent), 3.5), None, 0)
+    assert any(plan.pauses) is pauses
+
+
 # ------------------------------------------------------------------------------- phones in symbols
 
 
