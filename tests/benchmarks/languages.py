@@ -144,7 +144,7 @@ def main() -> None:
             continue
         known = TEXTS[voice.language]
         texts = {OWN: known["sentences"][: given.sentences], REPLIES: known["replies"]}
-        others = (*RATES, WHOLE) if given.whole else RATES
+        others = (*RATES, WHOLE) if given.whole else tuple(RATES)
         later = known.get("later", known["sentences"])[: given.others]
         texts |= dict.fromkeys(others, later)
         file = given.into / f"{voice.name}.json"
