@@ -39,7 +39,7 @@ class PartChoice(QWidget):
         self.start = _seconds(tr("Where the part begins"), self)
         self.length = _seconds(tr("How long the part is"), self)
         self.length.setRange(_SHORTEST_S, LONGEST_S)
-        self.look = button(tr("&Check this part"), self, self._look_at_chosen)
+        self.look = button(tr("Chec&k this part"), self, self._look_at_chosen)
         row = QGridLayout()
         row.setSpacing(6)
         row.setColumnStretch(2, 1)
