@@ -20,6 +20,7 @@ from engine import translatable as translatable
 from engine.crash_notes import CrashNotes as CrashNotes
 from engine.errors import EngineError as EngineError
 from engine.languages import SPOKEN as SPOKEN
+from engine.languages import WINDOW_LANGUAGES as WINDOW_LANGUAGES
 from engine.messages.commands import *
 from engine.messages.commands import Command
 from engine.messages.comparison import *

@@ -1,4 +1,4 @@
-"""The languages that Rubato speaks.
+"""The languages that Rubato speaks, and those of its window.
 
 English has rules, a lexicon and skills of its own; the others are read by a table each. Every other
 language is heard, written and shown, but not spoken.
@@ -32,6 +32,16 @@ _ALL: Final = (
     Language("fr", "fr-fr", "Français"),
 )
 SPOKEN: Final = MappingProxyType({language.code: language for language in _ALL})
+WINDOW_LANGUAGES: Final = MappingProxyType(  # each has a catalogue in resources/languages
+    {
+        ENGLISH: "English",
+        "de": "Deutsch",
+        "es": "Español",
+        "fr": "Français",
+        "it": "Italiano",
+        "pt": "Português (Brasil)",
+    }
+)
 
 
 def of_system() -> str:

@@ -6,9 +6,9 @@ Only data. A plain text among the annotations describes a setting without a row.
 """
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Annotated
 
+from engine.languages import WINDOW_LANGUAGES
 from engine.settings.rules import (
     CHORD,
     AppliesTo,
@@ -24,16 +24,6 @@ from engine.settings.speech import SpeechSettings
 from engine.translatable import Translatable, mark
 
 OF_SYSTEM = "system"  # the recogniser's language
-LANGUAGES = MappingProxyType(  # of the window
-    {
-        "en": "English",
-        "de": "Deutsch",
-        "es": "Español",
-        "fr": "Français",
-        "it": "Italiano",
-        "pt": "Português (Brasil)",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -241,11 +231,9 @@ class WindowSettings:
     ] = "system"
     language: Annotated[
         str,
-        Choice.of(system=mark("Follow the system"), **LANGUAGES),
+        Choice.of(system=mark("Follow the system"), **WINDOW_LANGUAGES),
         Shown("Language of the window"),
-        Help(
-            "From the next start. The language of the answers is chosen on the page of the voice."
-        ),
+        Help("From the next start. The language of the answers is on the page of the voice."),
     ] = "system"
     motion: Annotated[
         str,
@@ -311,9 +299,7 @@ class ServeSettings:  # engine/serve, in a separate process
         ),
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
-    places: Annotated[
-        int, Range(0, 8), Shown("Texts spoken at the same time (0: as measured)", advanced=True)
-    ] = 0
+    places: Annotated[int, Range(0, 8), Shown("Texts at once (0: as measured)", advanced=True)] = 0
     names: Annotated[str, Shown("Other host names, with commas", advanced=True)] = ""
 
 
