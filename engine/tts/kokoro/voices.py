@@ -1,8 +1,10 @@
 """Kokoro's voices: names, languages, descriptions and styles.
 
 A style is a vector of 256 numbers: 128 of timbre, then 128 of prosody. The published files have one
-for each number of symbols. The choice of the row made no difference (rows 30, 60 or by length), so
-a voice here has the row _ROW, and a mixture of voices is the mean of their vectors.
+for each number of symbols. In English the choice of the row made no difference (rows 30, 60 or by
+length), so a voice here has the row _ROW, and a mixture of voices is the mean of their vectors. In
+Italian the ends of sentences are lost with it: Chiara had 23 of 99 words wrong (Whisper base), with
+the row of long sentences 14.
 """
 
 from pathlib import Path
@@ -29,6 +31,7 @@ NORMS: Final = 58  # of the decoder; each can have a shift of the timbre
 _LONGEST_SHIFT: Final = 2.0  # of a norm's shift: fits come to 1.1
 AMERICAN, BRITISH = "en-us", "en-gb"  # as espeak-ng calls them
 _ROWS, _WIDTH, _ROW = 510, 256, 60
+_ITALIAN_ROW: Final = 250
 _WIDEST: Final = 10.0  # no number of a style is near it
 # Lengths of either half of a style: 1.6 to 2.6 in the published ones, 1.3 and more in mixtures.
 # From zeros, or numbers ten times as large, Kokoro makes noise at full scale.
@@ -189,6 +192,7 @@ def _read(folder: Path, name: str) -> Voice:
         raise ModelError(
             "{file} is not a voice of Kokoro's, or it is damaged.", hint=REFETCH, file=file
         )
-    style = styles.reshape(_ROWS, _WIDTH)[_ROW]
-    about = {"description": ABOUT[name], LANGUAGE: _ACCENTS[FILES[name][0]]}
+    accent = _ACCENTS[FILES[name][0]]
+    style = styles.reshape(_ROWS, _WIDTH)[_ITALIAN_ROW if accent == "it" else _ROW]
+    about = {"description": ABOUT[name], LANGUAGE: accent}
     return Voice(name, NAME, {STYLE: style}, about)
