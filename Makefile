@@ -83,7 +83,7 @@ release:
 # The window's texts: collects what is marked in the code into resources/languages/*.po, where it is
 # translated, and compiles that; installer/babel.cfg says where texts stand. Texts that are gone
 # from the code are removed there too. The page of settings, which has theirs, is written anew.
-LANGUAGES = de fr
+LANGUAGES = de es fr it pt
 BABEL = PYTHONPATH=. $(BIN)/pybabel -q
 
 words:

@@ -57,6 +57,7 @@ class AboutPage(Page):
         self.copied = WrappingLabel(needed, self, kind="muted")
         self.works = QListWidget(self)
         self.works.setProperty("kind", "works")
+        self.works.setWordWrap(True)
         self.works.setAccessibleName(tr("What Rubato is made of"))
         self.works.currentRowChanged.connect(self._show_text)
         self.text = QPlainTextEdit(self)

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from engine import api
 
-LANGUAGES = api.settings.LANGUAGES  # by code; the English texts are in the code
+LANGUAGES = api.WINDOW_LANGUAGES  # by code; the English texts are in the code
 _Value = TypeVar("_Value")
-_DECIMAL_COMMA = ("de", "fr")
+_DECIMAL_COMMA = ("de", "es", "fr", "it", "pt")
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
 

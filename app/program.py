@@ -136,6 +136,7 @@ def _begin(window: Window, bridge: Bridge, presence: Presence, start: Start | No
     window.show()
 
 
+_NAMED_BY_QT = {"pt": "pt_BR"}  # ours is Brazilian too; Qt has no other
 _QUIET = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
 
 
@@ -219,11 +220,17 @@ def install_language(application: QApplication, chosen: str) -> str:
     locale = QLocale(code)
     # a person with Austrian German also wants its number format
     QLocale.setDefault(system if system.language() == locale.language() else locale)
-    of_qt = QTranslator(application)
-    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    if code != "en" and of_qt.load(f"qtbase_{code}", folder):
-        application.installTranslator(of_qt)
+    application.installTranslator(qt_texts(code, application))
     return code
+
+
+def qt_texts(code: str, parent: QObject | None = None) -> QTranslator:
+    """Load Qt's own texts in this language; the translator is empty for English."""
+    texts = QTranslator(parent)
+    if code != "en":
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        texts.load(f"qtbase_{_NAMED_BY_QT.get(code, code)}", folder)
+    return texts
 
 
 def of_system(preferred: list[str]) -> str:

@@ -19,6 +19,8 @@ from engine import settings as settings
 from engine import translatable as translatable
 from engine.crash_notes import CrashNotes as CrashNotes
 from engine.errors import EngineError as EngineError
+from engine.languages import SPOKEN as SPOKEN
+from engine.languages import WINDOW_LANGUAGES as WINDOW_LANGUAGES
 from engine.messages.commands import *
 from engine.messages.commands import Command
 from engine.messages.comparison import *
@@ -81,7 +83,7 @@ if TYPE_CHECKING:
     from engine.settings_file import default_path as settings_path
     from engine.tts.kokoro.learnt import choose as choose_learnt
     from engine.tts.pick import choose as choose_synthesiser
-    from engine.tts.voice_store import SENTENCE, VoiceStore
+    from engine.tts.voice_store import VoiceStore, preview_sentence
 
 
 class Engine:

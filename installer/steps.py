@@ -63,7 +63,7 @@ OFFERS = (
     ),
     Offer(
         "kokoro",
-        "Kokoro, a natural voice: 107 MB, once",
+        "Kokoro, a natural voice: 111 MB, once",
         "the built-in voice speaks, which is understood less well",
     ),
 )

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# What the program does may depend on the system's language, but no test on that of this machine.
+os.environ["LANGUAGE"] = "en"
+
 # A law is about what comes out; how long it takes tells what else the machine is doing. The same
 # examples every time, or a change is judged by luck; `pytest --hypothesis-profile=search` looks for
 # others, and what it finds is written down as an @example.

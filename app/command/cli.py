@@ -84,6 +84,7 @@ def _add_say(commands: Any) -> None:  # Any: argparse names this type only priva
     say.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 7")
     say.add_argument("--rate-plan", metavar="PLAN", help='rates over time, for example "0:2,3:6"')
     say.add_argument("--voice", metavar="NAME|FILE", help="a voice, or a clip to take it from")
+    say.add_argument("--language", choices=api.SPOKEN, help="instead of the text's own")
     say.add_argument("--again", action="store_true", help=voices.AGAIN_HELP)
     say.add_argument("--engine", metavar="NAME", help="which synthesiser")
     say.add_argument("--seed", type=int, metavar="N", help="the same seed gives the same samples")
@@ -183,7 +184,7 @@ def _say(options: argparse.Namespace) -> int:
         voice, why = api.learn_recording(voice, speech, show, again=options.again)
         if why:
             tell(why)
-    how = api.SayOptions(voice, plan, options.word_delay, options.out)
+    how = api.SayOptions(voice, plan, options.word_delay, options.out, options.language)
     settings = dataclasses.replace(settings, speech=speech)
     with _ShareLine() as progress:
         said = api.say(text, settings, how, progress.draw)
@@ -193,7 +194,10 @@ def _say(options: argparse.Namespace) -> int:
 
 
 def _say_in_window(text: str, options: argparse.Namespace) -> int:
-    others = (options.rate, options.rate_plan, options.voice, options.engine, options.seed)
+    others = (
+        *(options.rate, options.rate_plan, options.voice, options.engine, options.seed),
+        options.language,
+    )
     said_how = any(each is not None for each in (*others, options.out))
     if options.json or options.word_delay or said_how:
         raise api.errors.InvalidInput(

@@ -106,7 +106,8 @@ def _hear(options: argparse.Namespace) -> int:
     name = store.find(options.name)
     pace = store.pace(name)
     plan = None if pace is None else f"0:{pace}"
-    text = options.text or api.SENTENCE
+    language = next(entry.language for entry in store.entries() if entry.name == name)
+    text = options.text or api.preview_sentence(language)
     said = api.say(text, settings, SayOptions(name, plan, out=options.out))
     line = f"{one_line(name)}: {said.audio_s:.1f} s of speech by {said.engine}"
     return answer(options, {"voice": name, **dataclasses.asdict(said)}, line)

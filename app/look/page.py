@@ -7,7 +7,7 @@ Invariant: never modal; Esc closes it without losing anything.
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QMenu, QVBoxLayout, QWidget
 
 from app.language import tr
@@ -16,6 +16,7 @@ from app.look.label import WrappingLabel
 from app.look.layout import Scrolled, column, page_in, room_for_window, row, wide
 from app.look.theme import Theme
 
+_MARGINS = (18, 16, 12, 16)
 _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
 
@@ -27,7 +28,6 @@ class Page(QDialog):
         self.setWindowTitle(title)
         self.setModal(False)
         self.resize(in_lines(self, 620, 640))
-        self.setMinimumSize(QSize(400, 420).boundedTo(room_for_window(self)))
         intro = WrappingLabel(about, self, kind="muted", size=0.95)
         content = page_in()
         self.head = column()
@@ -35,13 +35,19 @@ class Page(QDialog):
         self.foot = row()
         self._area = Scrolled(content, self)
         parts = (intro, self.head, wide(self._area), self.foot)
-        column(*parts, on=self, margins=(18, 16, 12, 16), spacing=12)
+        column(*parts, on=self, margins=_MARGINS, spacing=12)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter in a field only ends the editing; a plain dialog would also press its first
         button."""
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Set the minimum size: the foot needs the width of its buttons, in any language."""
+        width = max(400, self.foot.minimumSize().width() + _MARGINS[0] + _MARGINS[2])
+        self.setMinimumSize(QSize(width, 420).boundedTo(room_for_window(self)))
+        super().showEvent(event)
 
     def scroll_to_top(self) -> None:
         """Show the beginning of the list."""

@@ -146,7 +146,7 @@ class Tray(QObject):
 
     def _show(self) -> None:
         self.hands_free.setChecked(self._parts.is_hands_free)
-        self.talk.setText(tr("Stop talking") if self._handler.is_talking else tr("Talk"))
+        self.talk.setText(tr("Done talking") if self._handler.is_talking else tr("Talk"))
         if self.icon is not None:
             self.icon.setIcon(face(self.state))
             self.icon.setToolTip(f"Rubato: {tr(self.state.value)}")

@@ -39,7 +39,7 @@ class PartChoice(QWidget):
         self.start = _seconds(tr("Where the part begins"), self)
         self.length = _seconds(tr("How long the part is"), self)
         self.length.setRange(_SHORTEST_S, LONGEST_S)
-        self.look = button(tr("&Look at it"), self, self._look_at_chosen)
+        self.look = button(tr("Chec&k this part"), self, self._look_at_chosen)
         row = QGridLayout()
         row.setSpacing(6)
         row.setColumnStretch(2, 1)
@@ -106,7 +106,7 @@ class Consent(QWidget):
         self.words.setPlaceholderText(tr("What is said in it (empty: it is written down)"))
         self.words.setAccessibleName(tr("What is said in the recording"))
         self.agreed = QCheckBox(tr("I &may use this voice"), self)
-        self.hear = button(tr("&Hear a voice that resembles it"), self, self._on_hear)
+        self.hear = button(tr("&Hear a similar voice"), self, self._on_hear)
         self.adopt = button("", self, self._on_adopt)
         self.agreed.toggled.connect(self._refresh)
         self.name.textChanged.connect(self._refresh)
@@ -150,8 +150,8 @@ class Consent(QWidget):
 def _adopting(clip: ClipInspected) -> str:
     if clip.needs is not None and clip.needs[1]:
         size = size_of(clip.needs[1])
-        return tr("&Fetch Kokoro ({size}), and learn a voice from it", size=size)
-    return tr("&Use a voice that learns from it") if clip.resembles else tr("&Use this voice")
+        return tr("&Fetch Kokoro ({size}) and learn this voice", size=size)
+    return tr("&Learn this voice") if clip.resembles else tr("&Use this voice")
 
 
 def name_field(parent: QWidget) -> QLineEdit:

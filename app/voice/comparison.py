@@ -51,7 +51,7 @@ class ComparisonPage(Page):
         self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
         self.rows: dict[str, Compared] = {}
-        self.text = QLineEdit(api.SENTENCE, self)
+        self.text = QLineEdit(api.preview_sentence(), self)
         self.text.setMaxLength(1_000)
         self.text.setAccessibleName(tr("What they say"))
         self.delay = QSpinBox(self)

@@ -162,9 +162,7 @@ class LearningLine(QWidget):
             done = tr("{name} has been learnt. Choose by ear.", name=one_line(name))
             said = f"{done} {said}".strip()
         running = name == learning.name
-        self.act.setText(
-            tr("&Choose…") if self._waits else tr("Cancel") if running else tr("Dismiss")
-        )
+        self.act.setText(tr("&Choose…") if self._waits else tr("Cancel") if running else tr("Hide"))
         self.said.setText(said)
         self.setVisible(bool(said))
 

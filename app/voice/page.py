@@ -34,7 +34,15 @@ _SEXES = {
     mark("Men"): "male",
     mark("Your own"): _OWN,
 }
-_ACCENTS = {mark("Any accent"): "", mark("American"): "american", mark("British"): "british"}
+_ACCENTS = {
+    mark("Any language"): "",
+    mark("American"): "american",
+    mark("British"): "british",
+    mark("Spanish"): "spanish",
+    mark("Italian"): "italian",
+    mark("Brazilian"): "brazilian",
+    mark("French"): "french",
+}
 # The built-in voice is a small VoXtream2.
 NAMES = ("starter", *(system.name for system in api.SYSTEMS))
 _ABOUT = mark("Hear a voice before you choose it. A voice you made stays on this computer.")
@@ -260,7 +268,7 @@ class Papers(QWidget):
         self._made = (post, theme, self)
         self.rows: dict[str, ModelRow] = {}
         self.comparison = ComparisonPage(post, self)
-        heading = WrappingLabel(tr("Voices of the papers"), self, strong=True)
+        heading = WrappingLabel(tr("Voices from research papers"), self, strong=True)
         self._list = column(heading, on=self, spacing=8)
 
     def on_event(self, event: api.Event) -> None:

@@ -12,17 +12,18 @@ from typing import Final
 from engine.assets.store import Store
 from engine.benchmark_choice import read_pick, write_pick
 from engine.errors import ModelError
-from engine.settings import RecogniserSettings
+from engine.languages import ENGLISH, of_system
+from engine.settings import AUTO as AUTO
+from engine.settings import OF_SYSTEM, RecogniserSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, joined
 
-AUTO: Final = "auto"
 BUILT_IN: Final = "sphinx"  # needs no download
 WHISPER: Final = "whisper"
 ASSET: Final = "whisper-base"
 TINY: Final = "whisper-tiny"
 TITLES: Final = {ASSET: "Whisper base", TINY: "Whisper tiny"}  # fewest wrong words first
-SPHINX_LANGUAGES: Final = ("", "auto", "en")
+SPHINX_LANGUAGES: Final = ("", OF_SYSTEM, AUTO, ENGLISH)
 # From the end of speech to its transcript. Accuracy is worth the wait: Whisper base gets 11 % of
 # the words wrong, the built-in recogniser a third.
 SLOWEST_MS: Final = 2000.0
@@ -68,9 +69,9 @@ def judge(base_ms: float | None, tiny_ms: float | None = None) -> Pick:
 
 def _reason(name: str, ms: float) -> Translatable:
     return Translatable(
-        "{name} has a sentence written {seconds} s after its end."
+        "{name} has the text {seconds} s after the end of a sentence."
         if ms <= SLOWEST_MS
-        else "{name} has a sentence written {seconds} s after its end, more than {limit} s.",
+        else "{name} has the text {seconds} s after the end of a sentence, more than {limit} s.",
         name=TITLES[name],
         seconds=f"{ms / 1000:.1f}",
         limit=f"{SLOWEST_MS / 1000:.1f}",
@@ -110,10 +111,12 @@ def choose(settings: RecogniserSettings) -> Pick:
 
 
 def resolve(settings: RecogniserSettings) -> RecogniserSettings:
-    """Replace 'auto' by the choice for this machine, and fill in the best fetched folder for a
-    Whisper without one.
+    """Replace 'auto' by the choice for this machine, fill in the best fetched folder for a Whisper
+    without one, and let it detect the language where the system speaks another than English.
     """
     here = fetched()
+    if settings.language == OF_SYSTEM:
+        settings = replace(settings, language=ENGLISH if of_system() == ENGLISH else AUTO)
     if settings.engine == AUTO:
         name = choose(settings).recogniser
         if name == BUILT_IN:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.assets import catalogue
-from engine.assets.store import State as Stored
 from engine.assets.store import Store
 from engine.doctor.finding import Finding, State, failed, fault, ok, warning
 from engine.errors import EngineError
@@ -260,11 +259,18 @@ def _paper_system(system: System, settings: Settings) -> Finding:
 
 def _catalogue_model(name: str) -> Iterator[Finding]:
     """Check that a model of the catalogue and all its needs are complete."""
+    from engine.tts.kokoro.voices import FILES, LANGUAGES
+
     asset, store = catalogue.find(name), Store(data_folder() / "models")
     wanted = (asset, *(catalogue.find(need) for need in asset.needs))
-    lacking = [each.title for each in wanted if store.state(each) is not Stored.COMPLETE]
-    if lacking:
-        get = f"Fetch what is missing with: rubato models get {name}"
-        yield fault("synthesiser", f"{name} lacks: {'; '.join(lacking)}.", get)
-    else:
+    lacking = {each.title: {file.path for file in store.missing(each)} for each in wanted}
+    missing = set[str]().union(*lacking.values())
+    get = f"Fetch what is missing with: rubato models get {name}"
+    if not missing:
         yield ok("synthesiser", f"{asset.title}, complete")
+    elif missing <= {f"voices/{FILES[voice]}.bin" for voice in LANGUAGES}:
+        text = f"{name} lacks voices that speak other languages than English."
+        yield warning("synthesiser", text, get)
+    else:
+        titles = "; ".join(title for title, files in lacking.items() if files)
+        yield fault("synthesiser", f"{name} lacks: {titles}.", get)

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.characters import join_surrogates
 from engine.errors import HistoryError
+from engine.languages import ENGLISH, SPOKEN
 from engine.messages.conversations import HeardWord, Turn, TurnMetrics
 from engine.messages.words import Ending
 
@@ -48,6 +49,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX turn_in_order ON turn (conversation, start_s, id)",
         "CREATE INDEX conversation_by_last ON conversation (last)",
     ),
+    (f"ALTER TABLE turn ADD COLUMN language TEXT NOT NULL DEFAULT '{ENGLISH}'",),
 )
 VERSION = len(STEPS)
 
@@ -163,6 +165,7 @@ COLUMNS = (
     "rate",
     "words",
     "metrics",
+    "language",
 )
 
 
@@ -191,6 +194,7 @@ def values(turn: Turn) -> tuple[Any, ...]:
         turn.rate,
         json.dumps(words),
         json.dumps({name: at for name, at in asdict(turn.metrics).items() if at is not None}),
+        turn.language,
     )
 
 
@@ -210,7 +214,12 @@ def turn(row: sqlite3.Row, number: int) -> Turn:
         private=bool(row["private"]),
         voice=str(row["voice"]),
         rate=_number(row["rate"]),
+        language=_language(row["language"]),
     )
+
+
+def _language(value: object) -> str:
+    return str(value) if value in SPOKEN else ENGLISH
 
 
 def _ending(value: object) -> Ending | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
+from engine.languages import ENGLISH
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, UseModel
@@ -28,7 +29,8 @@ class Role(Enum):
 class Message:
     """One entry of the history. An assistant message holds the heard part of the reply;
     `interrupted`: the reply was cut off there. The text of a `private` message never leaves this
-    computer. `confidence` (0..1) is the recogniser's; typed text has 1.
+    computer. `confidence` (0..1) is the recogniser's; typed text has 1. `language`: its code, in
+    which a user's message is to be answered.
     """
 
     role: Role
@@ -36,6 +38,13 @@ class Message:
     interrupted: bool = False
     private: bool = False
     confidence: float = field(default=1.0, compare=False)
+    language: str = ENGLISH
+
+
+def last_language(history: Sequence[Message]) -> str:
+    """Return the language of the last user message; English without one."""
+    asked = (each.language for each in reversed(history) if each.role is Role.USER)
+    return next(asked, ENGLISH)
 
 
 @dataclass(frozen=True)
@@ -171,6 +180,7 @@ class AssistantState:
     volume: float  # 0..1
     voice: str
     voices: tuple[str, ...]
+    languages: tuple[str, ...] = (ENGLISH,)  # that the voices speak
     timers: tuple[Timer, ...] = ()
     voice_before: str = ""  # the one before this voice; empty = none
     person: str = ""  # the person's name; empty = unknown

@@ -12,7 +12,9 @@ from typing import Any
 
 from engine.characters import join_surrogates
 from engine.errors import LanguageModelError
-from engine.llm.base import Message, Role
+from engine.languages import ENGLISH
+from engine.llm.base import Message, Role, last_language
+from engine.resources import table
 
 ChatMessage = dict[str, Any]  # JSON of the OpenAI chat format
 
@@ -27,7 +29,7 @@ BLOCK_MESSAGES = 8
 
 def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMessage]:
     """Return the history as messages, the system prompt first (with any system messages of the
-    history).
+    history, and the language of the answer unless it is English).
     """
     system = [message.text for message in history if message.role is Role.SYSTEM]
     dialogue = [message for message in history if message.role is not Role.SYSTEM]
@@ -40,6 +42,8 @@ def chat_messages(history: Sequence[Message], system_prompt: str) -> list[ChatMe
             turns[-1]["content"] += f"\n{text}"
         else:
             turns.append({"role": message.role.value, "content": text})
+    if (language := last_language(history)) != ENGLISH:
+        system.append(table("commands", f"{language}.toml")["answer_in"])
     prompt = join_surrogates("\n".join(filter(None, [system_prompt, *system])))
     return [{"role": "system", "content": prompt}, *turns] if prompt else turns
 

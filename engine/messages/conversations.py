@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engine.languages import ENGLISH
 from engine.messages.words import Ending
 
 # ------------------------------------------------------------------ turns
@@ -59,6 +60,7 @@ class Turn:
     private: bool = False  # part of the reply stays on this computer
     voice: str = ""  # of the reply
     rate: float | None = None  # target in SPS; None = the voice's own pace
+    language: str = ENGLISH  # of the question: its code
 
     @property
     def unheard(self) -> str:

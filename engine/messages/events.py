@@ -198,7 +198,7 @@ class ClipInspected:
 class VoicesChanged:
     """The available voices. `can_clone`: a recording can become a voice; `resembles`: that only
     resembles it. `has_rate`: they support a speaking rate. `about` describes each of `names`, in
-    their order; empty = unknown.
+    their order; empty = unknown. `languages`: their codes (engine/languages.py), in that order.
     """
 
     names: tuple[str, ...]
@@ -207,6 +207,7 @@ class VoicesChanged:
     has_rate: bool = True
     resembles: bool = False
     about: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

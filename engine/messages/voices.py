@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from engine.languages import ENGLISH
+
 # ------------------------------------------------------------------ commands
 
 
@@ -26,9 +28,9 @@ class Mix:
 
 @dataclass(frozen=True)
 class PreviewVoice:
-    """Speak a text (empty: a fixed sentence) in a voice, at its default pace, at the next silence.
-    A later preview replaces it; PreviewChanged reports its progress. `mix`: preview an unsaved
-    mixture, with an empty `name`.
+    """Speak a text (empty: a fixed sentence of its language) in a voice, at its default pace, at
+    the next silence. A later preview replaces it; PreviewChanged reports its progress. `mix`:
+    preview an unsaved mixture, with an empty `name`.
     """
 
     name: str
@@ -196,6 +198,7 @@ class VoiceEntry:
     file of the learning's result, to be heard and chosen. `nearest`: the largest part of a blend.
     `recording`: hash of the recording, the same whatever the voice is called; empty = not known.
     `sex` and `accent` of a voice that comes with it: words in lower case, empty = not known.
+    `language` is a code of engine/languages.py.
     """
 
     name: str
@@ -218,6 +221,7 @@ class VoiceEntry:
     recording: str = ""
     sex: str = ""
     accent: str = ""
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True)

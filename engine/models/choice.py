@@ -69,10 +69,13 @@ _BY_KIND: Final[dict[str, Callable[[ModelEntry], Changes]]] = {
     ModelKind.LANGUAGE_MODEL: _language_model,
 }
 _ANOTHER: Final[dict[str, str]] = {  # by kind of model
-    ModelKind.RECOGNISER: Translatable("Use another recogniser first, then remove it."),
-    ModelKind.LANGUAGE_MODEL: Translatable("Use another language model first, then remove it."),
+    ModelKind.RECOGNISER: Translatable("Use another recogniser first, then remove this model."),
+    ModelKind.LANGUAGE_MODEL: Translatable(
+        "Use another language model first, then remove this one."
+    ),
 }
-_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove it.")  # or a part of one
+# also for a part of a voice
+_ANOTHER_VOICE: Final = Translatable("Use another voice first, then remove this model.")
 
 
 def remove(entry: ModelEntry) -> int:

@@ -88,7 +88,7 @@ _BUILT_IN = (
     (
         "skills",
         ModelKind.LANGUAGE_MODEL,
-        mark("Built-in skills: no language model, certain answers"),
+        mark("Built-in skills: no language model, reliable answers"),
         "GPL-3.0",
     ),
     (
@@ -99,6 +99,7 @@ _BUILT_IN = (
     ),
     (ESPEAK, ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),
 )
+_GONE = Translatable("Its file or folder no longer exists.")
 
 
 def entries(settings: Settings, served: Sequence[ServedModel] = ()) -> tuple[ModelEntry, ...]:
@@ -175,7 +176,7 @@ def _paper_system(system: System, used: _Used) -> ModelEntry:
     """Return a paper's system: part of the program, or made or makeable on this machine."""
     folder, own = packs.find(system.name), packs.folder_of(system.name)
     if folder and folder != own:
-        title = Translatable("{name}, a voice of the papers", name=system.title)
+        title = Translatable("{name}, a voice from a research paper", name=system.title)
         return _built_in(system.name, ModelKind.VOICE, title, "GPL-3.0", used)
     megabytes = size_on_disk(own) // 1_000_000 if folder else 0
     hours, command = f"{system.core_hours:g}", system.command
@@ -242,7 +243,7 @@ def _added(model: AddedModel, machine: Machine, used: _Used) -> ModelEntry:
         attribution=Translatable("added by you"),
         folder=model.path,
         in_use=path in used.paths,
-        obstacle=Translatable("It no longer exists.") if gone else _obstacle(model.kind),
+        obstacle=_GONE if gone else _obstacle(model.kind),
     )
 
 

@@ -134,6 +134,7 @@ class Conductor:
             voice=self._status.voice,
             voice_before=self._status.voice_before,
             voices=self._status.voices,
+            languages=self._status.languages,
             timers=self._timers.running(),
             person=self._actions.person,
             capabilities=self._status.capabilities(),

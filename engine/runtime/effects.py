@@ -9,6 +9,7 @@ from typing import assert_never
 from engine.asr.base import Transcript
 from engine.export.conversation import Conversation
 from engine.history.subject import subject
+from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
 from engine.memory import collect_all
@@ -23,7 +24,10 @@ from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.history_writer import STAYS_OFF
 from engine.runtime.workers.language_model_worker import GetReady, Rest
+from engine.runtime.workers.voice.orders import GetVoiceReady
+from engine.settings import AUTO
 from engine.text.barge_in_words import halts, lets_go_on
+from engine.text.language_choice import language_of
 
 
 class Effects:
@@ -38,7 +42,9 @@ class Effects:
         self._emit = port.emit
         self._attend = port.attend
         self._settings = port.settings
-        self.replies = Replies(workers, lambda: port.settings().speech.pacing)
+        self.replies = Replies(
+            workers, lambda: port.settings().speech.pacing, lambda: self._log.language
+        )
         self.private_texts = set[str]()  # texts that are read out but stay on this computer
 
     def prepare(self, interim: InterimTranscript) -> None:
@@ -46,9 +52,9 @@ class Effects:
         another computer is asked only after the utterance, because each request may cost money.
         """
         if interim.transcript.text and not asks_another_computer(self._settings().language_model):
-            said = Message(
-                Role.USER, interim.transcript.text, confidence=interim.transcript.confidence
-            )
+            text, confidence = interim.transcript.text, interim.transcript.confidence
+            language = self._language(interim.transcript)
+            said = Message(Role.USER, text, confidence=confidence, language=language)
             self.replies.begin(interim.turn, asked=(*self._log.history, said), aloud=False)
 
     def drop_prepared(self, turn: int) -> None:
@@ -136,7 +142,9 @@ class Effects:
         return GetReady(log.history, title)
 
     def _answer(self, turn: int, said: Transcript) -> None:
-        record = self._log.say(turn, said.text, said.confidence)
+        language = self._language(said)
+        record = self._log.say(turn, said.text, said.confidence, language)
+        self._workers.speaker.post(GetVoiceReady(language))
         if record.speech_ended_at is None:
             record.speech_ended_at = time.monotonic()
             record.typed = said.recogniser == KEYBOARD
@@ -153,6 +161,17 @@ class Effects:
             self.replies.begin(turn, text=rest)
         else:
             self.replies.begin(turn, asked=self._log.history)
+
+    def _language(self, said: Transcript) -> str:
+        """The language of a question: the chosen one, the one that was heard, or that of its words.
+        English instead of one that no voice speaks.
+        """
+        chosen = self._settings().speech.language
+        if chosen != AUTO:
+            return chosen
+        if said.recogniser == KEYBOARD:
+            return language_of(said.text, self._log.language, tuple(SPOKEN))
+        return said.language if said.language in SPOKEN else ENGLISH
 
 
 def heard_event(turn: int, said: Transcript) -> Heard:

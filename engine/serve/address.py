@@ -49,7 +49,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         raise InvalidInput(
             "The server cannot use the address {host}, port {port}: {error}.",
-            hint="Choose another one; another program may be using it.",
+            hint="Choose another address or port. Another program may be using this one.",
             host=host,
             port=port,
             error=error,

@@ -28,10 +28,12 @@ import numpy as np
 
 from engine.asr.base import SAMPLE_RATE, Recogniser, Transcript
 from engine.asr.completeness import Completeness
+from engine.asr.pick import resolve
 from engine.audio.clips.clip import read_clip
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import Stretch, find_speech
 from engine.errors import EngineError, InvalidInput, ModelError
+from engine.languages import SPOKEN
 from engine.llm import base as llm
 from engine.llm.base import ChangeRate, LanguageModel, TextDelta
 from engine.llm.history import ChatMessage
@@ -41,6 +43,7 @@ from engine.runtime.factories import Factories
 from engine.runtime.workers.worker import Worker
 from engine.serve.limits import Limits
 from engine.settings import LanguageModelSettings, RecogniserSettings
+from engine.text.language_choice import language_of
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +153,7 @@ class RecogniserThread(ModelThread[Recogniser]):
     def __init__(self, settings: RecogniserSettings, factories: Factories, limits: Limits) -> None:
         load = partial(factories.recogniser, settings)
         super().__init__("recogniser of the server", lambda: load(factories.phrases()))
-        self._settings = settings
+        self._settings = settings = resolve(settings)
         self._completeness = factories.completeness
         self._language = settings.language
         self._limits = limits
@@ -294,9 +297,13 @@ class ReplyThread(ModelThread[LanguageModel]):
     async def reply(
         self, history: Sequence[llm.Message], rate: float | None = None
     ) -> AsyncGenerator[TextDelta | ChangeRate, None]:
-        """Answer the last user message; closing this ends the work. `rate` (SPS) is that of the
-        speech to the client. LanguageModelError, ModelError.
+        """Answer the last user message, in its language; closing this ends the work. `rate` (SPS)
+        is that of the speech to the client. LanguageModelError, ModelError.
         """
+        if history and history[-1].role is llm.Role.USER:
+            *before, asked = history
+            code = language_of(asked.text, llm.last_language(before), tuple(SPOKEN))
+            history = (*before, replace(asked, language=code))
         state = llm.AssistantState(rate=rate, volume=1.0, voice="", voices=(), has_window=False)
         each = self.each(lambda model: model.reply(history, lambda: state))
         async with self._turn, aclosing(each):

@@ -15,9 +15,10 @@ import math
 import re
 import secrets
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Hashable
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, assert_never
 
 from engine.audio.pcm import Pcm, Resampler
@@ -28,12 +29,11 @@ from engine.runtime.headless.say_command import load_synthesiser
 from engine.runtime.turn.breaks import Breaks
 from engine.serve.limits import Clock, Limits
 from engine.serve.models import ModelThread, RecogniserThread, ReplyThread
+from engine.serve.voices import ServedVoices, languages_by_name
 from engine.settings import Settings
 from engine.text.paced import Growth, PacedText
 from engine.text.word import Word
-from engine.tts import voices
 from engine.tts.base import AudioFrame, Finished, Starved, Step, TtsModel, Voice
-from engine.tts.voice_lookup import choose, voice_names
 
 log = logging.getLogger(__name__)
 
@@ -75,19 +75,12 @@ class Service:
         self.thread = ModelThread(
             "voice of the server", lambda: load_synthesiser(settings.speech, factories)
         )
-        self._own = settings.speech.voice  # the user's choice
-        self._chosen: dict[str, Voice] = {}  # prepared voices by name
-        self._files: frozenset[Hashable] = frozenset()  # of voices, when those were prepared
+        self._voices = ServedVoices(settings.speech)
 
     async def start(self) -> None:
         """Load the synthesiser and the user's voice. ModelError if the former fails."""
         self.sample_rate = await self.thread.call(lambda model: model.info.sample_rate)
-        try:
-            await self.check_voice("")
-        except EngineError as error:  # it cannot be read or made again
-            log.warning("%s The synthesiser's own voice speaks.", error)
-            self._own = ""
-            await self.check_voice("")
+        await self.thread.call(self._voices.begin)
 
     def stop(self) -> bool:
         """End every utterance and release the models; False if a thread hangs."""
@@ -96,26 +89,35 @@ class Service:
         ended = (self.thread.stop(), self.ears.stop(), self.language_model.stop())
         return all(ended)
 
-    async def voices(self) -> tuple[str, ...]:
-        """Return the names for speech(); the synthesiser's default is the first."""
-        return await self.thread.call(voice_names)
+    async def voices(self) -> dict[str, str]:
+        """Return the names for speech() with the code of their language; the synthesiser's default
+        is the first.
+        """
+        return await self.thread.call(languages_by_name)
 
     async def check_voice(self, name: str) -> None:
         """InvalidInput for a voice that does not exist."""
-        await self.thread.call(lambda model: self.voice(model, name))
+        await self.thread.call(lambda model: self._voices.find(model, name))
 
     async def load_detector(self) -> None:
         """Load the voice detector, which all clients share; the first time takes a while."""
         await self.thread.call(lambda model: Vad())
 
     def speech(
-        self, voice: str = "", rate: float | None = None, *, streamed: bool = False
+        self,
+        voice: str = "",
+        rate: float | None = None,
+        *,
+        language: str = "",
+        streamed: bool = False,
     ) -> "Speech":
-        """Return an utterance. `voice` empty and `rate` (SPS) None: the user's choice; `streamed`:
-        more text may be written while it is spoken.
+        """Return an utterance. `voice` empty and `rate` (SPS) None: the user's choice; `language`:
+        a code, for the user's voice of another language; `streamed`: more text may be written while
+        it is spoken.
         """
         longest = self.limits.streamed_text if streamed else self.limits.text
-        return Speech(self, voice, rate, longest)
+        find = partial(self._voices.find, name=voice, language=language)
+        return Speech(self, find, rate, longest)
 
     @asynccontextmanager
     async def place(self, speech: "Speech") -> AsyncIterator[ModelThread[TtsModel]]:
@@ -153,43 +155,6 @@ class Service:
                     )
             await asyncio.sleep(_LOOK_S)
 
-    # ------------------------------------------------------------- on the model's thread
-
-    def voice(self, model: TtsModel, name: str) -> Voice:
-        """Return the voice of this name, ready to use. InvalidInput for an unknown name, and for a
-        path, which would be read. A removed voice is unknown; one that was made again is reloaded.
-        """
-        if (files := _voice_files()) != self._files:
-            self._files = files
-            self._chosen.clear()
-        key = (name or self._own).casefold()
-        if key not in self._chosen:
-            names = voice_names(model)
-            is_known = key in {each.casefold() for each in names}
-            if name and not is_known:
-                raise InvalidInput(
-                    "There is no voice called '{name}'.",
-                    hint="There are: {names}.",
-                    name=name[:80],
-                    names=", ".join(names),
-                )
-            if key and not is_known:
-                log.warning("The chosen voice does not exist. The synthesiser's own speaks.")
-            voice = choose(model, key if is_known else "")
-            model.warm(voice)
-            self._chosen[key] = voice
-        return self._chosen[key]
-
-
-def _voice_files() -> frozenset[Hashable]:
-    """Return the user's voice files: name, and inode, time and size to notice a replacement."""
-    found: set[Hashable] = set()
-    for path in voices.folder().glob("*" + voices.SUFFIX):
-        with suppress(OSError):  # it is being removed
-            about = path.stat()
-            found.add((path.name, about.st_ino, about.st_mtime_ns, about.st_size))
-    return frozenset(found)
-
 
 @dataclass(frozen=True)
 class SpokenWord:
@@ -223,18 +188,24 @@ class Speech:
     user's; `words` were sent so far, with `given_ms` of sound. `stopped`: it was ended early.
     """
 
-    def __init__(self, service: Service, voice: str, rate: float | None, longest: int) -> None:
-        """`voice`: its name, empty for the user's own; `longest`: limit of the text."""
+    def __init__(
+        self,
+        service: Service,
+        find_voice: Callable[[TtsModel], Voice],
+        rate: float | None,
+        longest: int,
+    ) -> None:
+        """`longest`: limit of the text."""
         self.id = secrets.token_urlsafe(12)
         self.rate = rate
         self.stopped = False
         self._fault: EngineError | None = None  # why it was stopped; None = by request
         self.words: list[SpokenWord] = []
         self._service = service
-        self._voice = voice
+        self._find_voice = find_voice
         self._longest = longest
         self._now = service.clock.now
-        self._paced = PacedText(pacing=service.settings.speech.pacing)
+        self._paced = PacedText(pacing=True)  # until the voice is known
         self._unread: deque[str] = deque()
         self._characters = 0
         self._text_ended = self._input_ended = False
@@ -368,7 +339,9 @@ class Speech:
     def _steps(self, model: TtsModel) -> Generator[Step, None, None]:
         """Yield a Starved once it is open, then the session's steps."""
         service = self._service
-        voice = service.voice(model, self._voice)
+        voice = self._find_voice(model)
+        pacing = service.settings.speech.pacing
+        self._paced = PacedText(pacing=pacing, usual=voice.language)
         opened = model.open(voice, seed=service.settings.speech.seed)
         with Breaks(opened, service.sample_rate) as session:
             yield Starved()

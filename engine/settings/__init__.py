@@ -3,3 +3,4 @@
 from engine.settings.rules import *
 from engine.settings.schema import *
 from engine.settings.sections import *
+from engine.settings.speech import *

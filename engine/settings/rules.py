@@ -178,10 +178,11 @@ class SayOptions:
     """Options for speaking one text. None = as in the settings; `out` None = the loudspeaker.
 
     `voice` is a name or a file, `rate_plan` looks like "0:2,3:6" (seconds:SPS), `out` is a WAV to
-    write.
+    write. `language` is a code; None = that of the voice, or else of the text.
     """
 
     voice: str | None = None
     rate_plan: str | None = None
     word_delay_ms: float = 0.0
     out: Path | None = None
+    language: str | None = None

@@ -31,8 +31,8 @@ from engine.settings.sections import (
     LanguageModelSettings,
     RecogniserSettings,
     Settings,
-    SpeechSettings,
 )
+from engine.settings.speech import SpeechSettings
 from engine.typed_values import WrongValue, typed
 
 PartSettings = RecogniserSettings | LanguageModelSettings | SpeechSettings

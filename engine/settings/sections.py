@@ -6,13 +6,11 @@ Only data. A plain text among the annotations describes a setting without a row.
 """
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Annotated
 
+from engine.languages import WINDOW_LANGUAGES
 from engine.settings.rules import (
     CHORD,
-    FASTEST,
-    SLOWEST,
     AppliesTo,
     Choice,
     Entry,
@@ -22,10 +20,10 @@ from engine.settings.rules import (
     Range,
     Shown,
 )
-from engine.systems import ESPEAK, KOKORO, STARTER, SYSTEMS, TITLES
+from engine.settings.speech import SpeechSettings
 from engine.translatable import Translatable, mark
 
-LANGUAGES = MappingProxyType({"en": "English", "de": "Deutsch", "fr": "Français"})  # of the window
+OF_SYSTEM = "system"  # the recogniser's language
 
 
 @dataclass(frozen=True)
@@ -81,17 +79,17 @@ class RecogniserSettings:
     language: Annotated[
         str,
         Pattern(
-            r"auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
+            r"system|auto|[a-z]{2,3}(-[A-Za-z]{2,4})?",
             Translatable(
                 "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
             ),
         ),
         Shown("Language"),
         Help(
-            "Two letters, for example en or de; auto: Whisper detects it. Sphinx knows English"
-            " only."
+            "Two letters, for example en or de; auto: Whisper detects it; system: English, or auto"
+            " where the system is in another language. Sphinx knows English only."
         ),
-    ] = "en"
+    ] = OF_SYSTEM
     patience: Annotated[
         str,
         AppliesTo.RECOGNISER,
@@ -192,65 +190,6 @@ class LanguageModelSettings:
     ] = 0.7
 
 
-_FROM_PAPERS = tuple(system.name for system in SYSTEMS)
-
-
-def _with_origin(name: str, title: str) -> str:
-    """Return a voice model's title with its origin; no origin if its pack is made here."""
-    if name in (STARTER, ESPEAK):
-        return Translatable("{name} (built in)", name=title)
-    return title if name in _FROM_PAPERS else Translatable("{name} (fetched)", name=title)
-
-
-@dataclass(frozen=True)
-class SpeechSettings:
-    # espeak is the fallback if another engine cannot load
-    engine: Annotated[
-        str,
-        Choice.of(
-            auto=mark("Automatic"),
-            **{name: _with_origin(name, title) for name, title in TITLES.items()},
-        ),
-        Shown("Voice model"),
-        Help(
-            "Automatic: VoXtream2 where a graphics card runs it, Kokoro where it is quick enough,"
-            " else Rubato's own. VoXtream2 clones a voice from a recording; Kokoro makes one that"
-            " learns from it."
-        ),
-    ] = "auto"
-    voice: Annotated[str, AppliesTo.VOICE, "Its name; empty: the synthesiser's default."] = ""
-    # None = own pace (in the file: the key is absent)
-    rate: Annotated[
-        float | None,
-        AppliesTo.CONTROLS,
-        Range(SLOWEST, FASTEST),
-        "Syllables per second; absent: own pace.",
-    ] = None
-    pacing: Annotated[
-        bool,
-        AppliesTo.NOBODY,  # applies to the next reply
-        Shown("Pace from content"),
-        Help(
-            "Slower for numbers, spelling, new names and quotations, quicker for asides; around"
-            " the rate you set."
-        ),
-    ] = True
-    seed: Annotated[
-        int,
-        Range(0, 2**63 - 1, offered=1_000_000),
-        Shown("Seed", advanced=True, place=1),
-        Help("The same seed speaks the same words the same way."),
-    ] = 7
-    device: Annotated[
-        str,
-        LoadedBy(tuple(name for name in TITLES if name not in (KOKORO, ESPEAK))),
-        Choice.of(
-            auto=mark("The best there is"), cuda=mark("Graphics card (CUDA)"), cpu=mark("Processor")
-        ),
-        Shown("Runs on", advanced=True),
-    ] = "auto"
-
-
 # 'ask' = not decided yet; nothing is written until the user decides
 KEEPING = Choice.of(
     ask=mark("Ask me"),
@@ -295,9 +234,9 @@ class WindowSettings:
     ] = "system"
     language: Annotated[
         str,
-        Choice.of(system=mark("Follow the system"), **LANGUAGES),
+        Choice.of(system=mark("Follow the system"), **WINDOW_LANGUAGES),
         Shown("Language of the window"),
-        Help("From the next start. Speech is English, and so is what the skills answer."),
+        Help("From the next start. The language of the answers is on the page of the voice."),
     ] = "system"
     motion: Annotated[
         str,
@@ -363,7 +302,7 @@ class ServeSettings:  # engine/serve, in a separate process
         ),
     ] = False
     port: Annotated[int, Range(1024, 65535), Shown("Port", advanced=True)] = 8790
-    places: Annotated[int, Range(0, 8), Shown("Spoken at once (0: as measured)", advanced=True)] = 0
+    places: Annotated[int, Range(0, 8), Shown("Texts at once (0: as measured)", advanced=True)] = 0
     names: Annotated[str, Shown("Other host names, with commas", advanced=True)] = ""
 
 

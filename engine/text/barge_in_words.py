@@ -1,22 +1,37 @@
 """Words of a listener that steer a conversation: they stop the speaker or show attention.
 
-Invariant: lower-case words and single spaces; no text both halts and nods.
+Invariant: lower-case words and single spaces; no text both halts and nods in one language.
 """
 
 import re
+from itertools import chain
+from typing import Final
 
+from engine.languages import ENGLISH, SPOKEN
 from engine.text import tables
 
-_WORD = re.compile(r"[a-z']+")
+_WORD = re.compile(r"(?:[^\W\d_]|')+")
+_OTHERS: Final = tuple(code for code in SPOKEN if code != ENGLISH)
 
+# In English, which the built-in recogniser listens for.
 HALTS, NODS, GOES_ON = (
     tables.phrases("barge_in_words", name) for name in ("halts", "nods", "goes_on")
 )
+
+
+def _in_all(name: str) -> frozenset[str]:
+    """The phrases of all languages, as `_bare` gives them."""
+    others = (tables.phrases("barge_in_words", name, code) for code in _OTHERS)
+    phrases = chain(tables.phrases("barge_in_words", name), *others)
+    return frozenset(" ".join(_WORD.findall(phrase)) for phrase in phrases)
+
+
+_HALTS, _NODS, _GOES_ON = map(_in_all, ("halts", "nods", "goes_on"))
 # Halts that take effect before the person has finished speaking.
-COMMANDS = frozenset(("stop", "wait", "cancel", "quiet", "pause"))
+COMMANDS: Final = _in_all("commands")
 _SPELLINGS = ("mm", "mmm", "hmm", "mhmm", "ya", "ok")
 # Words that show attention; on their own they do not ask for the floor.
-NODDING = frozenset((*_SPELLINGS, *(word for nod in NODS for word in nod.split())))
+NODDING: Final = frozenset((*_SPELLINGS, *(word for nod in _NODS for word in nod.split())))
 
 
 def words(text: str) -> frozenset[str]:
@@ -32,16 +47,16 @@ def nods(text: str) -> bool:
 def _bare(text: str) -> str:
     """The words of a text, with no "please" around them."""
     said = " ".join(_WORD.findall(text.lower()))
-    return said if said in HALTS else said.removeprefix("please ").removesuffix(" please")
+    return said if said in _HALTS else said.removeprefix("please ").removesuffix(" please")
 
 
 def lets_go_on(text: str) -> bool:
     """Return whether the whole text asks to continue the interrupted speech."""
-    return _bare(text) in GOES_ON
+    return _bare(text) in _GOES_ON
 
 
 def halts(text: str) -> bool:
     """Return whether the whole text asks for silence ("wait a moment"). Their length does not
     distinguish such texts from nods.
     """
-    return _bare(text) in HALTS
+    return _bare(text) in _HALTS

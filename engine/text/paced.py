@@ -4,9 +4,12 @@ Invariant: the spans of the words count the characters that are shown; nothing d
 text was cut into deltas.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.characters import WholeCharacters
+from engine.languages import ENGLISH
+from engine.text.language_choice import LanguageChoice
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 
@@ -20,18 +23,27 @@ class Growth:
 
 
 class PacedText:
-    """Converts one reply: deltas in, text to show and words with their pace out."""
+    """Converts one reply: deltas in, text to show and words with their pace out. The words wait
+    until the language of the reply is known, the text does not.
+    """
 
-    def __init__(self, *, pacing: bool) -> None:
-        """`pacing` False: every word has pace 1."""
+    def __init__(self, *, pacing: bool, usual: str = ENGLISH, possible: Sequence[str] = ()) -> None:
+        """`pacing` False: every word has pace 1. `usual`, `possible`: see LanguageChoice."""
         self._characters = WholeCharacters()
-        self._speakable = Speakable()
+        self._choice = LanguageChoice(usual, possible)
+        self._speakable: Speakable | None = None  # None = the language is not known yet
+        self._waiting = ""  # text that came before the language was known
         self._pacing = pacing
 
     @property
     def left_out(self) -> bool:
         """See Speakable."""
-        return self._speakable.left_out
+        return self._speakable is not None and self._speakable.left_out
+
+    @property
+    def language(self) -> str | None:
+        """The language of the words; None before the first one."""
+        return self._choice.code
 
     def push(self, delta: str) -> Growth:
         """Add text of the language model; any string is allowed."""
@@ -40,10 +52,22 @@ class PacedText:
     def end(self) -> Growth:
         """Return the words that were still held back."""
         grown = self._grown(self._characters.end())
-        return Growth(grown.text, (*grown.words, *self._paced(self._speakable.end())))
+        speakable = self._speakable or self._begin(self._choice.end())
+        words = (*speakable.push(self._waiting), *speakable.end())
+        return Growth(grown.text, (*grown.words, *self._paced(words)))
 
     def _grown(self, text: str) -> Growth:
-        return Growth(text, tuple(self._paced(self._speakable.push(text))))
+        self._waiting += text
+        code = self._choice.push(text)
+        if code is None:
+            return Growth(text, ())
+        speakable = self._speakable or self._begin(code)
+        waiting, self._waiting = self._waiting, ""
+        return Growth(text, self._paced(speakable.push(waiting)))
 
-    def _paced(self, words: list[Word]) -> list[Word]:
-        return words if self._pacing else [replace(word, pace=1.0) for word in words]
+    def _begin(self, code: str) -> Speakable:
+        self._speakable = Speakable(code)
+        return self._speakable
+
+    def _paced(self, words: Sequence[Word]) -> tuple[Word, ...]:
+        return tuple(words if self._pacing else (replace(word, pace=1.0) for word in words))

@@ -50,7 +50,9 @@ _NO_NAMES = (
 class Pacing:
     """The pace of the tokens of one reply, in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, english: bool = True) -> None:
+        """`english` False: no English word means anything."""
+        self._english = english
         self._eased = 1.0
         self._sentence_start = True
         self._clause: list[str] = []  # its words so far, in lower case
@@ -88,7 +90,7 @@ class Pacing:
         self._left = {kind: max(0, left - 1) for kind, left in self._left.items()}
         self._sentence_start = False
         self._clause.append(peeled.body.lower())
-        if tuple(self._clause) in _PASSING:
+        if self._english and tuple(self._clause) in _PASSING:
             self._left["passing"] = _LONGEST_DASHED
         elif peeled.punctuation.endswith((",", ";", ":")):
             self._clause.clear()
@@ -119,7 +121,7 @@ class Pacing:
         self._spelling = self._is_spelled(peeled)
         is_code = is_code or self._spelling or bool(_LETTERED.fullmatch(body))
         self._code = is_code or (self._code and body.isdecimal())
-        figure = any(char.isdigit() for char in body) or bool(_WRITTEN_OUT.fullmatch(body.lower()))
+        figure = any(char.isdigit() for char in body) or self._is_written_out(body)
         follows = self._address or self._figure
         self._address = body[:1].isupper() and follows and not self._sentence_start
         if self._code:
@@ -137,13 +139,18 @@ class Pacing:
         """
         if len(peeled.body) != 1 or not peeled.body.isupper():
             return False
+        if not self._english:  # vowels are words: "E depois", "Y luego", "O homem"
+            return peeled.body not in "AEOYIÀÈÉ"
         if peeled.body == "I":
             return self._spelling
         return peeled.body != "A" or self._spelling or peeled.punctuation.endswith((",", ";", "-"))
 
+    def _is_written_out(self, body: str) -> bool:
+        return self._english and bool(_WRITTEN_OUT.fullmatch(body.lower()))
+
     def _is_new_name(self, body: str) -> bool:
         name = body.removesuffix("'s").casefold()
-        if not body[:1].isupper() or len(body) < 2 or name in _NO_NAMES:
+        if not body[:1].isupper() or len(body) < 2 or (self._english and name in _NO_NAMES):
             return False
         new = name not in self._names
         self._names.add(name)

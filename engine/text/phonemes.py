@@ -31,12 +31,23 @@ _STRENGTH: Final = {"": 0, ",": 1, ".": 2, "!": 3, "?": 4}  # "?!" is a question
 _VOWELS: Final = frozenset("aeiouæɑɒɔəɚɛɜɝɪɨʊʌøœɐɞɘɵɤɯyʉᵻ")
 _SYLLABIC: Final = "\u0329"
 _LANGUAGE_FLAG: Final = re.compile(r"\([^)]+\)")  # espeak marks foreign words "(fr)...(en-us)"
+# Vowels of two syllables for espeak that people say in one: the glide is joined to its vowel.
+_VOWEL: Final = "[ˈˌ]?[aeiouɔəɛœøɑɐ]"
+_FALLING: Final = r"(?<=[aeouɔɛɐ\u0303])_(?=[iɪuʊy](?:[_ ]|$))"
+_GLIDES: Final = {
+    "es": re.compile(_FALLING),
+    "it": re.compile(rf"{_FALLING}|(?<=[_ ][iʊ])_(?={_VOWEL})"),
+    "pt-br": re.compile(_FALLING),
+    "fr-fr": re.compile(rf"(?<=[_ ][iy])_(?={_VOWEL})"),
+}
+_JOINED: Final = "‿"
 _NEIGHBOURS: Final = 3  # words before it in the clause, as context
 _FILLER: Final = "context"  # starts with a consonant and reduces no word before it
 _PROBES: Final = (f" {_FILLER}", " apple", "")  # a consonant, a vowel, and the end may follow
+_PROBES_ELSEWHERE: Final = (f" {_FILLER}", " bono", " ave", "")  # Spanish "un b", French "les a"
 _MAX_WORD: Final = 200  # characters; longer is not a word
 _PHONES_GIVEN: Final = 0x101  # espeakCHARS_UTF8 | espeakPHONEMES of speak_lib.h
-_AUDIBLE_START: Final = 3  # phones; before these only words of several senses are held
+_AUDIBLE_START: Final = 3  # English phones; before these only words of several senses are held
 
 
 @dataclass(frozen=True)
@@ -65,6 +76,7 @@ class Espeak:
         be loaded.
         """
         self._library = _load(language)
+        self._glide = _GLIDES.get(language)
         self.english = language.startswith("en")
         self.british = self.english and not language.startswith("en-us")
 
@@ -75,6 +87,8 @@ class Espeak:
         phones = _LANGUAGE_FLAG.sub("", self._library.text_to_phonemes(text))
         if self.english:  # an r before a consonant: espeak writes it like the Spanish one
             phones = phones.replace("r", "ɹ")
+        if self._glide:
+            phones = self._glide.sub(_JOINED, f" {phones}")
         split = ([phone for phone in group.split("_") if phone] for group in phones.split())
         return [group for group in split if group]
 
@@ -163,10 +177,11 @@ class WordPhonemizer:
             return self._espeak.english and english.waits(before, word, after, later)
         if self._espeak.english and english.depends(word):
             return True
-        if self._given < _AUDIBLE_START:
+        if self._espeak.english and self._given < _AUDIBLE_START:
             return False
         spelling = self._spelling(word, None)
-        return len({self._sound(spelling, probe) for probe in _PROBES}) > 1
+        probes = _PROBES if self._espeak.english else _PROBES_ELSEWHERE
+        return len({self._sound(spelling, probe) for probe in probes}) > 1
 
     def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
         """Return the word's phones between the words before it and `following` (with its space)."""

@@ -10,18 +10,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from engine.languages import ENGLISH
+from engine.text.languages.readings import TableReadings
 from engine.text.pacing import FIGURE, Pacing
 from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import is_foreign
-from engine.text.rules import groups, numbers, punctuation, readings, symbols
+from engine.text.rules import groups, punctuation, symbols
 from engine.text.rules.context import Context, Currency, NeedNext, PreviousToken, Reading
+from engine.text.rules.english import EnglishReadings
 from engine.text.rules.punctuation import DASHES, ELLIPSIS, Peeled
 from engine.text.stream.elements import LONGEST_S, TEXT, Block, Break, Element, Pause, Phrase
 from engine.text.stream.equations import Equation
 from engine.text.stream.tokens import Ahead
 from engine.text.word import Word
 
-_LAST_PART = re.compile(r"(?<=\w)[-–](?=\w)(?!(?<!/\d.)\d\d?/\d)")  # "10-15 km": the 15 counts
 _PRIMES = {'"': "″", "'": "′"}
 _LENGTH = re.compile(r"(?:[\d.]*['\"′″]?[x×])?[\d.'–/-]*[\d½¼¾⅛⅜⅝⅞]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -54,7 +56,9 @@ class _Held:
 class Reader:
     """Converts the elements of one reply to words."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        self._english = language == ENGLISH
+        self._readings = EnglishReadings() if self._english else TableReadings(language)
         self._run: list[_Held] = []  # several only if they are groups of figures
         self._last: Word | None = None
         self._soft = ""  # what `_last` gets if no stronger mark comes
@@ -62,7 +66,7 @@ class Reader:
         self._currency: Currency | None = None
         self._pause_s = 0.0  # in front of the next word
         self._started = False
-        self._pacing = Pacing()
+        self._pacing = Pacing(english=self._english)
         self._quotes: set[str] = set()  # straight quotes that are open
         self._line_start = 0
         self._line_end = 0
@@ -98,8 +102,10 @@ class Reader:
         return words
 
     def first_word(self) -> list[Word]:
-        """Release the first word of a reply at the space after it, whatever follows."""
-        return [] if self._started else self._release("")
+        """Release the first word of a reply at the space after it, whatever follows. In another
+        language its mark may stand behind that space: "Bonjour !".
+        """
+        return [] if self._started or not self._english else self._release("")
 
     def on_line(self, start: int, end: int, block: Block, *, new: bool) -> None:
         """Note a token of the current line; `new`: the first one."""
@@ -141,7 +147,9 @@ class Reader:
         return words + self._release("" if block in TEXT else ".")
 
     def _on_piece(self, piece: Piece) -> list[Word]:
-        peeled = self._lengths(punctuation.peel(piece.text))
+        peeled = punctuation.peel(piece.text)
+        if self._english:
+            peeled = self._lengths(peeled)
         if not peeled.body and self._is_series(peeled.punctuation):
             peeled = replace(peeled, body=ELLIPSIS, mark="," * peeled.punctuation.endswith(","))
         entry = _Held(piece.cut(len(peeled.opened)), peeled)
@@ -163,7 +171,7 @@ class Reader:
                 self._pacing.signs(peeled.body)
                 return words
             return words + self._take(entry, reading)
-        words += self._release("," if punctuation.opens_pause(peeled) else "")
+        words += self._release("," if self._readings.opens_pause(peeled, self._past) else "")
         if reading is None:
             self._run = [entry]
         else:
@@ -205,16 +213,16 @@ class Reader:
         while run:
             texts = [entry.text for entry in run]
             context = Context(self._past)
-            size = groups.code(texts, context, entire=entire)
+            size = self._readings.code(texts, context, entire=entire)
             for entry in run[: size - 1] if size else []:
-                said = tuple(groups.words_of(entry.text))
+                said = tuple(self._readings.code_words(entry.text))
                 words += self._take(entry, Reading(said, ",", is_code=True))
             if size:
-                said = tuple(groups.words_of(texts[size - 1]))
+                said = tuple(self._readings.code_words(texts[size - 1]))
                 words += self._take(run[size - 1], Reading(said, is_code=True))
             else:
-                size = groups.thousands(texts, context) or 1
-                entry = _joined(run[:size])
+                size = self._readings.thousands(texts, context) or 1
+                entry = _joined(run[:size], self._readings.group_mark)
                 after = run[size].peeled.body if size < len(run) else following
                 words += self._take(entry, self._read(entry.peeled, after))
             del run[:size]
@@ -226,7 +234,7 @@ class Reader:
 
     def _read(self, peeled: Peeled, following: str | None) -> Reading:
         context = Context(self._past, peeled.punctuation, peeled.opened, self._currency, following)
-        reading = readings.read(peeled.body, context)
+        reading = self._readings.read(peeled.body, context)
         mark = peeled.mark if reading.mark is None else reading.mark
         if mark == ELLIPSIS:
             mark = "," if context.after[:1].islower() else "."
@@ -238,15 +246,16 @@ class Reader:
         mark = peeled.mark if reading.mark is None else reading.mark
         soft = peeled.soft and mark == peeled.mark
         texts = [text for word in reading.words for text in _spoken(word)]
-        body = numbers.american(_LAST_PART.split(peeled.body)[-1])
-        self._past = (PreviousToken(body, mark), *self._past[:_REMEMBERED])
+        opens_pause = self._readings.opens_pause(peeled, self._past)
+        past = self._readings.past(peeled.body, peeled.punctuation, mark)
+        self._past = (past, *self._past[:_REMEMBERED])
         self._currency = reading.currency
         if not texts:
-            self._attach(peeled)
+            self._attach(peeled if reading.mark is None else replace(peeled, mark=reading.mark))
             return []
         if mark and not soft:
             texts[-1] = texts[-1].rstrip(_MARKS) + mark
-        words = self._release("," if punctuation.opens_pause(peeled) else "")
+        words = self._release("," if opens_pause else "")
         pace = self._pacing.of_token(peeled, is_code=reading.is_code)
         words += self._give(texts, piece, pace)
         self._soft = mark if soft else ""
@@ -306,15 +315,17 @@ class Reader:
         return "," if short or ahead.char in "-+•‣◦▪" else ""
 
 
-def _joined(run: list[_Held]) -> _Held:
-    """Join the groups of one number to one token, with commas between them."""
+def _joined(run: list[_Held], mark: str) -> _Held:
+    """Join the groups of one number to one token, with a mark between them."""
     if len(run) == 1:
         return run[0]
     first, *others = run
     text, places = first.piece.text, first.piece.places
     for entry in others:
-        group = re.sub(r",(?=\d)", ".", entry.piece.text)  # a comma within is a decimal one
-        text, places = f"{text},{group}", (*places, places[-1], *entry.piece.places)
+        group = entry.piece.text
+        if mark == ",":
+            group = re.sub(r",(?=\d)", ".", group)  # a comma within is a decimal one
+        text, places = text + mark + group, (*places, *places[-1:] * len(mark), *entry.piece.places)
     return _Held(Piece(text, places), replace(punctuation.peel(text), opened=first.peeled.opened))
 
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH
 from engine.text.reader import Reader
 from engine.text.stream.elements import Block, Element, Pause
 from engine.text.stream.markdown import Markdown
@@ -30,7 +31,7 @@ from engine.translatable import Translatable
 
 LEFT_OUT: Final = Translatable(
     "What is written in another script, such as Chinese or Cyrillic, is shown and not "
-    "spoken: the voices speak English."
+    "spoken: the voices read Latin letters only."
 )
 """A notice for the person, once a reply."""
 
@@ -43,13 +44,13 @@ def nothing_to_say(*, left_out: bool) -> InvalidInput:
 
 class Speakable:
     """Converts the deltas of one reply to spoken words. Spans of the words count characters over
-    all deltas.
+    all deltas. `language`: its code.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
         self._tokens = TokenStream()
-        self._markdown = Markdown()
-        self._reader = Reader()
+        self._markdown = Markdown(language)
+        self._reader = Reader(language)
         self._is_ssml = False  # whose first word may be followed by a pause
         self._quote_goes_on = False  # behind the sign of its next line
         self._ended = False

@@ -19,9 +19,9 @@ def listed(file: str, name: str) -> list[str]:
     return text.split()
 
 
-def phrases(file: str, name: str) -> tuple[str, ...]:
-    """The phrases between the commas of one text."""
-    text: str = _read(file)[name]
+def phrases(file: str, name: str, part: str = "") -> tuple[str, ...]:
+    """The phrases between the commas of one text, which stands in a section if `part` names one."""
+    text: str = (_read(file)[part] if part else _read(file))[name]
     return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 

@@ -11,15 +11,17 @@ whether the end were known at each step.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH, SPOKEN
 
 Pcm = npt.NDArray[np.float32]  # [S] mono, -1..1
 Progress = Callable[[str, float | None], None]  # current activity, and its finished share (0..1)
+LANGUAGE: Final = "language"  # of a voice's metadata, as espeak-ng calls it
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class TtsInfo:
     resembles the speaker. `can_mix`: see voice_lookup.mixed(). `note`: a sentence to the person on
     how the model runs, or empty; it can change when a voice is prepared or a session opened.
     `lead_ms`: the least lead of the computation over the loudspeaker. `reads_ahead`: samples depend
-    on the words known before a step, see above.
+    on the words known before a step, see above. `languages`: codes of those that it speaks.
     """
 
     name: str
@@ -62,11 +64,18 @@ class TtsInfo:
     can_mix: bool = False
     lead_ms: int = 0
     reads_ahead: bool = False
+    languages: tuple[str, ...] = (ENGLISH,)
 
     @property
     def voice_model(self) -> str:
         """The value of Voice.model in voices that are made for this model."""
         return f"{self.name} {self.edition}".rstrip()
+
+
+def language_code(metadata: Mapping[str, str]) -> str:
+    """Return the code of the language in a voice's metadata; English if there is no known one."""
+    code = metadata.get(LANGUAGE, ENGLISH).split("-")[0]
+    return code if code in SPOKEN else ENGLISH
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,11 @@ class Voice:
     model: str
     tensors: Mapping[str, npt.NDArray[np.generic]] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def language(self) -> str:
+        """The code of the language that the voice speaks (engine/languages.py)."""
+        return language_code(self.metadata)
 
 
 @dataclass(frozen=True)

@@ -86,12 +86,12 @@ def judge(rtf: float) -> Pick:
     """Choose between Kokoro and the built-in voice by Kokoro's real-time factor."""
     if rtf <= LARGEST_RTF:
         reason = Translatable(
-            "Kokoro: it speaks in {share} of the time it sounds on this machine.",
+            "Kokoro: this machine computes a second of speech in {share} s.",
             share=f"{rtf:.2f}",
         )
         return Pick(KOKORO, reason)
     reason = Translatable(
-        "The built-in voice: Kokoro needs {share} of the time it sounds, more than {limit}.",
+        "The built-in voice: Kokoro needs {share} s for a second of speech, more than {limit} s.",
         share=f"{rtf:.2f}",
         limit=f"{LARGEST_RTF:.1f}",
     )

@@ -12,6 +12,7 @@ from typing import Final
 
 from engine import systems
 from engine.errors import ModelError
+from engine.languages import ENGLISH
 from engine.settings import SpeechSettings
 from engine.settings_file import data_folder
 from engine.translatable import Translatable, mark
@@ -38,8 +39,8 @@ _LARGEST_CONFIG: Final = 1_000_000  # bytes
 @dataclass(frozen=True)
 class VoiceCatalogue:
     """The voices of a synthesiser. `voice_model`: its TtsInfo.voice_model; `own`: the names of its
-    own voices, the default first; `about`: their descriptions by name, if any. `can_clone`: see
-    pick.can_clone().
+    own voices, the default first; `about`: their descriptions by name, if any; `languages`: the
+    codes of those that do not speak English, by name. `can_clone`: see pick.can_clone().
     """
 
     voice_model: str
@@ -47,6 +48,7 @@ class VoiceCatalogue:
     can_mix: bool = False
     about: Mapping[str, str] = field(default_factory=dict)
     can_clone: bool = False
+    languages: Mapping[str, str] = field(default_factory=dict)
 
 
 def of_model(model: TtsModel) -> VoiceCatalogue:
@@ -55,7 +57,8 @@ def of_model(model: TtsModel) -> VoiceCatalogue:
     names = tuple(voice.name for voice in own)
     about = {each.name: each.metadata[ABOUT] for each in own if ABOUT in each.metadata}
     about = about or _about_starter(info.voice_model, names)
-    return VoiceCatalogue(info.voice_model, names, info.can_mix, about, can_clone=info.can_clone)
+    languages = {each.name: each.language for each in own if each.language != ENGLISH}
+    return VoiceCatalogue(info.voice_model, names, info.can_mix, about, info.can_clone, languages)
 
 
 def usable(settings: SpeechSettings) -> VoiceCatalogue:
@@ -93,10 +96,11 @@ def of_settings(settings: SpeechSettings) -> VoiceCatalogue:
                 raise packs.not_fetched("Kokoro", systems.KOKORO)
             return VoiceCatalogue(
                 systems.KOKORO,
-                kokoro_voices.NAMES,
+                kokoro_voices.fetched(kokoro.voices_folder()),
                 can_mix=True,
                 about=kokoro_voices.ABOUT,
                 can_clone=pick.can_clone(systems.KOKORO),
+                languages=kokoro_voices.LANGUAGES,
             )
         case llmvox.NAME:
             if not llmvox.is_fetched():

@@ -9,6 +9,7 @@ model, or an error that names the voices or the remedy; no synthesiser is loaded
 import logging
 import mimetypes
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from typing import Final
 from engine.audio.clips.clip import Clip, printable, read_clip
 from engine.errors import EngineError, InvalidInput, ModelError
 from engine.messages.voices import Mix
+from engine.settings import SpeechSettings
 from engine.tts import pick, voices
 from engine.tts.base import TtsModel, Voice
 from engine.tts.kokoro.paths import voices_folder
@@ -66,6 +68,38 @@ def choose(model: TtsModel, name: str, *, kept_in: Path | None = None) -> Voice:
         name=name,
         names=", ".join(voice_names(model, kept_in=kept_in)),
     )
+
+
+def voice_for(
+    model: TtsModel,
+    chosen: Voice,
+    language: str,
+    preferred: str = "",
+    *,
+    kept_in: Path | None = None,
+) -> Voice | None:
+    """Return the voice that speaks a language (engine/languages.py): the chosen one, else the one
+    of the name `preferred`, else the model's first; None if no voice of the model speaks it.
+    """
+    candidates = [chosen, *model.voices()]
+    if chosen.language != language and preferred:
+        with suppress(EngineError):  # it may belong to another model
+            candidates.insert(1, choose(model, preferred, kept_in=kept_in))
+    return next((voice for voice in candidates if voice.language == language), None)
+
+
+def preferred_voice(settings: SpeechSettings, language: str) -> str:
+    """Return the voice chosen last for a language, for voice_for(); empty = none."""
+    return str(getattr(settings, f"voice_{language}", ""))
+
+
+def languages_of(model: TtsModel, *, kept_in: Path | None = None) -> dict[str, str]:
+    """Return the language of each of voice_names()."""
+    found = {voice.name: voice.language for voice in model.voices()}
+    saved = voices.saved_voices(kept_in or voices.folder())
+    return {
+        file.name: file.language for file in saved if file.model == model.info.voice_model
+    } | found
 
 
 @dataclass(frozen=True)
@@ -133,7 +167,7 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
     """Mix two voices, each one of the `catalogue` or from the folder `within`.
 
     ModelError for a synthesiser that cannot mix and for a damaged file, InvalidInput for an unknown
-    voice and for a share outside 0 to 1.
+    voice, for voices of two languages and for a share outside 0 to 1.
     """
     if not catalogue.can_mix:
         raise ModelError(
@@ -159,6 +193,13 @@ def mixed(mix: Mix, catalogue: VoiceCatalogue, within: Path, name: str = "") -> 
                 names=", ".join((*catalogue.own, *(file.name for file in saved))),
             )
         parts.append((voices.load(found) if isinstance(found, Path) else found, share))
+    if len({voice.language for voice, _ in parts}) > 1:
+        raise InvalidInput(
+            "{one} and {other} speak different languages.",
+            hint="Mix two voices of one language.",
+            one=mix.one,
+            other=mix.other,
+        )
     shares = ", ".join(f"{100 * share:.0f} % {voice.name}" for voice, share in parts)
     about = {voices.ABOUT: f"mixed of {shares}", voices.MIXED: shares}
     return blend(name, tuple(parts), **about)

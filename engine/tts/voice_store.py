@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import InvalidInput, ModelError
+from engine.languages import ENGLISH
 from engine.messages.voices import Mix, VoiceEntry
+from engine.resources import table
 from engine.settings import FASTEST, SLOWEST
 from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
@@ -27,13 +29,12 @@ from engine.tts.voice_lookup import mixed
 from engine.tts.voice_notes import Note, note_of
 from engine.tts.voices import SavedVoice
 
-SENTENCE: Final = "This is how I sound: the boat left the harbour at ten past seven in the morning."
 REMOVED: Final = "removed"  # a folder within that of the voices
 KEPT_DAYS: Final = 7
 _DAY_S: Final = 86_400
 _LEARNT: Final = "learnt "  # how the recipes of learnt voices begin
 _SEXES: Final = {"woman": "female", "girl": "female", "man": "male", "boy": "male"}
-_ACCENTS: Final = ("american", "british")
+_ACCENTS: Final = ("american", "british", "spanish", "italian", "brazilian", "french")
 
 
 class VoiceStore:
@@ -63,6 +64,7 @@ class VoiceStore:
                 description=self._catalogue.about.get(name, ""),
                 sex=sex_of(self._catalogue.about.get(name, "")),
                 accent=accent_of(self._catalogue.about.get(name, "")),
+                language=self._catalogue.languages.get(name, ENGLISH),
             )
             for name in self._catalogue.own
         ]
@@ -299,7 +301,13 @@ def _entry(files: Sequence[SavedVoice], catalogue: VoiceCatalogue) -> VoiceEntry
         fit=file_of(here) if is_blend and not learnt else None,
         nearest=here.nearest,
         recording=here.recording,
+        language=here.language,
     )
+
+
+def preview_sentence(language: str = ENGLISH) -> str:
+    """Return what a voice of a language says when it is heard before it is chosen."""
+    return str(table("voices.toml")["preview"][language])
 
 
 def sex_of(description: str) -> str:

@@ -24,9 +24,10 @@ from engine.atomic_write import replace_file
 from engine.audio.clips.clip import Clip, snr_db
 from engine.audio.pcm import Pcm
 from engine.errors import InvalidInput, ModelError
+from engine.languages import ENGLISH
 from engine.settings_file import data_folder
 from engine.translatable import Translatable
-from engine.tts.base import Voice
+from engine.tts.base import Voice, language_code
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class SavedVoice:
     recipe_version: str = ""
     nearest: str = ""
     recording: str = ""
+    language: str = ENGLISH
 
 
 def folder() -> Path:
@@ -221,6 +223,7 @@ def _saved(metadata: Mapping[str, str], path: Path) -> SavedVoice:
         metadata.get(MAKING, "")[:_LONGEST_ABOUT],
         metadata.get(NEAREST, "")[:_LONGEST_NAME],
         recording if re.fullmatch(r"[0-9a-f]{64}", recording) else "",
+        language_code(metadata),
     )
 
 

@@ -112,7 +112,7 @@ def whole_sentence(text: str, machine: session.VoiceParts) -> Spoken:
     """The published graph on all of a sentence, with the style that a session has."""
     words = phoned(text, machine)
     speaker = machine.speaker
-    script = make_script(words, [0.0] * len(words), closed=True, british=speaker.british)
+    script = make_script(words, [0.0] * len(words), closed=True, accent=speaker.accent)
     tokens = np.array([ids(script.text)], np.int64)
     feeds = {"tokens": tokens, "style": speaker.style, "speed": np.ones(1, np.float32)}
     network = published()

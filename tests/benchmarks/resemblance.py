@@ -51,7 +51,7 @@ from engine.tts.kokoro.fit.measuring import powers, sounding
 from engine.tts.kokoro.natural import phoned
 from engine.tts.kokoro.source import SAMPLE_RATE
 from engine.tts.kokoro.symbols import ids
-from engine.tts.kokoro.voices import AMERICAN, BRITISH, NAME, is_british, read_voices, style_of
+from engine.tts.kokoro.voices import NAME, accent_of, read_voices, style_of
 from engine.tts.speaker import recording as recordings
 
 SENTENCES: Final = (
@@ -95,9 +95,9 @@ def speak(text: str, voice: Voice) -> Pcm:
     """Samples at 24 kHz of a whole sentence by the published model, which takes a quarter of the
     time that a new voice's statistics take.
     """
-    british = is_british(voice)
-    words = phoned(_espeak(BRITISH if british else AMERICAN), text)
-    script = make_script(words, [0.0] * len(words), closed=True, british=british)
+    accent = accent_of(voice)
+    words = phoned(_espeak(accent), text)
+    script = make_script(words, [0.0] * len(words), closed=True, accent=accent)
     tokens = np.asarray([ids(script.text)], np.int64)
     values = (tokens, style_of(voice), np.ones(1, np.float32))
     names = [each.name for each in _published().get_inputs()]

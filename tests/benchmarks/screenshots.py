@@ -2,7 +2,7 @@
 
 Run: QT_QPA_PLATFORM=offscreen python tests/benchmarks/screenshots.py FOLDER [RATIO [LANGUAGE]]
 (RATIO is the device pixel ratio, default 1; it has to be set before Qt starts, hence one a run.
-Look at 1 and 2, and at de and fr. Sentences of the engine stay English here.)
+Look at 1 and 2, and at every language. Sentences of the engine stay English here.)
 """
 
 import os

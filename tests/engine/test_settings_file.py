@@ -21,6 +21,7 @@ from engine import settings_file
 from engine.asr import registry as asr
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
+from engine.languages import SPOKEN
 from engine.llm import registry as llm
 from engine.settings import (
     Choice,
@@ -100,7 +101,8 @@ def test_any_number_is_either_taken_as_it_is_or_refused(key, value):
 LIVE = {
     "recogniser": {"language", "patience"},
     "language_model": {"system_prompt", "temperature"},
-    "speech": {"voice", "rate", "pacing", "seed"},
+    "speech": {"voice", "language", "rate", "pacing", "seed"}
+    | {f"voice_{language}" for language in SPOKEN},
 }
 
 

@@ -117,6 +117,25 @@ def test_a_voice_is_heard_and_the_chosen_one_stays():
         assert there.entry("Ada").used != ""  # the day is noted of a voice that answered
 
 
+def test_voices_of_other_languages_introduce_themselves_and_leave_the_others_theirs(monkeypatch):
+    spanish = {"language": "es"}
+    own = (Voice("Ada", "fake"), Voice("Dora", "fake", metadata=spanish), Voice("Bela", "fake"))
+    monkeypatch.setattr(FakeVoiceModel, "voices", lambda self: own)
+    with home() as there:
+        assert there.entry("Dora").language == "es"
+        told = there.of(api.VoicesChanged)[-1]
+        assert dict(zip(told.names, told.languages, strict=True))["Dora"] == "es"
+        there.post(api.PreviewVoice("dora"))
+        there.wait(lambda: OVER in there.states())
+        assert there.model.sessions[-1].words == api.preview_sentence("es").split()
+        there.choose("Bela")
+        there.choose("Dora")
+        assert there.setting("speech.voice_en") == "Bela"
+        there.choose("Ada")
+        assert there.setting("speech.voice_es") == "Dora"
+        assert there.setting("speech.voice_en") == "Bela"  # as long as an English one speaks
+
+
 def test_a_mixture_is_heard_then_kept_and_chosen():
     write_kokoro()
     with home() as there:
@@ -253,7 +272,7 @@ def test_a_recording_that_needs_another_synthesiser_is_kept_for_it(tmp_path):
         there.post(api.AddVoice(file))
         there.wait(lambda: there.of(api.ClipInspected))
         clip = there.of(api.ClipInspected)[0]
-        assert (clip.usable, clip.needs) == (True, ("kokoro", 107))
+        assert (clip.usable, clip.needs) == (True, ("kokoro", 111))
         assert "Kokoro can" in clip.advice
         there.post(api.AddVoice(file, consent=True, name="Me"))
         there.wait(lambda: ("speech.voice", "Me") in there.changed())

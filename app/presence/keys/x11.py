@@ -51,7 +51,7 @@ class X11Keys(KeySource):
             self._display = display.Display(self._name)
         except (error.DisplayError, OSError) as fault:
             self.lost.emit(
-                tr("The display does not let us listen for keys ({fault}).", fault=fault)
+                tr("The X server does not let Rubato listen for keys ({fault}).", fault=fault)
             )
             return False
         self._notifier = QSocketNotifier(self._display.fileno(), QSocketNotifier.Type.Read, self)
@@ -113,7 +113,7 @@ class X11Keys(KeySource):
             if self._notifier is not None:
                 self._notifier.setEnabled(False)
             self.release_all()
-            self.lost.emit(tr("The display is gone."))
+            self.lost.emit(tr("The connection to the X server was lost."))
 
     def _on_event(self, event: "display.event.Event") -> None:
         if event.type == X.MappingNotify:

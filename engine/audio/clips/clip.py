@@ -361,7 +361,7 @@ def _check_is_file(path: Path) -> None:
         raise UnreadableClip(
             "'{name}' is a folder."
             if stat.S_ISDIR(status.st_mode)
-            else "'{name}' is not a file of samples.",
+            else "'{name}' is not a regular file.",
             hint="Choose a single audio file.",
             name=path.name,
         )

@@ -23,6 +23,7 @@ from engine.llm.base import (
     Progress,
     Remark,
     Role,
+    last_language,
 )
 from engine.llm.history import (
     ChatMessage,
@@ -135,7 +136,7 @@ class LlamaModel:
         self._llama.close()
 
     def _next_prompt(self, history: Sequence[Message], question: str) -> str:
-        messages = [*history, Message(Role.USER, question)]
+        messages = [*history, Message(Role.USER, question, language=last_language(history))]
         return self._prompt(self._fitting(chat_messages(messages, self._settings.system_prompt)))
 
     def _fitting(self, messages: list[ChatMessage]) -> list[ChatMessage]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from engine.languages import ENGLISH
 from engine.llm.base import (
     AssistantState,
     Delta,
@@ -17,8 +18,9 @@ from engine.llm.base import (
     Role,
     TextDelta,
     Unanswered,
+    last_language,
 )
-from engine.llm.skills import abilities, units
+from engine.llm.skills import abilities, other_languages, units
 from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
 from engine.settings import LanguageModelSettings
@@ -50,8 +52,12 @@ class Skills:
         if not re.search(r"\w", said):
             yield from deltas(_NOT_UNDERSTOOD)
             return
-        answer = self._matcher.answer(said, context, certain_only=False)
-        yield from deltas(answer or abilities.unknown(context))
+        if last_language(history) == ENGLISH:
+            answer = self._matcher.answer(said, context, certain_only=False)
+            yield from deltas(answer or abilities.unknown(context))
+        else:
+            answer = other_languages.answer(context, self._matcher)
+            yield from deltas(answer or other_languages.unknown(context))
 
     def certain_answer(
         self, history: Sequence[Message], state: Callable[[], AssistantState]
@@ -60,6 +66,8 @@ class Skills:
         answer.
         """
         context = self.context(history, state)
+        if last_language(history) != ENGLISH:
+            return other_languages.answer(context, self._matcher)
         return self._matcher.answer(last_said(history), context, certain_only=True)
 
     def context(

@@ -16,6 +16,7 @@ from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Intent, SkillContext
 from engine.llm.skills.matching.repertoire import Templates, repertoire
+from engine.llm.skills.other_languages import in_english
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
@@ -32,7 +33,7 @@ def pace_wish(said: str) -> ChangeRate | None:
         return None
     nowhere = AssistantState(rate=None, volume=1.0, voice="", voices=())
     context = SkillContext(datetime.now, lambda: nowhere, Path())
-    for intent, slots in _templates().matches(canonical(said)):
+    for intent, slots in _templates().matches(canonical(in_english(said))):
         answer = intent.respond(slots, context)
         for action in answer.actions if answer else ():
             if isinstance(action, ChangeRate):

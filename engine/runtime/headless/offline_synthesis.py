@@ -114,7 +114,7 @@ class OfflineSynthesis:
             )
         if not 0 <= request.word_delay_s <= _LONGEST_DELAY_S:
             raise InvalidInput("The delay between words must be from 0 to 60 seconds.")
-        _check_words(request.text)
+        _check_words(request)
         self._model = model
         self._request = request
         self._clock = clock or Clock()
@@ -212,10 +212,10 @@ class OfflineSynthesis:
             self._show(min(1.0, self.word(self._onsets[-1]).end / len(self._request.text)))
 
 
-def _check_words(text: str) -> None:
+def _check_words(request: SpeechRequest) -> None:
     """InvalidInput for a text without words."""
-    words = PacedText(pacing=False)
-    if any(words.push(delta).words for delta in _deltas(text)) or words.end().words:
+    words = PacedText(pacing=False, usual=request.voice.language)
+    if any(words.push(delta).words for delta in _deltas(request.text)) or words.end().words:
         return
     raise nothing_to_say(left_out=words.left_out)
 
@@ -230,7 +230,7 @@ class _Supply:
 
     def __init__(self, request: SpeechRequest, clock: Clock) -> None:
         self._deltas = deque(_deltas(request.text))
-        self._text = PacedText(pacing=request.pacing)
+        self._text = PacedText(pacing=request.pacing, usual=request.voice.language)
         self._delay_s = request.word_delay_s
         self._clock = clock
         self._next_at = clock.now()

@@ -19,8 +19,9 @@ import soundfile
 
 from engine.audio.base import Loudspeaker, Pcm
 from engine.audio.pcm import SYNTHETIC
-from engine.errors import DeviceError, ModelError
+from engine.errors import DeviceError, InvalidInput, ModelError
 from engine.export.documents import check_sound, write_error
+from engine.languages import SPOKEN
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless import rate_plan as plans
 from engine.runtime.headless.offline_synthesis import (
@@ -31,16 +32,18 @@ from engine.runtime.headless.offline_synthesis import (
 )
 from engine.runtime.turn.playback import Playback
 from engine.settings import SayOptions, Settings, SpeechSettings
+from engine.text.language_choice import language_of
 from engine.text.word import Word
 from engine.tts import pick
-from engine.tts.base import AudioFrame, Onset, TtsModel
+from engine.tts.base import AudioFrame, Onset, TtsModel, Voice
 from engine.tts.registry import BUILT_IN
-from engine.tts.voice_lookup import choose
+from engine.tts.voice_lookup import choose, preferred_voice, voice_for
 
 log = logging.getLogger(__name__)
 
 FLITE_S: Final = 60.0  # flite speaks a sentence in well under a second
 _TICK_S: Final = 0.01
+_LOOKED_AT: Final = 1000  # characters of a text, for its language
 _STALLED_S: Final = 5.0  # a loudspeaker that plays nothing for this long is gone
 
 
@@ -71,7 +74,7 @@ def say_with(
         check_sound(options.out)
     model = load_synthesiser(speech, factories)
     try:
-        voice = choose(model, speech.voice if options.voice is None else options.voice)
+        voice = _voice(model, text, speech, options)
         model.warm(voice)
         delay_s = options.word_delay_ms / 1000
         request = SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
@@ -83,6 +86,26 @@ def say_with(
         return synthesis.report()
     finally:
         model.close()
+
+
+def _voice(model: TtsModel, text: str, speech: SpeechSettings, options: SayOptions) -> Voice:
+    """The voice of the options, or the one that speaks their language or that of the text.
+    InvalidInput if no voice speaks the language.
+    """
+    voice = choose(model, speech.voice if options.voice is None else options.voice)
+    if options.voice and not options.language:
+        return voice
+    spoken = [each.language for each in (voice, *model.voices())]
+    language = options.language or language_of(text[:_LOOKED_AT], voice.language, spoken)
+    found = voice_for(model, voice, language, preferred_voice(speech, language))
+    if found is None:
+        raise InvalidInput(
+            "No voice of {model} speaks {language}.",
+            hint="Fetch Kokoro and its voices, and choose it.",
+            model=model.info.name,
+            language=SPOKEN[language].title,
+        )
+    return found
 
 
 def collect(synthesis: OfflineSynthesis) -> Pcm:

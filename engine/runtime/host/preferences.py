@@ -137,7 +137,7 @@ class Preferences:
             AppliesTo.CONTROLS: partial(_turn, workers.controls, now),
             AppliesTo.LOUDSPEAKER: partial(speaker.post, UseDevice(now.audio.loudspeaker)),
             AppliesTo.SYNTHESISER: partial(speaker.post, now.speech),
-            AppliesTo.VOICE: partial(speaker.post, SelectVoice(now.speech.voice)),
+            AppliesTo.VOICE: partial(speaker.post, SelectVoice(now.speech)),
             AppliesTo.MICROPHONE: partial(ears.post, microphone),
             AppliesTo.CLEANING: partial(ears.post, _cleaning(now.audio)),
             AppliesTo.WAKE: partial(ears.post, now.wake),

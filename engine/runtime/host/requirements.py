@@ -89,10 +89,10 @@ def _check_device(noun: str, name: str, connected: tuple[str, ...]) -> None:
     if name and name not in connected:
         raise InvalidInput(
             "{noun} '{name}' is not connected.",
-            hint="Connect it, or choose another: {names}.",
+            hint="Connect it, or choose another: {names}." if connected else "Connect it.",
             noun=noun,
             name=name,
-            names=", ".join(connected) or Translatable("there is none"),
+            names=", ".join(connected),
         )
 
 

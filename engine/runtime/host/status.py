@@ -5,6 +5,7 @@ Invariant: holds facts only; opens nothing. Its values are replaced, never modif
 
 from dataclasses import replace
 
+from engine.languages import ENGLISH
 from engine.messages.events import (
     ClipInspected,
     Failed,
@@ -28,7 +29,8 @@ class Status:
         self.loading: frozenset[Part] = frozenset()  # parts that are being loaded
         self.voice = ""
         self.voice_before = ""  # differs from the voice
-        self.voices: tuple[str, ...] = ()
+        self.voices: tuple[str, ...] = ()  # that speak English, as the skills do
+        self.languages: tuple[str, ...] = (ENGLISH,)  # that voices speak
         self.about: dict[str, str] = {}  # voice -> how it sounds
         self._can_clone, self._resembles = True, False  # until the voice is known
 
@@ -57,7 +59,10 @@ class Status:
     def on_voices(self, known: VoicesChanged) -> None:
         if self.voice != known.selected:
             self.voice_before = self.voice
-        self.voices, self.voice = known.names, known.selected
+        languages = dict(zip(known.names, known.languages, strict=False))
+        self.voices = tuple(n for n in known.names if languages.get(n, ENGLISH) == ENGLISH)
+        self.voice = known.selected
+        self.languages = tuple(dict.fromkeys(known.languages)) or (ENGLISH,)
         self.about = dict(zip(known.names, known.about, strict=False))
         self._can_clone, self._resembles = known.can_clone, known.resembles
 

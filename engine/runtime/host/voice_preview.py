@@ -9,6 +9,7 @@ from datetime import date
 from typing import Final
 
 from engine.errors import DeviceError, InvalidInput
+from engine.languages import ENGLISH
 from engine.messages.commands import AddVoice, StopReply
 from engine.messages.events import Failed, Notice
 from engine.messages.voices import (
@@ -39,7 +40,7 @@ from engine.settings import SettingKey
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.word import Word
-from engine.tts.voice_store import SENTENCE
+from engine.tts.voice_store import preview_sentence
 
 LONGEST_TEXT: Final = 1_000  # characters of a preview
 VOICE: Final = SettingKey.VOICE
@@ -59,6 +60,8 @@ class VoicePreview:
         self.recording = False  # a clip is being recorded
         self._ignored_for: set[type] = set()  # commands that block the microphone
         self._paces: dict[str, float] = {}  # by casefolded name
+        self._languages: dict[str, str] = {}  # likewise
+        self._chosen = port.settings().speech.voice
         self._chosen_anew = False  # the voice's pace applies once the voice is known
         self._removed_chosen = ""  # it was removed while it was the chosen one
         self._noted = ("", "")  # the voice and day that were noted last
@@ -78,8 +81,15 @@ class VoicePreview:
             self._play()
 
     def voice_chosen(self) -> None:
-        """Another voice was chosen: use its pace."""
+        """Another voice was chosen: use its pace. If it speaks another language than the one
+        before, that one goes on speaking its own.
+        """
         self._chosen_anew = True
+        before, self._chosen = self._chosen, self._port.settings().speech.voice
+        names = (before, self._chosen)
+        was, now = (self._languages.get(name.casefold(), ENGLISH) for name in names)
+        if was != now:
+            self._port.change(f"speech.voice_{was}", before)
 
     def rate_chosen(self) -> None:
         """Keep a rate that was chosen after the voice."""
@@ -117,12 +127,14 @@ class VoicePreview:
                 count=len(text),
                 most=LONGEST_TEXT,
             )
-        stream = PacedText(pacing=False)
-        words = (*stream.push(text or SENTENCE).words, *stream.end().words)
+        language = self._languages.get(name.casefold(), ENGLISH)
+        stream = PacedText(pacing=False, usual=language)
+        text = text or preview_sentence(language)
+        words = (*stream.push(text).words, *stream.end().words)
         if not words:
             raise nothing_to_say(left_out=stream.left_out)
         if self.recording:
-            raise InvalidInput("A clip is being recorded.", hint="End that first.")
+            raise InvalidInput("A clip is being recorded.", hint="End the recording first.")
         if stream.left_out:
             self._port.emit(Notice(LEFT_OUT))
         self.stop_preview()
@@ -194,11 +206,12 @@ class VoicePreview:
             self._removed_chosen = ""
             self._port.change(VOICE, now)
         # the list of choices has changed, and with it perhaps the voice
-        self._workers.speaker.post(SelectVoice(self._port.settings().speech.voice))
+        self._workers.speaker.post(SelectVoice(self._port.settings().speech))
 
     def listed(self, listed: VoicesListed) -> None:
         """Update the list of voices."""
         self._paces = {v.name.casefold(): v.pace for v in listed.voices if v.pace is not None}
+        self._languages = {v.name.casefold(): v.language for v in listed.voices}
 
     def adopted(self) -> None:
         """The clip has become a voice, which keeps it."""

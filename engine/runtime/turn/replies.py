@@ -18,10 +18,15 @@ from engine.runtime.turn.reply import Reply
 class Replies:
     """Begins and ends replies."""
 
-    def __init__(self, workers: Workers, paced: Callable[[], bool]) -> None:
-        """`paced` returns whether words have paces of their own, by the settings."""
+    def __init__(
+        self, workers: Workers, paced: Callable[[], bool], language: Callable[[], str]
+    ) -> None:
+        """`paced` returns whether words have paces of their own, by the settings; `language` that
+        of the conversation, in which a text is read out.
+        """
         self._workers = workers
         self._paced = paced
+        self._language = language
         self._last: Reply | None = None  # None = there was none yet
 
     def begin(
@@ -49,6 +54,8 @@ class Replies:
                 paced=self._paced(),
                 aloud=aloud,
             )
+            if text is not None:
+                ready.language = self._language()
         self._workers.language_model.post(ready)
 
     def drop(self) -> bool:

@@ -11,6 +11,7 @@ Invariant: `ending` is set once, and from then on nothing more of the reply is h
 import time
 from threading import Lock
 
+from engine.languages import ENGLISH
 from engine.llm.base import Message
 from engine.messages.words import Ending
 from engine.runtime.turn.facts import Delivery
@@ -37,6 +38,7 @@ class Reply:
         self.asked = asked
         self.text = text  # None = the language model writes it
         self.paced = paced
+        self.language = asked[-1].language if asked else ENGLISH  # that it should have
         self.aloud = aloud  # set by the conductor, read by the language model
         self.awaits_words = True  # the voice has spoken all its words and waits for more
         self.broke = False  # the language model failed; its words so far are spoken

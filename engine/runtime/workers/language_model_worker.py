@@ -16,6 +16,7 @@ from typing import assert_never
 from engine.characters import WholeCharacters
 from engine.errors import Cancelled, EngineError, LanguageModelError
 from engine.history.subject import written_title
+from engine.languages import ENGLISH
 from engine.llm.base import (
     AssistantState,
     Delta,
@@ -28,6 +29,7 @@ from engine.llm.base import (
     TextDelta,
     ThoughtDelta,
     Unanswered,
+    last_language,
 )
 from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
 from engine.messages.words import Part
@@ -44,7 +46,7 @@ from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor
-from engine.settings import LanguageModelSettings, load_key
+from engine.settings import AUTO, LanguageModelSettings, load_key
 from engine.text.paced import Growth, PacedText
 from engine.text.speakable import LEFT_OUT
 from engine.translatable import Translatable
@@ -178,7 +180,7 @@ class LanguageModelWorker(Actor[Task]):
         if order.title is None or model.info.name == BUILT_IN:
             return
         yield QUIET_S
-        asked = (*history, Message(Role.USER, TITLE_WANTED))
+        asked = (*history, Message(Role.USER, TITLE_WANTED, language=last_language(history)))
         yield from (0.0 for _ in model.warm(asked))  # in shorter slices than those of a reply
         text, talk = "", [each.text for each in order.history]
         with closing(model.reply(asked, self._state)) as deltas:
@@ -215,7 +217,7 @@ class LanguageModelWorker(Actor[Task]):
         self._rest()
         self._reply = self._open = reply
         self._held.clear()
-        self._text = PacedText(pacing=reply.paced)
+        self._text = self._new_text(reply)
         self._thought = WholeCharacters()
         self._private = False
         with closing(self._deltas(reply)) as deltas:
@@ -225,6 +227,15 @@ class LanguageModelWorker(Actor[Task]):
                 reply.move()
                 self._on_delta(reply, delta)
         self._end_words(reply)
+
+    def _new_text(self, reply: Reply) -> PacedText:
+        """The text of a reply in its question's language, or another that the voices speak; in the
+        chosen one, if one was chosen.
+        """
+        now = self._state()
+        usual = reply.language if reply.language in now.languages else ENGLISH
+        possible = now.languages if now.settings.speech.language == AUTO else ()
+        return PacedText(pacing=reply.paced, usual=usual, possible=possible)
 
     def _deltas(self, reply: Reply) -> Generator[Delta, None, None]:
         """Yield the text that is read out, or what the model writes. An unanswered question is
@@ -267,7 +278,7 @@ class LanguageModelWorker(Actor[Task]):
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""
-        self._text = PacedText(pacing=reply.paced)
+        self._text = self._new_text(reply)
         self._held = [each for each in self._held if not isinstance(each, _OF_REPLY)]
         reply.awaits_words = True
         if reply.aloud:
@@ -291,7 +302,8 @@ class LanguageModelWorker(Actor[Task]):
         if growth.words:
             parts.append(WordsReady(reply.turn, growth.words, now))
         if growth.words or last:
-            parts.append(SayWords(reply, growth.words, last))
+            language = self._text.language or ENGLISH
+            parts.append(SayWords(reply, growth.words, last, language))
         self._send(*parts)
 
     def _send(self, *parts: SayWords | Remark | Fact | Event) -> None:

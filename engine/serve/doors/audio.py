@@ -157,9 +157,10 @@ async def running(request: Request) -> Response:
 
 
 async def voices(request: Request) -> Response:
-    """List the voices."""
-    names = await request.app.state.service.voices()
-    return JSONResponse({"voices": [{"id": name, "name": name} for name in names]})
+    """List the voices, with the codes of their languages."""
+    voices = await request.app.state.service.voices()
+    listed = [{"id": name, "name": name, "language": code} for name, code in voices.items()]
+    return JSONResponse({"voices": listed})
 
 
 class _Event(Paced):

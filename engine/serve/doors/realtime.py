@@ -259,8 +259,8 @@ class Answer:
         self._kept = client.conversation if options.conversation == "auto" else None
         self._metadata = options.metadata
         service, output = client.service, session.audio.output
-        rate = output.target(service.own_pace)
-        self.speech = service.speech(output.voice, rate, streamed=True)
+        rate, language = output.target(service.own_pace), session.audio.input.language[:2]
+        self.speech = service.speech(output.voice, rate, language=language, streamed=True)
         self.why = ""
         self._client = client
         self._send = client.tell

@@ -32,6 +32,7 @@ from pydantic import Field
 from wyoming.event import Event, async_write_event
 
 from engine.asr.base import SAMPLE_RATE as EAR_RATE
+from engine.asr.pick import BUILT_IN, resolve
 from engine.audio.pcm import Pcm, Resampler
 from engine.errors import (
     Busy,
@@ -41,6 +42,7 @@ from engine.errors import (
     ModelError,
     TimedOut,
 )
+from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role, TextDelta
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.requests import Rate, Text, Wire, checked, read_object
@@ -55,7 +57,6 @@ MESSAGES: Final = 20  # of one conversation
 LONGEST_S: Final = 120  # of sound
 _MOST_BYTES: Final = 1 << 20  # of an event's data, and of its sound
 _LONGEST_ID: Final = 200  # characters
-_ENGLISH: Final = ["en"]  # of the voices and the skills
 _FORMAT: Final[Mapping[str, Any]] = {"rate": SAMPLE_RATE, "width": 2, "channels": 1}
 
 
@@ -73,6 +74,7 @@ class _Context(Wire):
 
 class _Voice(Wire):
     name: Text = ""
+    language: Text = ""
 
 
 class _Data(Wire):
@@ -236,7 +238,10 @@ class _Client:
         if self._speech is not None and self._speaking is not None:
             self._speech.end()
             await asyncio.wait([self._speaking])
-        speech = self._service.speech(said.voice.name, said.context.rate, streamed=streamed)
+        language = said.voice.language.partition("-")[0]  # es-MX is spoken as es
+        speech = self._service.speech(
+            said.voice.name, said.context.rate, language=language, streamed=streamed
+        )
         self._streamed, self._speech = streamed, speech
         self._speaking = self._tasks.create_task(self._utter(speech, streamed=streamed))
         return speech
@@ -275,7 +280,7 @@ class _Client:
 
     async def _understand(self, asked: _Data) -> None:
         rest = self._resampler.end() if self._resampler else np.zeros(0, np.float32)
-        language = asked.language or self._service.settings.recogniser.language
+        language = asked.language or resolve(self._service.settings.recogniser).language
         pcm, text = np.concatenate([*self._heard, rest]), ""
         await self._tell("transcript-start", language=language)
         async for segment in self._service.ears.segments(pcm, asked.language):
@@ -318,14 +323,14 @@ class _Client:
 
 async def _described(service: Service) -> dict[str, Any]:
     """What this server can do: voices, ears and answers."""
-    language = service.settings.recogniser.language
-    heard = _ENGLISH if language in ("", "auto") else [language]
+    chosen = resolve(service.settings.recogniser)
+    heard = [ENGLISH] if chosen.engine == BUILT_IN else list(SPOKEN)
     voices = [
-        _about(name, "A voice of this computer", languages=_ENGLISH)
-        for name in await service.voices()
+        _about(name, "A voice of this computer", languages=[code])
+        for name, code in (await service.voices()).items()
     ]
     ears = _about("rubato", "The recogniser of this computer", languages=heard)
-    mind = _about("rubato", "Skills and language model", languages=heard)
+    mind = _about("rubato", "Skills and language model", languages=list(SPOKEN))
     return {
         "tts": [_about("rubato", "Speaks", voices=voices, supports_synthesize_streaming=True)],
         "asr": [_about("rubato", "Hears", models=[ears], supports_transcript_streaming=True)],

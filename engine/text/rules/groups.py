@@ -35,8 +35,8 @@ _NEXT = re.compile(r"\(?\d[\d().,–-]*[^\w\s]*|[A-Z]{4}", re.ASCII)
 _OPEN_END = re.compile(r".*[\w)]")
 _LONG_GROUP = re.compile(r"\+|\d{3}")
 _SMALL = re.compile(r"\(?\d\D*")
-_THOUSANDS = r"[1-9]\d{0,2}(?: \d{3})+(?!\d)(?:[.,]\d\d?(?!\d))?"
-_GROUPED = re.compile(rf"[^\w\s]{{0,2}}{_THOUSANDS}(?:[-–]{_THOUSANDS})?[^\d\s]*")
+THOUSANDS = r"[1-9]\d{0,2}(?: \d{3})+(?!\d)(?:[.,]\d\d?(?!\d))?"
+_GROUPED = re.compile(rf"[^\w\s]{{0,2}}{THOUSANDS}(?:[-–]{THOUSANDS})?[^\d\s]*")
 _ROUND = re.compile(r".*\b000\D*")
 _CARD = re.compile(r"[3-6]\d{3}(?: \d{4}){3}(?: \d{1,3})?|3\d{3} \d{6} \d{5}")
 _ACCOUNT = re.compile(r"[A-Z]{2}\d\d(?: [A-Z]{4})?(?: \d{1,4}){2,8}")
@@ -113,19 +113,20 @@ def thousands(run: Sequence[str], context: Context) -> int:
     return 0
 
 
-def code(run: Sequence[str], context: Context, *, entire: bool) -> int:
+def code(run: Sequence[str], *, cued: bool, entire: bool) -> int:
     """Return the number of tokens at the beginning of a run that are said figure by figure.
-    `entire`: no token of the run has been read yet, so it may be a national number.
+    `cued`: the words before announce such a number. `entire`: no token of the run has been read
+    yet, so it may be a national number.
     """
     for size in range(len(run), 1, -1):
         text = re.sub(r"[^\w)]+$", "", " ".join(run[:size]))
-        if _CARD.fullmatch(text) or _ACCOUNT.fullmatch(text) or _is_dialled(text, context):
+        if _CARD.fullmatch(text) or _ACCOUNT.fullmatch(text) or _is_dialled(text, cued=cued):
             return size
     text = re.sub(r"[^\w)]+$", "", " ".join(run))
-    if entire and _TYPED.fullmatch(text) and cued(context):
+    if entire and cued and _TYPED.fullmatch(text):
         return len(run)
     # Does a country write its telephone numbers like this? Possible thousands do not count.
-    national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(_THOUSANDS, text)
+    national = entire and _NATIONAL.fullmatch(text) and not re.fullmatch(THOUSANDS, text)
     return len(run) if national and any(_is_number_of(each, text) for each in _REGIONS) else 0
 
 
@@ -153,13 +154,13 @@ def international(text: str) -> str:
     return ""
 
 
-def _is_dialled(text: str, context: Context) -> bool:
+def _is_dialled(text: str, *, cued: bool) -> bool:
     figures = sum(char.isdigit() for char in text)
     if not _DIALLED.fullmatch(text) or not 7 <= figures <= 15:
         return False
     if text[0] == "+":
         return bool(international(text))
-    return cued(context) or bool(_TRUNK.match(text))
+    return cued or bool(_TRUNK.match(text))
 
 
 def _is_number_of(region: str, text: str) -> bool:

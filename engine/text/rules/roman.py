@@ -28,11 +28,11 @@ def numeral(body: str, context: Context) -> Reading | None:
     owner = context.previous
     other = context.before_previous
     if owner == "and" and other and set(body + other) <= set("IVX") and len(body) > 1:
-        return say(numbers.cardinal(_value(body)))
+        return say(numbers.cardinal(value_of(body)))
     if not owner[:1].isupper() or owner.lower() in SENTENCE_STARTERS:
         return None
     possessive = "'s" if body.endswith("'s") else ""
-    value = _value(body.removesuffix("'s"))
+    value = value_of(body.removesuffix("'s"))
     ruler = owner.lower() in _RULERS
     is_counted = owner.lower() in _COUNTED
     before_verb = not context.punctuation and context.after.lower() in _WITH_PRONOUN
@@ -73,8 +73,8 @@ def unowned(body: str, context: Context) -> Reading | None:
     if len(body) < 2 or not _NUMERAL.fullmatch(body) or body.endswith("s"):
         return None
     if not context.punctuation and context.after.lower() in ("century", "centuries"):
-        return say(numbers.ordinal(_value(body)))
-    return say(numbers.cardinal(_value(body))) if len(body) > 3 else None
+        return say(numbers.ordinal(value_of(body)))
+    return say(numbers.cardinal(value_of(body))) if len(body) > 3 else None
 
 
 def counted_lower(body: str, context: Context) -> Reading | None:
@@ -84,10 +84,11 @@ def counted_lower(body: str, context: Context) -> Reading | None:
         return None
     if not _NUMERAL.fullmatch(body.upper()):
         return None
-    return say(numbers.cardinal(_value(body.upper().removesuffix("'S"))))
+    return say(numbers.cardinal(value_of(body.upper().removesuffix("'S"))))
 
 
-def _value(body: str) -> int:
+def value_of(body: str) -> int:
+    """Return the value of a Roman numeral in capitals."""
     values = [_VALUES[char] for char in body] + [0]
     return sum(-one if one < after else one for one, after in pairwise(values))
 

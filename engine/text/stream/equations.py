@@ -9,6 +9,7 @@ numbers and units holds for it.
 import re
 from dataclasses import dataclass, replace
 
+from engine.languages import ENGLISH
 from engine.text.piece import Piece
 
 
@@ -30,7 +31,9 @@ _HYPHEN = re.compile(r"[-–‑](?=\w)")
 _EMPHASIS = re.compile(r"[*_~]+")
 
 
-def parts(piece: Piece, formulas: tuple[tuple[int, int], ...]) -> list[Piece | Equation]:
+def parts(
+    piece: Piece, formulas: tuple[tuple[int, int], ...], language: str
+) -> list[Piece | Equation]:
     """A token cut at its formulas, which stand at these places of the whole text."""
     if not formulas:
         return [piece]
@@ -45,17 +48,29 @@ def parts(piece: Piece, formulas: tuple[tuple[int, int], ...]) -> list[Piece | E
         formula = piece.cut(first, last)
         if speech.as_text(formula.text):
             continue
-        found += _around(piece.cut(begin, first), formulas, found)
-        words, written = tuple(speech.words(formula.text)), speech.inner(formula.text)
+        found += _around(piece.cut(begin, first), formulas, found, language)
+        words, written = _words(formula.text, language), speech.inner(formula.text)
         displayed = formula.text.startswith(_DISPLAYED)
         found.append(Equation(words, written, formula.start, formula.end, displayed))
         begin = last
-    found += _around(piece.cut(begin), formulas, found)
+    found += _around(piece.cut(begin), formulas, found, language)
     return found
 
 
+def _words(formula: str, language: str) -> tuple[str, ...]:
+    from engine.text.formulas import speech
+    from engine.text.languages import formulas
+
+    return (
+        tuple(speech.words(formula)) if language == ENGLISH else formulas.words(formula, language)
+    )
+
+
 def _around(
-    text: Piece, formulas: tuple[tuple[int, int], ...], found: list[Piece | Equation]
+    text: Piece,
+    formulas: tuple[tuple[int, int], ...],
+    found: list[Piece | Equation],
+    language: str,
 ) -> list[Piece | Equation]:
     """The text before, between and behind formulas, those in it that are numbers as text; an ending
     joins the formula before it.
@@ -70,7 +85,7 @@ def _around(
             places = [formula.places[min(i, len(formula.places) - 1)] for i in range(len(number))]
             places = [*before.places, *places, *behind.places]
             text = Piece(before.text + number + behind.text, tuple(places))
-    if found and isinstance(found[-1], Equation):
+    if found and isinstance(found[-1], Equation) and language == ENGLISH:
         text = _joined(text, found, found[-1])
     return [] if not text.text or _EMPHASIS.fullmatch(text.text) else [text]
 

@@ -8,6 +8,7 @@ announced when it begins (its end may be far away), so the announcement stands a
 import re
 import unicodedata
 
+from engine.text.languages.vocabulary import code_block
 from engine.text.piece import Piece
 from engine.text.pronunciation.scripts import composed, without_foreign
 from engine.text.rules.punctuation import ends_sentence
@@ -51,7 +52,8 @@ class Markdown:
     description of an action, such as "*Holds out hand*"; `in_quote`: its line is of a block quote.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        self._language = language
         self.block = Block.PARAGRAPH
         self.left_out = False
         self.acted = self.in_quote = False
@@ -190,7 +192,7 @@ class Markdown:
         text = token.text
         self._fence, self._fence_line = text[: len(text) - len(text.lstrip(text[0]))], True
         self._line_start = False
-        return [Phrase(("code", "block."), token.start, token.start + len(text))]
+        return [Phrase(code_block(self._language), token.start, token.start + len(text))]
 
     def _in_fence(self, token: Token) -> None:
         if self._line_start and _QUOTE.fullmatch(token.text):
@@ -294,7 +296,7 @@ class Markdown:
         if alias := tags.alias(text):
             self._until, self._within_line = "</sub>", True
             return [Piece(word, (place,) * len(word)) for word in alias.split()]
-        self._interpreted = tags.interpretation(text)
+        self._interpreted = tags.interpretation(text, self._language)
         pause = tags.pause(text)
         return [pause] if pause else []
 
@@ -340,13 +342,12 @@ class Markdown:
             return before + ([pause] if pause else []) + self._visible(piece.cut(found.end()))
         elements: list[Element] = []
         place = inline.Place(self._quoted, self._begins, self._previous)
-        for part in equations.parts(piece, self._formulas):
+        for part in equations.parts(piece, self._formulas, self._language):
             if isinstance(part, Equation):
                 elements.append(part)
                 continue
-            part = self._cut_unclosed(part)
+            part = composed(self._cut_unclosed(part))
             self._address = "://" in part.text
-            part = composed(part)
             for plain in inline.plain_pieces(part, place):
                 readable = without_foreign(plain)
                 self.left_out = self.left_out or readable != plain

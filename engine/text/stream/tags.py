@@ -6,6 +6,7 @@ Invariant: possible text stays: a comparison, a type such as List<int>, a placeh
 
 import re
 
+from engine.languages import ENGLISH
 from engine.text.llm_markers import THINKING, UNSAID, VALUED
 from engine.text.piece import Piece
 from engine.text.rules import numbers
@@ -113,9 +114,9 @@ def alias(written: str) -> str:
     return match[2] if match else ""
 
 
-def interpretation(written: str) -> str:
+def interpretation(written: str, language: str) -> str:
     """Return the way to say the content of a tag: "spelled", "ordinal", or as written ("")."""
-    match = _SAY_AS.match(written)
+    match = _SAY_AS.match(written) if language == ENGLISH else None
     kind = match[1].lower().rpartition(":")[2] if match else ""
     return "spelled" if kind in _SPELLED else kind if kind == "ordinal" else ""
 

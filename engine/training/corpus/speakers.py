@@ -13,8 +13,8 @@ from typing import Final, Protocol, TypeVar
 
 from engine.errors import InvalidInput
 from engine.training.recipe import Recipe
+from engine.tts.kokoro.voices import ENGLISH_NAMES
 from engine.tts.kokoro.voices import NAME as KOKORO
-from engine.tts.kokoro.voices import NAMES as KOKORO_NAMES
 
 
 class HasSpeaker(Protocol):
@@ -55,7 +55,7 @@ BASES: Final = (
     Base("espeak", "Arthur", 105.0, 4.9, 0.4, 0.2),
     *(
         Base(KOKORO, name, 0.0, 4.4, 1.0, 0.12, follows_pitch=True, lowest_warp=-0.12)
-        for name in KOKORO_NAMES
+        for name in ENGLISH_NAMES
         if name != "Nicole"  # whispers
     ),
 )

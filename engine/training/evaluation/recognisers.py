@@ -18,6 +18,7 @@ import numpy as np
 import soxr
 
 from engine.asr.sphinx.searches import decode_whole
+from engine.languages import ENGLISH
 from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import Spoken, at_pauses
 from engine.tts.base import Pcm
@@ -29,6 +30,7 @@ LONGEST_S: Final = 15.0
 LONGEST_JOIN: Final = 5  # words that may be one word on the other side
 _FIGURE: Final = re.compile(r"[0-9%$\u00a3\u20ac&+=]")
 _NO_WORD: Final = re.compile(r"[^A-Za-z' ]+")
+_NO_WORD_ELSEWHERE: Final = re.compile(r"(?:[^\w' ]|[\d_])+")
 
 
 def words(sentence: str) -> list[str]:
@@ -93,10 +95,11 @@ class Aligner:
 class WhisperJudge:
     """Whisper base on one thread."""
 
-    def __init__(self, folder: Path) -> None:
-        """Load the recogniser from its folder."""
+    def __init__(self, folder: Path, language: str = ENGLISH) -> None:
+        """Load the recogniser from its folder, for speech of a language (engine/languages.py)."""
         from faster_whisper import WhisperModel  # loads ctranslate2
 
+        self._language = language
         self._model = WhisperModel(
             str(folder), device="cpu", compute_type="int8", cpu_threads=1, local_files_only=True
         )
@@ -116,7 +119,7 @@ class WhisperJudge:
     def _hear(self, pcm: Pcm, sample_rate: int) -> str:
         segments, _ = self._model.transcribe(
             soxr.resample(pcm, sample_rate, RATE),
-            language="en",
+            language=self._language,
             beam_size=BEAM,
             temperature=0.0,
             condition_on_previous_text=False,
@@ -135,7 +138,8 @@ def words_wrong(text: str, transcript: str, espeak: Espeak) -> int:
         """Return the phones of words, each pronounced on its own, without stress and length."""
         return "".join(_sound_of(espeak, word) for word in words)
 
-    return _distance(_words(text), _words(transcript), sound)
+    no_word = _NO_WORD if espeak.english else _NO_WORD_ELSEWHERE
+    return _distance(_words(text, no_word), _words(transcript, no_word), sound)
 
 
 def _distance(
@@ -171,11 +175,11 @@ def _joins(row: int, column: int) -> list[tuple[int, int]]:
     return [(ours, theirs) for ours, theirs in pairs if ours <= row and theirs <= column]
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, no_word: re.Pattern[str]) -> list[str]:
     """Split a text into words without punctuation; hyphens separate words. Capitals stay, because
     such words may be spelt out.
     """
-    plain = _NO_WORD.sub(" ", text.replace("\u2019", "'")).split()
+    plain = no_word.sub(" ", text.replace("\u2019", "'")).split()
     return [word.strip("'") for word in plain if word.strip("'")]
 
 

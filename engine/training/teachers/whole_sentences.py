@@ -78,7 +78,7 @@ def say(speaking: VoiceParts, text: str, rates: Sequence[float] = ()) -> SpokenT
         request = PlanRequest(more[0], paces, begin, closed=True)
         plan = make_plan(speaking.parts, speaking.speaker, request, None, 0, late)
         pcm, places = _rendered(speaking, plan)
-        phones += _timed(plan, (length + places).tolist(), british=speaking.speaker.british)
+        phones += _timed(plan, (length + places).tolist(), accent=speaking.speaker.accent)
         pieces.append(pcm)
         first, length, late = last, length + len(pcm), plan.late_at_end
     return SpokenText(np.concatenate(pieces), tuple(phones)) if pieces else None
@@ -95,7 +95,7 @@ def _rendered(speaking: VoiceParts, plan: Plan) -> tuple[Pcm, Frames]:
     return np.concatenate([pcm, rest]), places[(plan.edges - plan.first).clip(0, len(places) - 1)]
 
 
-def _timed(plan: Plan, places: Sequence[int], *, british: bool) -> Iterator[tuple[str, int]]:
+def _timed(plan: Plan, places: Sequence[int], *, accent: str) -> Iterator[tuple[str, int]]:
     """Yield a plan's phones with their first samples, and "" for the silence at each punctuation
     mark. `places`: the first sample of each symbol.
     """
@@ -104,6 +104,6 @@ def _timed(plan: Plan, places: Sequence[int], *, british: bool) -> Iterator[tupl
         at = first
         for phone in word.phones:
             yield phone, places[at]
-            at += len(symbols(phone, british=british))
+            at += len(symbols(phone, accent))
         if word.phones and script.text[end : end + 1].strip():
             yield "", places[end]

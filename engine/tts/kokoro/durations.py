@@ -26,13 +26,13 @@ Frames = npt.NDArray[np.int64]
 
 PER_SECOND: Final = SAMPLE_RATE / FRAME  # frames
 # How easily a symbol stretches, 1 for vowels; symbols not listed are marks or spaces.
-_ELASTICITY: Final = {
-    **dict.fromkeys("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔː", 1.0),
-    **dict.fromkeys("mnŋlɹszʃʒfvθðhwjˈˌ", 0.8),
-    **dict.fromkeys("pbtdkɡTʧʤ", 0.45),
+ELASTICITY: Final = {
+    **dict.fromkeys("AIOQWYaeioɑɒæəɐɛɜɪʊʌuᵻᵊyøœɔː\u0303", 1.0),
+    **dict.fromkeys("mnŋɲlʎɹʁszSʃʒfvβθðɣxçʝhwjɥˈˌ", 0.8),
+    **dict.fromkeys("pbtdkɡʔTɾrʧʤʦʣ", 0.45),
 }
 _GAP_ELASTICITY: Final = 1.3
-_NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɛɜɪʊʌuᵻᵊyøœɔ")
+_NUCLEI: Final = frozenset("AIOQWYaeioɑɒæəɐɛɜɪʊʌuᵻᵊyøœɔ")
 # Frames of a pause that Kokoro speaks, in which the sound before it dies away. The rest is silence:
 # when it spoke whole pauses, they had echoes of the words around them.
 _SPOKEN_PAUSE: Final = 8.0
@@ -45,7 +45,10 @@ SHORTEST_LEAD: Final = (
 )
 # Words wrong at 1.5 SPS (Whisper base, 6 sentences): 11 % with 3.4 SPS and a share of 0.4, 7 % with
 # 3.4 and 0.1 and with 2.8 and 0.15.
-PAUSING_BELOW: Final = 3.0  # SPS
+PAUSING_BELOW: Final = 3.0  # SPS, in English
+# In other languages, share of the voice's own pace: their syllables are shorter. At 2 SPS a Spanish
+# voice (5.9 SPS) had 21 % of 111 words wrong with half its own pace, 9 % with 0.66, 4 % with 0.82.
+_NEAR_OWN: Final = 0.82
 _DRAWN_OUT: Final = 0.15  # share of the slowing, in octaves, that is done by stretching sounds
 _SHORTEST_PAUSE: Final = 0.3  # seconds; beside a mark the second
 _SHORTEST_MARKED: Final = 0.12
@@ -87,10 +90,10 @@ class KokoroScript:
 
 
 def make_script(
-    words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, british: bool
+    words: Sequence[PhonedWord], pauses: Sequence[float], *, closed: bool, accent: str
 ) -> KokoroScript:
     """Spell words in symbols. `pauses`: seconds of the pause after each word. `closed`: no word
-    follows, so the script ends with a mark.
+    follows, so the script ends with a mark. `accent`: see symbols().
     """
     text = ""
     owners: list[int] = []
@@ -100,7 +103,7 @@ def make_script(
     last = max((n for n, word in enumerate(words) if word.phones), default=-1)
     for number, (word, pause) in enumerate(zip(words, pauses, strict=True)):
         firsts.append(len(text))
-        spelt = [symbols(phone, british=british) for phone in word.phones]
+        spelt = [symbols(phone, accent) for phone in word.phones]
         spoken = "".join(spelt)
         ends.append(len(text + spoken))
         mark = word.mark or ("." if closed and number == last else PAUSE if pause else "")
@@ -125,7 +128,7 @@ def _syllable(spelt: str) -> list[bool]:
 
 def pauses_after(
     words: Sequence[PhonedWord],
-    rates: Sequence[float | None],
+    lacking: Sequence[float],
     decided: Sequence[float] = (),
     said: Mapping[int, int] | None = None,
     early: float = 0.0,
@@ -133,52 +136,59 @@ def pauses_after(
     steady: bool = True,
 ) -> tuple[float, ...]:
     """Return the seconds of the pause after each word; the first of them are `decided` already.
-    `said`: the number of spoken syllables by word; `early`: seconds by which those were too short
-    for the rate; `steady`: the rate has not changed since the sentence began. The last word has no
-    pause yet, because the next word is not known.
+    `lacking`: pause_needed() of each word; `said`: the number of spoken syllables by word; `early`:
+    seconds by which those were too short for the rate; `steady`: the rate has not changed since the
+    sentence began. The last word has no pause yet, because the next word is not known.
     """
     pauses = list(decided)
-    deficit = min(early, _CARRIED * max(map(_lacking, rates), default=0.0))
-    deficit += _advance(words, rates) if steady else 0.0
+    deficit = min(early, _CARRIED * max(lacking, default=0.0))
+    deficit += _advance(words, lacking) if steady else 0.0
     for number, word in enumerate(words[:-1]):
         unsaid = word.syllables - (said or {}).get(number, 0)
-        deficit += unsaid * _lacking(rates[number])
+        deficit += unsaid * lacking[number]
         if number >= len(decided):
             shortest = _SHORTEST_MARKED if word.mark else _SHORTEST_PAUSE
-            pauses_here = word.phones and _lacking(rates[number]) and deficit >= shortest
+            pauses_here = word.phones and lacking[number] and deficit >= shortest
             pauses.append(min(deficit, LONGEST_PAUSE) if pauses_here else 0.0)
             deficit -= pauses[number]
     return (*pauses, *([0.0] * (len(words) - len(pauses))))
 
 
-def _advance(words: Sequence[PhonedWord], rates: Sequence[float | None]) -> float:
+def _advance(words: Sequence[PhonedWord], lacking: Sequence[float]) -> float:
     """Return the seconds of pauses that a sentence needs for its last word, after which it has no
     pause: about as many as for its first word.
     """
     first = next((number for number, word in enumerate(words) if word.phones), None)
-    return 0.0 if first is None else min(words[first].syllables, _ADVANCE) * _lacking(rates[first])
+    return 0.0 if first is None else min(words[first].syllables, _ADVANCE) * lacking[first]
 
 
-def _lacking(rate: float | None) -> float:
-    """Return the seconds of pauses that a syllable needs at this rate."""
-    return 1 / rate - 1 / _articulation(rate) if rate else 0.0
+def pause_needed(rate: float | None, below: float = PAUSING_BELOW) -> float:
+    """Return the seconds of pauses that a syllable needs at a rate; see pausing_below()."""
+    return 1 / rate - 1 / _articulation(rate, below) if rate else 0.0
 
 
-def _articulation(rate: float) -> float:
+def _articulation(rate: float, below: float) -> float:
     """Return the rate between the pauses (SPS) of speech with this rate overall."""
-    return rate if rate >= PAUSING_BELOW else PAUSING_BELOW * (rate / PAUSING_BELOW) ** _DRAWN_OUT
+    return rate if rate >= below else below * (rate / below) ** _DRAWN_OUT
+
+
+def pausing_below(accent: str, own: float) -> float:
+    """Return the rate (SPS) below which a voice pauses between words. `own`: its own pace."""
+    return PAUSING_BELOW if accent.startswith("en") else max(PAUSING_BELOW, _NEAR_OWN * own)
 
 
 @dataclass(frozen=True)
 class Pace:
     """The tempo of a sentence's plan: SPS (None = the voice's own), the pace of each word, the
-    voice's own SPS, and the frames by which the speech so far is too long for the rate.
+    voice's own SPS, the frames by which the speech so far is too long for the rate, and the rate
+    below which there are pauses.
     """
 
     rate: float | None
     paces: tuple[float, ...]
     own: float
     late: float = 0.0
+    below: float = PAUSING_BELOW
 
     def wanted(self, owners: npt.NDArray[np.int64]) -> float:
         """Return the frames that syllables of the words `owners` should last; needs a rate."""
@@ -205,7 +215,7 @@ def fit_durations(
     lasting[body] = np.where(pauses > 0, np.minimum(pauses, _SPOKEN_PAUSE), lasting[body])
     total, hurried = None, 1.0
     if pace.rate is not None and (voiced := owners[script.nuclei[body - 1]]).size:
-        natural_total = lasting[free].sum() * pace.own / _articulation(pace.rate)
+        natural_total = lasting[free].sum() * pace.own / _articulation(pace.rate, pace.below)
         early = min(max(0.0, -pace.late), _SAVED)
         owed = pace.wanted(voiced) - pauses.sum() - pace.late - (_AROUND + early) * closed
         share, soon = (1.0 if closed else min(1.0, len(voiced) / few) for few in (_HORIZON, _SOON))
@@ -271,9 +281,7 @@ def _stretched(
     """Stretch the symbols at `places` to `total` frames (None = their natural length), each word at
     its own pace.
     """
-    elasticity = np.array(
-        [_ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places]
-    )
+    elasticity = np.array([ELASTICITY.get(script.text[place], _GAP_ELASTICITY) for place in places])
     slower = np.array([-np.log(pace.paces[script.words[place]]) for place in places])
     longest = np.array([_longest(script, place) for place in places])
 

@@ -46,13 +46,13 @@ def plan_natural(
     style: Floats,
     words: Sequence[PhonedWord],
     *,
-    british: bool,
+    accent: str,
     frames_of: Callable[[EncodedText], Frames] | None = None,
 ) -> NaturalSpeech:
     """Plan the words in a style [1, 256]. `frames_of` returns other durations than the
     voice's own.
     """
-    script = make_script(words, [0.0] * len(words), closed=True, british=british)
+    script = make_script(words, [0.0] * len(words), closed=True, accent=accent)
     encoded = parts.encode(ids(script.text), style)
     frames = (frames_of or _rounded)(encoded)
     features, pitch, energy = parts.features(encoded, style, frames)

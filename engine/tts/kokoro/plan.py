@@ -23,7 +23,9 @@ from engine.tts.kokoro.durations import (
     fit_durations,
     lateness,
     make_script,
+    pause_needed,
     pauses_after,
+    pausing_below,
     said_syllables,
     silent_frames,
 )
@@ -49,10 +51,12 @@ _HURRIED: Final = 2.0  # frames of lateness from which a sentence spares a frame
 
 @dataclass(frozen=True)
 class Speaker:
-    """A voice: its style [1, 256], its accent, its own rate in SPS, and the person's delivery."""
+    """A voice: its style [1, 256], the accent of its phones as espeak-ng calls it, its own rate in
+    SPS, and the person's delivery.
+    """
 
     style: Floats
-    british: bool
+    accent: str
     own_rate: float
     delivery: Delivery = AS_IT_IS
 
@@ -223,10 +227,12 @@ def make_plan(
     past = _rendered_part(before, done, request.rate, (late or 0.0) + (_LEAD + EARLY) * follows)
     rates = [None if request.rate is None else paced(request.rate, pace) for pace in request.paces]
     early = -past.late / PER_SECOND
-    pauses = pauses_after(request.words, rates, past.pauses, past.said, early, steady=past.steady)
-    script = make_script(request.words, pauses, closed=request.closed, british=speaker.british)
+    below = pausing_below(speaker.accent, speaker.own_rate)
+    needed = [pause_needed(rate, below) for rate in rates]
+    pauses = pauses_after(request.words, needed, past.pauses, past.said, early, steady=past.steady)
+    script = make_script(request.words, pauses, closed=request.closed, accent=speaker.accent)
     encoded = parts.encode(ids(script.text), speaker.style)
-    pace = Pace(request.rate, request.paces, speaker.own_rate, past.late)
+    pace = Pace(request.rate, request.paces, speaker.own_rate, past.late, below)
     slowness = speaker.delivery.slowness if request.rate is None else 1.0
     frames = fit_durations(
         script, slowness * encoded.natural, past.frames, pace, closed=request.closed

@@ -50,7 +50,7 @@ def next_words(
 ) -> tuple[tuple[PhonedWord, ...], bool] | None:
     """Return the words of a sentence for its next plan, and whether they complete it. `known`
     begins with the sentence's first word, `planned` of them are in the plan now; `texts`: the
-    known words in lower case. None = too few are known.
+    known words in lower case, none for other languages than English. None = too few are known.
     """
     voiced = size = 0
     first_two = 0  # the place behind the second word with a sound

@@ -50,8 +50,8 @@ class VoiceParts:
         self, words: Sequence[PhonedWord], frames_of: Callable[[EncodedText], Frames] | None = None
     ) -> NaturalSpeech:
         """Plan a complete sentence in the voice's style; see plan_natural()."""
-        style, british = self.speaker.style, self.speaker.british
-        return plan_natural(self.parts, style, words, british=british, frames_of=frames_of)
+        style, accent = self.speaker.style, self.speaker.accent
+        return plan_natural(self.parts, style, words, accent=accent, frames_of=frames_of)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,8 @@ class KokoroSession(Session):
         planned = len(plan.request.words) if plan else 0
         while True:
             known, numbers = self._known[first:], self._numbers[first:]
-            texts = [self._texts[number] for number in numbers]
+            english = self._voice.espeak.english  # only its words say where a phrase begins
+            texts = [self._texts[number] for number in numbers if english]
             more = next_words(known, planned, all_known=self._all_heard, texts=texts)
             if more is not None:
                 self._plan(more[0], closed=more[1])

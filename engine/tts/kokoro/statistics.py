@@ -2,10 +2,10 @@
 pace.
 
 Kokoro's norms run over an entire utterance, which is not known yet while it is spoken. With the
-mean and the variance of a few sentences of the voice they become affine maps, and a window sounds
-like the utterance. They are measured once for each style, in some seconds, and stored beside the
-model. Invariant: the file's name contains the hashes of the style and of the code; the file is
-complete or missing.
+mean and the variance of a few sentences of the voice, in its language, they become affine maps, and
+a window sounds like the utterance. They are measured once for each style, in some seconds, and
+stored beside the model. Invariant: the file's name contains the hashes of the style and of the
+code; the file is complete or missing.
 """
 
 import hashlib
@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from engine.atomic_write import replace_file
+from engine.resources import table
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import PER_SECOND
 from engine.tts.kokoro.natural import plan_natural
@@ -32,11 +33,6 @@ from engine.tts.kokoro.parts import Floats, Parts, VoiceInputs, cut_hash
 
 log = logging.getLogger(__name__)
 
-SENTENCES: Final = (
-    "The boat left the harbour at ten past seven, and nobody on the shore saw it go.",
-    "How much wood would you carry, if you had to choose by Thursday?",
-    "Quick foxes jump over lazy dogs, and every child enjoys the music of a small village.",
-)
 PACE: Final = "own pace"  # of the tensors: SPS [1]
 _LEVELS: Final = 255
 _ROOM: Final = 1.1  # factor on the measured range of a convolution's result
@@ -50,6 +46,11 @@ _CODE: Final = (
     "fit/decoder.py",
 )  # decide the result
 _MOST: Final = 100  # files: every mixture and learnt voice has one
+
+
+def sentences_in(language: str) -> tuple[str, ...]:
+    """Return the sentences in which voices of a language are measured; see engine/languages.py."""
+    return tuple(table("voices.toml")["measured"][language])
 
 
 @dataclass(frozen=True)
@@ -68,19 +69,19 @@ def statistics(
     sentences: Sequence[Sequence[PhonedWord]],
     kept_in: Path,
     *,
-    british: bool,
+    accent: str,
     shift: Floats | None = None,
 ) -> Statistics:
     """Load the statistics of a style [1, 256], or measure them in `sentences`. `shift` [58, 128]:
     how far each norm's timbre is from the style's.
     """
-    making = f"{_code_hash()} {parts.layout['levels']} {british}"
+    making = f"{_code_hash()} {parts.layout['levels']} {accent}"
     moved = b"" if shift is None else shift.tobytes()
     digest = hashlib.sha256(style.tobytes() + moved + making.encode()).hexdigest()[:16]
     file = kept_in / f"{digest}.safetensors"
     tensors = _kept(file)
     if tensors is None:
-        tensors = _learn(parts, style, sentences, shift, british=british)
+        tensors = _learn(parts, style, sentences, shift, accent=accent)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(file, save(tensors))
@@ -93,8 +94,9 @@ def statistics(
 
 @cache
 def _code_hash() -> str:
-    """Hash the cut and the code that decides the result."""
+    """Hash the cut, the sentences and the code that decides the result."""
     digest = hashlib.sha256(cut_hash().encode())
+    digest.update(repr(table("voices.toml")["measured"]).encode())
     for name in _CODE:
         digest.update(resources.files("engine.tts.kokoro").joinpath(name).read_bytes())
     return digest.hexdigest()
@@ -127,7 +129,7 @@ def _learn(
     sentences: Sequence[Sequence[PhonedWord]],
     shift: Floats | None,
     *,
-    british: bool,
+    accent: str,
 ) -> VoiceInputs:
     from engine.tts.kokoro.fit.decoder import load_decoder, measure  # loads torch and onnx
 
@@ -135,7 +137,7 @@ def _learn(
     syllables = length = 0
     answers: list[_Answer] = []
     for words in sentences:
-        said = plan_natural(parts, style, words, british=british)
+        said = plan_natural(parts, style, words, accent=accent)
         answers.append(_Answer(len(said.features), measure(decoder, parts, said, style, shift)))
         syllables += int(said.script.nuclei.sum())
         length += int(said.frames[1:-2].sum())

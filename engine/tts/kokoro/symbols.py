@@ -3,7 +3,8 @@
 Kokoro was trained on the symbols of misaki (its author's phonemizer, MIT), which writes a diphthong
 or an affricate as one letter. The table follows misaki's own fallback to espeak. Against espeak's
 letters as they are, 6 words of 247 were wrong instead of 8 (af_heart, Whisper base), and there are
-a sixth fewer symbols, so that quick speech has more frames for each.
+a sixth fewer symbols, so that quick speech has more frames for each. Other languages than English
+have a table of their own, as in misaki.
 """
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
@@ -28,6 +29,10 @@ _IDS: Final = {
     "ɛ": 86, "ɜ": 87, "ɡ": 92, "ɪ": 102, "ŋ": 112, "ø": 116, "θ": 119, "œ": 120, "ɹ": 123,
     "ʃ": 131, "ʧ": 133, "ʊ": 135, "ʌ": 138, "ʒ": 147, "ˈ": 156, "ˌ": 157, "ː": 158, "ᵻ": 177,
 }  # fmt: skip
+_IDS_ELSEWHERE: Final = _IDS | {
+    "\u0303": 17, "ʣ": 18, "ʦ": 20, "S": 35, "r": 60, "x": 66, "ɐ": 70, "β": 75, "ç": 78, "ɥ": 99,
+    "ʝ": 103, "ɲ": 114, "ɾ": 125, "ʁ": 128, "ɣ": 139, "ʎ": 143, "ʔ": 148,
+}  # fmt: skip
 _BOTH: Final = (
     ("aɪ", "I"), ("aʊ", "W"), ("dʒ", "ʤ"), ("eɪ", "A"), ("tʃ", "ʧ"), ("ɔɪ", "Y"), ("əl", "ᵊl"),
     ("n̩", "ᵊn"), ("l̩", "ᵊl"), ("m̩", "ᵊm"), ("ɬ", "l"), ("ʔ", "t"), ("r", "ɹ"), ("x", "k"),
@@ -40,19 +45,27 @@ _AMERICAN: Final = (
 _BRITISH: Final = (
     *_BOTH, ("eə", "ɛː"), ("iə", "ɪə"), ("əʊ", "Q"), ("oʊ", "Q"), ("ɚ", "əɹ"), ("ɾ", "t"),
 )  # fmt: skip
+_ELSEWHERE: Final = (
+    ("aɪ", "I"), ("aʊ", "W"), ("dz", "ʣ"), ("dʒ", "ʤ"), ("eɪ", "A"), ("oʊ", "O"), ("əʊ", "Q"),
+    ("ss", "S"), ("ts", "ʦ"), ("tʃ", "ʧ"), ("ɔɪ", "Y"), ("ɚ", "əɹ"), ("g", "ɡ"),
+)  # fmt: skip
+_TABLES: Final = {"en-us": (_AMERICAN, _IDS), "en-gb": (_BRITISH, _IDS)}
 
 
-@lru_cache(1000)
-def symbols(phone: str, *, british: bool = False) -> str:
-    """Return a phone in Kokoro's symbols; letters without a symbol are left out."""
-    for letters, spelt in _BRITISH if british else _AMERICAN:
+@lru_cache(2000)
+def symbols(phone: str, accent: str = "en-us") -> str:
+    """Return a phone in Kokoro's symbols; letters without a symbol are left out. `accent`: the
+    language as espeak-ng calls it.
+    """
+    spellings, known = _TABLES.get(accent, (_ELSEWHERE, _IDS_ELSEWHERE))
+    for letters, spelt in spellings:
         phone = phone.replace(letters, spelt)
-    return "".join(letter for letter in phone if letter in _IDS)
+    return "".join(letter for letter in phone if letter in known)
 
 
 def ids(text: str) -> list[int]:
     """Return the ids of symbols, between the two zeros that begin and end a sentence. KeyError."""
-    return [0, *(_IDS[letter] for letter in text), 0]
+    return [0, *(_IDS_ELSEWHERE[letter] for letter in text), 0]
 
 
 def parts_of(word: PhonedWord) -> list[PhonedWord]:
@@ -68,5 +81,6 @@ def parts_of(word: PhonedWord) -> list[PhonedWord]:
 
 
 def length(phones: Sequence[str]) -> int:
-    """Return the largest number of symbols that the phones need in either English."""
-    return sum(max(len(symbols(each)), len(symbols(each, british=True))) for each in phones)
+    """Return the largest number of symbols that the phones need in any language."""
+    accents = (*_TABLES, "")
+    return sum(max(len(symbols(each, accent)) for accent in accents) for each in phones)

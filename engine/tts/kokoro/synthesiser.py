@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from engine.languages import ENGLISH
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
 from engine.translatable import Translatable
@@ -21,15 +22,13 @@ from engine.tts.kokoro.parts import Parts, load_parts
 from engine.tts.kokoro.plan import Speaker
 from engine.tts.kokoro.session import RATE_RANGE, KokoroSession, VoiceParts
 from engine.tts.kokoro.source import SAMPLE_RATE
-from engine.tts.kokoro.statistics import SENTENCES, statistics
+from engine.tts.kokoro.statistics import sentences_in, statistics
 from engine.tts.kokoro.voices import (
-    AMERICAN,
-    BRITISH,
     LEARNT,
     MAKING,
     NAME,
+    accent_of,
     delivery_of,
-    is_british,
     read_voices,
     shift_of,
     style_of,
@@ -74,6 +73,7 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
             resembles=True,
             can_mix=True,
             lead_ms=LEAD_MS,
+            languages=tuple(dict.fromkeys(voice.language for voice in own_voices)),
         )
         super().__init__(info, own_voices, self.voice_parts)
         self._parts = parts
@@ -86,9 +86,10 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
         """
         from engine.tts.kokoro import resemblance  # loads torch
 
-        voice = resemblance.resembling(self._voices, pcm, sample_rate)
+        english = tuple(voice for voice in self._voices if voice.language == ENGLISH)
+        voice = resemblance.resembling(english, pcm, sample_rate)
         own = self.voice_parts(voice)
-        spoken = [own.natural(phoned(own.espeak, each)) for each in SENTENCES]
+        spoken = [own.natural(phoned(own.espeak, each)) for each in sentences_in(ENGLISH)]
         pitch = np.concatenate([each.pitch for each in spoken])
         said = render(own.parts, own.voice_inputs, spoken[0], 0, len(spoken[0].features))
         found = resemblance.delivery_of(pcm, sample_rate, said, pitch)
@@ -108,11 +109,11 @@ class KokoroSynthesiser(Synthesiser[VoiceParts]):
         """Return the parts that sessions of a voice need. Takes some seconds if the voice's
         statistics are not stored yet.
         """
-        style, british = style_of(voice), is_british(voice)
-        espeak = self._espeak(BRITISH if british else AMERICAN)
-        sentences = [phoned(espeak, sentence) for sentence in SENTENCES]
+        style, accent = style_of(voice), accent_of(voice)
+        espeak = self._espeak(accent)
+        sentences = [phoned(espeak, sentence) for sentence in sentences_in(voice.language)]
         learnt = statistics(
-            self._parts, style, sentences, self._learnt, british=british, shift=shift_of(voice)
+            self._parts, style, sentences, self._learnt, accent=accent, shift=shift_of(voice)
         )
-        speaker = Speaker(style, british, learnt.own_rate, delivery_of(voice))
+        speaker = Speaker(style, accent, learnt.own_rate, delivery_of(voice))
         return VoiceParts(self._parts, espeak, speaker, learnt.voice_inputs)

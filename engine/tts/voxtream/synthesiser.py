@@ -140,7 +140,8 @@ class VoxtreamSynthesiser(Synthesiser[PreparedPrompt]):
             log.warning("frames cannot be captured error=%s", error)
             self._graphs = False
             note = Translatable(
-                "The voice speaks in plain steps, slower than this graphics card could: {error}",
+                "The voice is slower than this graphics card allows, because CUDA graphs"
+                " failed: {error}",
                 error=str(error).partition("\n")[0] or type(error).__name__,  # torch adds lines
             )
             self.info = replace(self.info, note=note)

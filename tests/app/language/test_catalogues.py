@@ -1,4 +1,4 @@
-"""Every marked string has its German and its French, with the same places, keys and file types."""
+"""Every marked string is in every language, with the same places, keys and file types."""
 
 import ast
 import io
@@ -16,6 +16,7 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 from app.language import LANGUAGES
+from app.program import qt_texts
 from installer.extraction import extract_marked
 
 ROOT = Path(__file__).parents[3]
@@ -67,6 +68,20 @@ def test_a_translation_keeps_places_accelerators_and_file_types(code):
         for each in messages(code)
         for text, said in zip(as_texts(each.id), as_texts(each.string), strict=True)
         if outline(text) != outline(said)
+    ]
+    assert different == []
+
+
+@pytest.mark.parametrize("code", FOREIGN)
+def test_keys_have_the_names_that_qt_writes_into_menus(code):
+    qt = qt_texts(code)
+    assert not qt.isEmpty()
+    different = [
+        said
+        for each in messages(code)
+        for text, said in zip(as_texts(each.id), as_texts(each.string), strict=True)
+        for key in re.findall(r"\b(?:Ctrl|Shift|Esc|Del)\b", text)
+        if (qt.translate("QShortcut", key) or key) not in said
     ]
     assert different == []
 

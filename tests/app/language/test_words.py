@@ -29,6 +29,20 @@ def test_a_chosen_language_is_spoken_with_its_own_plurals_and_comma():
     assert tr_n("{count} turn", "{count} turns", 2) == "2 échanges"
 
 
+@pytest.mark.parametrize(
+    ("code", "size", "date", "none"),
+    [
+        ("es", "4,5", "05/11/2026", "0 respuestas"),
+        ("it", "4,5", "05/11/2026", "0 risposte"),
+        ("pt", "4,5", "05/11/2026", "0 resposta"),
+    ],
+)
+def test_numbers_dates_and_nothing_are_written_as_there(code, size, date, none):
+    words.choose(code)
+    assert (decimal(4.5, 1), day("2026-11-05")) == (size, date)
+    assert tr_n("{count} turn", "{count} turns", 0) == none
+
+
 def test_what_is_not_translated_stays_english_and_what_is_marked_waits():
     words.choose("fr")
     assert tr("Nobody translated this.") == "Nobody translated this."
@@ -84,6 +98,7 @@ def test_a_text_that_the_window_shows_names_a_command_only_with_its_place():
         (["de-AT", "en"], "de"),
         (["nl-NL", "fr_FR"], "fr"),
         (["en-GB", "de"], "en"),
+        (["pt-PT"], "pt"),
         (["ja"], "en"),
         ([], "en"),
     ],

@@ -11,9 +11,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QColor, QFontDatabase, QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 
-from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, pixmap
+from app.look.controls import LOUD_DB, QUIET_DB, LevelMeter, button, pixmap
 from app.look.file_dialogs import prefer_the_systems
-from app.look.page import WindowReactivated
+from app.look.page import Page, WindowReactivated
 from app.look.plain_text import displayable, one_line, plain, tool_tip, units
 from app.look.theme import FAMILY, Mode, load_fonts, palettes
 from engine.api import ListConversations, ListModels, ListVoices, SettingChanged, resource
@@ -231,3 +231,16 @@ def test_a_desktop_with_a_bus_and_a_portal_for_files_is_asked(tmp_path, offers, 
     environment = desktop(tmp_path, f"freedesktop.impl.portal.{offers}") | more
     prefer_the_systems(environment)
     assert environment.get(THEME) == chosen
+
+
+def test_a_page_is_never_too_narrow_for_its_buttons(qtbot):
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    page = Page("Models", "What there is.", parent)
+    buttons = [button("A long text on a button", page) for _ in range(3)]
+    for each in buttons:
+        page.foot.addWidget(each)
+    page.show()
+    page.resize(page.minimumSize())
+    qtbot.waitUntil(lambda: page.width() == page.minimumWidth() > 400)
+    assert [each for each in buttons if each.width() < each.minimumSizeHint().width()] == []

@@ -202,7 +202,7 @@ def test_it_shows_what_the_assistant_does(tray, window):
 def test_the_menu_does_what_the_window_does(tray, posted, window, qtbot):
     choose(tray, "Talk")
     tray.menu.aboutToShow.emit()
-    choose(tray, "Stop talking")
+    choose(tray, "Done talking")
     choose(tray, "Stop the reply")
     choose(tray, "Hands-free")
     assert posted == [

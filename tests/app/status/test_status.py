@@ -100,7 +100,7 @@ def test_every_part_and_the_last_turn_fit_beside_the_conversation(window):
     assert window.side.verticalScrollBar().maximum() == 0
 
 
-@pytest.mark.parametrize("code", ["en", "de", "fr"])
+@pytest.mark.parametrize("code", language.LANGUAGES)
 def test_a_last_turn_with_gaps_is_not_wider_than_its_column(window, settings, code):
     language.choose(code)
     window.resize(1280, 900)

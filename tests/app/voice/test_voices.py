@@ -31,7 +31,7 @@ def test_a_voice_is_offered_for_a_fit_recording(area, *, usable):
 
 @pytest.mark.parametrize(
     ("megabytes", "words"),
-    [(107, "&Fetch Kokoro (107 MB), and learn a voice from it"), (0, "&Use a voice that learns")],
+    [(107, "&Fetch Kokoro (107 MB) and learn this voice"), (0, "&Learn this voice")],
 )
 def test_a_recording_is_kept_and_the_model_for_it_fetched_by_one_button(
     area, posted, megabytes, words
@@ -73,7 +73,7 @@ def test_a_voice_that_only_resembles_can_be_heard_first_and_is_called_so(area, p
     area.on_event(inspected())
     assert not consent.hear.isVisible()
     area.on_event(replace(inspected(), resembles=True))
-    assert "learns from it" in consent.adopt.text()
+    assert "Learn this voice" in consent.adopt.text()
     assert not consent.hear.isEnabled()
     consent.agreed.setChecked(True)
     consent.hear.click()

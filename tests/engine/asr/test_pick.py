@@ -67,8 +67,8 @@ def test_the_reason_says_what_was_measured_of_each_or_is_missing(data):
     assert "rubato bench" in why(AUTO)
     keep(judge(2440.0, 900.0), data)
     assert why(AUTO) == (
-        "Whisper base has a sentence written 2.4 s after its end, more than 2.0 s. "
-        "Whisper tiny has a sentence written 0.9 s after its end."
+        "Whisper base has the text 2.4 s after the end of a sentence, more than 2.0 s. "
+        "Whisper tiny has the text 0.9 s after the end of a sentence."
     )
     assert why(RecogniserSettings("sphinx")) == ""
     # whoever fetches it means the same

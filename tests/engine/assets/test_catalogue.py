@@ -15,7 +15,7 @@ from engine.assets.catalogue import Member, Package, Registry, catalogue, find, 
 from engine.assets.pickle_file import read_pickle
 from engine.errors import AssetError, ModelError
 from engine.translatable import Translatable
-from engine.tts.kokoro.voices import NAMES
+from engine.tts.kokoro.voices import FILES
 
 ENTRY = """
 [toy]
@@ -97,7 +97,7 @@ def test_what_people_get_first_has_packages_as_a_second_source_of_every_file():
     whisper, kokoro, voices = find("whisper-base"), find("kokoro"), find("kokoro-voices")
     assert {file.path for file in whisper.files} == {*REQUIRED, "vocabulary.txt"}
     assert kokoro.needs == ("kokoro-voices",)
-    assert {Path(file.path).stem[3:].capitalize() for file in voices.files} == set(NAMES)
+    assert {Path(file.path).stem for file in voices.files} == set(FILES.values())
     assert all(file.members for each in (whisper, kokoro, voices) for file in each.files)
 
 

@@ -17,8 +17,10 @@ from engine.doctor import examine, machine, parts
 from engine.doctor.finding import Finding, State
 from engine.errors import DeviceError
 from engine.settings import Settings, change
+from engine.settings_file import data_folder
 from engine.systems import SYSTEMS
 from engine.tts import packs
+from engine.tts.kokoro.voices import FILES, LANGUAGES
 from engine.tts.voxtream.files import paths
 from installer.plan import CUDA_ON_WINDOWS, TORCH
 from tests.engine.assets.fetched import fetched
@@ -146,6 +148,22 @@ def test_every_part_of_this_machine_is_looked_at_and_no_fault_lacks_advice():
     assert not any("check itself failed" in finding.text for finding in findings)
 
 
+@pytest.mark.parametrize(
+    ("without", "state"),
+    [((), State.OK), (tuple(LANGUAGES), State.WARNING), (("Heart",), State.FAULT)],
+)
+def test_kokoro_without_the_voices_of_other_languages_still_speaks(without, state):
+    """Older versions did not fetch them."""
+    fetched(data_folder(), "kokoro")
+    folder = fetched(data_folder(), "kokoro-voices")
+    for voice in without:
+        (folder / "voices" / f"{FILES[voice]}.bin").unlink()
+    settings = change(Settings(), "speech.engine", "kokoro")
+    finding = next(each for each in parts.synthesiser(settings) if "okoro" in each.text)
+    assert finding.state is state
+    assert "models get kokoro" in finding.advice or state is State.OK
+
+
 def with_values(**values: str) -> Settings:
     """Settings with values of the language model changed."""
     settings = Settings()
@@ -192,7 +210,7 @@ def test_the_bundled_recogniser_is_well_and_a_better_one_is_named(tmp_path, monk
     fetched(tmp_path, pick.ASSET)
     (found,) = parts.recogniser(Settings())
     assert found.text.startswith("sphinx")
-    assert found.text.endswith("written 2.1 s after its end, more than 2.0 s.")
+    assert found.text.endswith("has the text 2.1 s after the end of a sentence, more than 2.0 s.")
     monkeypatch.setattr("pocketsphinx.get_model_path", lambda name: str(tmp_path / name))
     assert states(parts.recogniser(Settings())) == [("recogniser", State.FAULT)]
 

@@ -93,3 +93,11 @@ def test_importing_the_registry_imports_no_model_library():
     heavy = ["llama_cpp", "openai", "pint", "hassil", "torch"]
     program = f"import engine.llm.registry, sys; print([m for m in {heavy} if m in sys.modules])"
     assert prints(program) == "[]"
+
+
+def test_a_question_in_another_language_asks_for_an_answer_in_it():
+    spanish = Message(Role.USER, "¿Qué tal?", language="es")
+    (system, _) = chat_messages([spanish], "Be brief.")
+    assert system == {"role": "system", "content": "Be brief.\nResponde en español."}
+    (system, *_) = chat_messages([spanish, Message(Role.USER, "How are you?")], "Be brief.")
+    assert system["content"] == "Be brief."

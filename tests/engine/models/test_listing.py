@@ -105,9 +105,7 @@ def test_base_is_used_as_auto_unless_it_was_measured_too_slow(hub, data):
     fetched(data, "whisper-base")
     assert using("whisper-base").recogniser.engine == "auto"
     ears.keep(ears.judge(5000.0), data)
-    assert entry("whisper-base", Settings()).measured.startswith(
-        "Whisper base has a sentence written"
-    )
+    assert entry("whisper-base", Settings()).measured.startswith("Whisper base has the text")
     settings = using("whisper-base")
     assert (settings.recogniser.engine, in_use(settings) >= {"whisper-base"}) == ("whisper", True)
 
@@ -116,12 +114,12 @@ def test_each_whisper_shows_its_own_measurement(hub, data):
     ears.keep(ears.judge(5000.0), data)
     measured = [entry(name, Settings()).measured for name in ("whisper-base", "whisper-tiny")]
     assert measured == [
-        "Whisper base has a sentence written 5.0 s after its end, more than 2.0 s.",
+        "Whisper base has the text 5.0 s after the end of a sentence, more than 2.0 s.",
         "",
     ]
     ears.keep(ears.judge(5000.0, 1000.0), data)
     assert entry("whisper-tiny", Settings()).measured == (
-        "Whisper tiny has a sentence written 1.0 s after its end."
+        "Whisper tiny has the text 1.0 s after the end of a sentence."
     )
 
 
@@ -149,7 +147,7 @@ def test_files_of_ones_own_are_rows_that_can_be_used_until_they_are_gone(hub, da
     add(model, data)
     model.unlink()
     gone = entry(str(model), Settings())
-    assert (gone.state, gone.obstacle) == (Presence.MISSING, "It no longer exists.")
+    assert (gone.state, gone.obstacle) == (Presence.MISSING, "Its file or folder no longer exists.")
     with pytest.raises(InvalidInput):
         changes(gone)
 
@@ -167,7 +165,7 @@ def test_without_llama_cpp_it_is_said_what_to_do(hub, monkeypatch):
 def test_kokoro_is_a_voice_as_large_as_all_that_it_brings_along(hub):
     fetch("kokoro")
     kokoro, voices = entry("kokoro", Settings()), entry("kokoro-voices", Settings())
-    assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 107, "Apache-2.0")
+    assert (kokoro.kind, kokoro.megabytes, kokoro.licence) == ("voice", 111, "Apache-2.0")
     assert voices.obstacle == "A part of Kokoro, which is fetched with it."
     assert changes(kokoro) == (("speech.engine", "auto"),)
     settings = replace(Settings(), speech=SpeechSettings(engine="kokoro"))
@@ -228,11 +226,11 @@ def test_sizes_are_said_and_add_up_but_for_what_is_here(hub):
     fitting = recommended(8_000, 4)
     assert "Whisper base listens (148 MB)" in fitting.text
     assert "Qwen 3 4B Instruct 2507 thinks (2.5 GB)" in fitting.text
-    assert "Kokoro speaks (107 MB)" in fitting.text
-    assert fitting.megabytes == 148 + 2497 + 107
+    assert "Kokoro speaks (111 MB)" in fitting.text
+    assert fitting.megabytes == 148 + 2497 + 111
     storage.fetch_all("whisper-base", lambda done, total: None, lambda: False)
     fitting = recommended(8_000, 4)
-    assert fitting.megabytes == 2497 + 107
+    assert fitting.megabytes == 2497 + 111
     assert "already here" in fitting.text
     assert not fitting.in_use
 

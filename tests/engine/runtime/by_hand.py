@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from engine.llm.base import Message, Role
+from engine.llm.base import AssistantState, Message, Role
 from engine.messages.events import Event
 from engine.runtime.headless.offline_synthesis import Clock
 from engine.runtime.turn.facts import Fact
@@ -12,6 +12,8 @@ from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.voice.orders import SpeechOrder
 from engine.settings import LanguageModelSettings
 from tests.help.fakes.parts import RATE, FakeLanguageModel, FakeParts, HandLoudspeaker
+
+NOWHERE = AssistantState(rate=None, volume=1.0, voice="", voices=())
 
 
 class HandWorker:
@@ -45,11 +47,11 @@ class Mind:
         self.said: list[SpeechOrder] = []
         factories = FakeParts(model=self.model).factories()
         self.worker = LanguageModelWorker(
-            factories, self.told.append, self.said.append, lambda: None
+            factories, self.told.append, self.said.append, lambda: NOWHERE
         )
         self.controls = LiveControls(lead_ms=240)
         workers = SimpleNamespace(language_model=self.worker, controls=self.controls)
-        self.replies = Replies(workers, lambda: True)
+        self.replies = Replies(workers, lambda: True, lambda: "en")
         self.do(LanguageModelSettings())
         self.told.clear()
 

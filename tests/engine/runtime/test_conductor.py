@@ -167,9 +167,9 @@ def test_slower_typed_during_a_reply_changes_that_reply():
 def test_skills_know_while_a_model_is_fetched():
     with hosting() as host:
         conductor = host.engine._conductor
-        assert not conductor.situation().models_busy
+        assert not conductor.state().models_busy
         conductor._workers.model_manager._wanted.add("qwen3-4b")
-        assert conductor.situation().models_busy
+        assert conductor.state().models_busy
 
 
 def cut_with_the_talk_key(host: Host, said: str) -> api.TurnEnded:

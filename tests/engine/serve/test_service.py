@@ -66,7 +66,7 @@ def make_ann(value: int) -> voices.SavedVoice:
 
 
 async def voice_of(service: Service, name: str) -> Voice:
-    return await service.thread.call(lambda model: service.voice(model, name))
+    return await service.thread.call(lambda model: service._voices.find(model, name))
 
 
 async def test_a_voice_that_is_removed_is_gone_at_once(

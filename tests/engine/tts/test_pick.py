@@ -49,8 +49,8 @@ def test_only_kokoro_and_the_published_voxtream2_make_a_voice_of_a_recording(dat
     for name in ("starter", "espeak", "smlle", "llmvox", "speakstream"):
         assert not of_settings(SpeechSettings(engine=name)).can_clone
     refusal = cannot_clone()
-    assert refusal.hint == "Fetch Kokoro (107 MB) with: rubato models get kokoro"
-    assert learner_mb() == 107
+    assert refusal.hint == "Fetch Kokoro (111 MB) with: rubato models get kokoro"
+    assert learner_mb() == 111
     fetch_kokoro()
     assert of_settings(SpeechSettings(engine="kokoro")).can_clone
     assert cannot_clone().hint == "Choose Kokoro as the synthesiser."
@@ -77,9 +77,13 @@ def test_the_default_is_auto_and_needs_no_download():
 @pytest.mark.parametrize(
     ("rtf", "engine", "reason"),
     [
-        (0.25, "kokoro", "Kokoro: it speaks in 0.25 of the time it sounds on this machine."),
-        (LARGEST_RTF, "kokoro", "in 0.70 of the time"),
-        (0.71, "starter", "The built-in voice: Kokoro needs 0.71 of the time it sounds, more than"),
+        (0.25, "kokoro", "Kokoro: this machine computes a second of speech in 0.25 s."),
+        (LARGEST_RTF, "kokoro", "in 0.70 s"),
+        (
+            0.71,
+            "starter",
+            "The built-in voice: Kokoro needs 0.71 s for a second of speech, more than",
+        ),
     ],
 )
 def test_the_measurement_decides(rtf, engine, reason, data):

@@ -9,12 +9,13 @@ import pytest
 import soundfile
 
 from engine.errors import InvalidInput, ModelError, UnreadableClip
+from engine.languages import SPOKEN
 from engine.settings import SpeechSettings
 from engine.tts import voices
 from engine.tts.base import Pcm, TtsInfo, Voice
 from engine.tts.registry import load
 from engine.tts.voice_catalogue import of_model, of_settings, usable
-from engine.tts.voice_lookup import adopt, choose, voice_names
+from engine.tts.voice_lookup import adopt, choose, languages_of, voice_for, voice_names
 from engine.tts.voxtream.files import paths
 from tests.engine.tts.test_voice_store import speech
 from tests.engine.tts.voxtream.files.small_pack import write_pack
@@ -51,6 +52,47 @@ def recording(folder: Path) -> Path:
 @pytest.mark.parametrize("wanted", ["", "tONE"])
 def test_a_name_is_found_in_any_case_and_none_is_the_default(wanted, tmp_path):
     assert choose(FakeTts(), wanted, kept_in=tmp_path).name == "Tone"
+
+
+class PolyglotTts(FakeTts):
+    """Two voices of Spanish, one of Italian."""
+
+    def voices(self) -> tuple[Voice, ...]:
+        spoken = {"Tone": "en-us", "Dora": "es", "Noel": "es", "Chiara": "it"}
+        return tuple(Voice(name, "fake", metadata={"language": spoken[name]}) for name in spoken)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "language", "preferred", "speaks"),
+    [
+        ("", "en", "", "Tone"),
+        ("noel", "es", "Dora", "Noel"),  # speaks it itself
+        ("Tone", "es", "Noel", "Noel"),
+        ("Tone", "es", "", "Dora"),  # the first one
+        ("Tone", "es", "Nobody", "Dora"),
+        ("Tone", "es", "Chiara", "Dora"),
+        ("Noel", "en", "Grandma", "Grandma"),
+        ("Noel", "en", "", "Tone"),
+        ("Chiara", "fr", "Noel", None),
+    ],
+)
+def test_a_language_is_spoken_by_the_chosen_the_preferred_or_its_first_voice(
+    chosen, language, preferred, speaks, tmp_path
+):
+    model = PolyglotTts()
+    voices.save(GRANDMA, tmp_path)
+    voice = choose(model, chosen, kept_in=tmp_path)
+    found = voice_for(model, voice, language, preferred, kept_in=tmp_path)
+    assert (found and found.name) == speaks
+
+
+def test_every_voice_that_can_be_chosen_has_a_language(tmp_path):
+    voices.save(GRANDMA, tmp_path)
+    voices.save(replace(GRANDMA, name="Abuela", metadata={"language": "es"}), tmp_path)
+    found = languages_of(PolyglotTts(), kept_in=tmp_path)
+    expected = {"Tone": "en", "Dora": "es", "Noel": "es", "Chiara": "it", "Grandma": "en"}
+    assert found == expected | {"Abuela": "es"}
+    assert found.keys() == set(voice_names(PolyglotTts(), kept_in=tmp_path))
 
 
 def test_a_kept_voice_is_found_by_its_name_and_by_its_file(tmp_path):
@@ -173,12 +215,17 @@ def test_the_files_tell_what_the_model_does(engine):
     assert of_settings(settings) == told
 
 
-def test_kokoro_has_28_voices_with_descriptions():
-    write_kokoro()
+@pytest.mark.parametrize(("english_only", "count"), [(False, 37), (True, 28)])
+def test_kokoros_voices_have_descriptions_and_languages(english_only, count):
+    """An older version fetched those alone that speak English."""
+    write_kokoro(english_only=english_only)
     catalogue = of_settings(SpeechSettings(engine="kokoro"))
     assert catalogue.own[:6] == ("Heart", "Michael", "Emma", "George", "Bella", "Fenrir")
-    assert (len(set(catalogue.own)), catalogue.can_mix) == (28, True)
-    assert all(catalogue.about[name].count(", ") == 2 for name in catalogue.own)
+    assert (len(set(catalogue.own)), catalogue.can_mix) == (count, True)
+    assert all(catalogue.about[name].count(", ") == 2 for name in catalogue.own[:28])
+    assert all("man" in catalogue.about[name] for name in catalogue.own)
+    spoken = [catalogue.languages.get(name, "en") for name in catalogue.own]
+    assert set(spoken) == ({"en"} if english_only else set(SPOKEN))
 
 
 @pytest.mark.parametrize("broken", ["config.json", "codec.safetensors", "speaker.safetensors"])

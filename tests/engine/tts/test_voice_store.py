@@ -11,16 +11,17 @@ from safetensors.numpy import save_file
 
 from engine.audio.clips.clip import Clip
 from engine.errors import InvalidInput, ModelError
+from engine.languages import SPOKEN
 from engine.messages.voices import Mix
 from engine.settings import SpeechSettings
 from engine.translatable import Translatable
 from engine.tts import voice_notes, voices
 from engine.tts.base import Voice
 from engine.tts.kokoro.learnt import learnt_path
-from engine.tts.kokoro.voices import LEARNT, is_british, style_of
+from engine.tts.kokoro.voices import LEARNT, accent_of, style_of
 from engine.tts.voice_catalogue import VoiceCatalogue, of_settings
 from engine.tts.voice_lookup import mixed
-from engine.tts.voice_store import KEPT_DAYS, VoiceStore
+from engine.tts.voice_store import KEPT_DAYS, VoiceStore, preview_sentence
 from tests.help.fakes.kokoro import number_of, write_kokoro
 
 ROSTER = VoiceCatalogue("neural", ("Anton", "Clara"), can_clone=True)
@@ -340,7 +341,7 @@ def test_a_share_of_each_in_the_english_of_one(catalogue, tmp_path):
     voice = mixed(Mix("heart", "EMMA", 0.25), catalogue, tmp_path)
     wanted = 0.25 * number_of("Heart") + 0.75 * number_of("Emma")
     np.testing.assert_allclose(style_of(voice), wanted, rtol=1e-6)
-    assert is_british(voice)
+    assert accent_of(voice) == "en-gb"
     assert voice.model == catalogue.voice_model
     assert voice.metadata["description"] == "mixed of 25 % Heart, 75 % Emma"
 
@@ -363,12 +364,23 @@ def test_a_mixture_is_kept_moved_and_mixed_again(catalogue, tmp_path):
     np.testing.assert_allclose(style_of(voices.load(both.path)), wanted, rtol=1e-5)
 
 
+def test_own_voices_and_mixtures_have_a_language(catalogue, tmp_path):
+    store = VoiceStore(catalogue, tmp_path / "voices")
+    store.mix("Luna", Mix("Dora", "Noel"))
+    found = {each.name: (each.accent, each.language) for each in store.entries()}
+    assert found["Emma"] == ("british", "en")
+    assert found["Dorinha"] == ("brazilian", "pt")
+    assert found["Luna"] == ("", "es")
+    assert {preview_sentence(language) for language in SPOKEN} > {preview_sentence()}
+
+
 @pytest.mark.parametrize(
     ("mix", "name", "said"),
     [
         (Mix("Nobody", "Emma"), "New", "no voice called 'Nobody'"),
         (Mix("Heart", "Emma", 1.01), "New", "share cannot be 1.01"),
         (Mix("Heart", "Emma", float("nan")), "New", "share cannot be nan"),
+        (Mix("Heart", "Dora"), "New", "Heart and Dora speak different languages"),
         (Mix("Heart", "Emma"), "heart", "called 'heart' already"),
         (Mix("Heart", "Emma"), " ", "cannot be called"),
     ],

@@ -1,28 +1,23 @@
 """Substitutes for the fetched files of Kokoro, enough to list its voices and to mix them."""
 
-from pathlib import PurePosixPath
-from typing import Final
-
 import numpy as np
 
-from engine.assets.catalogue import find
 from engine.tts.kokoro import paths
+from engine.tts.kokoro.voices import ENGLISH_NAMES, FILES, NAMES
 
-ENGLISH: Final = [PurePosixPath(file.path).stem for file in find("kokoro-voices").files]
 
-
-def write_kokoro() -> None:
-    """Write an empty model file, and voices: all numbers of voice n of ENGLISH are number_of() its
-    name.
+def write_kokoro(*, english_only: bool = False) -> None:
+    """Write an empty model file, and voices: all numbers of the voice of a name are those of
+    number_of().
     """
     paths.model_file().parent.mkdir(parents=True)
     paths.model_file().touch()
     paths.voices_folder().mkdir(parents=True)
-    for name in ENGLISH:
-        styles = np.full((510, 256), number_of(name[3:].capitalize()), np.float32)
-        (paths.voices_folder() / f"{name}.bin").write_bytes(styles.tobytes())
+    for name in ENGLISH_NAMES if english_only else NAMES:
+        styles = np.full((510, 256), number_of(name), np.float32)
+        (paths.voices_folder() / f"{FILES[name]}.bin").write_bytes(styles.tobytes())
 
 
 def number_of(name: str) -> float:
     """Return the number that fills the style of a voice."""
-    return [each[3:].capitalize() for each in ENGLISH].index(name) / 400 + 0.1
+    return NAMES.index(name) / 400 + 0.1

@@ -131,14 +131,14 @@ class FakeSession:
         self.rate: float | None = None
         self.rates: list[float | None] = []
         self.paces: list[float] = []  # of the words pushed
-        self._words: list[str] = []
+        self.words: list[str] = []
         self._said = 0
         self._ended = False
         self._fail_at = fail_at
         self.closed = False
 
     def push_word(self, text: str, pace: float = 1.0) -> None:
-        self._words.append(text)
+        self.words.append(text)
         self.paces.append(pace)
 
     def end_input(self) -> None:
@@ -147,7 +147,7 @@ class FakeSession:
     def step(self) -> Step:
         if self._said == self._fail_at:
             raise RuntimeError("the fake voice broke")
-        if self._said == len(self._words):
+        if self._said == len(self.words):
             return Finished() if self._ended else Starved()
         sample = self._said * WORD_SAMPLES
         pcm = np.full(WORD_SAMPLES, 0.01 * (self._said + 1), np.float32)
@@ -232,7 +232,7 @@ class FakeRecognition:
         if self._recogniser.broken:
             self._recogniser.broken = False
             raise RuntimeError("the fake recogniser broke")
-        return Transcript(self._recogniser.text, 0.9, "fake")
+        return Transcript(self._recogniser.text, 0.9, "fake", self._recogniser.detected)
 
     def close(self) -> None:
         """Nothing to release."""
@@ -246,6 +246,7 @@ class FakeRecogniser:
         self.text = text
         self.overlapping = ""
         self.language = ""
+        self.detected = ""
         self.broken = False
         self.samples = 0
 

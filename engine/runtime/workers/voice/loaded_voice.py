@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 
 from engine.errors import EngineError, ModelError, SynthesisError
+from engine.languages import ENGLISH
 from engine.messages.events import Event, Loading, Notice, Ready, VoicesChanged
 from engine.messages.voices import Mix
 from engine.messages.words import Part
@@ -23,7 +24,17 @@ from engine.tts import pick, voices
 from engine.tts.base import Progress, TtsModel, Voice
 from engine.tts.registry import BUILT_IN
 from engine.tts.voice_catalogue import VoiceCatalogue, of_model
-from engine.tts.voice_lookup import Stretch, adopt, choose, mixed, remake, voice_names
+from engine.tts.voice_lookup import (
+    Stretch,
+    adopt,
+    choose,
+    languages_of,
+    mixed,
+    preferred_voice,
+    remake,
+    voice_for,
+    voice_names,
+)
 
 
 class LoadedVoice:
@@ -46,6 +57,8 @@ class LoadedVoice:
         self._replaced: TtsModel | None = None  # during adopt(), closed after it
         self._voice: Voice | None = None  # None = no model
         self._chosen: str | None = None  # name of the requested voice; None = for another model
+        self._settings = SpeechSettings()
+        self._elsewhere: dict[str, Voice] = {}  # by the language it speaks
         self._warm: Voice | None = None  # the prepared voice; None = none yet
         self._note = ""  # the last one reported
         self._seed = 0
@@ -75,15 +88,19 @@ class LoadedVoice:
 
     def _use(self, model: TtsModel, settings: SpeechSettings) -> str:
         self._seed = settings.seed
+        self._settings = settings
+        self._elsewhere.clear()
         if settings.voice != self._chosen:
-            self.select(settings.voice)
+            self.select(settings)
         return self._voice_name
 
-    def select(self, name: str, *, warm: bool = True) -> None:
-        """Choose another voice from the next session on; empty = the model's default. Without
-        `warm`, warm() prepares it later.
+    def select(self, settings: SpeechSettings, *, warm: bool = True) -> None:
+        """Choose other voices from the next session on; empty = the model's default. Without
+        `warm`, warm() prepares the voice later.
         """
-        model = self._model.now
+        model, name = self._model.now, settings.voice
+        self._settings = settings
+        self._elsewhere.clear()
         if model is None:
             return
         self._chosen = name
@@ -98,7 +115,7 @@ class LoadedVoice:
             )
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
-        about = of_model(model).about
+        about, languages = of_model(model).about, languages_of(model)
         changed = VoicesChanged(
             names,
             self._voice_name,
@@ -106,6 +123,7 @@ class LoadedVoice:
             has_rate,
             info.resembles,
             tuple(about.get(name, "") for name in names),
+            tuple(languages.get(name, ENGLISH) for name in names),
         )
         self._tell(changed)
 
@@ -183,14 +201,23 @@ class LoadedVoice:
                 return
         model.close()
 
-    def open(self) -> Breaks:
-        """Open a session in the voice. SynthesisError if none has loaded."""
+    def get_ready(self, language: str) -> None:
+        """Prepare the voice that speaks a language; slow for a new one."""
         model = self._model.now
-        if model is None or self._voice is None:
+        if model and (voice := self._speaking(model, language)):
+            model.warm(voice)
+
+    def open(self, language: str) -> Breaks:
+        """Open a session in the voice, or the one for that language. SynthesisError if none has
+        loaded.
+        """
+        model = self._model.now
+        voice = self._speaking(model, language) if model else None
+        if model is None or voice is None:
             raise SynthesisError(
                 "No voice has loaded yet.", hint="Wait until the voice has loaded."
             )
-        session = Breaks(model.open(self._voice, seed=self._seed), model.info.sample_rate)
+        session = Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
         self._tell_note()
         return session
 
@@ -205,6 +232,16 @@ class LoadedVoice:
         if note and note != self._note:
             self._tell(Notice(note))
         self._note = note
+
+    def _speaking(self, model: TtsModel, language: str) -> Voice | None:
+        """The voice that speaks a language; the chosen one if none does."""
+        if self._voice is None:
+            return None
+        if language not in self._elsewhere:
+            preferred = preferred_voice(self._settings, language)
+            found = voice_for(model, self._voice, language, preferred)
+            self._elsewhere[language] = found or self._voice
+        return self._elsewhere[language]
 
     @property
     def _voice_name(self) -> str:

@@ -5,6 +5,7 @@ Invariant: an order about a reply carries it; one of a reply that has ended chan
 
 from dataclasses import dataclass
 
+from engine.languages import ENGLISH
 from engine.messages.voices import Mix
 from engine.runtime.turn.orders import Resume, UseDevice
 from engine.runtime.turn.reply import Reply
@@ -14,16 +15,26 @@ from engine.text.word import Word
 
 @dataclass(frozen=True)
 class SelectVoice:
-    name: str  # empty = the synthesiser's default
+    """Choose the voices of these settings: that of each language."""
+
+    settings: SpeechSettings
 
 
 @dataclass(frozen=True)
 class SayWords:
-    """More words of the reply; `last`: no more follow."""
+    """More words of the reply, in its language; `last`: no more follow."""
 
     reply: Reply
     words: tuple[Word, ...]
     last: bool = False
+    language: str = ENGLISH
+
+
+@dataclass(frozen=True)
+class GetVoiceReady:
+    """Prepare the voice for a reply in this language, which will follow."""
+
+    language: str
 
 
 @dataclass(frozen=True)
@@ -56,5 +67,13 @@ class Sound:
 
 
 SpeechOrder = (
-    SpeechSettings | SelectVoice | UseDevice | SayWords | Unsay | Resume | Audition | Sound
+    SpeechSettings
+    | SelectVoice
+    | UseDevice
+    | GetVoiceReady
+    | SayWords
+    | Unsay
+    | Resume
+    | Audition
+    | Sound
 )

@@ -8,7 +8,6 @@ synthesiser is loaded between two replies, the newest choice only.
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import assert_never
 
 from engine.audio.base import Loudspeaker
@@ -27,6 +26,7 @@ from engine.runtime.workers.voice.loaded_voice import LoadedVoice
 from engine.runtime.workers.voice.loudspeakers import RETRY_S, Loudspeakers
 from engine.runtime.workers.voice.orders import (
     Audition,
+    GetVoiceReady,
     SayWords,
     SelectVoice,
     Sound,
@@ -87,12 +87,14 @@ class SpeechWorker(Actor[SpeechOrder]):
         match order:
             case SpeechSettings():
                 self._wanted = order
-            case SelectVoice(name):
-                self._select(name)
+            case SelectVoice(settings):
+                self._select(settings)
             case UseDevice(name):
                 self._use_loudspeaker(name)
             case SayWords(reply) if reply.ending is None:
-                self._say(self._open(reply), order)
+                self._say(self._open(reply, order.language), order)
+            case GetVoiceReady(language):
+                self._voice.get_ready(language)
             case Audition(reply) if reply.ending is None:
                 self._audition(order)
             case Unsay(reply) if self._utterance and self._utterance.reply is reply:
@@ -108,12 +110,12 @@ class SpeechWorker(Actor[SpeechOrder]):
             case _:
                 assert_never(order)
 
-    def _select(self, name: str) -> None:
+    def _select(self, settings: SpeechSettings) -> None:
         if self._wanted is not None:
-            self._wanted = replace(self._wanted, voice=name)
+            self._wanted = settings
         else:
             # Preparing takes longer than the lead, and would interrupt running speech.
-            self._voice.select(name, warm=self._utterance is None)
+            self._voice.select(settings, warm=self._utterance is None)
 
     def _load_wanted(self) -> None:
         """Load the last choice, as nothing is being spoken."""
@@ -172,14 +174,14 @@ class SpeechWorker(Actor[SpeechOrder]):
         if not utterance.queued:
             self._reserve.begin()
 
-    def _open(self, reply: Reply) -> Utterance:
+    def _open(self, reply: Reply, language: str) -> Utterance:
         self._reply = reply
         if self._utterance and self._utterance.reply is reply:
             return self._utterance
         if self._utterance:
             self._end(self._utterance.reply, Ending.SUPERSEDED)  # a preview; a reply has ended
         self._make_room(reply)
-        self._utterance = self._begin(reply, self._controls.loudspeaker)
+        self._utterance = self._begin(reply, language, self._controls.loudspeaker)
         reply.begin(self._utterance.playback)
         return self._utterance
 
@@ -203,9 +205,9 @@ class SpeechWorker(Actor[SpeechOrder]):
         order.reply.begin(playback)
         self._say(self._utterance, SayWords(order.reply, order.words, last=True))
 
-    def _begin(self, reply: Reply, loudspeaker: Loudspeaker) -> Utterance:
+    def _begin(self, reply: Reply, language: str, loudspeaker: Loudspeaker) -> Utterance:
         if not isinstance(loudspeaker, SilentLoudspeaker):
-            session = self._voice.open()
+            session = self._voice.open(language)
             return Utterance(reply, session, Playback(loudspeaker, self._voice.sample_rate))
         playback = Playback(loudspeaker, loudspeaker.sample_rate, read=True)
         return Utterance(reply, Unspoken(), playback)
@@ -363,7 +365,7 @@ class SpeechWorker(Actor[SpeechOrder]):
 
     def _unknown(self, error: Exception) -> EngineError:
         return SynthesisError(
-            "The voice failed: {error}", hint="Ask again; it was restarted.", error=error
+            "The voice failed: {error}", hint="Ask again; the voice was restarted.", error=error
         )
 
     def _fail(self, error: EngineError) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from engine.atomic_write import replace_file
 from engine.audio.clips.denoise import denoised
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH
 from engine.memory import return_freed_memory
 from engine.tts.base import Pcm, Voice
 from engine.tts.kokoro.delivery import SLOWNESS, Delivery
@@ -28,7 +29,7 @@ from engine.tts.kokoro.natural import NaturalSpeech, phoned
 from engine.tts.kokoro.resemblance import own_pitch
 from engine.tts.kokoro.session import VoiceParts
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
-from engine.tts.kokoro.statistics import SENTENCES
+from engine.tts.kokoro.statistics import sentences_in
 from engine.tts.kokoro.symbols import MOST, length
 from engine.tts.kokoro.voices import LEARNT, SHIFT, STYLE, TIMBRE, style_of
 from engine.tts.kokoro.windows import render
@@ -126,7 +127,7 @@ def prepare(machine: VoiceParts, lesson: Lesson) -> tuple[Material, Delivery]:
     # A learnt breath before the first sound would be audible before every sentence.
     begin, end = FRAME * speech.edges[0], FRAME * speech.edges[-1]
     clip[:begin], clip[end:] = before[:begin], before[end:]
-    spoken = [machine.natural(phoned(machine.espeak, each)).pitch for each in SENTENCES]
+    spoken = [machine.natural(phoned(machine.espeak, each)).pitch for each in sentences_in(ENGLISH)]
     moved = own_pitch(np.concatenate(spoken), pitch)
     slowness = float(np.clip(clip_s / max(spoken_s, 0.1), *SLOWNESS))
     return Material(clip, before, speech, highest_hz), Delivery(*moved, slowness=slowness)

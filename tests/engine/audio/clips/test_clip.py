@@ -153,7 +153,7 @@ def _film_without_sound(path: Path) -> None:
         (lambda path: None, "cannot be opened"),
         (Path.mkdir, "is a folder"),
         (Path.touch, "is empty"),
-        (os.mkfifo, "not a file of samples"),
+        (os.mkfifo, "not a regular file"),
         (lambda path: _write(path, np.zeros(0, np.float32)), "contains no sound"),
         (lambda path: os.truncate(_write(path, sine(RATE, 1.0)), 44), "contains no sound"),
         (lambda path: path.write_bytes(np.random.default_rng(2).bytes(50_000)), "is not sound"),

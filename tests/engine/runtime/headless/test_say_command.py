@@ -24,7 +24,7 @@ from engine.runtime.headless.rate_plan import constant, parse
 from engine.runtime.headless.say_command import collect, play, say_with, write_wav
 from engine.settings import SayOptions, Settings, SpeechSettings
 from engine.text.speakable import LEFT_OUT
-from engine.tts.base import Progress, TtsModel, Voice
+from engine.tts.base import LANGUAGE, Progress, TtsModel, Voice
 from tests.engine.runtime.by_hand import HandClock
 from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
 from tests.help.fakes.tts import SAMPLE_RATE, FakeTts
@@ -275,3 +275,40 @@ def test_no_text_breaks_the_parser(text):
     except InvalidInput:
         return
     assert plan.steps
+
+
+class Bilingual(FakeTts):
+    """Its first voice speaks English, Dora Spanish."""
+
+    def voices(self) -> tuple[Voice, ...]:
+        (first, *_) = super().voices()
+        return (first, replace(first, name="Dora", metadata={LANGUAGE: "es"}))
+
+    def open(self, voice: Voice, *, seed: int):
+        self.spoke = voice.name
+        return super().open(voice, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("text", "voice", "language", "spoke"),
+    [
+        ("Hola, ¿qué tal estás?", None, None, "Dora"),
+        ("Good morning to you all.", None, None, ""),
+        ("Good morning to you all.", None, "es", "Dora"),
+        ("Good morning to you all.", "Dora", None, "Dora"),
+        ("Hola, ¿qué tal estás?", None, "en", ""),
+    ],
+)
+def test_a_text_is_spoken_in_its_language_unless_one_is_chosen(
+    text, voice, language, spoke, tmp_path
+):
+    model = Bilingual()
+    options = SayOptions(voice, out=tmp_path / "said.wav", language=language)
+    say_with(text, speech(), options, factories(model))
+    assert model.spoke == (spoke or model.voices()[0].name)
+
+
+def test_a_language_that_no_voice_speaks_is_refused(tmp_path):
+    options = SayOptions(out=tmp_path / "said.wav", language="it")
+    with pytest.raises(InvalidInput, match="Italiano"):
+        say_with("Buongiorno.", speech(), options, factories(Bilingual()))

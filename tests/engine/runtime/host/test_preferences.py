@@ -70,7 +70,7 @@ def told_by(act: Callable[[Preferences], None]) -> tuple[dict[str, list[object]]
         ("wake.phrase", "good evening zaphod", "ears", WakeSettings(phrase="good evening zaphod")),
         ("wake.phrase", WakeSettings().phrase, "ears", WakeSettings()),  # it may have been taught
         ("language_model.model", "m", "language_model", LanguageModelSettings(model="m")),
-        ("speech.voice", "Ada", "speaker", SelectVoice("Ada")),
+        ("speech.voice", "Ada", "speaker", SelectVoice(SpeechSettings(voice="Ada"))),
         ("speech.seed", 3, "speaker", SpeechSettings(seed=3)),
         ("history.keep", "never", "history_writer", HistorySettings("never")),
     ],
@@ -229,6 +229,13 @@ def test_the_voice_before_is_the_last_one_of_another_name():
     for selected in ("Anna", "Clara", "Clara"):
         status.on_voices(VoicesChanged(("Anna", "Bruno", "Clara"), selected))
     assert (status.voice, status.voice_before) == ("Clara", "Anna")
+
+
+def test_the_skills_know_the_voices_that_speak_their_language():
+    status = Status()
+    told = VoicesChanged(("Anna", "Dora", "Clara"), "Dora", languages=("en", "es", "en"))
+    status.on_voices(told)
+    assert (status.voices, status.voice) == (("Anna", "Clara"), "Dora")
 
 
 def never(*_: Any) -> Any:

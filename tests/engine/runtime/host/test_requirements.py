@@ -105,3 +105,5 @@ def test_a_device_must_be_connected_where_that_is_known(key):
     assert refusal({key: "Radio"}, devices=None) == ""
     assert refusal({key: "USB headset"}, devices=DEVICES) == ""
     assert refusal({key: ""}, devices=DEVICES) == ""
+    assert "or choose another: " in refusal({key: "Radio"}, devices=DEVICES)
+    assert "another" not in refusal({key: "Radio"}, devices=Devices((), ()))

@@ -32,7 +32,7 @@ from engine.runtime.workers.language_model_worker import (
 )
 from engine.settings import LanguageModelSettings
 from engine.translatable import Translatable
-from tests.engine.runtime.by_hand import HandWorker, Mind, asked
+from tests.engine.runtime.by_hand import NOWHERE, HandWorker, Mind, asked
 from tests.help.fakes.parts import FakeLanguageModel, FakeParts
 
 HISTORY = (*asked("hello"), Message(Role.ASSISTANT, "Good day."))
@@ -157,7 +157,7 @@ def endless():
         return FakeLanguageModel("Yes.")
 
     factories = replace(FakeParts().factories(), language_model=load)
-    worker = LanguageModelWorker(factories, told.put, lambda order: None, lambda: None)
+    worker = LanguageModelWorker(factories, told.put, lambda order: None, lambda: NOWHERE)
     worker.start()
     worker.post(LanguageModelSettings(engine="llama"))
     assert began.wait(10)
@@ -190,7 +190,7 @@ def test_loading_is_not_given_up_for_what_applies_live():
         return model
 
     factories = replace(FakeParts().factories(), language_model=load)
-    worker = LanguageModelWorker(factories, told.append, lambda order: None, lambda: None)
+    worker = LanguageModelWorker(factories, told.append, lambda order: None, lambda: NOWHERE)
     worker.post(settings)
     for chosen in (settings, warmer):
         worker._handle(chosen)

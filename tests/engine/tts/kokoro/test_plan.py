@@ -2,6 +2,7 @@
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.text.phonemes import PhonedWord
 from engine.tts.kokoro.durations import (
+    ELASTICITY,
     LONGEST_PAUSE,
     PAUSING_BELOW,
     PER_SECOND,
@@ -21,15 +23,18 @@ from engine.tts.kokoro.durations import (
     fit_durations,
     lateness,
     make_script,
+    pause_needed,
     pauses_after,
     silent_frames,
 )
 from engine.tts.kokoro.plan import Plan, Speaker, make_plan
 from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from engine.tts.kokoro.statistics import sentences_in
 
 # ruff: noqa: RUF001  IPA letters look like others on purpose
 from engine.tts.kokoro.symbols import LONGEST, MOST, ids, parts_of, symbols
+from tests.engine.text.test_other_languages import SENTENCES as SENTENCES_ELSEWHERE
 from tests.engine.tts.kokoro.small import small_parts, small_style
 from tests.engine.tts.kokoro.words import OWN_RATE, phoned, plan_request, planned, sentences
 
@@ -46,8 +51,8 @@ RATES = st.floats(1.0, 7.0)
 
 
 def script_of(words: list[PhonedWord], rate: float | None, *, closed: bool = True) -> KokoroScript:
-    pauses = pauses_after(words, [rate] * len(words), ())
-    return make_script(words, pauses, closed=closed, british=False)
+    pauses = pauses_after(words, [pause_needed(rate)] * len(words), ())
+    return make_script(words, pauses, closed=closed, accent="en-us")
 
 
 def natural_of(script: KokoroScript, seed: int) -> np.ndarray:
@@ -141,7 +146,7 @@ def test_a_sentence_planned_bit_by_bit_has_its_rate(rate, share):
 def test_the_lead_of_a_sentence_behind_another_is_shorter():
     """Its first frame is inaudible. At the voice's own rate nothing is cut."""
     words = plan_request(SAID, 6.0)
-    speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
+    speaker = Speaker(small_style(), accent="en-us", own_rate=OWN_RATE)
     alone, behind = (make_plan(small_parts(), speaker, words, None, 0, x) for x in (None, 0.0))
     assert behind.lead < alone.lead
     own = replace(words, rate=None)
@@ -149,7 +154,7 @@ def test_the_lead_of_a_sentence_behind_another_is_shorter():
 
 
 def test_lateness_is_made_up_for_by_the_next_sentence_at_once():
-    speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
+    speaker = Speaker(small_style(), accent="en-us", own_rate=OWN_RATE)
     begun = plan_request(SAID[:3], 4.0, closed=False)
     late, not_late = (
         make_plan(small_parts(), speaker, begun, None, 0, x).edges[-1] for x in (10.0, 0.0)
@@ -349,8 +354,8 @@ def test_no_sentence_has_more_symbols_than_the_graph_takes(letters):
     for text in (f"{letters} " * 3, "a " * 400, f"So it is {letters}, they said."):
         known = [part for word in phoned(text) for part in parts_of(word)]
         for words in closed(plans(known)):
-            for british in (False, True):
-                script = make_script(words, [0.5] * len(words), closed=True, british=british)
+            for accent in ("en-us", "en-gb"):
+                script = make_script(words, [0.5] * len(words), closed=True, accent=accent)
                 assert len(script.text) <= MOST
 
 
@@ -358,6 +363,14 @@ def test_the_first_plan_knows_two_words_with_a_sound():
     word, silent = PhonedWord(tuple("kæt")), PhonedWord(())
     assert [len(known) for known, _ in plans([word] * 9)] == [2, 4, 7, 9]
     assert [len(known) for known, _ in plans([silent, word, silent, word, word])] == [4, 5]
+
+
+@pytest.mark.parametrize(("accent", "pauses"), [("en-us", False), ("en-gb", False), ("es", True)])
+def test_other_languages_pause_below_their_own_pace_rather_than_stretch(accent, pauses):
+    """At 3.5 SPS with an own pace of 6."""
+    speaker = Speaker(small_style(), accent=accent, own_rate=6.0)
+    plan = make_plan(small_parts(), speaker, plan_request(phoned(language=accent), 3.5), None, 0)
+    assert any(plan.pauses) is pauses
 
 
 # ------------------------------------------------------------------------------- phones in symbols
@@ -370,19 +383,52 @@ STRESSES = "ˈˌ"
 @pytest.mark.parametrize("language", ["en-us", "en-gb"])
 def test_every_phone_of_english_has_symbols_and_a_word_keeps_its_syllables(language):
     """Or its rate would be another one than was asked for."""
-    british, words = language == "en-gb", phoned(TEXT, language)
+    words = phoned(TEXT, language)
     phones = {phone for word in words for phone in word.phones}
     assert len(phones) > 40
     for phone in phones:
-        spelt = symbols(phone, british=british)
+        spelt = symbols(phone, language)
         assert spelt.strip(STRESSES), phone
         assert ids(spelt)[1:-1], phone
         assert set(spelt) & set(STRESSES) == set(phone) & set(STRESSES)
     for word in words:
-        script = make_script([word], [0.0], closed=False, british=british)
+        script = make_script([word], [0.0], closed=False, accent=language)
         assert int(script.nuclei.sum()) == word.syllables, (word, script.text)
+
+
+@pytest.mark.parametrize("language", SENTENCES_ELSEWHERE)
+def test_every_phone_of_other_languages_has_symbols_and_a_word_keeps_its_syllables(language):
+    code = language.split("-")[0]
+    text = " ".join((*SENTENCES_ELSEWHERE[language], *sentences_in(code)))
+    words = phoned(text, language)
+    for word in words:
+        for phone in word.phones:
+            left = re.sub("[-‿]|t[sʃ]|d[zʒ]|[aeo]ɪ|[ao]ʊ|ss", "", phone)
+            assert set(left) <= set(symbols(phone, language)), phone
+            assert ids(symbols(phone, language))[1:-1], phone
+        script = make_script([word], [0.0], closed=False, accent=language)
+        assert int(script.nuclei.sum()) == word.syllables, (word, script.text)
+    spelt = {
+        symbol for word in words for phone in word.phones for symbol in symbols(phone, language)
+    }
+    assert spelt <= ELASTICITY.keys()  # others are stretched like gaps
+
+
+@pytest.mark.parametrize(
+    ("language", "phone", "spelt"),
+    [
+        ("es", "ts", "ʦ"), ("es", "ˈeɪ", "ˈA"), ("es", "ɾ", "ɾ"), ("es", "r", "r"),
+        ("it", "tsː", "ʦː"), ("it", "ss", "S"), ("it", "ˈa‿ʊ", "ˈaʊ"), ("it", "ʎ", "ʎ"),
+        ("pt-br", "ˈɐ̃ʊ̃", "ˈɐ̃ʊ̃"), ("pt-br", "oɪ", "oɪ"), ("pt-br", "dʒ", "ʤ"),
+        ("fr-fr", "e-", "e"), ("fr-fr", "ˈɑ̃", "ˈɑ̃"), ("fr-fr", "y‿ˈi", "yˈi"), ("fr-fr", "ʁ", "ʁ"),
+        ("en-us", "ɾ", "T"), ("en-us", "ɐ", "ə"), ("en-us", "ʁɑ̃", "ɑ"), ("en-gb", "r", "ɹ"),
+    ],
+)  # fmt: skip
+def test_each_language_has_its_own_symbols(language, phone, spelt):
+    """English has no symbol for sounds of foreign words."""
+    assert symbols(phone, language) == spelt
 
 
 def test_diphthongs_and_affricates_are_one_symbol():
     assert symbols("ˈaɪ") + symbols("dʒ") + symbols("tʃ") == "ˈIʤʧ"
-    assert symbols("oʊ") + symbols("əʊ", british=True) == "OQ"
+    assert symbols("oʊ") + symbols("əʊ", "en-gb") == "OQ"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,16 +15,18 @@ from engine.text.phonemes import Espeak
 from engine.training.evaluation import performance
 from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
 from engine.tts import registry
-from engine.tts.base import AudioFrame, TtsModel
+from engine.tts.base import AudioFrame, TtsModel, Voice
 from engine.tts.kokoro import paths
 from engine.tts.kokoro.parts import load_parts
 from engine.tts.kokoro.plan import Speaker, make_plan
 from engine.tts.kokoro.source import FRAME
-from engine.tts.kokoro.statistics import SENTENCES, statistics
-from engine.tts.kokoro.voices import read_voices, style_of
+from engine.tts.kokoro.statistics import sentences_in, statistics
+from engine.tts.kokoro.voices import accent_of, read_voices, style_of
 from engine.tts.kokoro.windows import render
+from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.words import of_graph, phoned, plan_request, sentences
+from tests.engine.tts.utterances import assert_same, say_all_at_once
 from tests.help.machine.packaged import FOLDER, packaged_asset
 
 pytestmark = [pytest.mark.weights, pytest.mark.timeout(1200)]
@@ -57,6 +60,63 @@ def judge() -> WhisperJudge:
 @pytest.mark.parametrize("law", [*laws.LAWS, *laws.LAWS_OF_SPEECH], ids=lambda law: law.__name__)
 def test_a_session_obeys(law, model):
     law(model)
+
+
+# ------------------------------------------------------------------ other languages
+
+
+class OneVoice:
+    """The model with one of its voices alone."""
+
+    def __init__(self, model: TtsModel, name: str) -> None:
+        self._model = model
+        self.voice = next(voice for voice in model.voices() if voice.name == name)
+
+    def voices(self) -> tuple[Voice, ...]:
+        return (self.voice,)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+@pytest.fixture(params=["Dora", "Chiara", "Dorinha", "Sylvie"])
+def other(request, model) -> OneVoice:
+    return OneVoice(model, request.param)
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        laws.steps_between_pushes_do_not_matter,
+        laws.every_word_has_one_onset_in_order,
+        laws.a_rewind_changes_nothing_at_the_same_rate,
+        laws.what_was_made_before_a_rewind_is_not_heard_in_what_follows,
+        laws.a_new_rate_changes_later_words_only,
+        laws.strange_words_do_no_harm,
+    ],
+    ids=lambda law: law.__name__,
+)
+def test_a_session_in_another_language_obeys(law, other):
+    law(other)
+
+
+def test_another_language_word_by_word_equals_all_at_once(other):
+    words = tuple(" ".join(SENTENCES[accent_of(other.voice)][:2]).split())
+    everything = say_all_at_once(other, words)
+    assert len(everything.pcm) > 3 * other.info.sample_rate
+    assert_same(laws.say(other, [[word] for word in words]), everything)
+
+
+def test_another_language_is_understood(other):
+    judge = WhisperJudge(packaged_asset("whisper-base"), other.voice.language)
+    accent = accent_of(other.voice)
+    wrong = words = 0
+    for text in SENTENCES[accent]:
+        spoken = performance.say(other, other.voice, text)
+        heard = judge.hear(spoken.pcm, spoken.sample_rate)
+        wrong += words_wrong(text.casefold(), heard.casefold(), Espeak(accent))
+        words += len(text.split())
+    assert wrong <= 0.2 * words
 
 
 # ------------------------------------------------------------------ what is understood
@@ -141,11 +201,11 @@ def test_it_sounds_like_the_published_graph(data, tmp_path):
     """
     file = paths.model_file()
     parts, style = load_parts(file), style_of(read_voices(paths.voices_folder())[0])
-    known = [phoned(text) for text in SENTENCES]
-    learnt = statistics(parts, style, known, file.parent / "learnt", british=False)
-    speaker = Speaker(style, british=False, own_rate=learnt.own_rate)
+    known = [phoned(text) for text in sentences_in("en")]
+    learnt = statistics(parts, style, known, file.parent / "learnt", accent="en-us")
+    speaker = Speaker(style, accent="en-us", own_rate=learnt.own_rate)
     plan = make_plan(parts, speaker, plan_request(phoned("It is windy by the river.")), None, 0)
-    own = statistics(parts, style, [plan.request.words], tmp_path, british=False)
+    own = statistics(parts, style, [plan.request.words], tmp_path, accent="en-us")
     whole, exact = (
         render(parts, norms.voice_inputs, plan, 0, len(plan.features)) for norms in (learnt, own)
     )

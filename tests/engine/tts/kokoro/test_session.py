@@ -15,11 +15,13 @@ from engine.tts.base import AudioFrame, Finished, Onset, Starved, TtsSession
 from engine.tts.kokoro import session as session_of_kokoro
 from engine.tts.kokoro.parts import Parts
 from engine.tts.kokoro.plan import Plan, PlanRequest, make_plan
+from engine.tts.kokoro.sentences import next_words
 from engine.tts.kokoro.source import FRAME, SAMPLE_RATE
+from tests.engine.text.test_other_languages import SENTENCES
 from tests.engine.tts import laws
 from tests.engine.tts.kokoro.small import small, small_voice
 from tests.engine.tts.kokoro.words import phoned
-from tests.engine.tts.utterances import push, speak
+from tests.engine.tts.utterances import push, say_all_at_once, speak
 
 FEW = ("Of", "the", "many", "people,", "one", "was", "right:", "it", "is", "late.")
 
@@ -130,6 +132,32 @@ def test_a_british_voice_speaks_british_phones():
     )
     one, other = (laws.Utterance(tuple(frames)).pcm for frames in (american, british))
     assert len(one) != len(other) or not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_another_language_is_the_same_word_by_word_and_after_a_rewind(language):
+    model = small(voice=small_voice(language))
+    words = tuple(SENTENCES[language][0].split()[:4])
+    everything = say_all_at_once(model, words)
+    laws.assert_same(laws.say(model, [[word] for word in words]), everything)
+    laws.assert_same(
+        laws.rewound(model, 9, SAMPLE_RATE // 2, rate=4.0, words=words),
+        laws.say(model, [words], rate=4.0),
+    )
+
+
+@pytest.mark.parametrize(("language", "known"), [("en-us", True), ("es", False)])
+def test_english_words_divide_english_sentences_alone(monkeypatch, language, known):
+    """Spanish "he" begins no clause."""
+    seen: list[bool] = []
+
+    def watched(*args: Any, texts: Sequence[str], **values: Any) -> Any:
+        seen.append(bool(texts))
+        return next_words(*args, texts=texts, **values)
+
+    monkeypatch.setattr(session_of_kokoro, "next_words", watched)
+    assert speak(kokoro().open(small_voice(language), seed=1), ["Ya", "he", "ido."])
+    assert any(seen) is known
 
 
 # ------------------------------------------------------------------ rate and silence

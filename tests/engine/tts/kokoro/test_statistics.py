@@ -16,7 +16,7 @@ from tests.engine.tts.kokoro.words import OWN_RATE, TEXT, learnt, phoned
 
 def learn(folder: Path, text: str = TEXT, seed: int = 0) -> Statistics:
     sentences = [phoned(text)] if text else []
-    return statistics(small_parts(), small_style(seed), sentences, folder, british=False)
+    return statistics(small_parts(), small_style(seed), sentences, folder, accent="en-us")
 
 
 def assert_same(one: Statistics, other: Statistics) -> None:

@@ -1,41 +1,79 @@
 """Kokoro's voices: read whole or refused by name."""
 
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.assets.catalogue import find
 from engine.errors import InvalidInput, ModelError
+from engine.languages import SPOKEN
 from engine.tts.base import Voice
-from engine.tts.kokoro.voices import NAME, NAMES, STYLE, is_british, read_voices, style_of
+from engine.tts.kokoro.voices import (
+    ENGLISH_NAMES,
+    FILES,
+    LANGUAGES,
+    NAME,
+    NAMES,
+    STYLE,
+    accent_of,
+    blend,
+    fetched,
+    read_voices,
+    style_of,
+)
 
 ROWS, WIDTH = 510, 256
-ENGLISH = [PurePosixPath(file.path) for file in find("kokoro-voices").files]
 
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
     """Files like the published ones, each with its number in every style, and its row in one."""
-    for number, file in enumerate(ENGLISH):
+    for number, name in enumerate(NAMES):
         styles = np.full((ROWS, WIDTH), 0.1 + number / 400, "<f4")
         styles[:, 0] = np.arange(ROWS) / 100
-        styles.tofile(tmp_path / file.name)
+        styles.tofile(tmp_path / f"{FILES[name]}.bin")
     return tmp_path
 
 
-def test_all_english_voices_are_read(folder):
+PEOPLE = {
+    "en-us": "American", "en-gb": "British", "es": "Spanish", "it": "Italian",
+    "pt-br": "Brazilian", "fr-fr": "French",
+}  # fmt: skip
+
+
+def test_all_voices_are_read(folder):
     voices = read_voices(folder)
-    assert len(voices) == len({voice.name for voice in voices}) == 28
-    assert tuple(voice.name for voice in voices) == NAMES
-    assert sum(map(is_british, voices)) == 8
+    assert len(voices) == len({voice.name.casefold() for voice in voices}) == 37
+    assert tuple(voice.name for voice in voices) == NAMES == fetched(folder)
+    assert sum(accent_of(voice) == "en-gb" for voice in voices) == 8
     assert voices[0].name == "Heart"
     for voice in voices:
-        country = "British" if is_british(voice) else "American"
-        assert voice.metadata["description"].startswith(country)
+        accent = accent_of(voice)
+        assert voice.metadata["description"].startswith(PEOPLE[accent])
         assert style_of(voice).shape == (1, WIDTH)
-    assert len({float(style_of(voice)[0, 1]) for voice in voices}) == 28
-    assert len({float(style_of(voice)[0, 0]) for voice in voices}) == 1
+        assert voice.language == LANGUAGES.get(voice.name, "en")
+        assert accent in ("en-gb", SPOKEN[voice.language].espeak)
+    assert {voice.language for voice in voices} == set(SPOKEN)
+    assert len({float(style_of(voice)[0, 1]) for voice in voices}) == 37
+    rows = {voice.language: round(100 * float(style_of(voice)[0, 0])) for voice in voices}
+    assert rows == {"en": 60, "es": 60, "it": 250, "pt": 60, "fr": 60}
+
+
+def test_an_older_fetch_without_other_languages_goes_on_speaking_english(folder):
+    for name in LANGUAGES:
+        (folder / f"{FILES[name]}.bin").unlink()
+    assert tuple(voice.name for voice in read_voices(folder)) == ENGLISH_NAMES == fetched(folder)
+
+
+def test_a_voice_of_an_unknown_language_is_english():
+    voice = Voice("Nobody", NAME, metadata={"language": "tlh"})
+    assert (accent_of(voice), voice.language) == ("en-us", "en")
+
+
+def test_a_mixture_has_the_language_of_its_largest_part(folder):
+    known = {voice.name: voice for voice in read_voices(folder)}
+    mixture = blend("Both", ((known["Dora"], 0.6), (known["Noel"], 0.4)))
+    assert (accent_of(mixture), mixture.language) == ("es", "es")
 
 
 @pytest.mark.parametrize("damage", ["gone", "short", "long", "not a number", "huge"])

@@ -45,11 +45,11 @@ def plan_request(
 def learnt() -> Statistics:
     """What the made-up graph says of TEXT; with it a window sounds as in that sentence."""
     sentences = [phoned(TEXT)]
-    return statistics(small_parts(), small_style(), sentences, scratch("text"), british=False)
+    return statistics(small_parts(), small_style(), sentences, scratch("text"), accent="en-us")
 
 
 def planned(asked: PlanRequest, before: Plan | None = None, done: int = 0) -> Plan:
-    speaker = Speaker(small_style(), british=False, own_rate=OWN_RATE)
+    speaker = Speaker(small_style(), accent="en-us", own_rate=OWN_RATE)
     return make_plan(small_parts(), speaker, asked, before, done)
 
 

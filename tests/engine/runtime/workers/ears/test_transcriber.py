@@ -106,7 +106,7 @@ def test_another_language_applies_without_loading():
 
     parts_counted = replace(factories, recogniser=load, completeness=completeness)
     transcriber = Transcriber(parts_counted, lambda told: None, lambda interim: None)
-    whisper = RecogniserSettings(engine="whisper", model="a folder")
+    whisper = RecogniserSettings(engine="whisper", model="a folder", language="en")
     for settings in (whisper, replace(whisper, language="de")):
         transcriber.post(settings)
         transcriber._worker.run()

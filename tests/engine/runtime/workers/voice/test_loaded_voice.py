@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.messages.events import Event, Notice, Ready
+from engine.messages.events import Event, Notice, Ready, VoicesChanged
 from engine.runtime.turn.facts import Fact
 from engine.runtime.turn.playback import RETIME_MARGIN_MS
 from engine.runtime.workers.voice import loaded_voice
@@ -104,14 +104,48 @@ def test_seed_and_voice_apply_without_loading_and_what_a_model_notes_is_told_onc
     voice.load(SpeechSettings(seed=1))
     voice.load(SpeechSettings(seed=2))
     assert [event.text for event in told if isinstance(event, Notice)] == [SLOW]
-    voice.open()
+    voice.open("en")
     voice.load(SpeechSettings(seed=2, voice="Bell"))
     voice.load(SpeechSettings(seed=3, voice="Bell"))
-    voice.open()
+    voice.open("en")
     assert [event.text for event in told if isinstance(event, Notice)] == [SLOW, SLOWER]
     assert [(model.seeds, model.warmed) for model in made] == [([2, 3], ["Tone", "Bell"])]
     voice.load(SpeechSettings(seed=3, voice="Bell", device="cpu"))
     assert [model.warmed for model in made] == [["Tone", "Bell"], ["Bell"]]
+
+
+class PolyglotTts(FakeTts):
+    def __init__(self) -> None:
+        super().__init__()
+        self.spoke: list[str] = []
+
+    def voices(self) -> tuple[Voice, ...]:
+        spanish = (Voice(name, "fake", metadata={"language": "es"}) for name in ("Dora", "Noel"))
+        return (*super().voices(), *spanish)
+
+    def open(self, voice: Voice, *, seed: int) -> FakeSession:
+        self.spoke.append(voice.name)
+        return super().open(voice, seed=seed)
+
+
+def test_each_language_has_the_voice_that_was_chosen_for_it_from_the_next_session_on():
+    model, told = PolyglotTts(), list[Fact | Event]()
+    factories = replace(FakeParts().factories(), synthesiser=lambda *_: model)
+    voice = LoadedVoice(factories, told.append)
+    settings = SpeechSettings(engine="espeak")
+    voice.load(settings)
+    for change in ({}, {"voice_es": "Noel"}, {"voice": "Dora"}, {"voice": "", "voice_es": ""}):
+        settings = replace(settings, **change)
+        voice.select(settings)
+        for language in ("en", "es", "fr"):
+            voice.open(language)
+    voice.load(replace(settings, voice_es="Noel", seed=3))
+    voice.open("es")
+    assert model.spoke[:6] == ["Tone", "Dora", "Tone", "Tone", "Noel", "Tone"]
+    assert model.spoke[6:9] == ["Tone", "Dora", "Dora"]  # nobody speaks French
+    assert model.spoke[9:] == ["Tone", "Dora", "Tone", "Noel"]
+    changed = next(event for event in told if isinstance(event, VoicesChanged))
+    assert (changed.names, changed.languages) == (("Tone", "Dora", "Noel"), ("en", "es", "es"))
 
 
 class Steps:

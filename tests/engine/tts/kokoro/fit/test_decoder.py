@@ -22,7 +22,7 @@ def decoder():
 
 @pytest.fixture(scope="module")
 def speech():
-    return plan_natural(small_parts(), STYLE, phoned(), british=False)
+    return plan_natural(small_parts(), STYLE, phoned(), accent="en-us")
 
 
 def of_graph(speech, names):

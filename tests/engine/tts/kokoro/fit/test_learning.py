@@ -30,7 +30,7 @@ def decoder():
 @pytest.fixture(scope="module")
 def material(decoder) -> Material:
     """The made-up voice in another timbre says TEXT."""
-    speech = plan_natural(small_parts(), STYLE, phoned(), british=False)
+    speech = plan_natural(small_parts(), STYLE, phoned(), accent="en-us")
     decoder.set_shift(torch.zeros(len(decoder.norms), 128))
     inputs = inputs_of(small_parts().source, speech)
     with torch.no_grad():
