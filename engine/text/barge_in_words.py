@@ -11,6 +11,7 @@ from engine.languages import ENGLISH, SPOKEN
 from engine.text import tables
 
 _WORD = re.compile(r"(?:[^\W\d_]|')+")
+_REPEATED: Final = re.compile(r"\b(\S+)(?: \1)+\b")  # "wait wait"
 _OTHERS: Final = tuple(code for code in SPOKEN if code != ENGLISH)
 
 # In English, which the built-in recogniser listens for.
@@ -45,9 +46,11 @@ def nods(text: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    """The words of a text, with no "please" around them."""
+    """The words of a text, once each where they are repeated, with no "please" around them."""
     said = " ".join(_WORD.findall(text.lower()))
-    return said if said in _HALTS else said.removeprefix("please ").removesuffix(" please")
+    if said in _HALTS:
+        return said
+    return _REPEATED.sub(r"\1", said).removeprefix("please ").removesuffix(" please")
 
 
 def lets_go_on(text: str) -> bool:

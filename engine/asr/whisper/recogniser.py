@@ -17,6 +17,7 @@ from engine.asr.whisper.model import LoadedWhisper, in_language, load_model, pad
 from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
+from engine.languages import SPOKEN, of_system
 from engine.settings import RecogniserSettings
 
 NAME = "whisper"
@@ -27,6 +28,7 @@ PAUSE_MS = 1000  # longer pauses are cut out: Whisper invents text for them
 MARGIN_MS = 200  # silence left around speech
 FINAL_BEAMS = 5
 QUICK_BEAMS = 1
+SURE = 0.5  # probability of a detected language; that of a sentence is mostly above 0.9
 
 Clock = Callable[[], float]
 
@@ -93,26 +95,45 @@ class _Decoder:
     def _segments(self, pcm: Pcm, beams: int) -> tuple[list[Any], str]:
         """Transcribe samples; return the segments, and the language if the model detected it."""
         try:
-            segments, info = self.loaded.model.transcribe(
-                pad_to_window(pcm),
-                language=self.loaded.language,
-                beam_size=beams,
-                # Decoding again at higher temperatures is random and up to six times as slow; the
-                # gates drop text that fails at 0 instead.
-                temperature=0.0,
-                condition_on_previous_text=False,  # or one invented sentence causes the next
-                without_timestamps=True,
-                no_speech_threshold=None,  # the gates check these figures
-                log_prob_threshold=None,
-                compression_ratio_threshold=None,
-            )
-            return list(segments), "" if self.loaded.language else str(info.language)
+            segments, info = self._transcribe(pcm, beams, self.loaded.language)
+            if self.loaded.language:
+                return list(segments), ""
+            language = _detected(info)
+            if language != info.language:  # nothing was decoded yet: `segments` is lazy
+                segments, _ = self._transcribe(pcm, beams, language)
+            return list(segments), language
         except (RuntimeError, ValueError) as error:
             raise RecogniserError(
                 "Whisper could not decode this utterance: {error}",
                 hint="Say it again; if it keeps failing, choose a smaller model or the CPU.",
                 error=error,
             ) from error
+
+    def _transcribe(self, pcm: Pcm, beams: int, language: str | None) -> Any:
+        return self.loaded.model.transcribe(
+            pad_to_window(pcm),
+            language=language,
+            beam_size=beams,
+            # Decoding again at higher temperatures is random and up to six times as slow; the gates
+            # drop text that fails at 0 instead.
+            temperature=0.0,
+            condition_on_previous_text=False,  # or one invented sentence causes the next
+            without_timestamps=True,
+            no_speech_threshold=None,  # the gates check these figures
+            log_prob_threshold=None,
+            compression_ratio_threshold=None,
+        )
+
+
+def _detected(info: Any) -> str:
+    """Return the language of a detection; if that is unsure, as in a single word, the likeliest of
+    those that are spoken and that of the system.
+    """
+    if info.language_probability >= SURE or not info.all_language_probs:
+        return str(info.language)
+    expected = {*SPOKEN, of_system()}
+    shares = [(share, code) for code, share in info.all_language_probs if code in expected]
+    return str(max(shares)[1]) if shares else str(info.language)
 
 
 class WhisperRecognition:

@@ -106,6 +106,25 @@ def test_pieces_of_one_long_sentence_are_one_sentence(loaded, say):
     assert pushed(saying, without_pause).finish().text == "You have seen it you have seen it."
 
 
+@pytest.mark.parametrize(("share", "decoded"), [(0.9, ["ko"]), (0.3, ["ko", "es"])])
+def test_an_unsure_language_is_one_that_is_spoken(loaded, say, share, decoded):
+    class Guessing(CountingModel):
+        def transcribe(self, pcm, **options):
+            super().transcribe(pcm, **options)
+            language = options["language"] or "ko"
+            tried.append(language)
+            shares = [("ko", share), ("es", 0.2), ("en", 0.1)]
+            info = SimpleNamespace(
+                language=language, language_probability=share, all_language_probs=shares
+            )
+            return [Said(text="Para.")], info
+
+    tried: list[str] = []
+    guessing = WhisperRecogniser(LoadedWhisper(Guessing(loaded.model), None, ""))
+    heard = pushed(guessing, say("stop")).finish()
+    assert (tried, heard.language) == (decoded, decoded[-1])
+
+
 def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):
     class Failing(CountingModel):
         def transcribe(self, pcm, **options):

@@ -172,6 +172,11 @@ def test_stop_is_understood_in_every_language(text: str) -> None:
     assert not nods(text)
 
 
+def test_stop_may_be_said_more_than_once() -> None:
+    assert all(map(halts, ("Espera, espera.", "wait wait wait", "No, no!", "Basta! Basta!")))
+    assert not halts("wait for the bus")
+
+
 def test_attention_and_going_on_are_understood_in_every_language() -> None:
     assert all(map(nods, ("Sí, claro", "Va bene", "Tá bom", "D'accord")))
     assert all(map(lets_go_on, ("Sigue hablando", "Vai avanti", "Pode continuar", "Vas-y")))
