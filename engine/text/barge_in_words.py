@@ -11,6 +11,9 @@ from engine.languages import ENGLISH, SPOKEN
 from engine.text import tables
 
 _WORD = re.compile(r"(?:[^\W\d_]|')+")
+_PLEASE: Final = re.compile(
+    r"^(?:{0}) | (?:{0})$".format("|".join(tables.phrases("barge_in_words", "please")))
+)
 _REPEATED: Final = re.compile(r"\b(\S+)(?: \1)+\b")  # "wait wait"
 _OTHERS: Final = tuple(code for code in SPOKEN if code != ENGLISH)
 
@@ -50,7 +53,7 @@ def _bare(text: str) -> str:
     said = " ".join(_WORD.findall(text.lower()))
     if said in _HALTS:
         return said
-    return _REPEATED.sub(r"\1", said).removeprefix("please ").removesuffix(" please")
+    return _PLEASE.sub("", _REPEATED.sub(r"\1", said))
 
 
 def lets_go_on(text: str) -> bool:

@@ -7,7 +7,7 @@ no speech, and never more than 30 s at once. Text that fails the gates is droppe
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
@@ -28,6 +28,8 @@ PAUSE_MS = 1000  # longer pauses are cut out: Whisper invents text for them
 MARGIN_MS = 200  # silence left around speech
 FINAL_BEAMS = 5
 QUICK_BEAMS = 1
+# Of 34 commands of one or two words `auto` took 10 for another language (Whisper base).
+SHORT_S = 1.5
 SURE = 0.5  # probability of a detected language; that of a sentence is mostly above 0.9
 
 Clock = Callable[[], float]
@@ -73,12 +75,22 @@ class WhisperRecogniser:
         self._decoder.unload()
 
 
+class _LastLanguage:
+    """The language that was detected last in more than a few words, at first the system's."""
+
+    def __init__(self) -> None:
+        self.code = of_system()
+
+
 @dataclass(frozen=True)
 class _Decoder:
-    """The model, the user's language and the gates: samples in, accepted text out."""
+    """The model, the user's language and the gates: samples in, accepted text out. `last`: for
+    utterances that are too short for a detection.
+    """
 
     loaded: LoadedWhisper
     gates: Gates
+    last: _LastLanguage = field(default_factory=_LastLanguage)
 
     def decode(self, clip: Clip, *, beams: int) -> Belief:
         """Decode at most 30 s of audio."""
@@ -95,12 +107,16 @@ class _Decoder:
     def _segments(self, pcm: Pcm, beams: int) -> tuple[list[Any], str]:
         """Transcribe samples; return the segments, and the language if the model detected it."""
         try:
-            segments, info = self._transcribe(pcm, beams, self.loaded.language)
             if self.loaded.language:
-                return list(segments), ""
+                return list(self._transcribe(pcm, beams, self.loaded.language)[0]), ""
+            if len(pcm) < SHORT_S * SAMPLE_RATE and self.last.code in self._languages:
+                return list(self._transcribe(pcm, beams, self.last.code)[0]), self.last.code
+            segments, info = self._transcribe(pcm, beams, None)
             language = _detected(info)
             if language != info.language:  # nothing was decoded yet: `segments` is lazy
                 segments, _ = self._transcribe(pcm, beams, language)
+            else:
+                self.last.code = language
             return list(segments), language
         except (RuntimeError, ValueError) as error:
             raise RecogniserError(
@@ -108,6 +124,10 @@ class _Decoder:
                 hint="Say it again; if it keeps failing, choose a smaller model or the CPU.",
                 error=error,
             ) from error
+
+    @property
+    def _languages(self) -> tuple[str, ...]:
+        return tuple(self.loaded.model.supported_languages)
 
     def _transcribe(self, pcm: Pcm, beams: int, language: str | None) -> Any:
         return self.loaded.model.transcribe(

@@ -34,7 +34,7 @@ def command(text: str, language: str) -> Command | None:
     if language == ENGLISH:
         return None
     words = " ".join(_NO_SIGNS.sub(" ", text.casefold().replace("\u2019", "'")).split())
-    words = re.sub(r"\bun'(?=\w)", "un' ", words)  # Italian "un'ora"
+    words = re.sub(r"\b(un|d)'(?=un|\w+$)", r"\1' ", words)  # "un'ora", "d'une heure"
     courtesy = table("commands", f"{language}.toml")["courtesy"]
     words = re.sub(rf"^(?:(?:{courtesy}) )+|(?: (?:{courtesy}))+$", "", words)
     for pattern, means, said in _commands(language):
@@ -62,12 +62,14 @@ def answer(context: SkillContext, matcher: Matcher) -> Answer | None:
         return None
     texts = table("commands", f"{asked.language}.toml")
     text = _told(found.said, context) or texts["no_timer"] if found.said else done.text
+    if "timer" in found.means and not done.actions:
+        one = "cancel" in found.means
+        text = texts["bad_time" if not one else "which" if context.state().timers else "no_timer"]
     actions = tuple(
         replace(each, text=texts["timer_done"]) if isinstance(each, StartTimer) else each
         for each in done.actions
     )
-    timers = "timer" in found.means and not actions
-    return replace(done, text=texts["no_timer"] if timers else text, actions=actions)
+    return replace(done, text=text, actions=actions)
 
 
 def unknown(context: SkillContext) -> Answer:

@@ -109,6 +109,8 @@ def test_pieces_of_one_long_sentence_are_one_sentence(loaded, say):
 @pytest.mark.parametrize(("share", "decoded"), [(0.9, ["ko"]), (0.3, ["ko", "es"])])
 def test_an_unsure_language_is_one_that_is_spoken(loaded, say, share, decoded):
     class Guessing(CountingModel):
+        supported_languages = ("en",)
+
         def transcribe(self, pcm, **options):
             super().transcribe(pcm, **options)
             language = options["language"] or "ko"
@@ -121,8 +123,27 @@ def test_an_unsure_language_is_one_that_is_spoken(loaded, say, share, decoded):
 
     tried: list[str] = []
     guessing = WhisperRecogniser(LoadedWhisper(Guessing(loaded.model), None, ""))
-    heard = pushed(guessing, say("stop")).finish()
+    heard = pushed(guessing, say("convert ten miles to kilometers")).finish()
     assert (tried, heard.language) == (decoded, decoded[-1])
+
+
+def test_a_short_utterance_is_in_the_language_of_the_one_before(loaded, say):
+    class Detecting(CountingModel):
+        supported_languages = ("en", "es")
+
+        def transcribe(self, pcm, **options):
+            super().transcribe(pcm, **options)
+            tried.append(options["language"])
+            info = SimpleNamespace(
+                language="es", language_probability=0.9, all_language_probs=[("es", 0.9)]
+            )
+            return [Said(text="Para.")], info
+
+    tried: list[str | None] = []
+    detecting = WhisperRecogniser(LoadedWhisper(Detecting(loaded.model), None, ""))
+    for said in ("stop", "convert ten miles to kilometers", "stop"):
+        pushed(detecting, say(said)).finish()
+    assert tried == ["en", None, "es"]
 
 
 def test_a_model_that_fails_says_so_and_works_next_time(loaded, say):

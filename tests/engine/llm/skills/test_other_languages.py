@@ -180,3 +180,11 @@ def test_stop_may_be_said_more_than_once() -> None:
 def test_attention_and_going_on_are_understood_in_every_language() -> None:
     assert all(map(nods, ("Sí, claro", "Va bene", "Tá bom", "D'accord")))
     assert all(map(lets_go_on, ("Sigue hablando", "Vai avanti", "Pode continuar", "Vas-y")))
+
+
+def test_a_timer_that_cannot_be_set_or_told_apart_says_so() -> None:
+    other = Timer("", 60.0, number=2, seconds=60.0)
+    assert spoken(reply("Cancela el temporizador", "es", TIMER, other)).startswith("¿Cuál")
+    assert spoken(reply("Mets un minuteur de 0 minutes", "fr")) == (
+        "Je ne peux pas régler cette durée."
+    )
