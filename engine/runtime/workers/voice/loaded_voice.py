@@ -59,6 +59,7 @@ class LoadedVoice:
         self._chosen: str | None = None  # name of the requested voice; None = for another model
         self._settings = SpeechSettings()
         self._elsewhere: dict[str, Voice] = {}  # by the language it speaks
+        self._ready: set[str] = set()  # languages whose voice is prepared, without the chosen one's
         self._warm: Voice | None = None  # the prepared voice; None = none yet
         self._note = ""  # the last one reported
         self._seed = 0
@@ -90,6 +91,7 @@ class LoadedVoice:
         self._seed = settings.seed
         self._settings = settings
         self._elsewhere.clear()
+        self._ready.clear()
         if settings.voice != self._chosen:
             self.select(settings)
         return self._voice_name
@@ -101,6 +103,7 @@ class LoadedVoice:
         model, name = self._model.now, settings.voice
         self._settings = settings
         self._elsewhere.clear()
+        self._ready.clear()
         if model is None:
             return
         self._chosen = name
@@ -202,10 +205,14 @@ class LoadedVoice:
         model.close()
 
     def get_ready(self, language: str) -> None:
-        """Prepare the voice that speaks a language; slow for a new one."""
+        """Prepare the voice that speaks a language, once; slow for a new one."""
         model = self._model.now
-        if model and (voice := self._speaking(model, language)):
+        voice = self._speaking(model, language) if model else None
+        if voice is self._voice:
+            self.warm()
+        elif model and voice and language not in self._ready:
             model.warm(voice)
+            self._ready.add(language)
 
     def open(self, language: str) -> Breaks:
         """Open a session in the voice, or the one for that language. SynthesisError if none has

@@ -128,6 +128,20 @@ class PolyglotTts(FakeTts):
         return super().open(voice, seed=seed)
 
 
+def test_a_question_prepares_the_voice_of_its_language_once():
+    class Noting(NotingTts):
+        def voices(self) -> tuple[Voice, ...]:
+            return (*super().voices(), Voice("Dora", "fake", metadata={"language": "es"}))
+
+    model = Noting()
+    factories = replace(FakeParts().factories(), synthesiser=lambda settings, progress: model)
+    voice = LoadedVoice(factories, lambda told: None)
+    voice.load(SpeechSettings())
+    for language in ("en", "es", "en", "es", "fr"):
+        voice.get_ready(language)
+    assert model.warmed == ["Tone", "Dora"]
+
+
 def test_each_language_has_the_voice_that_was_chosen_for_it_from_the_next_session_on():
     model, told = PolyglotTts(), list[Fact | Event]()
     factories = replace(FakeParts().factories(), synthesiser=lambda *_: model)
