@@ -66,17 +66,14 @@ class LanguageChoice:
         if len(words) < 2:  # too little for a classifier
             holders = _holders(words[0])
             return holders[0] if len(holders) == 1 and holders[0] in self._possible else self._usual
-        english = self._usual == ENGLISH and not _looks_foreign(self._text, words)
-        if english and (not complete or not _common(ENGLISH).isdisjoint(words)):
-            return ENGLISH  # no later than a voice needs its first two words
+        if self._usual == ENGLISH and not _looks_foreign(self._text, words):
+            return ENGLISH  # without the classifier, no later than a voice needs two words
         scores = _scores(words)
         scores[self._usual] += _FAVOUR
         second, best = sorted(self._possible, key=scores.__getitem__)[-2:]
         ahead = scores[best] - scores[second]
-        if (complete and not english) or (len(words) > 2 and ahead > _FAR_AHEAD):
+        if complete or (len(words) > 2 and ahead > _FAR_AHEAD):
             return best
-        if complete:
-            return ENGLISH
         return best if best == self._usual and ahead > _AHEAD else None
 
 
