@@ -27,6 +27,7 @@ class Command:
 
     means: str
     said: str
+    at_one: str  # said instead of `said` at one o'clock
 
 
 def command(text: str, language: str) -> Command | None:
@@ -37,9 +38,9 @@ def command(text: str, language: str) -> Command | None:
     words = re.sub(r"\b(un|d)'(?=un|\w+$)", r"\1' ", words)  # "un'ora", "d'une heure"
     courtesy = table("commands", f"{language}.toml")["courtesy"]
     words = re.sub(rf"^(?:(?:{courtesy}) )+|(?: (?:{courtesy}))+$", "", words)
-    for pattern, means, said in _commands(language):
+    for pattern, found in _commands(language):
         if match := pattern.fullmatch(words):
-            return _filled(means, said, match, language)
+            return _filled(found, match, language)
     return None
 
 
@@ -61,7 +62,7 @@ def answer(context: SkillContext, matcher: Matcher) -> Answer | None:
     if done is None:
         return None
     texts = table("commands", f"{asked.language}.toml")
-    text = _told(found.said, context) or texts["no_timer"] if found.said else done.text
+    text = _told(found, context) or texts["no_timer"] if found.said else done.text
     if "timer" in found.means and not done.actions:
         one = "cancel" in found.means
         text = texts["bad_time" if not one else "which" if context.state().timers else "no_timer"]
@@ -81,43 +82,48 @@ def unknown(context: SkillContext) -> Answer:
     return Answer(texts["unanswered"], unanswered=True)
 
 
-def _told(said: str, context: SkillContext) -> str:
+def _told(found: Command, context: SkillContext) -> str:
     """What is said, with the time of day and the time that the first timer has left; empty without
     a timer.
     """
+    said = found.said
     if "{left}" not in said:
         now = context.now()
+        said = found.at_one if now.hour == 1 else said
         return said.replace("{time}", f"{now.hour}:{now.minute:02}")
-    left = min((timer.remaining_s for timer in context.state().timers), default=None)
+    timers = (each.remaining_s for each in context.state().timers if not each.rang)
+    left = min(timers, default=None)
     if left is None:
         return ""
     minutes, seconds = divmod(round(left), 60)
     return said.replace("{left}", f"{minutes} min {seconds} s" if minutes else f"{seconds} s")
 
 
-def _filled(means: str, said: str, match: re.Match[str], language: str) -> Command:
-    if "{n}" not in means:
-        return Command(means, said)
+def _filled(found: Command, match: re.Match[str], language: str) -> Command:
+    if "{n}" not in found.means:
+        return found
     number = match["n"] if match["n"].isdecimal() else str(_numbers(language)[match["n"]])
     unit: str = table("commands", f"{language}.toml")["units"][match["unit"]]
-    means = means.replace("{n}", number).replace("{unit}", unit)
-    return Command(means, said.replace("{n}", number).replace("{said_unit}", match["unit"]))
+    means = found.means.replace("{n}", number).replace("{unit}", unit)
+    said = found.said.replace("{n}", number).replace("{said_unit}", match["unit"])
+    return Command(means, said, said)
 
 
 @cache
-def _commands(language: str) -> tuple[tuple[re.Pattern[str], str, str], ...]:
-    """Patterns with what they mean and what is said."""
+def _commands(language: str) -> tuple[tuple[re.Pattern[str], Command], ...]:
+    """Patterns and their commands, whose numbers are not filled in yet."""
     return tuple(_compiled(table("commands", f"{language}.toml"), language))
 
 
-def _compiled(texts: dict[str, Any], language: str) -> Iterator[tuple[re.Pattern[str], str, str]]:
+def _compiled(texts: dict[str, Any], language: str) -> Iterator[tuple[re.Pattern[str], Command]]:
     numbers = "|".join(sorted(_numbers(language), key=len, reverse=True))
     units = "|".join(texts["units"])
     for each in texts["commands"]:
+        command = Command(each["means"], each["answer"], each.get("at_one", each["answer"]))
         for said in each["said"]:
             pattern = said.replace("{n}", rf"(?P<n>\d{{1,4}}|{numbers})")
             pattern = pattern.replace("{unit}", f"(?P<unit>{units})")
-            yield re.compile(pattern), each["means"], each["answer"]
+            yield re.compile(pattern), command
 
 
 @cache

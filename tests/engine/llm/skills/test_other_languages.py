@@ -1,5 +1,6 @@
 """engine/llm/skills/other_languages.py: commands in Spanish, Italian, Portuguese and French."""
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -81,8 +82,10 @@ EACH = [(code, text, means) for code, said in SAID.items() for text, means in sa
 TIMER = Timer("", 252.0, number=1, seconds=300.0)
 
 
-def reply(text: str, language: str, *timers: Timer, confidence: float = 1.0) -> list[object]:
-    skills = Skills(now=lambda: datetime(2026, 11, 28, 14, 5), documents=Path("nowhere"))
+def reply(
+    text: str, language: str, *timers: Timer, confidence: float = 1.0, hour: int = 14
+) -> list[object]:
+    skills = Skills(now=lambda: datetime(2026, 11, 28, hour, 5), documents=Path("nowhere"))
     here = AssistantState(rate=4.0, volume=0.5, voice="Dora", voices=("Dora",), timers=timers)
     before = (
         Message(Role.USER, "antes", language=language),
@@ -123,6 +126,11 @@ def test_a_timer_speaks_the_language_in_which_it_was_set() -> None:
 def test_times_are_told() -> None:
     assert spoken(reply("¿Cuánto queda?", "es", TIMER)) == "Quedan 4 min 12 s."
     assert spoken(reply("Quelle heure est-il ?", "fr")) == "Il est 14:05."
+    assert spoken(reply("¿Qué hora es?", "es", hour=1)) == "Es la 1:05."
+    assert spoken(reply("Che ore sono?", "it", hour=1)) == "È l'1:05."
+    assert spoken(reply("¿Cuánto queda?", "es", replace(TIMER, rang=True))) == (
+        "No hay ningún temporizador en marcha."
+    )
     assert spoken(reply("¿Cuánto queda?", "es")) == "No hay ningún temporizador en marcha."
     assert spoken(reply("Annulla il timer", "it")) == "Non c'è nessun timer attivo."
 
