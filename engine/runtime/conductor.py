@@ -87,7 +87,7 @@ class Conductor:
         self._conversations = Conversations(self._workers, self._log, self._effects, port)
         self._status = Status()
         self._preview = VoicePreview(self._workers, self._status, port)
-        # What else a change of a setting does, beside the part that it applies to.
+        # Further effects of a change of a setting, beside the part that it applies to.
         self._on_changed: dict[str, Callable[[], None]] = {
             SettingKey.VOICE: self._preview.voice_chosen,
             SettingKey.RATE: self._preview.rate_chosen,

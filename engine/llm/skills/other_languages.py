@@ -1,4 +1,4 @@
-"""What is understood without a language model in the other languages: a table each, in
+"""Commands in the languages other than English, without a language model: a table each, in
 resources/commands. A command there means an English sentence, which a skill carries out.
 """
 
@@ -83,8 +83,8 @@ def unknown(context: SkillContext) -> Answer:
 
 
 def _told(found: Command, context: SkillContext) -> str:
-    """What is said, with the time of day and the time that the first timer has left; empty without
-    a timer.
+    """Return the answer with the time of day or the time that the first timer has left; empty
+    without a timer.
     """
     said = found.said
     if "{left}" not in said:

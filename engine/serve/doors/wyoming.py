@@ -322,7 +322,7 @@ class _Client:
 
 
 async def _described(service: Service) -> dict[str, Any]:
-    """What this server can do: voices, ears and answers."""
+    """Return the services of this server: voices, ears and answers."""
     chosen = resolve(service.settings.recogniser)
     heard = [ENGLISH] if chosen.engine == BUILT_IN else list(SPOKEN)
     voices = [
