@@ -227,7 +227,7 @@ class Conductor:
                 self._conversations.on(command, self._floor)
 
     def _ask(self, command: commands.SendText) -> None:
-        """Begin a turn with a typed question. During a reply it may be a wish about its pace."""
+        """Begin a turn with a typed question. During a reply it may be a wish about its sound."""
         command = replace(command, text=usable_text(command.text))
         if not command.text:
             return

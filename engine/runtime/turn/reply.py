@@ -21,7 +21,8 @@ from engine.runtime.turn.playback import Playback
 
 class Reply:
     """The reply of one turn, to the last message of `asked`, or the `text` that is read out. Unless
-    `aloud` it is only prepared. `paced`: its words have paces of their own.
+    `aloud` it is only prepared. `paced`: its words have paces of their own. `rest_of`: the reply
+    that it continues, from a character on; `text` is its part that is known already.
     """
 
     def __init__(
@@ -33,14 +34,17 @@ class Reply:
         text: str | None = None,
         paced: bool = True,
         aloud: bool = False,
+        rest_of: "tuple[Reply, int] | None" = None,
     ) -> None:
         self.turn = turn
         self.asked = asked
         self.text = text  # None = the language model writes it
         self.paced = paced
+        self.rest_of = rest_of
         self.language = asked[-1].language if asked else ENGLISH  # that it should have
         self.aloud = aloud  # set by the conductor, read by the language model
         self.awaits_words = True  # the voice has spoken all its words and waits for more
+        self.written = False  # its text is complete
         self.broke = False  # the language model failed; its words so far are spoken
         self.ending: Ending | None = None  # None = it goes on
         self.moved_at = time.monotonic()  # time of its last token or frame

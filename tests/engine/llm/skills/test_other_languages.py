@@ -20,7 +20,7 @@ from engine.llm.base import (
 )
 from engine.llm.skills import Skills
 from engine.llm.skills.other_languages import command, in_english
-from engine.llm.skills.pace_wishes import pace_wish
+from engine.llm.skills.speech_wishes import speech_wish
 from engine.text.barge_in_words import halts, lets_go_on, nods
 
 OTHERS = [code for code in SPOKEN if code != ENGLISH]
@@ -154,12 +154,12 @@ def test_the_skills_in_english_do_not_take_other_languages() -> None:
 
 
 def test_a_wish_about_the_pace_is_understood_in_every_language() -> None:
-    slower = pace_wish("slower")
+    slower = speech_wish("slower")
     assert slower is not None
     for text in ("Más despacio", "Più piano", "Mais devagar", "Plus lentement"):
-        assert pace_wish(text) == slower, text
+        assert speech_wish(text) == slower, text
     assert in_english("Tell me more") == "Tell me more"
-    assert pace_wish("Cuéntame más") is None
+    assert speech_wish("Cuéntame más") is None
 
 
 @pytest.mark.parametrize(
