@@ -74,7 +74,7 @@ class Factories:
     # raises InvalidInput for an unsuitable phrase, ModelError if it cannot be detected
     spotter: Callable[[WakeSettings], KeywordSpotter] = _spotter
     history: Path | None = None  # the file of saved conversations; None = they are not saved
-    # whether these words are (if they are complete), or may become, a wish about a reply's pace or volume
+    # whether these words are (if complete), or may become, a wish about a reply's pace or volume
     speech_wish: Callable[[str, bool], bool] = _speech_wish
     has_window: bool = True  # whether the host handles UseWindow
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from engine.llm.base import AssistantState, ChangeRate, ChangeVolume
+from engine.llm.skills.languages.commands import in_english
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Intent, SkillContext
 from engine.llm.skills.matching.repertoire import Templates, repertoire
-from engine.llm.skills.other_languages import in_english
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")

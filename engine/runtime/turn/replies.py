@@ -55,8 +55,8 @@ class Replies:
                 text=text,
                 paced=self._paced(),
                 aloud=aloud,
-                rest_of=rest_of,
             )
+            ready.rest_of = rest_of
             if text is not None:
                 ready.language = rest_of[0].language if rest_of else self._language()
         self._workers.language_model.post(ready)

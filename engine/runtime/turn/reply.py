@@ -21,8 +21,7 @@ from engine.runtime.turn.playback import Playback
 
 class Reply:
     """The reply of one turn, to the last message of `asked`, or the `text` that is read out. Unless
-    `aloud` it is only prepared. `paced`: its words have paces of their own. `rest_of`: the reply
-    that it continues, from a character on; `text` is its part that is known already.
+    `aloud` it is only prepared. `paced`: its words have paces of their own.
     """
 
     def __init__(
@@ -34,13 +33,13 @@ class Reply:
         text: str | None = None,
         paced: bool = True,
         aloud: bool = False,
-        rest_of: "tuple[Reply, int] | None" = None,
     ) -> None:
         self.turn = turn
         self.asked = asked
         self.text = text  # None = the language model writes it
         self.paced = paced
-        self.rest_of = rest_of
+        # The reply that it continues, from this character on; `text` is known of it already.
+        self.rest_of: tuple[Reply, int] | None = None
         self.language = asked[-1].language if asked else ENGLISH  # that it should have
         self.aloud = aloud  # set by the conductor, read by the language model
         self.awaits_words = True  # the voice has spoken all its words and waits for more

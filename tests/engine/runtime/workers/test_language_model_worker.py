@@ -136,11 +136,11 @@ def test_a_reply_that_a_voice_cut_is_written_on_for_its_rest_only(mind, after):
         mind.do(GetReady(()))
         assert model.closed == 1
         return
-    rest_of = (cut, 2) if after == "its rest" else None
-    following = Reply(2, mind.controls, text="1 ", aloud=True, rest_of=rest_of)
+    following = Reply(2, mind.controls, text="1 ", aloud=True)
+    following.rest_of = (cut, 2) if after == "its rest" else None
     mind.do(following)
     assert model.closed == 1
-    written = "1 2 3 4 5 6 7 " if rest_of else "1 "
+    written = "1 2 3 4 5 6 7 " if following.rest_of else "1 "
     assert "".join(told.text for told in mind.told_of(ReplyGrew)) == written
     assert {told.turn for told in mind.told_of(ReplyGrew)} == {2}
     assert following.written
