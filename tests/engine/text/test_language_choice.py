@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from engine.languages import ENGLISH, SPOKEN
 from engine.text.language_choice import LanguageChoice, language_of
 
+
 def replies(name: str) -> list[tuple[str, ...]]:
     """40 replies in each language, beginning with the code."""
     lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
