@@ -20,10 +20,12 @@ _MISHEARD = 0.5  # confidence; see abilities.py
 
 
 def answer(context: SkillContext, matcher: Matcher, *, certain_only: bool) -> Answer | None:
-    """Carry out a command, or answer small talk unless `certain_only`; None for other words."""
+    """Carry out a command; unless `certain_only`, also one that some words suggest, or answer small
+    talk. None for other words.
+    """
     asked = context.history[-1]
     found = command(asked.text, asked.language, last_answer(context))
-    if found is None or (certain_only and not found.means):
+    if found is None or (certain_only and not (found.means and found.certain)):
         return None
     if not found.means:
         return Answer(found.row["answer"])
@@ -73,7 +75,7 @@ def _in_language(action: Action, texts: Mapping[str, str]) -> Action:
 def _text(
     row: Mapping[str, str], done: Answer, context: SkillContext, times: Times, texts: dict[str, Any]
 ) -> str:
-    """Return the text of a row, filled with what was done; empty if the skill's text is meant."""
+    """Return the text of a row with its values; empty if the skill's text is meant."""
     timers = sorted(running(context), key=lambda timer: timer.remaining_s)
     said = row["answer"] if done.actions else row.get("limit", row["answer"])
     if ("{left}" in said or "{which}" in said) and not timers:

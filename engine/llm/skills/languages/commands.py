@@ -16,17 +16,19 @@ from engine.text import tables
 
 _CLAUSE_END: Final = re.compile(r"[,.;:!?…]+(?:\s|$)")
 _MOST_CLAUSES: Final = 3
-OFFER: Final = "offer"  # a row for what is said after the offer to fetch a language model
+_MOST_CHARS: Final = 60  # of a sentence that some words in it decide
+OFFER: Final = "offer"  # a row for replies to the offer to fetch a language model
 
 
 @dataclass(frozen=True)
 class Command:
-    """`means`: English sentences, of which the first that can be done is meant; none for what is
-    only answered. `row`: its texts.
+    """`means`: English sentences, of which the first that can be done is meant; none for small
+    talk. `row`: its texts. `certain`: by a pattern of the whole sentence, not by words in it.
     """
 
     means: tuple[str, ...]
     row: Mapping[str, str]
+    certain: bool = True
 
 
 def texts_of(language: str) -> dict[str, Any]:
@@ -39,19 +41,22 @@ def command(text: str, language: str, before: str = "") -> Command | None:
     """
     if language == ENGLISH:
         return None
-    if found := _entire(text, language, before):
-        return found
-    reason = re.compile(_plain_pattern(texts_of(language)["reason"]))
-    clauses = [each for each in _CLAUSE_END.split(text) if plain(each)]
-    if len(clauses) > _MOST_CLAUSES:
-        return None
+    whole = _entire(text, language, before)
+    if whole is not None and whole.certain:
+        return whole
+    texts = texts_of(language)
+    reason, courtesy = (re.compile(_plain_pattern(texts[name])) for name in ("reason", "courtesy"))
+    said = [(each, plain(each)) for each in _CLAUSE_END.split(text)]
+    clauses = [each for each, bare in said if bare and not courtesy.fullmatch(bare)]
+    if not 2 <= len(clauses) <= _MOST_CLAUSES:
+        return whole
     commands = [
         _entire(each, language, before) for each in clauses if not reason.match(plain(each))
     ]
     meant = [each for each in commands if each is not None]
     acting = [each for each in meant if each.means] or meant[-1:]
     one = len({each.means for each in acting}) == 1 and len(meant) == len(commands)
-    return acting[0] if one else None
+    return acting[0] if one else whole
 
 
 def _entire(text: str, language: str, before: str) -> Command | None:
@@ -65,14 +70,15 @@ def _entire(text: str, language: str, before: str) -> Command | None:
             continue
         match = pattern.fullmatch(said)
         if match and (means := _filled(row["means"], match, times(language))) is not None:
-            return Command(means, row)
+            return Command(means, row, certain="loose" not in row)
     return None
 
 
 def in_english(text: str) -> str:
     """Return the English sentence that a command means in any language; else the text."""
     found = (command(text, language) for language in SPOKEN)
-    return next((each.means[0] for each in found if each and each.means), text)
+    certain = (each for each in found if each is not None and each.certain)
+    return next((each.means[0] for each in certain if each.means), text)
 
 
 def _filled(means: str, match: re.Match[str], times: Times) -> tuple[str, ...] | None:
@@ -102,14 +108,23 @@ def _compiled(texts: dict[str, Any], language: str) -> Iterator[tuple[re.Pattern
     yield re.compile("|".join(map(plain, halts))), {"means": "stop", "answer": ""}
     for row in texts["commands"]:
         for said in row["said"]:
-            pattern = _plain_pattern(said)
-            for name, part in texts["parts"].items():
-                pattern = pattern.replace(f"<{name}>", f"(?:{_plain_pattern(part)})")
-            pattern = pattern.replace("{n}", f"(?P<n>{times(language).number})")
+            pattern = _with_parts(said, texts).replace("{n}", f"(?P<n>{times(language).number})")
             pattern = re.sub(r"\{(duration|moment)\}", r"(?P<\1>.+)", pattern)
             yield re.compile(pattern), {"means": "", **row}
+    for row in texts["commands"]:
+        if words := row.get("words"):
+            each = "".join(rf"(?=.*\b(?:{_with_parts(word, texts)})\b)" for word in words)
+            never = rf"(?!.*\b(?:{_plain_pattern(texts['never'])})\b)"
+            yield re.compile(f"{never}{each}.{{1,{_MOST_CHARS}}}"), {**row, "loose": "yes"}
+
+
+def _with_parts(pattern: str, texts: dict[str, Any]) -> str:
+    pattern = _plain_pattern(pattern)
+    for name, part in texts["parts"].items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{_plain_pattern(part)})")
+    return pattern
 
 
 def _plain_pattern(pattern: str) -> str:
-    """Return a pattern for what plain() returns."""
+    """Return a pattern for the results of plain()."""
     return re.sub(r"['-](?=\w)", " ", pattern).replace("'", "")

@@ -301,6 +301,39 @@ def test_courtesy_small_talk_and_a_reason_may_stand_beside_a_command() -> None:
         assert command(text, "es") is None, text
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "means"),
+    [
+        ("es", "Date un poco de prisa hablando", "speak faster"),
+        ("it", "Lascia stare il timer", "cancel the timer"),
+        ("pt", "Quanto tempo ainda tem no timer?", "how much time is left"),
+        ("fr", "On pourrait ouvrir une autre conversation ?", "new conversation"),
+    ],
+)
+def test_some_words_are_enough_without_a_language_model(code: str, text: str, means: str) -> None:
+    found = command(text, code)
+    assert found is not None
+    assert (found.means, found.certain) == ((means,), False)
+    history = (Message(Role.USER, text, language=code),)
+    assert skills().certain_answer(history, lambda: HERE) is None
+    assert in_english(text) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("es", "¿Cuál es el tren más rápido?"),
+        ("es", "¿Por qué no se para el temporizador?"),
+        ("it", "Come funziona un timer?"),
+        ("pt", "Qual é o animal mais rápido do mundo?"),
+        ("fr", "Explique-moi le son plus fort"),
+        ("fr", "Une histoire d'autre conversation"),
+    ],
+)
+def test_words_of_a_question_are_not_enough(code: str, text: str) -> None:
+    assert command(text, code) is None
+
+
 YES = {"es": "Sí.", "it": "Sì, grazie", "pt": "Pode sim", "fr": "Oui, vas-y"}
 MODEL = ModelEntry(
     "qwen", "Qwen: a model", ModelKind.LANGUAGE_MODEL, Origin.LISTED, Presence.MISSING, 2500
@@ -318,7 +351,8 @@ def test_a_language_model_is_offered_with_its_size_and_fetched_after_a_yes(code:
         {"pt": "Não"}.get(code, "No" if code != "fr" else "Non"), code, before=spoken(offer)
     )
     assert [type(each) for each in refused] == [TextDelta]
-    assert command(YES[code], code) is None
+    alone = command(YES[code], code)
+    assert alone is None or not alone.means
     here = replace(MODEL, state=Presence.COMPLETE)
     ready = spoken(reply("Radio Amsterdam Radio", code, models=(here,)))
     assert ready not in ("", spoken(offer))
