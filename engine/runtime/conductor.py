@@ -301,9 +301,11 @@ class Conductor:
 
     def _transcribed(self, fact: facts.Transcribed) -> None:
         turn, said = fact.turn, fact.transcript
-        late = self._log.find(turn) is None
-        if late and self._log.say_late(turn, said.text) and said.text:
-            self._emit(heard_event(turn, said))
+        if self._log.find(turn) is None:  # late
+            if self._log.say_late(turn, said.text) and said.text:
+                self._emit(heard_event(turn, said))
+        elif self._floor.held is not None and self._actions.apply_spoken_wish(said.text):
+            fact = replace(fact, wish=True)  # the reply that it came before follows
         self._log.record_fact(fact)
         self._decide(fact)
 

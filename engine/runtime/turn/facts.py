@@ -61,8 +61,8 @@ class InterimTranscript:
 
 @dataclass(frozen=True)
 class Transcribed:
-    """All words of the turn. `wish`: they were spoken into a reply and concern its pace or
-    volume.
+    """All words of the turn. `wish`: they were spoken into a reply, or before it, and concern its
+    pace or volume.
     """
 
     turn: int
