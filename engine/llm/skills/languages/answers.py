@@ -1,11 +1,12 @@
 """Answers without a language model in the languages other than English."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from engine.languages import ENGLISH
-from engine.llm.base import Action, ChangeVolume, Message, Role, StartTimer
+from engine.llm.base import Action, ChangeVolume, Message, Role, StartTimer, Timer
 from engine.llm.skills.clock.hours import moment_after
 from engine.llm.skills.languages.commands import OFFER, Command, command, texts_of
 from engine.llm.skills.languages.times import Times, times
@@ -15,6 +16,9 @@ from engine.llm.skills.offers import needed, needed_model, size_text
 from engine.llm.skills.timers.choosing import running
 from engine.messages.models import Presence, UseModel
 from engine.messages.timers import ExtendTimers, TimerKind
+
+Row = Mapping[str, str]
+Texts = Mapping[str, Any]
 
 _MISHEARD = 0.5  # confidence; see abilities.py
 
@@ -72,30 +76,49 @@ def _in_language(action: Action, texts: Mapping[str, str]) -> Action:
     return replace(action, text=texts[done])
 
 
-def _text(
-    row: Mapping[str, str], done: Answer, context: SkillContext, times: Times, texts: dict[str, Any]
-) -> str:
+def _text(row: Row, done: Answer, context: SkillContext, times: Times, texts: Texts) -> str:
     """Return the text of a row with its values; empty if the skill's text is meant."""
-    timers = sorted(running(context), key=lambda timer: timer.remaining_s)
     said = row["answer"] if done.actions else row.get("limit", row["answer"])
-    if ("{left}" in said or "{which}" in said) and not timers:
-        return str(texts["no_timer"])
     if any(isinstance(each, UseModel) for each in done.actions):
         return str(texts["using"])
     values, one = _values(done, context, times), False
     if "{left}" in said:
-        lefts = [times.phrase(timer.remaining_s) for timer in timers]
-        one = len(lefts) == 1 and lefts[0].startswith("1 ") and len(lefts[0].split()) == 2
-        lengths = (times.phrase(timer.seconds) for timer in timers)
-        each = [texts["each"].format(left=x, length=y) for x, y in zip(lefts, lengths, strict=True)]
-        values["left"] = lefts[0] if len(lefts) == 1 else times.joined(each)
-    elif "{which}" in said:
-        values["which"] = texts["which"].format(
-            names=times.joined([times.phrase(timer.seconds) for timer in timers])
-        )
-    elif "{time}" in said:
+        return _left(row, running(context), times, texts)
+    if "{which}" in said:
+        return _which(row, context, times, texts)
+    if "{time}" in said:
         one = values["time"].startswith("1:")
     return (row.get("at_one", said) if one else said).format_map(values)
+
+
+def _left(row: Row, timers: Sequence[Timer], times: Times, texts: Texts) -> str:
+    """Return how much time each timer has left."""
+    timers = sorted(timers, key=lambda timer: timer.remaining_s)
+    if len(timers) == 1:
+        left = times.phrase(timers[0].remaining_s)
+        one = left.startswith("1 ") and len(left.split()) == 2
+        return row["at_one" if one and "at_one" in row else "answer"].format(left=left)
+    lengths = [(times.phrase(each.remaining_s), times.phrase(each.seconds)) for each in timers]
+    each = [texts["each"].format(left=left, length=length) for left, length in lengths]
+    return row["answer"].format(left=times.joined(each)) if each else str(texts["no_timer"])
+
+
+def _which(row: Row, context: SkillContext, times: Times, texts: Texts) -> str:
+    """Return the question which timer or alarm is meant."""
+    alarms = "alarm" in row["means"] and running(context, TimerKind.ALARM)
+    found = sorted(alarms or running(context), key=lambda timer: timer.remaining_s)
+    if not found:
+        return str(texts["no_timer"])
+    if not alarms:
+        names = [times.phrase(timer.seconds) for timer in found]
+        return str(texts["which"].format(names=times.joined(names)))
+    moments = (moment_after(context.now(), timer.remaining_s + 0.5) for timer in found)
+    names = [_clock(moment) for moment in moments]
+    return str(texts["which_alarm"].format(names=times.joined(names)))
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment.hour}:{moment.minute:02}"
 
 
 def _values(done: Answer, context: SkillContext, times: Times) -> dict[str, str]:
@@ -109,4 +132,4 @@ def _values(done: Answer, context: SkillContext, times: Times) -> dict[str, str]
             values["duration"] = times.phrase(action.seconds)
         elif isinstance(action, ChangeVolume):
             values["n"] = f"{100 * (action.to or 0):.0f}"
-    return {"time": f"{now.hour}:{now.minute:02}", **values}
+    return {"time": _clock(now), **values}

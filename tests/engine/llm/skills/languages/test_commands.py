@@ -226,6 +226,19 @@ def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> N
     assert spoken(deltas) == said
 
 
+def test_alarms_are_told_apart() -> None:
+    alarms = (
+        Timer("7:00 AM alarm", 17 * 3600 - 300, number=1, kind=TimerKind.ALARM),
+        Timer("8:30 AM alarm", 18.5 * 3600 - 300, number=2, kind=TimerKind.ALARM),
+    )
+    asked = "Quale sveglia? Ce ne sono alle 7:00 e 8:30."
+    assert spoken(reply("Annulla la sveglia", "it", *alarms)) == asked
+    assert CancelTimers((2,)) in reply("quella delle otto e mezza", "it", *alarms, before=asked)
+    assert CancelTimers((1, 2)) in reply("tutte e due", "it", *alarms, before=asked)
+    assert CancelTimers((1, 2)) in reply("Quita todas las alarmas", "es", *alarms)
+    assert CancelTimers((1,)) in reply("Annule le réveil", "fr", *alarms[:1])
+
+
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_limit_is_told(code: str) -> None:
     limits = {"speak slower": (1.0, 0.5), "speak faster": (7.0, 0.5)}
