@@ -159,8 +159,8 @@ class Effects:
         if left and self._actions.apply_spoken_wish(said.text, turn) and not stops:
             assert cut is not None
             self._log.goes_on(turn)  # the wish says how to continue
-            rest = (reply, len(cut.reply) - len(unsaid)) if reply else None
-            self.replies.begin(turn, text=unsaid, rest_of=rest)
+            rest_of = (reply, len(cut.reply) - len(unsaid)) if reply else None
+            self.replies.begin(turn, text=unsaid, rest_of=rest_of)
         elif unsaid and stops:
             self.replies.begin(turn, text="")  # the wish was silence
         elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):
