@@ -12,7 +12,7 @@ from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
-from engine.llm.skills.speech_wishes import speech_wish
+from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.memory import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
 from engine.messages.words import Ending, Phase
@@ -54,8 +54,11 @@ class Effects:
         wish about the interrupted reply gets no reply of its own.
         """
         text, confidence = interim.transcript.text, interim.transcript.confidence
-        wish = self._log.cut_by(interim.turn) is not None and speech_wish(text) is not None
-        if text and not wish and not asks_another_computer(self._settings().language_model):
+        if self._log.cut_by(interim.turn) is not None and (
+            may_become_speech_wish(text) or speech_wish(text) is not None
+        ):
+            return
+        if text and not asks_another_computer(self._settings().language_model):
             language = self._language(interim.transcript)
             said = Message(Role.USER, text, confidence=confidence, language=language)
             self.replies.begin(interim.turn, asked=(*self._log.history, said), aloud=False)

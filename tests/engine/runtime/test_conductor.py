@@ -222,6 +222,7 @@ def test_a_wish_leaves_a_reply_the_words_that_were_not_written_yet(monkeypatch, 
         host.happen(vad.SpeechStarted(0, time.monotonic()))
         host.wait(lambda: bool(host.of(api.TurnEnded)))
         gate.set()
+        fall_silent(host, said, turn=2)  # no reply to the wish is prepared
         host.happen(vad.SpeechEnded(0, time.monotonic()))
         rest, cut = host.ended(2), host.of(api.TurnEnded)[0]
         assert cut.ending is api.Ending.INTERRUPTED_BY_SPEECH
