@@ -40,3 +40,8 @@ class Ending(Enum):
     def interrupted(self) -> bool:
         """True if the user or a device interrupted the reply."""
         return self not in (Ending.COMPLETE, Ending.NOTHING_HEARD, Ending.FAILED)
+
+    @property
+    def by_voice(self) -> bool:
+        """True if the user interrupted the reply to say something."""
+        return self in (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)

@@ -227,7 +227,7 @@ class Conductor:
                 self._conversations.on(command, self._floor)
 
     def _ask(self, command: commands.SendText) -> None:
-        """Begin a turn with a typed question. During a reply it may be a wish about its pace."""
+        """Begin a turn with a typed question. During a reply it may be a wish about its sound."""
         command = replace(command, text=usable_text(command.text))
         if not command.text:
             return
@@ -301,9 +301,11 @@ class Conductor:
 
     def _transcribed(self, fact: facts.Transcribed) -> None:
         turn, said = fact.turn, fact.transcript
-        late = self._log.find(turn) is None
-        if late and self._log.say_late(turn, said.text) and said.text:
-            self._emit(heard_event(turn, said))
+        if self._log.find(turn) is None:  # late
+            if self._log.say_late(turn, said.text) and said.text:
+                self._emit(heard_event(turn, said))
+        elif self._floor.held is not None and self._actions.apply_spoken_wish(said.text):
+            fact = replace(fact, wish=True)  # the reply that it came before follows
         self._log.record_fact(fact)
         self._decide(fact)
 

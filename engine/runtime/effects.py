@@ -12,6 +12,7 @@ from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
+from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.memory import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
 from engine.messages.words import Ending, Phase
@@ -49,10 +50,15 @@ class Effects:
 
     def prepare(self, interim: InterimTranscript) -> None:
         """Use the pause: prepare the reply to the transcript so far, without an event. A server on
-        another computer is asked only after the utterance, because each request may cost money.
+        another computer is asked only after the utterance, because each request may cost money. A
+        wish about the interrupted reply gets no reply of its own.
         """
-        if interim.transcript.text and not asks_another_computer(self._settings().language_model):
-            text, confidence = interim.transcript.text, interim.transcript.confidence
+        text, confidence = interim.transcript.text, interim.transcript.confidence
+        if self._log.cut_by(interim.turn) is not None and (
+            may_become_speech_wish(text) or speech_wish(text) is not None
+        ):
+            return
+        if text and not asks_another_computer(self._settings().language_model):
             language = self._language(interim.transcript)
             said = Message(Role.USER, text, confidence=confidence, language=language)
             self.replies.begin(interim.turn, asked=(*self._log.history, said), aloud=False)
@@ -149,11 +155,15 @@ class Effects:
             record.speech_ended_at = time.monotonic()
             record.typed = said.recogniser == KEYBOARD
         self._emit(heard_event(turn, said))
-        unsaid = self._log.left_unsaid(turn)
-        stops = halts(said.text)
-        if unsaid and self._actions.apply_spoken_wish(said.text, turn) and not stops:
-            self._log.goes_on(turn)
-            self.replies.begin(turn, text=unsaid)  # the wish says how to continue
+        cut, stops = self._log.cut_by(turn), halts(said.text)
+        reply = self.replies.find(cut.turn) if cut else None
+        unsaid = cut.unsaid if cut else ""
+        left = unsaid or (reply is not None and not reply.written)
+        if left and self._actions.apply_spoken_wish(said.text, turn) and not stops:
+            assert cut is not None
+            self._log.goes_on(turn)  # the wish says how to continue
+            rest_of = (reply, len(cut.reply) - len(unsaid)) if reply else None
+            self.replies.begin(turn, text=unsaid, rest_of=rest_of)
         elif unsaid and stops:
             self.replies.begin(turn, text="")  # the wish was silence
         elif lets_go_on(said.text) and (rest := self._log.left_off(turn)):

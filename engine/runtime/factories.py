@@ -48,10 +48,10 @@ def _later(place: str) -> Callable[..., Any]:
 _spotter = _later("engine.asr.wake.choice:spotter")
 
 
-def _pace_wish(text: str, whole: bool) -> bool:
-    from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
+def _speech_wish(text: str, whole: bool) -> bool:
+    from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 
-    return pace_wish(text) is not None if whole else may_become_pace_wish(text)
+    return speech_wish(text) is not None if whole else may_become_speech_wish(text)
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Factories:
     # raises InvalidInput for an unsuitable phrase, ModelError if it cannot be detected
     spotter: Callable[[WakeSettings], KeywordSpotter] = _spotter
     history: Path | None = None  # the file of saved conversations; None = they are not saved
-    # whether these words are (if they are complete), or may become, a wish about a reply's pace
-    pace_wish: Callable[[str, bool], bool] = _pace_wish
+    # whether these words are (if complete), or may become, a wish about a reply's pace or volume
+    speech_wish: Callable[[str, bool], bool] = _speech_wish
     has_window: bool = True  # whether the host handles UseWindow
 
 

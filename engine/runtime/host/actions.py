@@ -19,7 +19,7 @@ from engine.llm.base import (
     StartTimer,
     StopSpeaking,
 )
-from engine.llm.skills.pace_wishes import pace_wish
+from engine.llm.skills.speech_wishes import speech_wish
 from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import Notice, UseWindow
@@ -103,16 +103,19 @@ class Actions:
             self._change(SettingKey.NAME, name)
 
     def apply_spoken_wish(self, said: str, turn: int | None = None) -> bool:
-        """Apply a wish spoken during a reply: about its pace, or to silence a ringing timer. It
+        """Apply a wish spoken during a reply: about its sound, or to silence a ringing timer. It
         needs no reply. False for other speech. `turn` as in apply().
         """
-        wish = ring_wish(said, self._state()) or pace_wish(said)
+        wish = ring_wish(said, self._state()) or speech_wish(said)
         if wish is None:
             return False
         before = self._settings().speech.rate
         self.apply(wish, turn)
         if isinstance(wish, ChangeRate):
             self._note_rate(before)
+        elif isinstance(wish, ChangeVolume):
+            percent = f"{self._settings().audio.volume:.0%}".rstrip("%")
+            self._emit(Notice.of("volume: {percent} %", percent=percent))
         return True
 
     def _note_rate(self, before: float | None) -> None:

@@ -38,7 +38,7 @@ class EchoCancelled:
 @dataclass(frozen=True)
 class Peeked:
     """The approximate words of the turn: evidence, not for the screen. `wish`: they may become a
-    wish about the pace of the running reply.
+    wish about the pace or volume of the running reply.
     """
 
     turn: int
@@ -61,7 +61,9 @@ class InterimTranscript:
 
 @dataclass(frozen=True)
 class Transcribed:
-    """All words of the turn. `wish`: they were spoken into a reply and concern its pace."""
+    """All words of the turn. `wish`: they were spoken into a reply, or before it, and concern its
+    pace or volume.
+    """
 
     turn: int
     transcript: Transcript

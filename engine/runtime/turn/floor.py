@@ -15,14 +15,14 @@ from engine.text.barge_in_words import COMMANDS, NODDING, halts, words
 LONG_MS = 1300  # of speech: nods are shorter
 WORDS_MS = 768  # of speech from which words count: a nod is shorter, and is easily misheard
 COMMAND_MS = 200  # of speech from which a command is believed
-WISH_MS = 3000  # of speech: a wish about the reply's pace is shorter
+WISH_MS = 3000  # of speech: a wish about the reply's pace or volume is shorter
 OWN_WORDS = 14  # last words of the reply that may be in the room
 
 
 @dataclass(frozen=True)
 class Evidence:
     """The facts about a voice so far. `final`: it has ended, and `text` is complete. `wish`: it
-    concerns the pace of the reply, or may still do.
+    concerns the pace or volume of the reply, or may still do.
     """
 
     spoken_ms: int = 0

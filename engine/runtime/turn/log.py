@@ -35,9 +35,9 @@ from engine.text.barge_in_words import halts
 Shown = ReplyDelta | events.ReplyRetracted | WordHeard  # events for the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
-CUT_BY_VOICE = (Ending.INTERRUPTED_BY_SPEECH, Ending.INTERRUPTED_BY_TALK_KEY)
 CUT = (
-    *CUT_BY_VOICE,
+    Ending.INTERRUPTED_BY_SPEECH,
+    Ending.INTERRUPTED_BY_TALK_KEY,
     Ending.INTERRUPTED_BY_TEXT,
     Ending.INTERRUPTED_BY_ESCAPE,
     Ending.INTERRUPTED_BY_STOP,
@@ -172,19 +172,18 @@ class TurnLog:
         self._pass_on(record)
         return True
 
-    def left_unsaid(self, turn: int) -> str:
-        """Return the text that the user interrupted by speaking in this turn, from the interrupted
-        word; empty if there is none.
-        """
+    def cut_by(self, turn: int) -> TurnRecord | None:
+        """Return the turn whose reply the user interrupted by speaking in this one."""
         earlier = self._earlier(turn)
-        return earlier[-1].unsaid(CUT_BY_VOICE) if earlier else ""
+        ending = earlier[-1].ending if earlier else None
+        return earlier[-1] if ending is not None and ending.by_voice else None
 
     def left_off(self, turn: int) -> str:
         """Return the unheard rest of the last reply, however it was interrupted; empty if there is
         none. Later requests for silence do not count as turns.
         """
         replies = [each for each in self._earlier(turn) if each.reply or not halts(each.said)]
-        return replies[-1].unsaid(CUT) if replies else ""
+        return replies[-1].unsaid if replies and replies[-1].ending in CUT else ""
 
     def goes_on(self, turn: int) -> None:
         """The reply of this turn is the unheard rest of the last one."""

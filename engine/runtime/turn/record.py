@@ -61,12 +61,11 @@ class TurnRecord:
         self.began.clear()
         self.first_token_at = self.first_word_at = self.first_audio_at = self.heard_at = None
 
-    def unsaid(self, cut: tuple[Ending, ...]) -> str:
-        """Return the unheard rest of a reply with one of these endings, from the interrupted word;
-        empty if all was heard.
-        """
+    @property
+    def unsaid(self) -> str:
+        """The unheard rest of the reply, from the interrupted word; empty if all was heard."""
         words = self.delivery.words
-        if self.ending not in cut or self.delivery.read:
+        if self.delivery.read:
             return ""
         if not self.reply[words[-1].end if words else 0 :].strip():
             return ""

@@ -36,9 +36,11 @@ class Replies:
         asked: tuple[Message, ...] = (),
         text: str | None = None,
         aloud: bool = True,
+        rest_of: tuple[Reply, int] | None = None,
     ) -> None:
         """Let the language model answer the last message of `asked`, or read `text` out. Without
         `aloud` the reply is only prepared; a later call for the same question releases it.
+        `rest_of`: see Reply.
         """
         ready = self._prepared
         if ready is not None and aloud and (ready.turn, ready.asked) == (turn, asked):
@@ -54,8 +56,9 @@ class Replies:
                 paced=self._paced(),
                 aloud=aloud,
             )
+            ready.rest_of = rest_of
             if text is not None:
-                ready.language = self._language()
+                ready.language = rest_of[0].language if rest_of else self._language()
         self._workers.language_model.post(ready)
 
     def drop(self) -> bool:

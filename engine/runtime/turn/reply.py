@@ -38,9 +38,12 @@ class Reply:
         self.asked = asked
         self.text = text  # None = the language model writes it
         self.paced = paced
+        # The reply that it continues, from this character on; `text` is known of it already.
+        self.rest_of: tuple[Reply, int] | None = None
         self.language = asked[-1].language if asked else ENGLISH  # that it should have
         self.aloud = aloud  # set by the conductor, read by the language model
         self.awaits_words = True  # the voice has spoken all its words and waits for more
+        self.written = False  # its text is complete
         self.broke = False  # the language model failed; its words so far are spoken
         self.ending: Ending | None = None  # None = it goes on
         self.moved_at = time.monotonic()  # time of its last token or frame

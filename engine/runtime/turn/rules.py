@@ -253,7 +253,7 @@ def _transcribed(floor: Floor, fact: Transcribed, reply_words: frozenset[str]) -
         floor, before = taken.floor, taken.orders
     if not _awaits(floor, turn):
         return Outcome(floor, before)
-    if said.text and not (floor.held and nods(said.text)):
+    if said.text and not (floor.held and (fact.wish or nods(said.text))):
         freed, answer = _end_held_turn(floor), Answer(turn, said)
         answered = replace(freed.floor, asked=answer)
         return Outcome(answered, (*before, *freed.orders, answer))

@@ -110,6 +110,9 @@ class LanguageModelWorker(Actor[Task]):
         self._readying: Generator[float, None, None] | None = None
         self._reply: Reply | None = None  # the last one; None = none yet
         self._open: Reply | None = None  # the same until its last word; None = nothing to write
+        # of the last reply, also after a voice has cut it: it may go on; None = closed
+        self._deltas: Generator[Delta, None, None] | None = None
+        self._written = ""  # text of the last reply
         self._held: list[SayWords | Remark | Fact | Event] = []  # to send once the reply is aloud
         self._text = PacedText(pacing=True)
         self._thought = WholeCharacters()
@@ -129,6 +132,7 @@ class LanguageModelWorker(Actor[Task]):
 
     def _release(self) -> None:
         self._rest()
+        self._close_deltas()
         self._model.close()
 
     def _handle(self, task: Task) -> None:
@@ -136,6 +140,7 @@ class LanguageModelWorker(Actor[Task]):
             case LanguageModelSettings():
                 self._wanted = task
             case GetReady():
+                self._close_deltas()
                 self._next, self._at_ease = task, True
                 self._get_ready()
             case Rest():
@@ -164,6 +169,7 @@ class LanguageModelWorker(Actor[Task]):
         wanted, self._wanted = self._wanted, None
         if wanted is not None:
             self._rest()
+            self._close_deltas()
             with suppress(Cancelled):
                 self._model.load_or_adjust(wanted)
             self._get_ready()
@@ -215,18 +221,33 @@ class LanguageModelWorker(Actor[Task]):
         """Write a reply to its end, and send every part as soon as it is known."""
         self._load_wanted()
         self._rest()
+        self._deltas = self._next_deltas(reply)
         self._reply = self._open = reply
         self._held.clear()
         self._text = self._new_text(reply)
         self._thought = WholeCharacters()
-        self._private = False
-        with closing(self._deltas(reply)) as deltas:
-            for delta in deltas:
-                if reply.ending is not None:
-                    return
-                reply.move()
-                self._on_delta(reply, delta)
-        self._end_words(reply)
+        self._written, self._private = "", False
+        while reply.ending is None and (delta := next(self._deltas, None)) is not None:
+            reply.move()
+            self._on_delta(reply, delta)
+        if reply.ending is None:
+            self._end_words(reply)
+            reply.written = reply.ending is None
+        elif not reply.ending.by_voice:
+            self._close_deltas()
+
+    def _next_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
+        """Return the deltas of a reply: a new one's, or the rest of the last one's."""
+        before, start = reply.rest_of or (None, 0)
+        if before is None or before is not self._reply or self._deltas is None:
+            self._close_deltas()
+            return self._open_deltas(reply)
+        return _continued(TextDelta(self._written[start:], self._private), self._deltas)
+
+    def _close_deltas(self) -> None:
+        if self._deltas is not None:
+            self._deltas.close()
+        self._deltas = None
 
     def _new_text(self, reply: Reply) -> PacedText:
         """The text of a reply in its question's language, or another that the voices speak; in the
@@ -237,7 +258,7 @@ class LanguageModelWorker(Actor[Task]):
         possible = now.languages if now.settings.speech.language == AUTO else ()
         return PacedText(pacing=reply.paced, usual=usual, possible=possible)
 
-    def _deltas(self, reply: Reply) -> Generator[Delta, None, None]:
+    def _open_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
         """Yield the text that is read out, or what the model writes. An unanswered question is
         answered with the fault of the chosen model.
         """
@@ -278,10 +299,10 @@ class LanguageModelWorker(Actor[Task]):
 
     def _retract(self, reply: Reply) -> None:
         """Discard the reply's text so far: it was reasoning, and the reply follows."""
-        self._text = self._new_text(reply)
+        self._text, self._written = self._new_text(reply), ""
         self._held = [each for each in self._held if not isinstance(each, _OF_REPLY)]
         reply.awaits_words = True
-        if reply.aloud:
+        if reply.aloud and reply.ending is None:
             reply.retract()
             self._tell(ReplyRetracted(reply.turn, time.monotonic()))
             self._say(Unsay(reply))
@@ -297,6 +318,7 @@ class LanguageModelWorker(Actor[Task]):
     def _grow(self, reply: Reply, growth: Growth, *, last: bool = False) -> None:
         """Show and speak the reply's new text."""
         now, parts = time.monotonic(), list[SayWords | Fact]()
+        self._written += growth.text
         if growth.text:
             parts.append(ReplyGrew(reply.turn, growth.text, now, self._private))
         if growth.words:
@@ -343,8 +365,18 @@ class LanguageModelWorker(Actor[Task]):
             self._tell(failed)
             return
         reply.broke = True
+        self._close_deltas()
         self._send(failed)
         self._end_words(reply)
+
+
+def _continued(
+    known: TextDelta, deltas: Generator[Delta, None, None]
+) -> Generator[Delta, None, None]:
+    """Yield the text that is known already, then the deltas that follow it."""
+    with closing(deltas):
+        yield known
+        yield from deltas
 
 
 def _use(model: LanguageModel, settings: LanguageModelSettings) -> str:

@@ -5,6 +5,7 @@ fractions, ranges; times, dates, money, percentages, units; abbreviations, initi
 numerals; telephone numbers, addresses; common operators of formulas.
 
 Not read: the gender of a noun two words away ("duas mil pessoas") or of a fraction ("tres cuartas
-partes"), pesos behind a bare "$", ordinals in the plural, matrices and bounds of formulas, and
-stage directions in the words of the language.
+partes"), pesos behind a bare "$", ordinals in the plural, minutes as 10', an x between lengths
+("fois"), centimetres behind metres (1,80 m), matrices and bounds of formulas, and stage directions
+in the words of the language.
 """

@@ -16,9 +16,10 @@ _MEASURE = re.compile(rf"({_SIGN}{NUMBER})([^\d\s].{{0,4}})")
 _ORDINAL = re.compile(r"(\d{1,4})(\.?[^\W\d]{1,4}|°)")
 _DEGREES = re.compile(rf"{_SIGN}{NUMBER}[º°]")
 _FRACTION = re.compile(r"(\d{1,3})/(\d{1,3})")
+_LONG_ORDINAL = 3  # characters of "99º"; behind a larger number the sign means degrees
 _MIXED = re.compile(rf"(\d*)([{''.join(UNICODE_FRACTIONS)}])")
 _ROAD = "km"
-_LAST_NUMBER = re.compile(rf"(?:{NUMBER}|[{''.join(UNICODE_FRACTIONS)}])$")
+_LAST_NUMBER = re.compile(rf"(?<!\w)(?:{NUMBER}|[{''.join(UNICODE_FRACTIONS)}])$")
 
 
 def money(body: str, context: Context, n: Numbers) -> Reading | None:
@@ -114,7 +115,7 @@ def _unit_behind(number: re.Match[str] | None, previous: str, forms: list[str], 
     """Return a unit in the number before it; behind a fraction "de litro", but "medio litro"."""
     if previous in ("1/2", "½") or (number and "/" not in previous and is_singular(number[0], n)):
         return forms[0]
-    is_fraction = "/" in previous or previous in UNICODE_FRACTIONS
+    is_fraction = _FRACTION.fullmatch(previous) or previous in UNICODE_FRACTIONS
     return f"{n.words.link()} {forms[0]}" if is_fraction else forms[1]
 
 
@@ -143,7 +144,9 @@ def _measured(body: str, n: Numbers) -> Reading | None:
 
 def ordinal(body: str, context: Context, n: Numbers) -> Reading | None:
     """Read 1.º, 2ª, 1er, 3e; a degree sign before a noun is an ordinal's, too."""
-    if _DEGREES.fullmatch(body) and context.after in ("C", "F"):
+    counts = not context.punctuation and n.words.gender(context.after)
+    large = len(body) > _LONG_ORDINAL and not counts
+    if _DEGREES.fullmatch(body) and (context.after in ("C", "F") or large):
         return say(amount(body[:-1], n.words.unit("°"), n))
     match = _ORDINAL.fullmatch(body)
     gender = n.words.section("ordinals").get(match[2], "") if match else ""
@@ -188,7 +191,8 @@ def number(body: str, context: Context, n: Numbers) -> Reading | None:
     if not _NUMBER.fullmatch(body):
         return None
     gender, after = "", "" if context.punctuation else context.after
-    if after:
+    numbered = context.previous.lower() in n.words.listed("numbered")  # "página 21"
+    if after and (not numbered or _counted(context.before_previous)):
         gender = n.words.gender_of_unit(after) or n.words.gender(after)
     if not gender and context.previous.lower() in n.words.listed("feminine_before"):
         gender = "f"

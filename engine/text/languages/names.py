@@ -42,6 +42,9 @@ def abbreviation(body: str, context: Context, n: Numbers) -> Reading | None:
         return phrase
     if numbered := _NUMBERED.fullmatch(body):
         return say(f"{words.say('number')} {n.say(numbered[1])}")
+    head, hyphen, name = body.partition("-")
+    if hyphen and name[:1].isupper() and head in words.section("titles"):  # St-Malo
+        return say(f"{words.section('titles')[head]}-{name}")
     for section in ("names", "titles", "abbreviations"):
         table = words.section(section)
         known = len(body) == 1 or body in words.short_forms

@@ -113,6 +113,8 @@ class TableReadings:
         if body == "1" and words.num2words == "it":  # all'una, but l'uno per cento
             return say("uno" if context.after in ("per", *words.months) else "una")
         said = self.read(body, context)
+        if said.words[:1] == (words.first,):  # l'1/5: l'uno maggio
+            said = replace(said, words=(self._numbers.cardinal(1), *said.words[1:]))
         return said if said.words else None
 
     def _led(self, body: str, context: Context) -> Reading | None:

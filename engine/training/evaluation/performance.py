@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from engine.languages import ENGLISH
 from engine.tts import delays
 from engine.tts.base import Pcm, TtsModel, Voice
 from engine.tts.delays import OWN_RATE as OWN_RATE
@@ -31,23 +32,24 @@ class Spoken:
     ended: bool = True
     onsets: tuple[float, ...] = ()
     cpu_seconds: float = 0.0
+    language: str = ENGLISH
 
     @property
     def rate(self) -> float:
         """Known syllables over speech time, SPS."""
         seconds = speech_seconds(self.pcm, self.sample_rate)
-        return syllables_of(self.text) / seconds if seconds else 0.0
+        return syllables_of(self.text, self.language) / seconds if seconds else 0.0
 
 
-def syllables_of(text: str) -> int:
+def syllables_of(text: str, language: str = ENGLISH) -> int:
     """Return the number of syllables in a text."""
-    return delays.syllables_of(text.split())
+    return delays.syllables_of(text.split(), language)
 
 
 def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> Spoken:
     """Speak a text. An utterance that becomes too long is cut off and has not `ended`."""
     words, sample_rate = text.split(), model.info.sample_rate
-    limit = sample_rate * longest_s(words, rate or OWN_RATE)
+    limit = sample_rate * longest_s(words, rate or OWN_RATE, voice.language)
     made: list[TimedFrame] = []
     onsets: list[float] = []
     samples, ended = 0, True
@@ -67,6 +69,7 @@ def say(model: TtsModel, voice: Voice, text: str, rate: float | None = None) -> 
         ended,
         tuple(onsets),
         sum(each.cpu_s for each in made),
+        voice.language,
     )
 
 

@@ -189,4 +189,4 @@ def _sound_of(espeak: Espeak, word: str) -> str:
         return "".join(_sound_of(espeak, letter) for letter in word)
     spelt = word.lower() if len(word) > 1 else word
     phones = "".join(phone for group in espeak.groups(spelt) for phone in group)
-    return re.sub("[\u02c8\u02cc\u02d0]", "", phones)
+    return re.sub("[\u02c8\u02cc\u02d0-]", "", phones)  # French "ə-" is an unstressed "ə"

@@ -206,6 +206,34 @@ def test_who_halts_or_slows_down_a_reply_may_hear_the_rest(said, *, silent):
         assert len(host.parts.model.histories) == 1
 
 
+@pytest.mark.parametrize("written", [3, 6])
+@pytest.mark.parametrize("said", ["Slower, please.", "Más alto.", "turn it down", "Moins vite"])
+def test_a_wish_leaves_a_reply_the_words_that_were_not_written_yet(monkeypatch, said, written):
+    """`written`: words that the model writes before the wish."""
+    monkeypatch.setattr(rules, "REACTION_S", 0.0)
+    words = [f"{word} " for word in COUNTING.split()]
+    gate = threading.Event()
+    model = FakeLanguageModel(*words[:written], gate, *words[written:])
+    headset = Settings(audio=AudioSettings(headset=True))
+    with hosting(FakeParts(model=model), headset) as host:
+        host.parts.recogniser.text = said
+        host.post(api.SendText("count"))
+        host.wait(lambda: len(host.of(api.WordHeard)) >= 2, playing=400)
+        host.happen(vad.SpeechStarted(0, time.monotonic()))
+        host.wait(lambda: bool(host.of(api.TurnEnded)))
+        gate.set()
+        fall_silent(host, said, turn=2)  # no reply to the wish is prepared
+        host.happen(vad.SpeechEnded(0, time.monotonic()))
+        rest, cut = host.ended(2), host.of(api.TurnEnded)[0]
+        assert cut.ending is api.Ending.INTERRUPTED_BY_SPEECH
+        assert (rest.said, rest.ending) == (said, api.Ending.COMPLETE)
+        heard = cut.heard.split()
+        repeated = heard[-1:] if rest.heard.split()[0] in heard else []  # it was cut on this word
+        assert heard + rest.heard.split()[len(repeated) :] == COUNTING.split()
+        host.ask("again")
+        assert len(model.histories) == 2
+
+
 @pytest.mark.parametrize(
     ("cut", "said"), [(False, "slower"), (False, "go on"), (True, "slower and tell me the time")]
 )
@@ -426,6 +454,24 @@ def test_a_cough_before_the_reply_puts_it_off_and_nothing_is_asked_or_done_twice
         assert (first.ending, first.said) == (api.Ending.SUPERSEDED, "")
         assert [message.text for message in parts.model.histories[-1]] == ["set it"]
         assert host.of(api.SettingChanged)[-1] == api.SettingChanged("speech.rate", None)
+
+
+def test_a_wish_before_the_reply_changes_it_and_the_question_is_still_answered():
+    gate = threading.Event()
+    parts = FakeParts(model=FakeLanguageModel(gate, "Good day."))
+    with hosting(parts, FREE) as host:
+        host.post(api.SendText("hi"))
+        host.wait(lambda: bool(parts.model.histories))
+        parts.recogniser.text = "Más despacio, por favor."
+        host.happen(vad.SpeechStarted(20_000, time.monotonic()))
+        host.wait(lambda: any(e.phase is api.Phase.LISTENING for e in host.of(api.PhaseChanged)))
+        gate.set()
+        host.happen(vad.SpeechEnded(0, time.monotonic()))
+        last = host.ended(3)
+        assert (last.ending, last.said, last.reply) == (api.Ending.COMPLETE, "hi", "Good day.")
+        assert [message.text for message in parts.model.histories[-1]] == ["hi"]
+        changed = api.SettingChanged("speech.rate", pytest.approx(4.0 - STEP))
+        assert host.of(api.SettingChanged) == [changed]
 
 
 def test_muted_while_talking_what_was_said_is_forgotten_and_the_stream_is_closed():

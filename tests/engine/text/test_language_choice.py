@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from engine.languages import ENGLISH, SPOKEN
 from engine.text.language_choice import LanguageChoice, language_of
 
-# 40 replies in each language, beginning with the code.
-REPLIES = [
-    tuple(line.split("\t"))
-    for line in Path(__file__).with_name("replies.tsv").read_text("utf-8").splitlines()
-]
+
+def replies(name: str) -> list[tuple[str, ...]]:
+    """40 replies in each language, beginning with the code."""
+    lines = Path(__file__).with_name(name).read_text("utf-8").splitlines()
+    return [tuple(line.split("\t")) for line in lines]
+
+
+REPLIES, UNSEEN = replies("replies.tsv"), replies("replies_second.tsv")
 
 
 def test_a_reply_in_the_language_of_its_question_is_recognised() -> None:
@@ -24,9 +27,15 @@ def test_a_reply_in_the_language_of_its_question_is_recognised() -> None:
 
 
 def test_three_words_are_enough_for_most() -> None:
-    beginnings = [(code, " ".join(text.split()[:3])) for code, text in REPLIES]
-    right = [language_of(text, code, tuple(SPOKEN)) == code for code, text in beginnings]
-    assert sum(right) >= 0.95 * len(right)
+    for some in (REPLIES, UNSEEN):
+        beginnings = [(code, " ".join(text.split()[:3])) for code, text in some]
+        right = [language_of(text, code, tuple(SPOKEN)) == code for code, text in beginnings]
+        assert sum(right) >= 0.95 * len(right)
+
+
+def test_replies_that_nothing_was_chosen_on_are_recognised() -> None:
+    right = [language_of(text, code, tuple(SPOKEN)) == code for code, text in UNSEEN]
+    assert sum(right) >= 0.995 * len(right)
 
 
 @pytest.mark.parametrize("usual", SPOKEN)

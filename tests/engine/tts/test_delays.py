@@ -8,7 +8,15 @@ import pytest
 
 from engine.errors import SettingsError
 from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, SpeechRequest
-from engine.tts.delays import FrameTiming, Trace, longest_s, timing, trace, words_before_sound
+from engine.tts.delays import (
+    FrameTiming,
+    Trace,
+    longest_s,
+    syllables_of,
+    timing,
+    trace,
+    words_before_sound,
+)
 from engine.tts.espeak.model import EspeakModel
 from engine.tts.rate import SyllableMeter
 from engine.tts.speeds import FILE, keep, places
@@ -146,3 +154,10 @@ def test_without_a_measurement_two_are_spoken_at_once(tmp_path, content):
     if content is not None:
         (tmp_path / FILE).write_text(content, encoding="utf-8")
     assert places("kokoro", tmp_path) == 2
+
+
+def test_syllables_are_those_of_the_language():
+    words = ["El", "aire,", "un", "murciélago", "y", "oír", "leer."]
+    assert syllables_of(words, "es") == 13
+    assert syllables_of(words) != 13
+    assert syllables_of(["The", "little", "house"]) == 4

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.llm.base import AssistantState, Timer
+from engine.llm.skills.languages.commands import in_english
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.intent import Answer, Intent, SkillContext, Slots
 from engine.llm.skills.matching.quantities import duration_phrase, parse_duration
@@ -47,7 +48,7 @@ def ring_wish(said: str, state: AssistantState) -> CancelTimers | ExtendTimers |
     if len(said) > _MOST_CHARS or not any(timer.rings for timer in state.timers):
         return None
     context = SkillContext(datetime.now, lambda: state, Path())
-    for intent, slots in _templates().matches(canonical(said)):
+    for intent, slots in _templates().matches(canonical(in_english(said))):
         answer = intent.respond(slots, context)
         for action in answer.actions if answer else ():
             if isinstance(action, CancelTimers | ExtendTimers):

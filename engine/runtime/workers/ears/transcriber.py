@@ -161,7 +161,7 @@ class Transcriber(Actor[Job]):
             self._interim = (transcript, time.monotonic())
         self._ended = True
         transcript, at = self._interim
-        wish = overlapping and self._factories.pace_wish(transcript.text, True)
+        wish = overlapping and self._factories.speech_wish(transcript.text, True)
         self._tell(Transcribed(turn, transcript, at, wish))
         return_freed_memory()
 
@@ -182,7 +182,7 @@ class Transcriber(Actor[Job]):
             peek = self._recognition.peek()
             if peek != self._peek:
                 self._peek = peek
-                self._tell(Peeked(self._turn, peek, self._factories.pace_wish(peek, False)))
+                self._tell(Peeked(self._turn, peek, self._factories.speech_wish(peek, False)))
             partial = self._recognition.partial()
             if partial != self._partial:
                 self._partial = partial

@@ -9,7 +9,7 @@ import pytest
 from engine.llm import base as llm
 from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
 from engine.llm.skills.matching.intent import Answer
-from engine.llm.skills.pace_wishes import may_become_pace_wish, pace_wish
+from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.timers import CancelTimers
@@ -110,30 +110,33 @@ WISHES = [
     ("normal speed", llm.ChangeRate()),
     ("as fast as you can", llm.ChangeRate(to=FASTEST)),
     ("five syllables per second", llm.ChangeRate(to=5.0)),
+    ("a bit louder please", llm.ChangeVolume(by=0.2)),
+    ("turn it down", llm.ChangeVolume(by=-0.2)),
+    ("volume 50 percent", llm.ChangeVolume(to=0.5)),
 ]
 
 
 @pytest.mark.parametrize(("said", "wish"), WISHES)
 def test_a_wish_is_understood_and_so_are_its_beginnings(said, wish):
-    assert pace_wish(said) == wish
+    assert speech_wish(said) == wish
     words = said.split()
-    about = [may_become_pace_wish(" ".join(words[: n + 1])) for n in range(len(words))]
+    about = [may_become_speech_wish(" ".join(words[: n + 1])) for n in range(len(words))]
     assert about[-1]
     assert about == sorted(about)
     # the last word may be half said
-    assert may_become_pace_wish(f"{said} pl")
-    assert not may_become_pace_wish(f"{said} pl and so on")
+    assert may_become_speech_wish(f"{said} pl")
+    assert not may_become_speech_wish(f"{said} pl and so on")
 
 
 @pytest.mark.parametrize(
     "said",
-    ["", "stop", "what time is it", "slower and tell me the time", "louder", "read notes.txt",
+    ["", "stop", "what time is it", "slower and tell me the time", "mute", "read notes.txt",
      "how fast is light", "nine hundred syllables per second", "slower " * 40],
 )  # fmt: skip
 def test_everything_else_is_none(said):
-    assert pace_wish(said) is None
+    assert speech_wish(said) is None
 
 
-@pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower and louder"])
+@pytest.mark.parametrize("said", ["", "please", "what is the speed of light", "slower but later"])
 def test_what_cannot_become_a_wish_is_known_at_once(said):
-    assert not may_become_pace_wish(said)
+    assert not may_become_speech_wish(said)

@@ -16,10 +16,12 @@ from engine.llm.base import (
     Role,
     StartTimer,
     StillLoading,
+    TextDelta,
     Unanswered,
 )
 from engine.llm.skills.model import understands
 from engine.messages.events import Event, Failed, Loading, ModelWanted, Notice, Ready
+from engine.messages.words import Ending
 from engine.runtime.turn.facts import ActionAsked, Fact, ReplyGrew, ReplyRetracted, Titled
 from engine.runtime.turn.reply import Reply
 from engine.runtime.workers import worker as worker_file
@@ -101,6 +103,47 @@ def test_of_a_reply_prepared_in_vain_nothing_is_ever_told(mind):
     assert [word.text for order in mind.said for word in order.words] == ["Ten."]
     assert ActionAsked(1, TIMER) in mind.told
     assert mind.told_of(ReplyRetracted) == []
+
+
+class CountingModel(FakeLanguageModel):
+    """Writes words until it is closed; somebody speaks after the second one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = 0
+        self.replies: list[Reply] = []
+
+    def reply(self, history, state):
+        try:
+            for number in range(8):
+                if number == 2:
+                    self.replies[-1].end(Ending.INTERRUPTED_BY_SPEECH)
+                yield TextDelta(f"{number} ")
+        finally:
+            self.closed += 1
+
+
+@pytest.mark.parametrize("after", ["its rest", "another question", "nothing more"])
+def test_a_reply_that_a_voice_cut_is_written_on_for_its_rest_only(mind, after):
+    model = mind.worker._model.now = CountingModel()
+    cut = Reply(1, mind.controls, asked=asked("count"), aloud=True)
+    model.replies.append(cut)
+    mind.do(cut)
+    assert (model.closed, cut.written) == (0, False)
+    assert "".join(told.text for told in mind.told_of(ReplyGrew)) == "0 1 "
+    mind.told.clear()
+    if after == "nothing more":
+        mind.do(GetReady(()))
+        assert model.closed == 1
+        return
+    following = Reply(2, mind.controls, text="1 ", aloud=True)
+    following.rest_of = (cut, 2) if after == "its rest" else None
+    mind.do(following)
+    assert model.closed == 1
+    written = "1 2 3 4 5 6 7 " if following.rest_of else "1 "
+    assert "".join(told.text for told in mind.told_of(ReplyGrew)) == written
+    assert {told.turn for told in mind.told_of(ReplyGrew)} == {2}
+    assert following.written
 
 
 def test_a_server_that_loads_its_model_is_told_in_a_line(mind):

@@ -37,8 +37,8 @@ _ENGLISH = frozenset(_ENGLISH_WORDS.split())
 def cases(language: str) -> list[list[str]]:
     """Text, words, and why they are not said so yet."""
     rows = []
-    for name in (f"{language}.tsv", f"{language}_second.tsv", f"{language}_third.tsv"):
-        table = Path(__file__).with_name(name).read_text("utf-8")
+    for order in ("", "_second", "_third", "_fourth"):
+        table = Path(__file__).with_name(f"{language}{order}.tsv").read_text("utf-8")
         lines = table.replace("␣", "\u00a0").replace("⍽", "\u202f").splitlines()
         rows += [line.split("\t") for line in lines if not line.startswith("#")]
     table = Path(__file__).with_name("more.tsv").read_text("utf-8")

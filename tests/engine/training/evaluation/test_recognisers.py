@@ -7,6 +7,7 @@ import pytest
 
 from engine.errors import InvalidInput
 from engine.resources import resource
+from engine.text.phonemes import Espeak
 from engine.training.evaluation.performance import at_pauses
 from engine.training.evaluation.recognisers import WhisperJudge, words_wrong
 from engine.training.evaluation.voices import FORMANT, LiveVoice, loaded, voices_of
@@ -43,6 +44,10 @@ def test_long_speech_is_cut_in_its_pauses_and_nothing_is_lost():
 )
 def test_words_are_compared_by_sound(espeak, meant, heard, wrong):
     assert words_wrong(meant, heard, espeak) == wrong
+
+
+def test_an_unstressed_vowel_alone_is_the_same_as_in_a_word():
+    assert words_wrong("neuf degrés", "neuf de gré", Espeak("fr-fr")) == 0
 
 
 @pytest.fixture(scope="module")

@@ -36,6 +36,23 @@ def test_it_is_dismissed(said):
 
 
 @pytest.mark.parametrize(
+    "said", ["¡Basta!", "Apaga la alarma", "Fermati", "Pare!", "Arrête le réveil"]
+)
+def test_it_is_dismissed_in_every_language(said):
+    assert ring_wish(said, RINGING) == CancelTimers((1,))
+
+
+def test_it_is_snoozed_in_every_language():
+    for said in (
+        "Cinco minutos más",
+        "Altri cinque minuti",
+        "Mais cinco minutos",
+        "Encore 5 minutes",
+    ):
+        assert ring_wish(said, RINGING) == ExtendTimers((1,), 300.0), said
+
+
+@pytest.mark.parametrize(
     ("said", "seconds"),
     [
         ("snooze", SNOOZE_S),

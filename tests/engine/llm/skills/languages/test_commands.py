@@ -1,0 +1,435 @@
+"""engine/llm/skills/languages: commands in Spanish, Italian, Portuguese and French."""
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from engine.languages import ENGLISH, SPOKEN
+from engine.llm.base import (
+    AssistantState,
+    ChangeRate,
+    ChangeVolume,
+    Message,
+    Role,
+    StartTimer,
+    TextDelta,
+    Timer,
+    Unanswered,
+)
+from engine.llm.skills import Skills
+from engine.llm.skills.languages.commands import command, in_english
+from engine.llm.skills.speech_wishes import speech_wish
+from engine.messages.models import FetchModels, ModelEntry, ModelKind, Origin, Presence, UseModel
+from engine.messages.timers import CancelTimers, TimerKind
+from engine.text.barge_in_words import halts, lets_go_on, nods
+
+OTHERS = [code for code in SPOKEN if code != ENGLISH]
+SAID = {
+    "es": (
+        ("Más despacio, por favor.", "speak slower"),
+        ("¿Puedes hablar más rápido?", "speak faster"),
+        ("Sube el volumen", "louder"),
+        ("Un poco más bajo.", "quieter"),
+        ("¿Puedes repetirlo?", "say that again"),
+        ("Pon un temporizador de quince minutos.", "set a timer for 900 seconds"),
+        ("Avísame en una hora", "set a timer for 3600 seconds"),
+        ("Cancela el temporizador", "cancel the timer"),
+        ("¿Cuánto tiempo queda?", "how much time is left"),
+        ("¿Qué hora es?", "what time is it"),
+        ("Nueva conversación.", "new conversation"),
+    ),
+    "it": (
+        ("Parla più lentamente, per favore.", "speak slower"),
+        ("Un po' più veloce.", "speak faster"),
+        ("Alza il volume", "louder"),
+        ("Più a bassa voce.", "quieter"),
+        ("Cosa hai detto?", "say that again"),
+        ("Imposta un timer di venti secondi.", "set a timer for 20 seconds"),
+        ("Timer di 3 minuti", "set a timer for 180 seconds"),
+        ("Annulla il timer", "cancel the timer"),
+        ("Quanto manca?", "how much time is left"),
+        ("Che ore sono?", "what time is it"),
+        ("Ricominciamo da capo.", "new conversation"),
+    ),
+    "pt": (
+        ("Fale mais devagar, por favor.", "speak slower"),
+        ("Mais rápido.", "speak faster"),
+        ("Aumenta o volume", "louder"),
+        ("Fala mais baixo.", "quieter"),
+        ("Pode repetir?", "say that again"),
+        ("Coloque um temporizador de dez minutos.", "set a timer for 600 seconds"),
+        ("Me avisa em 2 horas", "set a timer for 7200 seconds"),
+        ("Cancela o temporizador", "cancel the timer"),
+        ("Quanto tempo falta?", "how much time is left"),
+        ("Que horas são?", "what time is it"),
+        ("Nova conversa.", "new conversation"),
+    ),
+    "fr": (
+        ("Plus lentement, s'il te plaît.", "speak slower"),
+        ("Parle un peu plus vite.", "speak faster"),
+        ("Monte le son", "louder"),
+        ("Moins fort.", "quieter"),
+        ("Tu peux répéter ?", "say that again"),
+        ("Mets un minuteur de douze minutes.", "set a timer for 720 seconds"),
+        ("Préviens-moi dans une heure", "set a timer for 3600 seconds"),
+        ("Arrête le minuteur", "cancel the timer"),
+        ("Combien de temps il reste ?", "how much time is left"),
+        ("Quelle heure est-il ?", "what time is it"),
+        ("On recommence à zéro.", "new conversation"),
+    ),
+}
+EACH = [(code, text, means) for code, said in SAID.items() for text, means in said]
+TIMER = Timer("", 252.0, number=1, seconds=300.0)
+
+
+HERE = AssistantState(rate=4.0, volume=0.5, voice="Dora", voices=("Dora",))
+
+
+def skills(hour: int = 14) -> Skills:
+    return Skills(now=lambda: datetime(2026, 11, 28, hour, 5), documents=Path("nowhere"))
+
+
+def reply(
+    text: str,
+    language: str,
+    *timers: Timer,
+    confidence: float = 1.0,
+    hour: int = 14,
+    before: str = "",
+    models: tuple[ModelEntry, ...] = (),
+    **state: float,
+) -> list[object]:
+    here = replace(HERE, timers=timers, offers=lambda: models, **state)
+    history = (
+        Message(Role.USER, "antes", language=language),
+        Message(Role.ASSISTANT, before or "Una frase dicha antes."),
+        Message(Role.USER, text, language=language, confidence=confidence),
+    )
+    return list(skills(hour).reply(history, lambda: here))
+
+
+def spoken(deltas: list[object]) -> str:
+    return "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+
+
+@pytest.mark.parametrize(("code", "text", "means"), EACH)
+def test_a_command_means_an_english_sentence(code: str, text: str, means: str) -> None:
+    found = command(text, code)
+    assert found is not None
+    assert found.means == (means,)
+
+
+@pytest.mark.parametrize(("code", "text", "means"), EACH)
+def test_a_skill_carries_it_out(code: str, text: str, means: str) -> None:
+    deltas = reply(text, code, TIMER)
+    assert not any(isinstance(delta, Unanswered) for delta in deltas)
+    assert spoken(deltas)
+    acts = {"speak": ChangeRate, "louder": ChangeVolume, "quieter": ChangeVolume, "set": StartTimer}
+    wanted = acts.get(means.split()[0])
+    assert wanted is None or any(isinstance(delta, wanted) for delta in deltas)
+
+
+def test_a_timer_speaks_the_language_in_which_it_was_set() -> None:
+    deltas = reply("Pon un temporizador de quince minutos", "es")
+    (timer,) = (delta for delta in deltas if isinstance(delta, StartTimer))
+    assert (timer.seconds, timer.text) == (900.0, "Ha terminado el temporizador.")
+    assert spoken(deltas) == "Temporizador de 15 minutos."
+
+
+def test_times_are_told() -> None:
+    for code, minute, many in (
+        ("es", "Queda 1 minuto.", "Quedan 4 minutos y 12 segundos."),
+        ("it", "Manca 1 minuto.", "Mancano 4 minuti e 12 secondi."),
+        ("pt", "Falta 1 minuto.", "Faltam 4 minutos e 12 segundos."),
+        ("fr", "Il reste 1 minute.", "Il reste 4 minutes et 12 secondes."),
+    ):
+        (left,) = (said for said, means in SAID[code] if means == "how much time is left")
+        assert spoken(reply(left, code, TIMER)) == many
+        assert spoken(reply(left, code, replace(TIMER, remaining_s=60.0))) == minute
+        assert spoken(reply(left, code, replace(TIMER, remaining_s=61.0))) != minute
+    assert spoken(reply("Quelle heure est-il ?", "fr")) == "Il est 14:05."
+    assert spoken(reply("¿Qué hora es?", "es", hour=1)) == "Es la 1:05."
+    assert spoken(reply("Che ore sono?", "it", hour=1)) == "È l'1:05."
+    assert spoken(reply("¿Cuánto queda?", "es", replace(TIMER, rang=True))) == (
+        "No hay ningún temporizador en marcha."
+    )
+    assert spoken(reply("¿Cuánto queda?", "es")) == "No hay ningún temporizador en marcha."
+    assert spoken(reply("Annulla il timer", "it")) == "Non c'è nessun timer attivo."
+
+
+OTHER = Timer("", 61.0, number=2, seconds=3600.0)
+
+
+def test_several_timers_are_told_apart() -> None:
+    assert spoken(reply("Combien de temps il reste ?", "fr", TIMER, OTHER)) == (
+        "Il reste 1 minute et 1 seconde sur le minuteur de 1 heure"
+        " et 4 minutes et 12 secondes sur le minuteur de 5 minutes."
+    )
+    asked = "Quale timer? Ce ne sono da 1 ora e 5 minuti."
+    assert spoken(reply("Annulla il timer", "it", TIMER, OTHER)) == asked
+    for text, before, numbers in (
+        ("Cancella il timer di cinque minuti", "", (1,)),
+        ("quello di un'ora", asked, (2,)),
+        ("tutti e due", asked, (1, 2)),
+        ("Cancella tutti i timer", "", (1, 2)),
+    ):
+        deltas = reply(text, "it", TIMER, OTHER, before=before)
+        assert CancelTimers(numbers) in deltas, text
+    assert command("tutti e due", "it") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "seconds"),
+    [
+        ("es", "Pon un temporizador de media hora", 1800),
+        ("es", "Avísame dentro de hora y media", 5400),
+        ("es", "Temporizador de treinta y un minutos", 1860),
+        ("es", "temporizador de una hora y veintiún minutos", 4860),
+        ("it", "Metti un timer di mezz'ora", 1800),
+        ("it", "Timer di tre quarti d'ora", 2700),
+        ("it", "timer di ventun minuti", 1260),
+        ("pt", "Coloca um timer de uma hora e meia", 5400),
+        ("pt", "timer de meia hora", 1800),
+        ("pt", "timer de dois minutos e meio", 150),
+        ("fr", "Mets un minuteur d'une demi-heure", 1800),
+        ("fr", "Minuteur d'un quart d'heure", 900),
+        ("fr", "minuteur de quatre-vingt-dix secondes", 90),
+        ("fr", "minuteur de 1 h 30", 5400),
+    ],
+)
+def test_a_duration_is_understood(code: str, text: str, seconds: int) -> None:
+    (timer,) = (delta for delta in reply(text, code) if isinstance(delta, StartTimer))
+    assert timer.seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "said"),
+    [
+        ("es", "Despiértame a las siete y media", "Alarma a las 19:30."),
+        ("es", "Pon una alarma para la una menos cuarto", "Alarma a las 0:45."),
+        ("it", "Svegliami domani alle sette", "Sveglia alle 7:00."),
+        ("it", "Metti la sveglia alle sei e un quarto di mattina", "Sveglia alle 6:15."),
+        ("pt", "Me acorda às 6 da manhã", "Alarme às 6:00."),
+        ("pt", "Coloca um alarme para quinze para as oito", "Alarme às 19:45."),
+        ("fr", "Réveille-moi à sept heures et quart", "Réveil à 19:15."),
+        ("fr", "Mets une alarme pour minuit", "Réveil à 0:00."),
+    ],
+)
+def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> None:
+    """It is 14:05."""
+    deltas = reply(text, code)
+    (alarm,) = (delta for delta in deltas if isinstance(delta, StartTimer))
+    assert alarm.kind is TimerKind.ALARM
+    assert alarm.text != "This is your alarm."
+    assert spoken(deltas) == said
+
+
+def test_alarms_are_told_apart() -> None:
+    alarms = (
+        Timer("7:00 AM alarm", 17 * 3600 - 300, number=1, kind=TimerKind.ALARM),
+        Timer("8:30 AM alarm", 18.5 * 3600 - 300, number=2, kind=TimerKind.ALARM),
+    )
+    asked = "Quale sveglia? Ce ne sono alle 7:00 e 8:30."
+    assert spoken(reply("Annulla la sveglia", "it", *alarms)) == asked
+    assert CancelTimers((2,)) in reply("quella delle otto e mezza", "it", *alarms, before=asked)
+    assert CancelTimers((1, 2)) in reply("tutte e due", "it", *alarms, before=asked)
+    assert CancelTimers((1, 2)) in reply("Quita todas las alarmas", "es", *alarms)
+    assert CancelTimers((1,)) in reply("Annule le réveil", "fr", *alarms[:1])
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_limit_is_told(code: str) -> None:
+    limits = {"speak slower": (1.0, 0.5), "speak faster": (7.0, 0.5)}
+    limits |= {"louder": (4.0, 1.0), "quieter": (4.0, 0.0)}
+    for text, means in SAID[code]:
+        if means in limits:
+            rate, volume = limits[means]
+            deltas = reply(text, code, rate=rate, volume=volume)
+            assert [type(each) for each in deltas] == [TextDelta]
+            assert spoken(deltas) != spoken(reply(text, code))
+
+
+def fresh() -> list[list[str]]:
+    """As native people say it, written before the patterns."""
+    lines = Path(__file__).with_name("commands.tsv").read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines]
+
+
+MEANS = {
+    "slower": "speak slower",
+    "faster": "speak faster",
+    "repeat": "say that again",
+    "cancel": "cancel the timer",
+    "left": "how much time is left",
+    "time": "what time is it",
+    "new": "new conversation",
+}
+
+
+@pytest.mark.parametrize(("code", "kind", "text"), fresh())
+def test_a_command_is_understood_as_people_say_it(code: str, kind: str, text: str) -> None:
+    found = command(text, code)
+    assert found is not None
+    seconds = kind.removeprefix("timer ")
+    means = f"set a timer for {seconds} seconds" if seconds != kind else MEANS.get(kind, kind)
+    assert found.means == (means,)
+
+
+@pytest.mark.parametrize(
+    ("code", "texts"),
+    [
+        ("es", "Muchas gracias|¡Buenos días!|¿Cómo estás?|¿Qué puedes hacer?|¿Quién eres?|Adiós"),
+        (
+            "it",
+            "Grazie mille|Buongiorno|Come stai?|Cosa sai fare?|Chi sei?|Ciao, come va?|A domani",
+        ),
+        ("pt", "Obrigada!|Bom dia|Tudo bem?|O que você sabe fazer?|Quem é você?|Até logo"),
+        ("fr", "Merci beaucoup|Bonjour|Ça va ?|Que sais-tu faire ?|Tu es qui ?|Bonne nuit"),
+    ],
+)
+def test_small_talk_is_answered_without_a_language_model_alone(code: str, texts: str) -> None:
+    answers = [spoken(reply(text, code)) for text in texts.split("|")]
+    assert all(answers)
+    assert len(set(answers)) >= 5
+    assert not any(
+        isinstance(each, Unanswered) for text in texts.split("|") for each in reply(text, code)
+    )
+    for text in texts.split("|"):
+        history = (Message(Role.USER, text, language=code),)
+        assert skills().certain_answer(history, lambda: HERE) is None
+
+
+def test_courtesy_small_talk_and_a_reason_may_stand_beside_a_command() -> None:
+    for text in ("Hola, ¿qué hora es?", "Perdona, ¿me dices la hora, por favor?"):
+        found = command(text, "es")
+        assert found is not None, text
+        assert found.means == ("what time is it",), text
+    for text in (
+        "¿Qué hora es en Tokio?",
+        "Hola, ¿quién fue Cervantes?",
+        "Más rápido, ¿cuánto queda?",
+    ):
+        assert command(text, "es") is None, text
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "means"),
+    [
+        ("es", "Date un poco de prisa hablando", "speak faster"),
+        ("it", "Lascia stare il timer", "cancel the timer"),
+        ("pt", "Quanto tempo ainda tem no timer?", "how much time is left"),
+        ("fr", "On pourrait ouvrir une autre conversation ?", "new conversation"),
+    ],
+)
+def test_some_words_are_enough_without_a_language_model(code: str, text: str, means: str) -> None:
+    found = command(text, code)
+    assert found is not None
+    assert (found.means, found.certain) == ((means,), False)
+    history = (Message(Role.USER, text, language=code),)
+    assert skills().certain_answer(history, lambda: HERE) is None
+    assert in_english(text) == text
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("es", "¿Cuál es el tren más rápido?"),
+        ("es", "¿Por qué no se para el temporizador?"),
+        ("it", "Come funziona un timer?"),
+        ("pt", "Qual é o animal mais rápido do mundo?"),
+        ("fr", "Explique-moi le son plus fort"),
+        ("fr", "Une histoire d'autre conversation"),
+    ],
+)
+def test_words_of_a_question_are_not_enough(code: str, text: str) -> None:
+    assert command(text, code) is None
+
+
+YES = {"es": "Sí.", "it": "Sì, grazie", "pt": "Pode sim", "fr": "Oui, vas-y"}
+MODEL = ModelEntry(
+    "qwen", "Qwen: a model", ModelKind.LANGUAGE_MODEL, Origin.LISTED, Presence.MISSING, 2500
+)
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_language_model_is_offered_with_its_size_and_fetched_after_a_yes(code: str) -> None:
+    offer = reply("Radio Amsterdam Radio", code, models=(MODEL,))
+    assert any(isinstance(each, Unanswered) for each in offer)
+    assert "2,5 GB" in spoken(offer)
+    agreed = reply(YES[code], code, models=(MODEL,), before=spoken(offer))
+    assert FetchModels(("qwen",), use=True) in agreed
+    refused = reply(
+        {"pt": "Não"}.get(code, "No" if code != "fr" else "Non"), code, before=spoken(offer)
+    )
+    assert [type(each) for each in refused] == [TextDelta]
+    alone = command(YES[code], code)
+    assert alone is None or not alone.means
+    here = replace(MODEL, state=Presence.COMPLETE)
+    ready = spoken(reply("Radio Amsterdam Radio", code, models=(here,)))
+    assert ready not in ("", spoken(offer))
+    used = reply(YES[code], code, models=(here,), before=ready)
+    assert UseModel("qwen") in used
+    assert spoken(used) not in ("", spoken(agreed))
+
+
+def test_repeating_says_the_last_answer() -> None:
+    assert spoken(reply("Répète", "fr")) == "Una frase dicha antes."
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_another_question_needs_a_language_model_and_says_so_in_its_language(code: str) -> None:
+    deltas = reply("Radio Amsterdam Radio", code)
+    assert any(isinstance(delta, Unanswered) for delta in deltas)
+    assert command(spoken(deltas), code) is None
+    unheard = reply("Radio Amsterdam Radio", code, confidence=0.3)
+    assert spoken(unheard) not in ("", spoken(deltas))
+
+
+def test_the_skills_in_english_do_not_take_other_languages() -> None:
+    (text,) = (delta for delta in reply("set a timer", "es") if isinstance(delta, TextDelta))
+    assert "modelo" in text.text
+
+
+def test_a_wish_about_the_pace_is_understood_in_every_language() -> None:
+    slower = speech_wish("slower")
+    assert slower is not None
+    for text in ("Más despacio", "Più piano", "Mais devagar", "Plus lentement"):
+        assert speech_wish(text) == slower, text
+    assert in_english("Tell me more") == "Tell me more"
+    assert speech_wish("Cuéntame más") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "¡Basta!",
+        "Un momento.",
+        "Fermati",
+        "Aspetta!",
+        "Chega",
+        "Só um momento",
+        "Arrête-toi !",
+        "Tais-toi",
+    ],
+)
+def test_stop_is_understood_in_every_language(text: str) -> None:
+    assert halts(text)
+    assert not nods(text)
+
+
+def test_stop_may_be_said_more_than_once() -> None:
+    assert all(map(halts, ("Espera, espera.", "wait wait wait", "No, no!", "Basta! Basta!")))
+    assert not halts("wait for the bus")
+
+
+def test_attention_and_going_on_are_understood_in_every_language() -> None:
+    assert all(map(nods, ("Sí, claro", "Va bene", "Tá bom", "D'accord")))
+    assert all(map(lets_go_on, ("Sigue hablando", "Vai avanti", "Pode continuar", "Vas-y")))
+
+
+def test_a_timer_that_cannot_be_set_or_told_apart_says_so() -> None:
+    assert spoken(reply("Mets un minuteur de 0 minutes", "fr")) == (
+        "Je ne peux pas régler cette durée."
+    )
