@@ -56,7 +56,7 @@ class VoicesPage(Page):
         self._post = post
         self._learning = learning
         self._theme = theme
-        self._chosen = ""
+        self._chosen = api.VoicesChanged((), "")
         self.rows: dict[str, VoiceRow] = {}
         self._removed: list[QWidget] = []  # one line for each
         self._listed: api.VoicesListed | None = None  # None = nothing was listed yet
@@ -110,8 +110,8 @@ class VoicesPage(Page):
         match event:
             case api.VoicesListed():
                 self._show_list(event)
-            case api.VoicesChanged(selected=selected):
-                self.show_chosen(selected)
+            case api.VoicesChanged():
+                self.show_chosen(event)
             case api.PreviewChanged(name, state):
                 self._show_preview(name, state)
             case api.Failed(message=message, hint=hint, part=None) if self.isVisible():
@@ -120,11 +120,11 @@ class VoicesPage(Page):
                 self.say(text)
         return self.recorder.handle(event)
 
-    def show_chosen(self, name: str) -> None:
-        """Show which voice speaks."""
-        self._chosen = name
+    def show_chosen(self, voices: api.VoicesChanged) -> None:
+        """Show which voice speaks, and which one speaks in each other language."""
+        self._chosen = voices
         for each in self.rows.values():
-            each.show_entry(each.entry, name)
+            each.show_entry(each.entry, voices)
 
     def say(self, text: str) -> None:
         """Show the result of an action, or why it failed."""

@@ -50,6 +50,15 @@ def test_a_row_says_what_a_voice_is_and_what_can_be_done(page):
     assert not stranger.actions_of["Make again from its recording"].isEnabled()
 
 
+def test_the_voices_of_other_languages_say_whether_they_are_in_use(page, area):
+    names, languages = ("Anton", "Dora", "Alex"), ("en", "es", "es")
+    area.on_event(api.VoicesListed(tuple(map(api.VoiceEntry, names))))
+    area.on_event(api.VoicesChanged(names, "Anton", languages=languages, chosen=("Anton", "Alex")))
+    buttons = [page.rows[name].use for name in names]
+    assert [each.text() for each in buttons] == ["Speaks now", "Use", "In use"]
+    assert [each.isEnabled() for each in buttons] == [False, True, False]
+
+
 def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(page, posted, qtbot):
     row = page.rows["Grandma"]
     page.text.setText("Good morning")
