@@ -114,9 +114,13 @@ def choose(code: str) -> None:
         use(GNUTranslations(file), comma=code in _DECIMAL_COMMA)
 
 
-def code() -> str:
-    """The code of the language in use."""
-    return _InForce.code
+def commands() -> dict[str, Any]:
+    """What is understood in the current language without a language model; empty if only English
+    is.
+    """
+    code = _InForce.code
+    has_commands = code in api.SPOKEN and code != "en"
+    return api.table("commands", f"{code}.toml") if has_commands else {}
 
 
 def use(catalogue: NullTranslations, *, comma: bool = False) -> None:

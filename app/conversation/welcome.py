@@ -9,13 +9,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language import code, tr
+from app.language import commands, tr
 from app.look.controls import button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import CENTRE, Spring, column, placed, row, wide
 from app.look.plain_text import one_line
 from app.status.parts import Parts
-from engine.api import SPOKEN, Event, Part, Ready, SendText, table
+from engine.api import Event, Part, Ready, SendText
 
 # The built-in skills answer these, which are English.
 _EXAMPLES = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
@@ -46,7 +46,9 @@ class Welcome(QWidget):
         self.how = WrappingLabel("", self, kind="muted", size=1.05)
         for label in (self.title, self.how):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.examples = [self._make_example(text, post) for text in _examples()]
+        self.examples = [
+            self._make_example(text, post) for text in commands().get("examples", _EXAMPLES)
+        ]
         chips = [placed(CENTRE, each) for each in self.examples]
         above, below = (Spring(2), self.title, self.how, 14), (14, self._make_offers(), Spring(3))
         column(*above, *chips, *below, on=self, margins=(16, 12, 16, 12), spacing=10)
@@ -117,13 +119,6 @@ class Welcome(QWidget):
         if self._parts.is_hands_free:
             return tr("Just speak, hold {key} to talk, or type.", key=key)
         return tr("Hold {key} while you speak, or type.", key=key)
-
-
-def _examples() -> tuple[str, ...]:
-    """What works without a language model, in the window's language if it has commands."""
-    if code() == "en" or code() not in SPOKEN:
-        return _EXAMPLES
-    return tuple(table("commands", f"{code()}.toml")["examples"])
 
 
 class Offer(QPushButton):

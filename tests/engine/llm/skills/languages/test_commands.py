@@ -31,6 +31,11 @@ OTHERS = [code for code in SPOKEN if code != ENGLISH]
 EXAMPLES = [
     (code, text) for code in OTHERS for text in table("commands", f"{code}.toml")["examples"]
 ]
+PHRASES = [
+    (code, english, text)
+    for code in OTHERS
+    for english, text in table("commands", f"{code}.toml")["phrases"].items()
+]
 SAID = {
     "es": (
         ("Más despacio, por favor.", "speak slower"),
@@ -446,3 +451,12 @@ def test_an_example_is_understood_in_the_first_question(code, text):
     assert found is not None
     assert found.certain
     assert {language_of(text, usual, tuple(SPOKEN)) for usual in (code, ENGLISH)} == {code}
+
+
+@pytest.mark.parametrize(("code", "english", "text"), PHRASES)
+def test_a_phrase_of_the_keys_card_means_what_the_english_one_means(code, english, text):
+    found = command(text, code)
+    if english == "stop":
+        assert halts(text)
+    else:
+        assert any(each.endswith(english) for each in found.means)
