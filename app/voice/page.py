@@ -193,7 +193,7 @@ class VoicesPage(Page):
     def _show_list(self, listed: api.VoicesListed) -> None:
         if listed == self._listed:
             return
-        self._listed = listed
+        is_first, self._listed = self._listed is None, listed
         self.mix.setVisible(bool(listed.mixable))
         self.mixer.show_voices(listed.mixable)
         before, self.rows = self.rows, {}
@@ -209,6 +209,8 @@ class VoicesPage(Page):
             take_away(gone, self._list, self._bin)
         self._removed = [self._make_removed(name) for name in listed.removed]
         fill(self._bin, *self._removed)
+        if is_first:
+            self._show_language()
         self._show_filtered()
 
     def show_voice(self, name: str) -> None:
@@ -237,6 +239,12 @@ class VoicesPage(Page):
         for each in self.rows.values():
             kinds = (each.entry.sex or _OWN, each.entry.accent)
             each.setVisible(sex in ("", kinds[0]) and accent in ("", kinds[1]))
+
+    def _show_language(self) -> None:
+        """Begin with the voices of the conversation's language, unless that is English."""
+        chosen = self.rows.get(self._chosen.selected)
+        if chosen is not None and chosen.entry.language != "en":
+            self.accents.setCurrentIndex(self.accents.findData(chosen.entry.accent))
 
     def _make_removed(self, name: str) -> QWidget:
         line = QWidget(self)
