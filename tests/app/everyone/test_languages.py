@@ -18,7 +18,6 @@ from PySide6 import QtWidgets
 from PySide6.QtGui import QFont
 
 from app import language as words
-from app.first_start.steps import SENTENCE
 from app.keys import Shortcut
 from app.language import LANGUAGES
 from app.look.label import FoldingLabel
@@ -65,7 +64,7 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def from_outside() -> list[str]:
-    own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", SENTENCE, TO_READ)
+    own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", TO_READ)
     said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
     by_words = [each.said for each in Shortcut]
     names = [each for each in TITLES.values() if not isinstance(each, Translatable)]
