@@ -292,7 +292,8 @@ def languages(settings: Settings) -> Iterator[Finding]:
     }
     spoken = ", ".join(f"{SPOKEN[code].title} ({_named(own)})" for code, own in names.items())
     part, chosen = "languages", settings.speech.language
-    yield ok(part, f"spoken by {known.voice_model.partition(' ')[0]}: {spoken}")
+    model = known.voice_model.partition(" ")[0]
+    yield ok(part, f"spoken by {model}: {spoken}", model, *known.own)  # a pack may be the user's
     wanted = of_system() if chosen == AUTO else chosen
     lacking = [code for code, own in names.items() if not own]
     if wanted in lacking or (lacking and known.voice_model == KOKORO):

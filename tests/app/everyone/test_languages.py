@@ -22,10 +22,11 @@ from app.keys import Shortcut
 from app.language import LANGUAGES
 from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
+from app.settings.fields import _own_name
 from app.status.row import StatusRow
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
-from engine.api import TITLES, Settings, Translatable
+from engine.api import HEARD, TITLES, Settings, Translatable
 from tests.app.everyone import pages
 from tests.app.everyone.pages import PAGES, seen, words_of
 from tests.help.fakes.engine import LIBRARY, READY
@@ -68,6 +69,7 @@ def from_outside() -> list[str]:
     said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
     by_words = [each.said for each in Shortcut]
     names = [each for each in TITLES.values() if not isinstance(each, Translatable)]
+    names += [_own_name(code) for code in HEARD]
     found = {
         each
         for each in texts_in((*DATA, *own, *said, *by_words, *names, *LANGUAGES.values()))
