@@ -80,7 +80,7 @@ class VoiceRow(CardRow):
         self.hear.setEnabled(entry.usable)
         self.hear.setAccessibleName(tr("Hear {name}", name=shown))
         speaks, is_chosen = entry.name == voices.selected, entry.name in voices.chosen
-        states = {tr("Speaks now"): speaks, tr("In use"): is_chosen}
+        states = {tr("Speaks now"): speaks, tr("Chosen"): is_chosen}
         state = next((words for words, applies in states.items() if applies), "")
         self.use.setText(state or tr("Use"))
         self.use.setEnabled(entry.usable and not state)

@@ -55,7 +55,7 @@ def test_the_voices_of_other_languages_say_whether_they_are_in_use(page, area):
     area.on_event(api.VoicesListed(tuple(map(api.VoiceEntry, names))))
     area.on_event(api.VoicesChanged(names, "Anton", languages=languages, chosen=("Anton", "Alex")))
     buttons = [page.rows[name].use for name in names]
-    assert [each.text() for each in buttons] == ["Speaks now", "Use", "In use"]
+    assert [each.text() for each in buttons] == ["Speaks now", "Use", "Chosen"]
     assert [each.isEnabled() for each in buttons] == [False, True, False]
 
 
