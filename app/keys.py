@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QMenu, QWidget
 
-from app.language import mark, tr
+from app.language import commands, mark, tr
 from app.look.label import Label
 
 
@@ -121,8 +121,9 @@ class MoreMenu(QMenu):
 
 
 def _quoted(said: str) -> str:
-    """The spoken form, which is English in every language."""
-    return f"“{said}”" if said else ""
+    """The spoken form: English, unless the window's language has one."""
+    own = commands().get("phrases", {}).get(said, said)
+    return f"“{own}”" if own else ""
 
 
 def native(keys: str) -> str:

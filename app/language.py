@@ -23,6 +23,7 @@ class _InForce:
     """The language in use; there is one for the whole program."""
 
     catalogue = NullTranslations()
+    code = "en"
     comma = False
 
 
@@ -105,11 +106,21 @@ def day(written: str) -> str:
 
 def choose(code: str) -> None:
     """Use the language with this code from now on; English if it is not in LANGUAGES."""
-    if code == "en" or code not in LANGUAGES:
+    _InForce.code = code if code in LANGUAGES else "en"
+    if _InForce.code == "en":
         use(NullTranslations())
         return
     with api.resource("languages", f"{code}.mo").open("rb") as file:
         use(GNUTranslations(file), comma=code in _DECIMAL_COMMA)
+
+
+def commands() -> dict[str, Any]:
+    """What is understood in the current language without a language model; empty if only English
+    is.
+    """
+    code = _InForce.code
+    has_commands = code in api.SPOKEN and code != "en"
+    return api.table("commands", f"{code}.toml") if has_commands else {}
 
 
 def use(catalogue: NullTranslations, *, comma: bool = False) -> None:

@@ -19,8 +19,10 @@ from engine import settings as settings
 from engine import translatable as translatable
 from engine.crash_notes import CrashNotes as CrashNotes
 from engine.errors import EngineError as EngineError
+from engine.languages import HEARD as HEARD
 from engine.languages import SPOKEN as SPOKEN
 from engine.languages import WINDOW_LANGUAGES as WINDOW_LANGUAGES
+from engine.languages import of_system as language_of_system
 from engine.messages.commands import *
 from engine.messages.commands import Command
 from engine.messages.comparison import *

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.bridge import Post
-from app.language import tr
+from app.language import commands, tr
 from app.look.controls import button
 from app.look.label import Label, WrappingLabel
 from app.look.layout import CENTRE, Spring, column, placed, row, wide
@@ -17,7 +17,7 @@ from app.look.plain_text import one_line
 from app.status.parts import Parts
 from engine.api import Event, Part, Ready, SendText
 
-# The built-in skills answer these.
+# The built-in skills answer these, which are English.
 _EXAMPLES = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
 
 _NO_MODEL = "skills"  # the part's name while no language model is in use
@@ -46,7 +46,9 @@ class Welcome(QWidget):
         self.how = WrappingLabel("", self, kind="muted", size=1.05)
         for label in (self.title, self.how):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.examples = [self._make_example(text, post) for text in _EXAMPLES]
+        self.examples = [
+            self._make_example(text, post) for text in commands().get("examples", _EXAMPLES)
+        ]
         chips = [placed(CENTRE, each) for each in self.examples]
         above, below = (Spring(2), self.title, self.how, 14), (14, self._make_offers(), Spring(3))
         column(*above, *chips, *below, on=self, margins=(16, 12, 16, 12), spacing=10)

@@ -26,7 +26,6 @@ from app.settings.fields import Editor, SettingRow
 from app.settings.form import Field, field_of
 from engine import api
 
-SENTENCE = "Hello. This is how I sound, and you can slow me down while I am speaking."
 _VOICES = 3  # offered for listening
 _NAME = 18  # letters of a voice's name
 _VOICE_DB = -38.0  # dB full scale; a person who speaks to the microphone is louder
@@ -133,8 +132,8 @@ class VoiceStep(Step):
     def on_event(self, event: api.Event) -> None:
         super().on_event(event)
         match event:
-            case api.VoicesChanged(names, selected):
-                self._offer(names, selected)
+            case api.VoicesChanged(selected=selected):
+                self._offer(event.alike, selected)
                 if not self._has_asked:  # not before: now the engine answers
                     self._has_asked = True
                     self._post(api.ListModels())
@@ -189,7 +188,7 @@ class VoiceStep(Step):
 
     def _hear(self, name: str) -> None:
         self._mark(name)
-        self._post(api.PreviewVoice(name, SENTENCE))
+        self._post(api.PreviewVoice(name))
         self.changed.emit(api.SettingKey.VOICE, name)
 
 

@@ -6,7 +6,7 @@ letter by letter.
 
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QLineEdit, QPlainTextEdit, QWidget
 
@@ -20,11 +20,12 @@ from app.look.layout import column, row, wide
 from app.look.plain_text import one_line
 from app.look.theme import Theme
 from app.settings.form import Field
-from engine.api import Part, Value, settings
+from engine.api import HEARD, SPOKEN, Part, Value, language_of_system, settings
 
 Entry = settings.Entry
 
 
+_NAMED_BY_QT = {"jw": "jv"}  # Whisper's code of Javanese
 _MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta)
 _TABS = (Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
@@ -83,6 +84,23 @@ def _text_editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) 
             return KeyEditor(field, _ChordLine(), parent)
         case Entry.MICROPHONE | Entry.LOUDSPEAKER:
             return DeviceEditor(field, devices, parent)
+        case Entry.LANGUAGE:
+            return ChoiceEditor(field, _languages(), parent)
+
+
+def _languages() -> list[tuple[str, str]]:
+    """The choices of what is heard: the languages by their own names."""
+    named = sorted(((code, _own_name(code)) for code in HEARD), key=lambda each: each[1].casefold())
+    system = tr("That of the system ({language})", language=_own_name(language_of_system()))
+    return [(settings.OF_SYSTEM, system), (settings.AUTO, tr("Detected by Whisper")), *named]
+
+
+def _own_name(code: str) -> str:
+    """What a language calls itself. Qt adds the country to some names."""
+    if code in SPOKEN:
+        return SPOKEN[code].title
+    name = QLocale(_NAMED_BY_QT.get(code, code)).nativeLanguageName() or code
+    return name[:1].upper() + name[1:]
 
 
 class ChoiceEditor(Editor):

@@ -56,7 +56,7 @@ class VoicesPage(Page):
         self._post = post
         self._learning = learning
         self._theme = theme
-        self._chosen = ""
+        self._chosen = api.VoicesChanged((), "")
         self.rows: dict[str, VoiceRow] = {}
         self._removed: list[QWidget] = []  # one line for each
         self._listed: api.VoicesListed | None = None  # None = nothing was listed yet
@@ -110,8 +110,8 @@ class VoicesPage(Page):
         match event:
             case api.VoicesListed():
                 self._show_list(event)
-            case api.VoicesChanged(selected=selected):
-                self.show_chosen(selected)
+            case api.VoicesChanged():
+                self.show_chosen(event)
             case api.PreviewChanged(name, state):
                 self._show_preview(name, state)
             case api.Failed(message=message, hint=hint, part=None) if self.isVisible():
@@ -120,11 +120,11 @@ class VoicesPage(Page):
                 self.say(text)
         return self.recorder.handle(event)
 
-    def show_chosen(self, name: str) -> None:
-        """Show which voice speaks."""
-        self._chosen = name
+    def show_chosen(self, voices: api.VoicesChanged) -> None:
+        """Show which voice speaks, and which one speaks in each other language."""
+        self._chosen = voices
         for each in self.rows.values():
-            each.show_entry(each.entry, name)
+            each.show_entry(each.entry, voices)
 
     def say(self, text: str) -> None:
         """Show the result of an action, or why it failed."""
@@ -193,7 +193,7 @@ class VoicesPage(Page):
     def _show_list(self, listed: api.VoicesListed) -> None:
         if listed == self._listed:
             return
-        self._listed = listed
+        is_first, self._listed = self._listed is None, listed
         self.mix.setVisible(bool(listed.mixable))
         self.mixer.show_voices(listed.mixable)
         before, self.rows = self.rows, {}
@@ -209,6 +209,8 @@ class VoicesPage(Page):
             take_away(gone, self._list, self._bin)
         self._removed = [self._make_removed(name) for name in listed.removed]
         fill(self._bin, *self._removed)
+        if is_first:
+            self._show_language()
         self._show_filtered()
 
     def show_voice(self, name: str) -> None:
@@ -237,6 +239,12 @@ class VoicesPage(Page):
         for each in self.rows.values():
             kinds = (each.entry.sex or _OWN, each.entry.accent)
             each.setVisible(sex in ("", kinds[0]) and accent in ("", kinds[1]))
+
+    def _show_language(self) -> None:
+        """Begin with the voices of the conversation's language, unless that is English."""
+        chosen = self.rows.get(self._chosen.selected)
+        if chosen is not None and chosen.entry.language != "en":
+            self.accents.setCurrentIndex(self.accents.findData(chosen.entry.accent))
 
     def _make_removed(self, name: str) -> QWidget:
         line = QWidget(self)

@@ -49,13 +49,12 @@ class VoiceArea(QWidget):
         super().__init__(parent)
         self._post = post
         self._theme = theme
-        self._selected = ""
-        self._known: tuple[str, ...] = ()
+        self._voices = api.VoicesChanged((), "")
         self.names = ElidedBox(self)
         self.names.setAccessibleName(tr("Voice"))
         self.names.setEnabled(False)
         self.names.activated.connect(
-            lambda index: post(api.ChangeSetting(api.SettingKey.VOICE, self._known[index]))
+            lambda index: post(api.ChangeSetting(api.SettingKey.VOICE, self._voices.alike[index]))
         )
         by_file, all_voices = (
             tr("Choose a recording (Ctrl+O)"),
@@ -82,8 +81,8 @@ class VoiceArea(QWidget):
         if self.page is not None and self.page.handle(event):
             return
         match event:
-            case api.VoicesChanged(names, selected, can_clone, resembles=resembles):
-                self._show_names(names, selected)
+            case api.VoicesChanged(can_clone=can_clone, resembles=resembles):
+                self._show_names(event)
                 self.target.show_requirements(learns=resembles or not can_clone)
             case api.ClipInspected():
                 self.sheet.show_clip(event)
@@ -96,7 +95,7 @@ class VoiceArea(QWidget):
             self.page = VoicesPage(self._post, self.learning, self._theme, self.window())
             if self._listed is not None:
                 self.page.handle(self._listed)
-        self.page.show_chosen(self._selected)
+        self.page.show_chosen(self._voices)
         self.page.open_beside()
         return self.page
 
@@ -127,11 +126,12 @@ class VoiceArea(QWidget):
     def _on_choose(self) -> None:
         self.open_page().show_voice(self.learning.newest)
 
-    def _show_names(self, names: tuple[str, ...], selected: str) -> None:
-        self._selected = selected
+    def _show_names(self, voices: api.VoicesChanged) -> None:
+        """Offer the voices of the conversation's language."""
+        self._voices = voices
+        names, selected = voices.alike, voices.selected
         self.names.clear()
-        self._known = names  # which may contain characters that no list can show
-        self.names.addItems([one_line(name) for name in names])
+        self.names.addItems([one_line(name) for name in names])  # the list cannot show every letter
         self.names.setEnabled(bool(names))
         self.names.setCurrentIndex(names.index(selected) if selected in names else -1)
 

@@ -69,22 +69,22 @@ class VoiceRow(CardRow):
         bottom = row(self.hear, self.use, Spring(), self.pace, spacing=6)
         items = (top, self.learning, self.choice, bottom)
         column(*items, on=self, margins=(14, 10, 10, 10), spacing=6)
-        self.show_entry(entry, chosen="")
+        self.show_entry(entry, api.VoicesChanged((), ""))
 
-    def show_entry(self, entry: api.VoiceEntry, chosen: str) -> None:
-        """Show the voice's current details; `chosen` is the name of the voice that speaks."""
+    def show_entry(self, entry: api.VoiceEntry, voices: api.VoicesChanged) -> None:
+        """Show the voice's current details, and whether it is the one of its language."""
         self.entry = entry
         shown = one_line(entry.name)
         self.title.setText(shown)
         self.facts.setText(_facts(entry))
         self.hear.setEnabled(entry.usable)
         self.hear.setAccessibleName(tr("Hear {name}", name=shown))
-        speaks = entry.name == chosen
-        self.use.setText(tr("Speaks now") if speaks else tr("Use"))
-        self.use.setEnabled(entry.usable and not speaks)
-        self.use.setAccessibleName(
-            tr("{name} speaks now", name=shown) if speaks else tr("Use {name}", name=shown)
-        )
+        speaks, is_chosen = entry.name == voices.selected, entry.name in voices.chosen
+        states = {tr("Speaks now"): speaks, tr("Chosen"): is_chosen}
+        state = next((words for words, applies in states.items() if applies), "")
+        self.use.setText(state or tr("Use"))
+        self.use.setEnabled(entry.usable and not state)
+        self.use.setAccessibleName(f"{shown}: {state}" if state else tr("Use {name}", name=shown))
         self.more.setVisible(not entry.own)
         self.more.setAccessibleName(tr("More for {name}", name=shown))
         self.actions_of[tr("Make again from its recording")].setEnabled(entry.again)

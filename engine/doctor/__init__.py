@@ -29,6 +29,7 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("recogniser", parts.recogniser),
     ("language model", parts.language_model),
     ("synthesiser", parts.synthesiser),
+    ("languages", parts.languages),
 )
 
 

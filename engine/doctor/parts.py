@@ -15,14 +15,16 @@ from engine.assets import catalogue
 from engine.assets.store import Store
 from engine.doctor.finding import Finding, State, failed, fault, ok, warning
 from engine.errors import EngineError
-from engine.settings import LanguageModelSettings, Settings, SpeechSettings
+from engine.languages import ENGLISH, SPOKEN, of_system
+from engine.settings import AUTO, LanguageModelSettings, Settings, SpeechSettings
 from engine.settings_file import data_folder
-from engine.systems import SYSTEMS, System
+from engine.systems import KOKORO, SYSTEMS, System
 
 if TYPE_CHECKING:
     from engine.llm.servers.client import Client
 
 SERVER_WAIT_S = 3.0
+_NAMED_VOICES = 3
 LLAMA_EXTRA = "Run `make llm`: it compiles llama.cpp, which takes minutes, once."
 
 
@@ -265,12 +267,48 @@ def _catalogue_model(name: str) -> Iterator[Finding]:
     wanted = (asset, *(catalogue.find(need) for need in asset.needs))
     lacking = {each.title: {file.path for file in store.missing(each)} for each in wanted}
     missing = set[str]().union(*lacking.values())
-    get = f"Fetch what is missing with: rubato models get {name}"
-    if not missing:
+    if missing <= {f"voices/{FILES[voice]}.bin" for voice in LANGUAGES}:  # see languages()
         yield ok("synthesiser", f"{asset.title}, complete")
-    elif missing <= {f"voices/{FILES[voice]}.bin" for voice in LANGUAGES}:
-        text = f"{name} lacks voices that speak other languages than English."
-        yield warning("synthesiser", text, get)
     else:
         titles = "; ".join(title for title, files in lacking.items() if files)
-        yield fault("synthesiser", f"{name} lacks: {titles}.", get)
+        advice = f"Fetch what is missing with: rubato models get {name}"
+        yield fault("synthesiser", f"{name} lacks: {titles}.", advice)
+
+
+def languages(settings: Settings) -> Iterator[Finding]:
+    """Report the languages that voices speak, and what keeps the user's from being spoken or
+    heard.
+    """
+    from engine.asr import pick as ears
+    from engine.tts.voice_catalogue import usable
+
+    try:
+        known = usable(settings.speech)
+    except EngineError:
+        return  # synthesiser() reports it
+    names = {
+        code: [name for name in known.own if known.languages.get(name, ENGLISH) == code]
+        for code in SPOKEN
+    }
+    spoken = ", ".join(f"{SPOKEN[code].title} ({_named(own)})" for code, own in names.items())
+    part, chosen = "languages", settings.speech.language
+    model = known.voice_model.partition(" ")[0]
+    yield ok(part, f"spoken by {model}: {spoken}", model, *known.own)  # a pack may be the user's
+    wanted = of_system() if chosen == AUTO else chosen
+    lacking = [code for code, own in names.items() if not own]
+    if wanted in lacking or (lacking and known.voice_model == KOKORO):
+        text = f"No voice speaks {', '.join(SPOKEN[code].title for code in lacking)}."
+        advice = "Choose Kokoro as speech.engine, and fetch it with: rubato models get kokoro"
+        yield warning(part, text, advice)
+    if wanted not in SPOKEN:
+        text = f"No voice speaks '{wanted}', the system's language; an English one reads it."
+        yield ok(part, text)
+    if wanted != ENGLISH and ears.resolve(settings.recogniser).engine == ears.BUILT_IN:
+        text = f"The recogniser hears English, but not '{wanted}'."
+        yield warning(part, text, "Fetch Whisper with: rubato models get whisper-base")
+
+
+def _named(voices: list[str]) -> str:
+    """Name a few voices, and count many."""
+    many = len(voices) > _NAMED_VOICES
+    return f"{len(voices)} voices" if many else ", ".join(voices) or "no voice"

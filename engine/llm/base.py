@@ -178,9 +178,10 @@ class AssistantState:
 
     rate: float | None  # target SPS; None = own pace
     volume: float  # 0..1
-    voice: str
-    voices: tuple[str, ...]
-    languages: tuple[str, ...] = (ENGLISH,)  # that the voices speak
+    voice: str  # that of English, as the skills are
+    voices: tuple[str, ...]  # that speak English
+    languages: tuple[str, ...] = (ENGLISH,)  # that all voices speak
+    speaking: str = ""  # the voice of the conversation's language
     timers: tuple[Timer, ...] = ()
     voice_before: str = ""  # the one before this voice; empty = none
     person: str = ""  # the person's name; empty = unknown

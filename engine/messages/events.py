@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from engine.errors import EngineError
+from engine.languages import ENGLISH
 from engine.messages.conversations import (
     ConversationCut,
     ConversationOpened,
@@ -196,9 +197,11 @@ class ClipInspected:
 
 @dataclass(frozen=True)
 class VoicesChanged:
-    """The available voices. `can_clone`: a recording can become a voice; `resembles`: that only
-    resembles it. `has_rate`: they support a speaking rate. `about` describes each of `names`, in
-    their order; empty = unknown. `languages`: their codes (engine/languages.py), in that order.
+    """The available voices. `selected` speaks the language of the conversation, or is the chosen
+    one if none does; `chosen`: the one that speaks each language. `can_clone`: a recording can
+    become a voice; `resembles`: that only resembles it. `has_rate`: they support a speaking rate.
+    `about` describes each of `names`, in their order; empty = unknown. `languages`: their codes
+    (engine/languages.py), in that order.
     """
 
     names: tuple[str, ...]
@@ -208,6 +211,14 @@ class VoicesChanged:
     resembles: bool = False
     about: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The names that can be chosen instead of the selected one: those of its language."""
+        languages = dict(zip(self.names, self.languages, strict=False))
+        language = languages.get(self.selected, ENGLISH)
+        return tuple(each for each in self.names if languages.get(each, ENGLISH) == language)
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class Conductor:
         self._on_changed: dict[str, Callable[[], None]] = {
             SettingKey.VOICE: self._preview.voice_chosen,
             SettingKey.RATE: self._preview.rate_chosen,
+            SettingKey.LANGUAGE: self._follow_language,
             SettingKey.HANDS_FREE: self._follow_audio,
             SettingKey.HEADSET: self._follow_audio,
         }
@@ -104,6 +105,7 @@ class Conductor:
     def start(self) -> None:
         self._timers.load(self._worker.post)
         self._workers.start()
+        self._effects.follow_language()
         self._preferences.load_all()
         self._attend()
         self._worker.start()  # last: a timer that came due meanwhile speaks at once
@@ -135,6 +137,7 @@ class Conductor:
             voice_before=self._status.voice_before,
             voices=self._status.voices,
             languages=self._status.languages,
+            speaking=self._status.speaking,
             timers=self._timers.running(),
             person=self._actions.person,
             capabilities=self._status.capabilities(),
@@ -375,6 +378,10 @@ class Conductor:
         audio = self._preferences.settings.audio
         self._floor = replace(self._floor, hands_free=audio.hands_free, headset=audio.headset)
         self._attend()
+
+    def _follow_language(self) -> None:
+        if self._floor.phase is Phase.IDLE:  # else from the next question on
+            self._effects.follow_language()
 
     def _attend(self) -> None:
         """Send the ears what to listen for in this phase."""

@@ -71,6 +71,7 @@ class Effects:
         """Start another conversation: that of the `past`, a `private` or a new one."""
         self._actions.begin(private=private)
         self._log.begin(past, titled=private or past is not None)
+        self.follow_language()
         self._workers.language_model.post(self._readiness)
 
     def carry_out(self, order: orders.TurnOrder) -> None:
@@ -171,6 +172,12 @@ class Effects:
             self.replies.begin(turn, text=rest)
         else:
             self.replies.begin(turn, asked=self._log.history)
+
+    def follow_language(self) -> None:
+        """Prepare the voice of the conversation's language, before a question is known."""
+        chosen = self._settings().speech.language
+        language = self._log.language if chosen == AUTO else chosen
+        self._workers.speaker.post(GetVoiceReady(language))
 
     def _language(self, said: Transcript) -> str:
         """The language of a question: the chosen one, the one that was heard, or that of its words.

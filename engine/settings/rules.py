@@ -118,6 +118,7 @@ class Entry(Enum):
     CHORD = auto()  # a key with modifiers, or empty
     MICROPHONE = auto()  # one of the connected devices
     LOUDSPEAKER = auto()
+    LANGUAGE = auto()  # one that Whisper hears
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ class SettingKey(StrEnum):
     SERVER_KEY_VARIABLE = "language_model.key_variable"
     SYNTHESISER = "speech.engine"
     VOICE = "speech.voice"
+    LANGUAGE = "speech.language"
     RATE = "speech.rate"
     SEED = "speech.seed"
     KEEP = "history.keep"

@@ -84,10 +84,10 @@ class RecogniserSettings:
                 "Give a language code such as '{code}', or '{other}'.", code="en", other="auto"
             ),
         ),
-        Shown("Language"),
+        Shown("Language", Entry.LANGUAGE),
         Help(
-            "Two letters, for example en or de; auto: Whisper detects it; system: English, or auto"
-            " where the system is in another language. Sphinx knows English only."
+            "Whisper detects the language, also where that of the system is not English. Sphinx"
+            " knows English only."
         ),
     ] = OF_SYSTEM
     patience: Annotated[

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel
 
+from app import language
 from app.about import AboutPage
 from app.keys import _MENU, KeysCard, MoreMenu, Shortcut
 from app.models import ModelsPage
@@ -46,6 +47,13 @@ def test_card_and_menu_show_the_table(window):
     shown = {label.text() for label in card.findChildren(QLabel)}
     assert {f"“{act.said}”" for act in Shortcut if act.said} <= shown
     assert set(MoreMenu(window._act, window).entries) == set(_MENU)
+
+
+def test_the_card_names_what_is_understood_in_the_language_of_the_window(window):
+    language.choose("es")
+    said = {label.text() for label in KeysCard("Space", window).findChildren(QLabel)}
+    assert {"“más despacio”", "“para”", "“show the models”"} <= said
+    assert "“slower”" not in said
 
 
 @pytest.mark.parametrize(

@@ -417,3 +417,14 @@ def test_what_was_edited_before_escape_comes_back_by_undo(qtbot, window):
     assert line.text() == ""
     line.undo()
     assert line.text() == "what time is it"
+
+
+@pytest.mark.parametrize(("code", "first"), [("es", "¿Qué hora es?"), ("de", "What time is it?")])
+def test_the_examples_are_in_the_language_of_the_window_if_that_is_understood(
+    code, first, theme, settings, posted, qtbot
+):
+    language.choose(code)
+    window = Window(settings, posted.append, theme)
+    qtbot.addWidget(window)
+    window.welcome.examples[0].click()
+    assert posted[-1] == api.SendText(first)

@@ -73,7 +73,7 @@ class Home(Whole):
         self.becomes(name)
 
     def becomes(self, name: str) -> None:
-        self.wait(lambda: self.of(api.VoicesChanged)[-1].selected == name)
+        self.wait(lambda: name in self.of(api.VoicesChanged)[-1].chosen)
 
     def hear(self, name: str, text: str = LONG) -> None:
         before = self.states().count(SPEAKING)
@@ -130,7 +130,7 @@ def test_voices_of_other_languages_introduce_themselves_and_leave_the_others_the
         assert there.model.sessions[-1].words == api.preview_sentence("es").split()
         there.choose("Bela")
         there.choose("Dora")
-        assert there.setting("speech.voice_en") == "Bela"
+        there.wait(lambda: ("speech.voice_en", "Bela") in there.changed())
         there.choose("Ada")
         assert there.setting("speech.voice_es") == "Dora"
         assert there.setting("speech.voice_en") == "Bela"  # as long as an English one speaks
@@ -151,6 +151,19 @@ def test_a_mixture_is_heard_then_kept_and_chosen():
         there.choose("Luna")
         there.post(api.MixVoices("Luna", mix))
         there.wait(there.failed)
+
+
+def test_a_mixture_is_heard_in_the_language_of_its_voices(monkeypatch):
+    write_kokoro()
+    spanish = (Voice(name, "kokoro", metadata={"language": "es"}) for name in ("Dora", "Alejandro"))
+    own = (Voice("Ada", "kokoro"), *spanish)
+    monkeypatch.setattr(FakeVoiceModel, "voices", lambda self: own)
+    with home() as there:
+        there.model.info = replace(there.model.info, name="kokoro", can_mix=True)
+        assert there.entry("Dora").language == "es"
+        there.post(api.PreviewVoice("", mix=api.Mix("Dora", "Alejandro")))
+        there.wait(lambda: OVER in there.states())
+        assert there.model.sessions[-1].words == api.preview_sentence("es").split()
 
 
 def test_a_preview_waits_for_the_reply_that_is_spoken():

@@ -27,7 +27,8 @@ class Status:
     def __init__(self) -> None:
         self.running: dict[Part, str] = {}
         self.loading: frozenset[Part] = frozenset()  # parts that are being loaded
-        self.voice = ""
+        self.speaking = ""  # the voice of the conversation's language
+        self.voice = ""  # that of English
         self.voice_before = ""  # differs from the voice
         self.voices: tuple[str, ...] = ()  # that speak English, as the skills do
         self.languages: tuple[str, ...] = (ENGLISH,)  # that voices speak
@@ -57,11 +58,13 @@ class Status:
         return {part.value: name for part, name in self.running.items()}
 
     def on_voices(self, known: VoicesChanged) -> None:
-        if self.voice != known.selected:
-            self.voice_before = self.voice
         languages = dict(zip(known.names, known.languages, strict=False))
         self.voices = tuple(n for n in known.names if languages.get(n, ENGLISH) == ENGLISH)
-        self.voice = known.selected
+        self.speaking = known.selected
+        voice = next((name for name in known.chosen if name in self.voices), known.selected)
+        if self.voice != voice:
+            self.voice_before = self.voice
+        self.voice = voice
         self.languages = tuple(dict.fromkeys(known.languages)) or (ENGLISH,)
         self.about = dict(zip(known.names, known.about, strict=False))
         self._can_clone, self._resembles = known.can_clone, known.resembles

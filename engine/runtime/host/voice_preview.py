@@ -127,7 +127,7 @@ class VoicePreview:
                 count=len(text),
                 most=LONGEST_TEXT,
             )
-        language = self._languages.get(name.casefold(), ENGLISH)
+        language = self._languages.get((mix.one if mix else name).casefold(), ENGLISH)
         stream = PacedText(pacing=False, usual=language)
         text = text or preview_sentence(language)
         words = (*stream.push(text).words, *stream.end().words)
@@ -219,8 +219,8 @@ class VoicePreview:
         self._workers.background.post(ListVoices())
 
     def spoke(self) -> None:
-        """The chosen voice is audible: note the day."""
-        spoke = (self._status.voice, date.today().isoformat())
+        """The voice of the conversation is audible: note the day."""
+        spoke = (self._status.speaking, date.today().isoformat())
         if self._noted != spoke:
             self._noted = spoke
             self._workers.background.post(NoteUse(*spoke))
@@ -237,8 +237,9 @@ class VoicePreview:
             self._workers.recorder.post(RecordClip(on=False))
 
     def known(self, selected: str) -> None:
-        """Note the speaking voice."""
-        pace = self._paces.get(selected.casefold())
+        """Note the speaking voice, and begin at the pace of one that was just chosen."""
+        chosen = self._port.settings().speech.voice or selected
+        pace = self._paces.get(chosen.casefold())
         if self._chosen_anew and pace is not None:
             self._port.change(SettingKey.RATE, pace)
         self._chosen_anew = False

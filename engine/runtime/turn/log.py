@@ -210,7 +210,7 @@ class TurnLog:
         record = self.record(turn)
         if record.reply:
             now = self._state()
-            record.voice, record.rate = now.voice, now.rate
+            record.voice, record.rate = now.speaking or now.voice, now.rate
         ended = record.ended(ending)
         if record.replayed is not None:
             return ReplayEnded(record.replayed.of)

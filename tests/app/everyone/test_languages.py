@@ -18,15 +18,15 @@ from PySide6 import QtWidgets
 from PySide6.QtGui import QFont
 
 from app import language as words
-from app.first_start.steps import SENTENCE
 from app.keys import Shortcut
 from app.language import LANGUAGES
 from app.look.label import FoldingLabel
 from app.look.plain_text import one_line
+from app.settings.fields import _own_name
 from app.status.row import StatusRow
 from app.voice.recorder import TO_READ
 from app.window import SMALLEST, Window
-from engine.api import TITLES, Settings, Translatable
+from engine.api import HEARD, TITLES, Settings, Translatable
 from tests.app.everyone import pages
 from tests.app.everyone.pages import PAGES, seen, words_of
 from tests.help.fakes.engine import LIBRARY, READY
@@ -65,10 +65,11 @@ def texts_in(value: object) -> Iterator[str]:
 
 
 def from_outside() -> list[str]:
-    own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", SENTENCE, TO_READ)
+    own = ("Timer set for ten minutes.", "And now?", "Nothing of this is kept.", TO_READ)
     said = ("What time is it?", "Convert ten miles to kilometres", "What can you do?")
     by_words = [each.said for each in Shortcut]
     names = [each for each in TITLES.values() if not isinstance(each, Translatable)]
+    names += [_own_name(code) for code in HEARD]
     found = {
         each
         for each in texts_in((*DATA, *own, *said, *by_words, *names, *LANGUAGES.values()))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import language
 from app.first_start.card import STEPS
-from app.first_start.steps import GLOBAL_KEYS, SENTENCE, MicrophoneStep, Step, TalkStep, VoiceStep
+from app.first_start.steps import GLOBAL_KEYS, MicrophoneStep, Step, TalkStep, VoiceStep
 from app.keys import Shortcut
 from app.window import Window
 from engine import api
@@ -204,11 +204,18 @@ def test_the_chosen_voice_is_marked_and_its_button_stays(window, posted):
     assert (anna.isChecked(), bruno.isChecked()) == (False, True)
     assert (anna.icon().isNull(), bruno.icon().isNull()) == (True, False)
     anna.click()
-    assert api.PreviewVoice("Anna", SENTENCE) in posted
+    assert api.PreviewVoice("Anna") in posted  # the engine's sentence, in its language
     assert (anna.isChecked(), bruno.isChecked()) == (True, False)
     window.on_event(api.VoicesChanged(("Anna", "Bruno"), "Anna"))
     assert list(voice.voices.values()) == [anna, bruno]  # with the focus that they have
     assert anna.isChecked()
+
+
+def test_the_voices_of_the_conversations_language_are_offered_first_of_all(window):
+    voices = ("Anna", "Bruno", "Clara", "Dora", "Alex")
+    languages = ("en", "en", "en", "es", "es")
+    window.on_event(api.VoicesChanged(voices, "Dora", languages=languages))
+    assert list(step(window, VoiceStep).voices) == ["Dora", "Alex"]
 
 
 def test_the_orb_speaks_while_a_voice_is_tried(window):

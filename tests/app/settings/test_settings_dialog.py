@@ -73,6 +73,24 @@ def test_choosing_an_engine_posts_it_and_shows_what_it_needs(dialog, posted):
 
 
 @pytest.mark.parametrize(
+    ("system", "named"), [("es_MX:en", "Español"), ("nb_NO", "Norsk bokmål"), ("xx", "Xx")]
+)
+def test_the_language_that_is_heard_is_chosen_by_its_own_name(
+    system, named, window, posted, monkeypatch
+):
+    monkeypatch.setenv("LANGUAGE", system)
+    box = control(window.open_settings(None), "recogniser.language", QtWidgets.QComboBox)
+    assert box.currentText() == f"That of the system ({named})"
+    labels = {box.itemData(at): box.itemText(at) for at in range(box.count())}
+    assert (labels["fr"], labels["pt"], labels["jw"]) == ("Français", "Português", "Jawa")
+    assert not {label for code, label in labels.items() if label.lower() == code}
+    for code in labels:
+        change(Settings(), "recogniser.language", code)
+    box.activated.emit(box.findData("nl"))
+    assert posted[-1] == ChangeSetting("recogniser.language", "nl")
+
+
+@pytest.mark.parametrize(
     ("key", "part"), [("speech.engine", Part.SYNTHESISER), ("recogniser.engine", Part.RECOGNISER)]
 )
 def test_what_is_automatic_says_why_it_is_what_it_is(window, key, part):

@@ -50,6 +50,34 @@ def test_a_row_says_what_a_voice_is_and_what_can_be_done(page):
     assert not stranger.actions_of["Make again from its recording"].isEnabled()
 
 
+def test_the_voices_of_other_languages_say_whether_they_are_in_use(page, area):
+    names, languages = ("Anton", "Dora", "Alex"), ("en", "es", "es")
+    area.on_event(api.VoicesListed(tuple(map(api.VoiceEntry, names))))
+    area.on_event(api.VoicesChanged(names, "Anton", languages=languages, chosen=("Anton", "Alex")))
+    buttons = [page.rows[name].use for name in names]
+    assert [each.text() for each in buttons] == ["Speaks now", "Use", "Chosen"]
+    assert [each.isEnabled() for each in buttons] == [False, True, False]
+
+
+@pytest.mark.parametrize(("selected", "seen"), [("Dora", {"Dora"}), ("Heart", {"Dora", "Heart"})])
+def test_the_page_begins_with_the_voices_of_the_conversations_language(area, selected, seen):
+    names, accents, codes = ("Heart", "Dora"), ("american", "spanish"), ("en", "es")
+    voices = zip(names, accents, codes, strict=True)
+    entries = [
+        api.VoiceEntry(name, own=True, sex="female", accent=accent, language=code)
+        for name, accent, code in voices
+    ]
+    area.on_event(api.VoicesChanged(names, selected, languages=codes))
+    page = area.open_page()
+    area.on_event(api.VoicesListed(tuple(entries)))
+    assert {name for name, row in page.rows.items() if not row.isHidden()} == seen
+    page.show_voice("Heart")
+    assert not page.rows["Heart"].isHidden()
+    page.accents.setCurrentIndex(0)
+    area.on_event(api.VoicesListed(tuple(entries[::-1])))
+    assert page.accents.currentIndex() == 0
+
+
 def test_a_voice_is_heard_with_the_persons_own_words_and_stopped(page, posted, qtbot):
     row = page.rows["Grandma"]
     page.text.setText("Good morning")

@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QApplication
 from engine.api import (
     AddVoice,
     CancelClip,
+    ChangeSetting,
     ClipInspected,
     FetchModels,
     LearnVoice,
     PreviewVoice,
+    SettingKey,
     StopReply,
+    VoicesChanged,
 )
 from tests.help.fakes.engine import READY
 
@@ -128,3 +131,16 @@ def test_tab_goes_round_in_the_sheet_and_escape_cancels_it_alone(window, posted,
     assert CancelClip() in posted
     assert not any(isinstance(each, StopReply) for each in posted)
     assert window.focusWidget() is window.composer.line
+
+
+def test_the_voices_of_the_conversations_language_are_shown_and_chosen(area, posted):
+    names, languages = ("Heart", "Dora", "Emma", "Alex"), ("en", "es", "en", "es")
+    changed = VoicesChanged(names, "Dora", languages=languages)
+    area.on_event(changed)
+    assert area.names.currentText() == "Dora"
+    assert [area.names.itemText(at) for at in range(area.names.count())] == ["Dora", "Alex"]
+    area.names.activated.emit(1)
+    assert posted == [ChangeSetting(SettingKey.VOICE, "Alex")]
+    area.on_event(replace(changed, selected="Heart"))
+    area.names.activated.emit(1)
+    assert posted[1:] == [ChangeSetting(SettingKey.VOICE, "Emma")]

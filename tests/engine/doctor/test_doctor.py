@@ -150,7 +150,7 @@ def test_every_part_of_this_machine_is_looked_at_and_no_fault_lacks_advice():
 
 @pytest.mark.parametrize(
     ("without", "state"),
-    [((), State.OK), (tuple(LANGUAGES), State.WARNING), (("Heart",), State.FAULT)],
+    [((), State.OK), (tuple(LANGUAGES), State.OK), (("Heart",), State.FAULT)],
 )
 def test_kokoro_without_the_voices_of_other_languages_still_speaks(without, state):
     """Older versions did not fetch them."""
@@ -162,6 +162,43 @@ def test_kokoro_without_the_voices_of_other_languages_still_speaks(without, stat
     finding = next(each for each in parts.synthesiser(settings) if "okoro" in each.text)
     assert finding.state is state
     assert "models get kokoro" in finding.advice or state is State.OK
+
+
+@pytest.mark.parametrize(
+    ("engine", "without", "system", "told"),
+    [
+        ("kokoro", (), "fr", ()),
+        ("kokoro", ("Sylvie", "Dora"), "en", ("No voice speaks Français.",)),
+        ("espeak", (), "en", ()),
+        ("espeak", (), "pt_BR", ("No voice speaks Español, Italiano, Português, Français.",)),
+        ("espeak", (), "nl", ("'nl'",)),
+    ],
+)
+def test_the_languages_that_are_spoken_are_named_and_what_is_missing(
+    engine, without, system, told, monkeypatch
+):
+    monkeypatch.setenv("LANGUAGE", system)
+    monkeypatch.setattr(pick, "resolve", lambda settings: settings)
+    fetched(data_folder(), "kokoro")
+    folder = fetched(data_folder(), "kokoro-voices")
+    for voice in without:
+        (folder / "voices" / f"{FILES[voice]}.bin").unlink()
+    settings = change(change(Settings(), "speech.engine", engine), "recogniser.engine", "whisper")
+    spoken, *others = parts.languages(settings)
+    many, few = ("28 voices", "Chiara, Nicola") if engine == "kokoro" else ("6 voices", "no voice")
+    assert f"English ({many})" in spoken.text
+    assert f"Italiano ({few})" in spoken.text
+    assert ("Dora" in spoken.text) is (engine == "kokoro" and not without)
+    assert all(words in each.text for words, each in zip(told, others, strict=True))
+
+
+def test_a_recogniser_that_hears_english_only_is_a_fault_of_other_systems(monkeypatch):
+    settings = change(Settings(), "recogniser.engine", "sphinx")
+    for system, states in (("en", {State.OK}), ("es", {State.OK, State.WARNING})):
+        monkeypatch.setenv("LANGUAGE", system)
+        found = [each for each in parts.languages(settings) if "recogniser" in each.text]
+        assert {State.OK, *(each.state for each in found)} == states
+    assert "whisper-base" in found[0].advice
 
 
 def with_values(**values: str) -> Settings:

@@ -26,7 +26,10 @@ class Desk:
             emit=lambda _event: None, attend=lambda: None, settings=lambda: settings
         )
         self.effects = Effects(
-            SimpleNamespace(language_model=SimpleNamespace(post=self.asked.append)),
+            SimpleNamespace(
+                language_model=SimpleNamespace(post=self.asked.append),
+                speaker=SimpleNamespace(post=lambda _order: None),
+            ),
             self.log,
             SimpleNamespace(begin=lambda **_: None),
             port,

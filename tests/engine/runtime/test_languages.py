@@ -58,6 +58,26 @@ def test_english_is_spoken_by_the_chosen_voice_as_before() -> None:
         assert languages(host) == [ENGLISH]
 
 
+def test_the_voice_that_is_shown_is_that_of_the_conversations_language(monkeypatch) -> None:
+    monkeypatch.setenv("LANGUAGE", "es_ES:es")
+
+    def shown() -> str:
+        return host.of(api.VoicesChanged)[-1].selected
+
+    with talking(ANSWER) as host:
+        host.wait(lambda: shown() == "Dora")
+        host.ask("and what is the capital of Italy")
+        host.wait(lambda: shown() == "Ada")
+        host.post(api.ChangeSetting("speech.language", "es"))
+        host.wait(lambda: shown() == "Dora")
+        host.post(api.ChangeSetting("speech.language", "auto"))
+        host.wait(lambda: shown() == "Ada")
+        host.post(api.NewConversation())
+        host.wait(lambda: shown() == "Dora")
+        host.ask(QUESTION)
+        assert host.engine._conductor.state().voice == "Ada"  # the skills' voice, which is English
+
+
 def test_an_answer_in_another_language_than_the_question_is_spoken_in_its_own() -> None:
     with talking("Of course, the capital is Paris.") as host:
         host.ask(QUESTION)

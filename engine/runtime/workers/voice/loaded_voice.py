@@ -59,8 +59,8 @@ class LoadedVoice:
         self._chosen: str | None = None  # name of the requested voice; None = for another model
         self._settings = SpeechSettings()
         self._elsewhere: dict[str, Voice] = {}  # by the language it speaks
-        self._ready: set[str] = set()  # languages whose voice is prepared, without the chosen one's
-        self._warm: Voice | None = None  # the prepared voice; None = none yet
+        self._language = ENGLISH  # of the conversation
+        self._warm: dict[str, Voice] = {}  # the prepared ones, by name
         self._note = ""  # the last one reported
         self._seed = 0
 
@@ -91,7 +91,6 @@ class LoadedVoice:
         self._seed = settings.seed
         self._settings = settings
         self._elsewhere.clear()
-        self._ready.clear()
         if settings.voice != self._chosen:
             self.select(settings)
         return self._voice_name
@@ -103,7 +102,6 @@ class LoadedVoice:
         model, name = self._model.now, settings.voice
         self._settings = settings
         self._elsewhere.clear()
-        self._ready.clear()
         if model is None:
             return
         self._chosen = name
@@ -113,29 +111,41 @@ class LoadedVoice:
                 self.warm()
         except EngineError as error:
             self._voice = model.voices()[0]
+            self._elsewhere.clear()
             self._tell(
                 Notice.of("{error} Until then {name} speaks.", error=error, name=self._voice.name)
             )
+        self._tell_voices(model)
+
+    def _tell_voices(self, model: TtsModel) -> None:
         names, info = voice_names(model), model.info
         has_rate = info.rate_range is not None
-        about, languages = of_model(model).about, languages_of(model)
+        about, known = of_model(model).about, languages_of(model)
+        languages = tuple(known.get(name, ENGLISH) for name in names)
+        chosen = (self._speaking(model, language) for language in dict.fromkeys(languages))
         changed = VoicesChanged(
             names,
-            self._voice_name,
+            self._speaking(model, self._language).name,
             info.can_clone,
             has_rate,
             info.resembles,
             tuple(about.get(name, "") for name in names),
-            tuple(languages.get(name, ENGLISH) for name in names),
+            languages,
+            tuple(voice.name for voice in chosen),
         )
         self._tell(changed)
 
     def warm(self) -> None:
-        """Prepare the voice for the next reply; slow for a new one."""
+        """Prepare the voice of the conversation's language for the next reply; slow for a new
+        one.
+        """
         model = self._model.now
-        if model and self._voice and self._voice is not self._warm:
-            model.warm(self._voice)
-            self._warm = self._voice
+        if model is None:
+            return
+        voice = self._speaking(model, self._language)
+        if self._warm.get(voice.name) is not voice:
+            model.warm(voice)
+            self._warm[voice.name] = voice
             self._tell_note()
 
     def catalogue(self) -> VoiceCatalogue | None:
@@ -205,25 +215,27 @@ class LoadedVoice:
         model.close()
 
     def get_ready(self, language: str) -> None:
-        """Prepare the voice that speaks a language, once; slow for a new one."""
+        """Prepare the voice that speaks the language of the conversation, once; slow for a new
+        one. Report it if it is another than before.
+        """
+        before, self._language = self._language, language
         model = self._model.now
-        voice = self._speaking(model, language) if model else None
-        if voice is self._voice:
-            self.warm()
-        elif model and voice and language not in self._ready:
-            model.warm(voice)
-            self._ready.add(language)
+        if model is None:
+            return
+        self.warm()
+        if self._speaking(model, before) is not self._speaking(model, language):
+            self._tell_voices(model)
 
     def open(self, language: str) -> Breaks:
         """Open a session in the voice, or the one for that language. SynthesisError if none has
         loaded.
         """
         model = self._model.now
-        voice = self._speaking(model, language) if model else None
-        if model is None or voice is None:
+        if model is None:
             raise SynthesisError(
                 "No voice has loaded yet.", hint="Wait until the voice has loaded."
             )
+        voice = self._speaking(model, language)
         session = Breaks(model.open(voice, seed=self._seed), model.info.sample_rate)
         self._tell_note()
         return session
@@ -240,10 +252,9 @@ class LoadedVoice:
             self._tell(Notice(note))
         self._note = note
 
-    def _speaking(self, model: TtsModel, language: str) -> Voice | None:
+    def _speaking(self, model: TtsModel, language: str) -> Voice:
         """The voice that speaks a language; the chosen one if none does."""
-        if self._voice is None:
-            return None
+        assert self._voice is not None, "a model has loaded"
         if language not in self._elsewhere:
             preferred = preferred_voice(self._settings, language)
             found = voice_for(model, self._voice, language, preferred)

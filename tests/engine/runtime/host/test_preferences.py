@@ -233,9 +233,14 @@ def test_the_voice_before_is_the_last_one_of_another_name():
 
 def test_the_skills_know_the_voices_that_speak_their_language():
     status = Status()
-    told = VoicesChanged(("Anna", "Dora", "Clara"), "Dora", languages=("en", "es", "en"))
-    status.on_voices(told)
-    assert (status.voices, status.voice) == (("Anna", "Clara"), "Dora")
+    names, languages = ("Anna", "Dora", "Clara"), ("en", "es", "en")
+    for selected in ("Clara", "Dora", "Clara"):
+        status.on_voices(
+            VoicesChanged(names, selected, languages=languages, chosen=("Clara", "Dora"))
+        )
+    assert (status.voices, status.voice, status.voice_before) == (("Anna", "Clara"), "Clara", "")
+    status.on_voices(VoicesChanged(names, "Dora", languages=languages, chosen=("Anna", "Dora")))
+    assert (status.voice, status.voice_before, status.speaking) == ("Anna", "Clara", "Dora")
 
 
 def never(*_: Any) -> Any:

@@ -23,9 +23,19 @@ from engine.llm.skills.languages.commands import command, in_english
 from engine.llm.skills.speech_wishes import speech_wish
 from engine.messages.models import FetchModels, ModelEntry, ModelKind, Origin, Presence, UseModel
 from engine.messages.timers import CancelTimers, TimerKind
+from engine.resources import table
 from engine.text.barge_in_words import halts, lets_go_on, nods
+from engine.text.language_choice import language_of
 
 OTHERS = [code for code in SPOKEN if code != ENGLISH]
+EXAMPLES = [
+    (code, text) for code in OTHERS for text in table("commands", f"{code}.toml")["examples"]
+]
+PHRASES = [
+    (code, english, text)
+    for code in OTHERS
+    for english, text in table("commands", f"{code}.toml")["phrases"].items()
+]
 SAID = {
     "es": (
         ("Más despacio, por favor.", "speak slower"),
@@ -433,3 +443,20 @@ def test_a_timer_that_cannot_be_set_or_told_apart_says_so() -> None:
     assert spoken(reply("Mets un minuteur de 0 minutes", "fr")) == (
         "Je ne peux pas régler cette durée."
     )
+
+
+@pytest.mark.parametrize(("code", "text"), EXAMPLES)
+def test_an_example_is_understood_in_the_first_question(code, text):
+    found = command(text, code)
+    assert found is not None
+    assert found.certain
+    assert {language_of(text, usual, tuple(SPOKEN)) for usual in (code, ENGLISH)} == {code}
+
+
+@pytest.mark.parametrize(("code", "english", "text"), PHRASES)
+def test_a_phrase_of_the_keys_card_means_what_the_english_one_means(code, english, text):
+    found = command(text, code)
+    if english == "stop":
+        assert halts(text)
+    else:
+        assert any(each.endswith(english) for each in found.means)

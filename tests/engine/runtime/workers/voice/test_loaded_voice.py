@@ -162,6 +162,21 @@ def test_each_language_has_the_voice_that_was_chosen_for_it_from_the_next_sessio
     assert (changed.names, changed.languages) == (("Tone", "Dora", "Noel"), ("en", "es", "es"))
 
 
+def test_the_voice_of_the_conversations_language_is_reported():
+    told = list[Fact | Event]()
+    factories = replace(FakeParts().factories(), synthesiser=lambda *_: PolyglotTts())
+    voice = LoadedVoice(factories, told.append)
+    voice.get_ready("es")  # before anything has loaded
+    voice.load(SpeechSettings(engine="espeak"))
+    for language in ("en", "en", "fr", "es"):
+        voice.get_ready(language)
+    voice.select(SpeechSettings(engine="espeak", voice="Noel"))
+    changes = [event for event in told if isinstance(event, VoicesChanged)]
+    assert [each.selected for each in changes] == ["Dora", "Tone", "Dora", "Noel"]
+    assert [each.chosen for each in changes[::3]] == [("Tone", "Dora"), ("Tone", "Noel")]
+    assert (changes[0].alike, changes[1].alike) == (("Dora", "Noel"), ("Tone",))
+
+
 class Steps:
     """A reserve, and steps that take a time and make a frame."""
 
