@@ -125,7 +125,11 @@ def _model(first: str, second: str, context: Context) -> Reading | None:
     """Read the figures of a name: 747-400, Boeing 737-800."""
     falls = len(first) == 3 and int(first) > int(second) and len(second) in (1, 3)
     named = context.previous[:1].isupper() and len(first) == 3
-    if context.previous.lower() in _PAGES or not (falls or named) or not (second.endswith("00") or len(second) == 1):
+    if (
+        context.previous.lower() in _PAGES
+        or not (falls or named)
+        or not (second.endswith("00") or len(second) == 1)
+    ):
         return None
     return Reading((*numbers.code(first).split(), *numbers.code(second).split()))
 

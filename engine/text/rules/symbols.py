@@ -25,7 +25,9 @@ _AMOUNT = re.compile(
     rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
 )
 _VALUE = re.compile(r"(?:[A-Z]{0,2}[$€£¥₹])?(\d+(?:\.\d+)?)")
-_NUMERICAL = re.compile(rf"(?:√?\(|[-+~≈√])?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
+_NUMERICAL = re.compile(
+    rf"(?:√?\(|[-+~≈√])?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?"
+)
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
