@@ -155,7 +155,7 @@ def formula(body: str, context: Context) -> Reading | None:
         return None
     if not _ARITHMETIC.fullmatch(body) or not re.search(r"\d|[=<>]", body):
         return None
-    if not set(body) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range
+    if not set(body) & set("+*×÷=^<>≤≥≠≈±√"):  # only a slash or a dash: a date, a path, a range
         return None
     about = "about " if body[0] in "~≈" else ""
     return say(about + _words(body.lstrip("~≈"), _FORMULA_SIGNS))
