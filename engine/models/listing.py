@@ -94,7 +94,7 @@ _BUILT_IN = (
     (
         STARTER,
         ModelKind.VOICE,
-        mark("Rubato's own voice: small and neural, learns voices"),
+        mark("Rubato's own voice: small and neural"),
         "GPL-3.0",
     ),
     (ESPEAK, ModelKind.VOICE, mark("eSpeak NG: a formant voice for weak machines"), "GPL-3.0"),

@@ -64,7 +64,7 @@ _SIGNS = {"+": "plus", "-": "minus", "–": "minus", "±": "plus or minus"}
 _HALF = re.compile(r"([AaPp])\.?[Mm]")
 _RATIO = re.compile(r"(\d{1,4}):(\d{1,3}(?:,\d{3})+|\d{1,4})")
 _STANDARD = re.compile(r"(\d{4,5}):((?:19|20)\d\d)")
-LATE_DAY = r"(?:1[0-2]|[1-9])/(?:1[3-57-9]|2\d|3[01])"
+LATE_DAY = r"(?:1[0-2]|[1-9])/(?:1[13-57-9]|2\d|3[01])"
 _LATE = re.compile(LATE_DAY)
 _UNTIL = ("to", "through", "until", "-", "–")
 _YEAR = re.compile(r"(1\d|20)\d\d")
@@ -126,7 +126,9 @@ def _is_end_of_days(body: str, context: Context) -> bool:
     before = context.before_previous if context.previous in _UNTIL else context.previous
     if _LATE.fullmatch(before) or _LATE.fullmatch(context.following or ""):
         return True
-    return bool(_LATE.fullmatch(body)) and context.after in _UNTIL
+    if not _LATE.fullmatch(body):
+        return False
+    return bool(re.fullmatch(r"\d{1,2}/\d{1,2}", context.previous)) or context.after in _UNTIL
 
 
 def day(body: str, context: Context) -> Reading | None:

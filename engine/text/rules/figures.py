@@ -215,8 +215,10 @@ def many(match: re.Match[str], context: Context) -> Reading | None:
 
 @matching(r"\d{3,4}")
 def numbered(match: re.Match[str], context: Context) -> Reading | None:
-    """Read the figures of a name: error 404, port 8080, flight BA 117."""
-    before = context.previous.lower() in _NUMBERED or context.before_previous.lower() == "flight"
+    """Read the figures of a name: error 404, port 8080, flight BA 117; the port is 8080."""
+    one, two = context.previous.lower(), context.before_previous.lower()
+    linked = one == "is" and two in _NUMBERED and (context.punctuation or not context.after)
+    before = one in _NUMBERED or two == "flight" or linked
     if before or (match[0] in _STATUS and not context.punctuation and context.after == "error"):
         return say(numbers.code(match[0]))
     return None

@@ -39,6 +39,7 @@ _FIGURES = re.compile(rf"({NUMBER})[-–~]({NUMBER})")
 _SCALED = re.compile(_FIGURE)
 _PER_HYPHEN = re.compile(r"([^-]*\d[^-]*)-(an?|per)-([a-z]+)")
 _PER = re.compile(r"([^/]*\d[^/]*)((?:/[a-zA-Z]+(?:\^[23])?)+)")
+_PER_MANY = re.compile(r"([^/]*\d[^/]*)/(1\d*[kKM]|100+)")
 _ANY_SIGN = "".join(_SIGNS)
 _PRICED = re.compile(rf"(?:{_SIGN})?\d")
 _LETTERED = {letter: said.split() for letter, said in section("money", "lettered").items()}
@@ -81,10 +82,16 @@ def _price_range(low: str, high: str, currency: Currency) -> str:
 
 
 def per(body: str, context: Context) -> Reading | None:
-    """Read tokens such as $5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month."""
+    """Read tokens such as $5/month, €20/h, $10/user/month, $9.99/mo.; $1,000-a-month; $5/1M."""
     hyphened = _PER_HYPHEN.fullmatch(body)
     if hyphened and (price := amount(hyphened[1], context)):
         return Reading((*price.words, hyphened[2], hyphened[3]))
+    many = _PER_MANY.fullmatch(body)
+    if many and (price := amount(many[1], replace(context, punctuation="/"))):
+        count = many[2].rstrip("kKM")
+        return say(
+            f"{' '.join(price.words)} per {numbers.number(count)} {_scale(many[2][len(count) :])}"
+        )
     match = _PER.fullmatch(body)
     if not match:
         return None

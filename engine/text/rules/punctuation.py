@@ -36,7 +36,7 @@ _BREAK = re.compile(
     r"|(?<=\b[Tt][Ee][Ll]:)(?=[+\d(])|(?<=\bsms:)(?=[+\d(])|(?<=\bfax:)(?=[+\d(])"
     r"|(?<=[a-z]{3})\.(?=[A-Z][a-z]*(?:[^\w\[]|$))"  # "end.Then", but not "Console.WriteLine"
     r"|^[\"'“(]*[$€£¥₹]\d[\d,]*(?:\.\d+)?(?=(?!hundred|thousand|[a-z]{1,4}illion)"
-    r"(?:[a-z]{4}|(?:the|and|for|was|off|per|now|but|you|she|are|not|all|his|her|its)(?!\w)"
+    r"(?:[a-z]{4}|[a-z]{2}n't|(?:the|and|for|was|off|per|now|but|you|she|are|not|all|his|her|its)(?!\w)"
     r"|(?:is|or|to|in|at|on|if|it|he|we|so|an?|by|as|my)(?!\w)))"
     r"|(?<=\w)(?=\((?!e?s\))[^\W\d_]{3,}\))"  # "word(note)"
 )

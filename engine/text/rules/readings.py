@@ -43,6 +43,7 @@ _COMPOUND = re.compile(r"(?![a-z]-\d+$)(?=.*\d)(?=.*[^\W\d_])[\w.'/]+(?:[-–][\
 _MIXED = re.compile(rf"({numbers.FRACTION})-([a-z]{{2,}}.*)")
 _PLURAL = re.compile(r"(\d{1,3})s")
 _CODE = re.compile(r"\d{3}")  # uranium-235
+_PAGES = frozenset(("page", "pages", "p", "pp"))
 _HYPHEN = re.compile("[-–]")
 
 
@@ -124,7 +125,11 @@ def _model(first: str, second: str, context: Context) -> Reading | None:
     """Read the figures of a name: 747-400, Boeing 737-800."""
     falls = len(first) == 3 and int(first) > int(second) and len(second) in (1, 3)
     named = context.previous[:1].isupper() and len(first) == 3
-    if not (falls or named) or not (second.endswith("00") or len(second) == 1):
+    if (
+        context.previous.lower() in _PAGES
+        or not (falls or named)
+        or not (second.endswith("00") or len(second) == 1)
+    ):
         return None
     return Reading((*numbers.code(first).split(), *numbers.code(second).split()))
 

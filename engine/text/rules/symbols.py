@@ -6,6 +6,7 @@ apostrophes.
 
 import re
 import unicodedata
+from dataclasses import replace
 
 from engine.text.rules import numbers
 from engine.text.rules.context import SCALES, Context, Reading, Rule, matching, say
@@ -24,7 +25,9 @@ _AMOUNT = re.compile(
     rf"(?:[A-Z]{{0,2}}[$€£¥₹])?(?P<figure>{NUMBER})(?:[kKmMbB]|bn)?(?:[$€£¥₹%]|(?P<unit>[°a-zA-Zµ/]{{1,5}}))?(?![^.,;:!?)])"
 )
 _VALUE = re.compile(r"(?:[A-Z]{0,2}[$€£¥₹])?(\d+(?:\.\d+)?)")
-_NUMERICAL = re.compile(rf"[(\-+~≈]?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?")
+_NUMERICAL = re.compile(
+    rf"(?:√?\(|[-+~≈√])?(?:\d+-\d+/\d+|{NUMBER}(?:/\d+)?|\d*[a-zA-Z](?:\^\d+)?)[)]?"
+)
 _ARITHMETIC = re.compile(
     r"[~≈]?(?:-?[\w.,()√]+|\))(?:(?:[-+*/×÷=^<>≤≥≠≈±]|\*\*|[=!<>]=|\^-)-?[\w.,()√]+)+"
 )
@@ -152,19 +155,20 @@ def formula(body: str, context: Context) -> Reading | None:
         return None
     if not _ARITHMETIC.fullmatch(body) or not re.search(r"\d|[=<>]", body):
         return None
-    if not set(body) & set("+*×÷=^<>≤≥≠≈±"):  # only a slash or a dash: a date, a path, a range
+    if not set(body) & set("+*×÷=^<>≤≥≠≈±√"):  # only a slash or a dash: a date, a path, a range
         return None
     about = "about " if body[0] in "~≈" else ""
     return say(about + _words(body.lstrip("~≈"), _FORMULA_SIGNS))
 
 
-@matching(r"log_?(\d{1,2})(?:\(([^()]+)\)?)?")
+@matching(r"(?:([A-Z])\()?log_?(\d{1,2})(?:\(([^()]+)\)?)?")
 def logarithm(match: re.Match[str], context: Context) -> Reading | None:
-    """Read a logarithm with its base: log₂(8), log₂ 8."""
-    base, argument = match.groups()
+    """Read a logarithm with its base: log₂(8), log₂ 8, O(log₂ n)."""
+    order, base, argument = match.groups()
     if not (argument or re.fullmatch(rf"[a-z]|{NUMBER}", context.after)):
         return None
-    return say(f"log base {numbers.number(base)} of {_words(argument or '', _FORMULA_SIGNS)}")
+    lead = f"{order} of log" if order else "log"
+    return say(f"{lead} base {numbers.number(base)} of {_words(argument or '', _FORMULA_SIGNS)}")
 
 
 @matching(rf"([A-Za-z]|{'|'.join(_FUNCTIONS)})('{{0,2}})\(([^()]+)\)?")
@@ -204,10 +208,21 @@ def _between_numbers(body: str, context: Context) -> Reading | None:
         return Reading(())
     if body in "*x×·⋅":
         sized = not _SIZED.isdisjoint(past.body.lower() for past in context.past)
-        by = context.before_previous in ("a", "an") or (sized and body != "*")
+        first = _at_first_side(context)
+        by = first.before_previous in ("a", "an") or (
+            body != "*" and (sized or _SIDE.fullmatch(first.previous))
+        )
         return say("by" if by else "times")
     rises = low and high and not re.search("[xyzn^]", before) and float(low[1]) < float(high[1])
     return say("to" if rises else "minus")
+
+
+def _at_first_side(context: Context) -> Context:
+    """Return the context of the first x of 2 x 4 x 8."""
+    past = context.past
+    while len(past) > 2 and past[1].body in ("x", "×"):
+        past = past[2:]
+    return replace(context, past=past)
 
 
 def _value(text: str) -> re.Match[str] | None:

@@ -26,6 +26,7 @@ _BY = ("x", "×")
 _BEFORE_HEAT = frozenset("at to about around over under below above reaches".split())
 _LENGTHS = frozenset(("mm", "cm", "m", "in", "″", "ft"))
 _PREFIXES = {"sq": "square", "cu": "cubic", "fl": "fluid"}
+_SYSTEMS = {"US": "US", "imp": "imperial", "Imp": "imperial"}  # of a gallon
 _UNIT = "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True))
 _EACH = words("units", "each")
 _POWERS = {"^2": "square", "^3": "cubic", "2": "square", "3": "cubic"}
@@ -99,7 +100,11 @@ def alone(body: str, context: Context) -> Reading | None:
     match = _EXPRESSION.fullmatch(body)
     if _RATE.fullmatch(body) and not (context.after_amount or context.previous == "/"):
         return say(_unit(body, one=False))  # "in m/s²"
-    areal = context.previous.lower() in (*_PREFIXES, "square", "cubic") and len(body) > 1
+    system = _SYSTEMS.get(body)
+    if system and context.after_number and context.after in SIGNS:
+        return say(system, "")
+    before = context.previous if context.previous in _SYSTEMS else context.previous.lower()
+    areal = before in (*_PREFIXES, *_SYSTEMS, "square", "cubic") and len(body) > 1
     if not match or not (context.after_amount or areal):
         return None
     inches = body == "in" and (

@@ -28,9 +28,9 @@ _BULLET = re.compile(r"[-*+•‣◦▪–·●○]")
 _GLUED_BULLET = re.compile(r"[•‣◦▪●○](?=\S)")
 _NUMBERED = re.compile(r"(?:\*\*)?(?:\((?=[1-9]\d?\)))?(\d{1,3})[.)](?:\*\*)?")
 _CIRCLED = re.compile("([①-⑳❶-❿])")
-_LETTERED = re.compile(r"(?:\*\*)?\(?([A-Za-z]|[ivxIVX]{2,5})[.)](?:\*\*)?")
-_INITIAL = re.compile(r"[A-Z]\.")
 _ROMAN = "I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX".split()
+_LETTERED = re.compile(rf"(?:\*\*)?\(?([A-Z]|{'|'.join(_ROMAN)})[.)](?:\*\*)?", re.IGNORECASE)
+_INITIAL = re.compile(r"[A-Z]\.")
 _TASK_BOX = re.compile(r"\[[xX]?\]?|\]")
 _QUOTE = re.compile(r">+")
 _DEFINITION = re.compile(r"\[[^\]^]+\]:")
@@ -249,8 +249,8 @@ class Markdown:
         return None
 
     def _is_next(self, name: str) -> bool:
-        """Return whether a name begins a list or follows the last name. A number always does."""
-        return not name.isalpha() or name in ("A", "I", *self._next_names)
+        """Return whether a name is a number, such as 2 or IV, begins a list or follows the last."""
+        return not name.isalpha() or len(name) > 1 or name in ("A", "I", *self._next_names)
 
     def _item(self, name: str, start: int) -> list[Element]:
         """Return the name of a list item: its number or its letter."""

@@ -21,6 +21,10 @@ from engine.tts.espeak.phrasing import Break, Context, Piece
 # Pauses at the voice's own pace, about espeak's; they shrink and grow with the rate.
 _CLAUSE_PAUSE_S: Final = 0.20
 _SENTENCE_PAUSE_S: Final = 0.40
+# At a chosen rate, a pause is at most this long for each syllable since the last pause: the rate
+# counts pauses, and full ones would be most of the time in a row of short sentences.
+_PAUSE_PER_SYLLABLE_S: Final = 0.07
+_SHORT: Final = 3  # a short sentence has fewer syllables before its last word
 _LONGEST_PAUSE: Final = SAMPLE_RATE  # samples, inside a sentence
 _LONGEST_BETWEEN: Final = SAMPLE_RATE * 115 // 100  # the same between two sentences
 _QUIET: Final = 0.003  # of full scale: below this espeak is silent, as before a quotation mark
@@ -51,6 +55,7 @@ class Articulation:
         # The pause after a piece is made when the next one comes: a reply ends without one.
         self._before = Break.NONE
         self._gap = 0
+        self._since = 0  # syllables since the last pause
         self._rested = 0  # samples of the pause made for the next piece so far
         self._silent = 0  # samples since the last sound
 
@@ -58,7 +63,10 @@ class Articulation:
         """Return the pause before a piece that will be spoken at this rate and pace;
         see speak().
         """
-        pause = self._pause(self._pacer.pace(rate, word_pace))
+        longest_s = np.inf if rate is None else self._since * _PAUSE_PER_SYLLABLE_S
+        pause = self._pause(self._pacer.pace(rate, word_pace), longest_s)
+        if self._before is not Break.NONE:
+            self._since = 0
         self._before, self._gap = Break.NONE, 0
         self._rested += len(pause)
         self._silent += len(pause)
@@ -68,7 +76,8 @@ class Articulation:
         """Return the sound of a piece, at `word_pace` times `rate` SPS (None = the voice's own
         pace). Call rest() before.
         """
-        pace = self._pacer.pace(rate, word_pace)
+        ends_short = piece.closes is Break.SENTENCE and self._since < _SHORT
+        pace = self._pacer.pace(rate, word_pace, ends_short=ends_short)
         cutting = self._cutting(piece, context, pace)
         if cutting is None:
             body, syllables = self._joiner.pause(_MUTE_SAMPLES), _NO_SYLLABLES
@@ -84,6 +93,7 @@ class Articulation:
         # The slowness of a long word that a gap does not absorb is spread over the next words
         # (Pacer).
         self._before, self._gap = piece.closes, round(pace.gap * len(syllables))
+        self._since += len(syllables)
         self._pacer.note(syllables=len(syllables), samples=self._rested + len(body))
         self._rested = 0
         return Sound(body * self._gain, syllables)
@@ -107,14 +117,17 @@ class Articulation:
         )
         return cut(speech, context)
 
-    def _pause(self, pace: Pace) -> Pcm:
-        """Return the silence between the last piece and the next one, which has `pace`."""
+    def _pause(self, pace: Pace, longest_s: float) -> Pcm:
+        """Return the silence between the last piece and the next one, which has `pace`. A pause at
+        a mark has at most `longest_s` at the voice's own pace.
+        """
         match self._before:
             case Break.SENTENCE:
-                samples = round(_SENTENCE_PAUSE_S * pace.pause * SAMPLE_RATE)
+                samples = round(min(_SENTENCE_PAUSE_S, longest_s) * pace.pause * SAMPLE_RATE)
                 samples = max(0, min(samples, _LONGEST_BETWEEN) - self._silent)
             case Break.CLAUSE:
-                samples = self._limited(round(_CLAUSE_PAUSE_S * pace.pause * SAMPLE_RATE))
+                seconds = min(_CLAUSE_PAUSE_S, longest_s) * pace.pause
+                samples = self._limited(round(seconds * SAMPLE_RATE))
             case Break.NONE:
                 samples = self._limited(self._gap)
             case _:

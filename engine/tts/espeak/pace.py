@@ -25,6 +25,8 @@ _LONGEST_STRETCH: Final = 1.6
 # Syllables behind (ahead of) the target at which words would be spoken twice as fast.
 _WORD_HORIZON: Final = 6.0
 _MOST_HURRY: Final = 1.35
+_SHORT_HORIZON: Final = 1.0  # the same of a word that ends a sentence of a few syllables
+_MOST_SHORT_HURRY: Final = 2.2
 _MOST_LINGER: Final = 1.6
 # Syllables behind the target at which pauses are halved, and how short they may become.
 _PAUSE_HORIZON: Final = 1.2
@@ -72,9 +74,11 @@ class Pacer:
         self._word_target = OWN_RATE  # the target of the last piece
         self._late_s = 0.0
 
-    def pace(self, target: float | None, word_pace: float = PLAIN) -> Pace:
+    def pace(
+        self, target: float | None, word_pace: float = PLAIN, *, ends_short: bool = False
+    ) -> Pace:
         """Return the pace of the next piece at `target` SPS (None = the voice's own pace) and the
-        word's pace.
+        word's pace. `ends_short`: it ends a sentence of a few syllables, which espeak draws out.
         """
         if target is None:
             self._target = None
@@ -83,7 +87,9 @@ class Pacer:
             self._target, self._late_s = target, 0.0
         self._word_target = paced(target, word_pace)
         late_syllables = self._late_s * self._word_target
-        faster = min(max(1 + late_syllables / _WORD_HORIZON, 1 / _MOST_LINGER), _MOST_HURRY)
+        horizon = _SHORT_HORIZON if ends_short else _WORD_HORIZON
+        hurry = _MOST_SHORT_HURRY if ends_short else _MOST_HURRY
+        faster = min(max(1 + late_syllables / horizon, 1 / _MOST_LINGER), hurry)
         shorter = min(max(1 + late_syllables / _PAUSE_HORIZON, 1.0), _MOST_PAUSE_CUT)
         pace = pace_for(self._word_target * faster)
         return replace(pace, pause=pace.pause / shorter)

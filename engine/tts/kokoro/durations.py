@@ -65,8 +65,8 @@ _SOON: Final = 5.0  # syllables in which lateness is corrected, such as silence 
 _SAVED: Final = 2.0
 _FINAL_MARK: Final = (3.0, 24.0)  # frames of a sentence's last mark, at any rate
 _FINAL_PAUSE: Final = (3.0, 10.0)  # the same where a long sentence is only cut into parts
-# No pause inside a sentence is longer; up to 0.35 s more than that is silent.
-LONGEST_PAUSE: Final = 0.8  # seconds
+# No pause inside a sentence is longer; up to 0.43 s more than that is silent.
+LONGEST_PAUSE: Final = 0.725  # seconds
 _LONGEST_GAP: Final = {SPACE: 12.0} | dict.fromkeys(MARKS, 24.0)  # frames
 _BESIDE_PAUSE: Final = 3.0  # frames of the space behind a pause: the pause is silence enough
 _CARRIED: Final = 6  # syllables whose pauses are made up for in the words behind them, at most

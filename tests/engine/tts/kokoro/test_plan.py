@@ -187,7 +187,7 @@ def test_silences_are_between_the_words_and_as_long_as_their_pauses():
 # ----------------------------------------------------------------------------------------- silence
 
 
-LONGEST_SILENCE = 1.0  # seconds, inside a sentence; 0.2 are left for Kokoro's own
+LONGEST_SILENCE = 0.875  # seconds, inside a sentence; 0.32 are left for Kokoro's own
 LAST_SOUND = 4  # frames
 LONG_WORDS = (
     *SAID,
