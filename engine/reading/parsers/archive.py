@@ -1,0 +1,49 @@
+"""Bounded reading of ZIP archives, which EPUB and DOCX are.
+
+Invariant: nothing is written to disk, so a name in an archive is only a key; a member is
+decompressed up to a limit, and archives within archives are not opened.
+"""
+
+import zipfile
+import zlib
+from typing import BinaryIO, Final
+
+from engine.reading.parsers.blocks import Fault, UnreadableDocument
+
+MOST_MEMBERS: Final = 50_000
+MOST_BYTES: Final = 24 << 20  # of a member: a chapter of 24 MB would take a week
+_BROKEN: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError)
+
+
+class Archive:
+    """An open archive."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        """UnreadableDocument if it is damaged or has too many members."""
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except (*_BROKEN, ValueError) as error:
+            raise UnreadableDocument(Fault.DAMAGED) from error
+        if len(self._zip.namelist()) > MOST_MEMBERS:
+            raise UnreadableDocument(Fault.TOO_LARGE)
+        self._names = frozenset(self._zip.namelist())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a member; empty if there is none. UnreadableDocument if it is
+        encrypted, damaged or too large.
+        """
+        if name not in self._names:
+            return b""
+        try:
+            with self._zip.open(name) as member:
+                content = member.read(MOST_BYTES + 1)
+        except RuntimeError as error:  # how zipfile reports a password
+            raise UnreadableDocument(Fault.ENCRYPTED) from error
+        except _BROKEN as error:
+            raise UnreadableDocument(Fault.DAMAGED) from error
+        if len(content) > MOST_BYTES:
+            raise UnreadableDocument(Fault.TOO_LARGE)
+        return content

@@ -1,0 +1,126 @@
+"""What every parser returns: an outline, and the paragraphs of one chapter."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+MOST_CHAPTERS: Final = 5_000
+MOST_TITLE: Final = 300  # characters
+MOST_CHARACTERS: Final = 2_000_000  # of a chapter, some 35 hours
+MOST_WORD: Final = 400  # characters without a space
+MOST_PARAGRAPH: Final = 3_000  # characters
+_SPACES = re.compile(r"[\s\u200b\ufeff]+")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s")
+
+
+class Fault(StrEnum):
+    """Why a document is not read."""
+
+    UNKNOWN = "unknown"
+    DAMAGED = "damaged"
+    ENCRYPTED = "encrypted"
+    COPY_PROTECTED = "copy-protected"
+    WITHOUT_TEXT = "without-text"
+    SCAN = "scan"
+    TOO_LARGE = "too-large"
+
+
+class UnreadableDocument(Exception):
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.name)
+        self.fault = fault
+
+
+class Kind(StrEnum):
+    """Kind of a paragraph."""
+
+    TEXT = "text"
+    HEADING = "heading"
+    TABLE = "table"  # one row
+    CODE = "code"  # its number of lines
+    QUOTE = "quote"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph. `level`: of a heading, 1 = the highest."""
+
+    kind: Kind
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Facts of a document; empty where it does not state them. `chapters`: their titles."""
+
+    chapters: tuple[str, ...]
+    title: str = ""
+    author: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """An opened document. `chapter` returns the paragraphs of one chapter."""
+
+    outline: Outline
+    chapter: Callable[[int], Sequence[Block]]
+
+
+def tidy(text: str) -> str:
+    """Return text on one line, composed (NFC), without control characters."""
+    text = _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cs", "Cn"))
+
+
+def title_of(text: str) -> str:
+    """Return a title that is not longer than a title may be."""
+    return tidy(text[: 4 * MOST_TITLE])[:MOST_TITLE]
+
+
+def bounded(blocks: Sequence[Block]) -> list[Block]:
+    """Return the paragraphs within the limits on words, paragraphs and the chapter."""
+    left = MOST_CHARACTERS
+    result = []
+    for block in blocks:
+        for text in _pieces(block.text[:left]):
+            result.append(Block(block.kind, text, block.level))
+            left -= len(text)
+        if left <= 0:
+            break
+    return result
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yield a text in pieces that end with a sentence, or at least with a word."""
+    text = re.sub(rf"(\S{{{MOST_WORD}}})(?=\S)", r"\1 ", text)
+    while len(text) > MOST_PARAGRAPH:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, MOST_PARAGRAPH)]
+        cut = ends[-1] if ends else text.rindex(" ", 0, MOST_PARAGRAPH) + 1
+        yield text[:cut].strip()
+        text = text[cut:]
+    if text:
+        yield text
+
+
+def split_at_headings(blocks: Sequence[Block], title: str) -> list[tuple[str, list[Block]]]:
+    """Return (title, paragraphs) of the chapters: they begin at the highest level of headings that
+    occurs twice. Without one, all is one chapter with the document's title.
+    """
+    levels = [block.level for block in blocks if block.kind is Kind.HEADING]
+    level = min((each for each in levels if levels.count(each) > 1), default=None)
+    chapters: list[tuple[str, list[Block]]] = [(title, [])]
+    for block in blocks:
+        if block.kind is Kind.HEADING and block.level == level and len(chapters) < MOST_CHAPTERS:
+            if any(each.kind is not Kind.HEADING for each in chapters[-1][1]):
+                chapters.append((block.text, []))
+            elif len(chapters) == 1:  # the document's title alone: the first chapter begins with it
+                chapters[-1] = (block.text, chapters[-1][1])
+            else:
+                chapters.append((block.text, []))
+        chapters[-1][1].append(block)
+    return [(title_of(name), content) for name, content in chapters]

@@ -1,0 +1,79 @@
+"""The characters of a page, joined to pieces of lines, by pdfium's functions."""
+
+import ctypes
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from engine.reading.parsers.blocks import tidy
+from engine.reading.parsers.page_layout import Piece
+
+_RAISED: Final = 0.1  # of the size: a character on another base line begins a piece
+_GAP: Final = 0.9  # of the size, between two words of one piece
+_BOLD: Final = re.compile(rb"bold|black|demi|medi\b|cmbx|sfbx|-b\b", re.IGNORECASE)
+_HYPHENS: Final = re.compile("[\ufffe\x02\xad]")  # pdfium's signs for one at the end of a line
+
+
+class _Line:
+    """A piece that is being read."""
+
+    def __init__(self, box: tuple[float, float, float, float], base: float, index: int) -> None:
+        self.left, self.bottom, self.right, self.top = box
+        self.base = base
+        self.index = index  # of its first character
+        self.text = ""
+
+    def add(self, char: str, box: tuple[float, float, float, float]) -> None:
+        self.text += char
+        self.left, self.bottom = min(self.left, box[0]), min(self.bottom, box[1])
+        self.right, self.top = max(self.right, box[2]), max(self.top, box[3])
+
+
+def pieces(raw: Any, page: Any, most: int) -> Iterator[Piece]:
+    """Yield the pieces of a text page, reading at most `most` characters."""
+    edges = [ctypes.c_double() for _ in range(4)]
+    left, right, bottom, top = map(ctypes.byref, edges)
+    x, y = ctypes.c_double(), ctypes.c_double()
+    line: _Line | None = None
+    size = 0.0
+    for index in range(min(raw.FPDFText_CountChars(page), most)):
+        char = chr(raw.FPDFText_GetUnicode(page, index))
+        if char in "\r\n ":
+            if line:
+                line.text += " "
+            continue
+        raw.FPDFText_GetCharBox(page, index, left, right, bottom, top)
+        raw.FPDFText_GetCharOrigin(page, index, ctypes.byref(x), ctypes.byref(y))
+        box = (edges[0].value, edges[2].value, edges[1].value, edges[3].value)
+        if line is None or not _follows(line, box, y.value, size):
+            if line:
+                yield from _piece(raw, page, line, size)
+            line = _Line(box, y.value, index)
+            size = _size(raw, page, index) or box[3] - box[1]
+        line.add(char, box)
+    if line:
+        yield from _piece(raw, page, line, size)
+
+
+def _follows(line: _Line, box: tuple[float, float, float, float], base: float, size: float) -> bool:
+    """Return whether a character stands behind a piece, on the same line."""
+    return abs(base - line.base) < _RAISED * size and -size < box[0] - line.right < _GAP * size
+
+
+def _piece(raw: Any, page: Any, line: _Line, size: float) -> Iterator[Piece]:
+    text = tidy(_HYPHENS.sub("-", line.text))
+    if text:
+        bold = _BOLD.search(_font(raw, page, line.index)) is not None
+        yield Piece(line.left, line.bottom, line.right, line.top, text, size, bold)
+
+
+def _size(raw: Any, page: Any, index: int) -> float:
+    box = raw.FS_RECTF()
+    raw.FPDFText_GetLooseCharBox(page, index, box)
+    return float(abs(box.top - box.bottom))
+
+
+def _font(raw: Any, page: Any, index: int) -> bytes:
+    name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(page, index, name, 200, flags)
+    return name.value
