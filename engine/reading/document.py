@@ -124,6 +124,16 @@ class Document:
                 self._chapters.popitem(last=False)
         return chapter
 
+    def nearest(self, place: Place) -> Place:
+        """Return a place that exists: this one, or the beginning of its paragraph or chapter."""
+        if place.chapter >= len(self.chapter_titles):
+            return Place()
+        paragraphs = self.chapter(place.chapter).paragraphs
+        if place.paragraph >= len(paragraphs):
+            return Place(place.chapter)
+        words = len(paragraphs[place.paragraph].text.split())
+        return place if place.word < words else Place(place.chapter, place.paragraph)
+
     def _parse(self, index: int) -> Chapter:
         with _open(self.path) as file:
             if _identity(file) != self._identity:
