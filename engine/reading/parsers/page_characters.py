@@ -9,6 +9,8 @@ from engine.reading.parsers.blocks import tidy
 from engine.reading.parsers.page_layout import Piece
 
 _RAISED: Final = 0.1  # of the size: a character on another base line begins a piece
+_SHIFTED: Final = 0.36  # of the size
+_JOINED: Final = 0.45  # of the size, between two letters of a word
 _GAP: Final = 0.9  # of the size, between two words of one piece
 _BOLD: Final = re.compile(rb"bold|black|demi|medi\b|cmbx|sfbx|-b\b", re.IGNORECASE)
 _HYPHENS: Final = re.compile("[\ufffe\x02\xad]")  # pdfium's signs for one at the end of a line
@@ -45,7 +47,7 @@ def pieces(raw: Any, page: Any, most: int) -> Iterator[Piece]:
         raw.FPDFText_GetCharBox(page, index, left, right, bottom, top)
         raw.FPDFText_GetCharOrigin(page, index, ctypes.byref(x), ctypes.byref(y))
         box = (edges[0].value, edges[2].value, edges[1].value, edges[3].value)
-        if line is None or not _follows(line, box, y.value, size):
+        if line is None or not _follows(line, char, box, y.value, size):
             if line:
                 yield from _piece(raw, page, line, size)
             line = _Line(box, y.value, index)
@@ -55,16 +57,23 @@ def pieces(raw: Any, page: Any, most: int) -> Iterator[Piece]:
         yield from _piece(raw, page, line, size)
 
 
-def _follows(line: _Line, box: tuple[float, float, float, float], base: float, size: float) -> bool:
-    """Return whether a character stands behind a piece, on the same line."""
-    return abs(base - line.base) < _RAISED * size and -size < box[0] - line.right < _GAP * size
+def _follows(
+    line: _Line, char: str, box: tuple[float, float, float, float], base: float, size: float
+) -> bool:
+    """Return whether a character stands behind a piece, on the same line. A letter may be raised or
+    lowered a little, as those of "LaTeX" and "H2O"; a raised figure may be the number of a note.
+    """
+    gap, shift = box[0] - line.right, abs(base - line.base)
+    if shift < _RAISED * size:
+        return -size < gap < _GAP * size
+    return char.isalpha() and shift < _SHIFTED * size and abs(gap) < _JOINED * size
 
 
 def _piece(raw: Any, page: Any, line: _Line, size: float) -> Iterator[Piece]:
     text = tidy(_HYPHENS.sub("-", line.text))
     if text:
         bold = _BOLD.search(_font(raw, page, line.index)) is not None
-        yield Piece(line.left, line.bottom, line.right, line.top, text, size, bold)
+        yield Piece(line.left, line.bottom, line.right, line.top, text, line.base, size, bold)
 
 
 def _size(raw: Any, page: Any, index: int) -> float:

@@ -4,6 +4,7 @@ Coordinates are PDF's: points, y rises from the bottom of the page.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,9 @@ _EDGE: Final = 0.12  # of the height of the text: running heads and page numbers
 _OVERHANG: Final = 0.06  # of the width: a wider line than its column is not one across both
 _FEWEST: Final = 5  # lines of a column
 _FILLED: Final = 0.55  # of a column's width, by its median line: less is a table
+_ALIGNED: Final = 0.5  # of the lines of a right column begin at one place, within _EVEN points
+_EVEN: Final = 3.0
+_ROW: Final = 0.5  # of the size: raised and lowered text is on the line, the next line is not
 _TRIES: Final = 16  # places of a gutter, those first that fewest lines cross
 _WIDEST: Final = 60.0  # points on each side of a gutter
 _BESIDE: Final = 40.0  # points: a number so near to other text is not that of a page
@@ -26,13 +30,14 @@ _PAGE_NUMBER: Final = re.compile(
 
 @dataclass(frozen=True)
 class Piece:
-    """Text on one line. `size`: of its font, points."""
+    """Text on one line. `base`: its base line; `size`: of its font, points."""
 
     left: float
     bottom: float
     right: float
     top: float
     text: str
+    base: float
     size: float
     bold: bool = False
 
@@ -95,19 +100,18 @@ def _without_digits(text: str) -> str:
 def _body(pieces: Sequence[Piece], repeated: set[str]) -> list[Piece]:
     """Return the pieces without running heads, page numbers and vertical text."""
     level = [each for each in pieces if each.height < 3 * each.width or len(each.text) < 4]
-    edges = set(map(id, _outer_lines(level)))
-    numbers = {
-        id(each)
-        for each in level
-        if _PAGE_NUMBER.fullmatch(each.text) and not any(_is_beside(each, other) for other in level)
-    }
     zone = set(map(id, _at_edges(level)))
-    return [
+    rest = [
         each
         for each in level
-        if not (id(each) in edges and id(each) in numbers)
-        and not (id(each) in zone and len(pieces) > 3 and _without_digits(each.text) in repeated)
+        if not (id(each) in zone and len(level) > 3 and _without_digits(each.text) in repeated)
     ]
+    numbers = {
+        id(each)
+        for each in _outer_lines(rest)
+        if _PAGE_NUMBER.fullmatch(each.text) and not any(_is_beside(each, other) for other in rest)
+    }
+    return [each for each in rest if id(each) not in numbers]
 
 
 def _is_beside(piece: Piece, other: Piece) -> bool:
@@ -173,7 +177,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
     candidates = [left + index * step for index in range(int(0.2 * 120), int(0.8 * 120))]
     crossing = {at: sum(each.left < at < each.right for each in pieces) for at in candidates}
     for at in sorted(candidates, key=crossing.__getitem__)[:_TRIES]:
-        if _divides(pieces, at):
+        if _divides(pieces, at, crossing[at]):
             return _centred(pieces, at, crossing[at], step)
     return None
 
@@ -192,19 +196,25 @@ def _centred(pieces: Sequence[Piece], at: float, crossing: int, step: float) -> 
     return (left + right) / 2
 
 
-def _divides(pieces: Sequence[Piece], at: float) -> bool:
-    """Return whether prose stands on both sides of a line, at the same height."""
+def _divides(pieces: Sequence[Piece], at: float, crossing: int) -> bool:
+    """Return whether prose stands on both sides of a line, at the same height, and more than a few
+    lines between those that cross it.
+    """
     sides = (
         [each for each in pieces if each.right <= at + 1],
         [each for each in pieces if each.left >= at - 1],
     )
     edges = (min(each.left for each in pieces), max(each.right for each in pieces))
     lines = [join_lines(side) for side in sides]
-    if min(map(len, lines)) < _FEWEST:
+    if min(map(len, lines)) < max(_FEWEST, crossing / 2):
         return False
     for side, room in zip(lines, (at - edges[0], edges[1] - at), strict=True):
         if median(each.width for each in side) < _FILLED * room:
             return False
+    starts = sorted(each.left for each in lines[1])
+    aligned = max(bisect_right(starts, start + _EVEN) - at for at, start in enumerate(starts))
+    if aligned < _ALIGNED * len(starts):
+        return False
     tops = [max(each.top for each in side) for side in lines]
     bottoms = [min(each.bottom for each in side) for side in lines]
     beside = min(tops) - max(bottoms)
@@ -220,7 +230,7 @@ def _column(pieces: Sequence[Piece]) -> Column:
 def join_lines(pieces: Sequence[Piece]) -> list[Piece]:
     """Join the pieces that stand on one line; return the lines from above to below."""
     rows: list[list[Piece]] = []
-    for piece in sorted(pieces, key=lambda each: -(each.top + each.bottom)):
+    for piece in sorted(pieces, key=lambda each: -each.base):
         if rows and _same_line(rows[-1], piece):
             rows[-1].append(piece)
         else:
@@ -229,11 +239,8 @@ def join_lines(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _same_line(row: Sequence[Piece], piece: Piece) -> bool:
-    for each in row[-3:]:
-        shared = min(each.top, piece.top) - max(each.bottom, piece.bottom)
-        if shared > 0.5 * min(each.height, piece.height):
-            return True
-    return False
+    main = max(row, key=lambda each: each.width)
+    return abs(main.base - piece.base) < _ROW * max(main.size, piece.size)
 
 
 def _joined(row: Sequence[Piece]) -> Piece:
@@ -256,6 +263,6 @@ def _joined(row: Sequence[Piece]) -> Piece:
 
 def _is_note_number(piece: Piece, before: Piece, main: Piece) -> bool:
     """Return whether a piece is a raised small number behind a word."""
-    raised = piece.bottom > main.bottom + 0.2 * main.height and piece.size < 0.85 * main.size
+    raised = piece.base > main.base + 0.2 * main.size and piece.size < 0.85 * main.size
     follows = before.text[-1:].isalpha() or before.text[-1:] in ".,;:!?)”"
     return raised and follows and piece.text.strip(",").isdigit()
