@@ -214,7 +214,10 @@ def _ask(path: Path, file: FileIO, request: str, cancelled: Callable[[], bool]) 
         if status:  # the parser crashed, or exceeded a limit
             raise _fault(Fault.DAMAGED)
         result.seek(0)
-        answer = json.loads(result.read())
+        try:
+            answer = json.loads(result.read())
+        except ValueError as error:
+            raise _fault(Fault.DAMAGED) from error
     if "fault" in answer:
         raise _fault(answer["fault"])
     return answer

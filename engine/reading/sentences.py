@@ -4,9 +4,9 @@ import re
 from typing import Final
 
 _END: Final = re.compile(r".*[.!?…。！？][\"'”’»)\]]*")
-# Words with a full stop that do not end a sentence: titles, references, single letters.
+# Words with a full stop that do not end a sentence: titles, references, single letters, dates.
 _ABBREVIATION: Final = re.compile(
-    r"[(\[\"'“‘«]*(?:(?:[^\W\d_]\.)+|mrs?\.|ms\.|dr\.|prof\.|st\.|sr\.|sra\.|jr\.|vs\.|cf\.|al\.|etc\.|"
+    r"[(\[\"'“‘«]*(?:(?:[^\W\d_]\.)+|\d{1,2}\.|mrs?\.|ms\.|dr\.|prof\.|st\.|sr\.|sra\.|jr\.|vs\.|cf\.|al\.|etc\.|"
     r"no\.|nr\.|fig\.|figs\.|eq\.|eqs\.|sec\.|ch\.|p\.|pp\.|vol\.|ed\.|eds\.|approx\.|bzw\.|ca\.|art\.|"
     r"dott\.|sig\.|mme\.|mlle\.|gen\.|col\.|capt\.|lt\.|rev\.|hon\.|inc\.|ltd\.|co\.|dept\.)",
     re.IGNORECASE,

@@ -170,17 +170,22 @@ class _Book:
         end = self._starts[index + 1] if index + 1 < len(self._starts) else _end(self._files)
         blocks: list[Block] = []
         for number in range(start.file, min(end.file + bool(end.fragment), len(self._files))):
-            ids = {each.fragment for each in (start, end) if each.file == number and each.fragment}
-            reader = BlockReader(ids)
+            reader = BlockReader({start.fragment, end.fragment} - {""})
             reader.feed(decode(self._archive.read(self._files[number])))
             page = reader.finish()
-            first = 0
-            if number == start.file and start.fragment:
-                shared = index > 0 and self._starts[index - 1].file == number
-                first = reader.marks.get(start.fragment, len(page) if shared else 0)
-            last = reader.marks.get(end.fragment, len(page)) if number == end.file else len(page)
+            first = self._position(index, reader) if number == start.file else 0
+            last = self._position(index + 1, reader) if number == end.file else len(page)
             blocks += page[first:last]
         return blocks
+
+    def _position(self, index: int, reader: BlockReader) -> int:
+        """Return where a chapter begins in its file. One whose element is missing begins with the
+        file, or at its end if another chapter begins in it.
+        """
+        start = self._starts[index]
+        follows = index > 0 and self._starts[index - 1].file == start.file
+        missing = len(reader.blocks) if follows and start.fragment else 0
+        return reader.marks.get(start.fragment, missing)
 
     def _path(self, link: str, folder: str) -> str:
         return posixpath.normpath(posixpath.join(folder, unquote(link)))

@@ -25,6 +25,7 @@ _NOTES: Final = re.compile(
     r"\b(?:doc-)?(?:footnotes?|endnotes?|rearnotes?|noteref|backlink|pagebreak|biblioref)\b"
 )
 _MARKER: Final = re.compile(r"[\[(]?(?:\d{1,4}|[ivxlc]{1,5}|[a-z]|[*†‡§¶#^↩]+\ufe0e?)[\])]?")
+_DECLARATIONS: Final = re.compile(r"<!DOCTYPE[^>\[]{0,500}\[[^\]]{0,50000}\]\s*>", re.IGNORECASE)
 _HEADING: Final = re.compile(r"h([1-6])")
 Attributes = list[tuple[str, str | None]]
 
@@ -51,31 +52,14 @@ class BlockReader(HTMLParser):
         self._links: list[tuple[str, int]] = []  # tag and where its text begins, in _text
         self._in_title = False
 
+    def feed(self, data: str) -> None:
+        super().feed(_DECLARATIONS.sub("", data, count=1))
+
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         given = {name: value or "" for name, value in attrs}
-        for name in (given.get("id", ""), given.get("name", "") if tag == "a" else ""):
-            if name in self._ids:
-                self.marks.setdefault(name, len(self.blocks))
-        if self._skipped:
-            if tag == self._skipped[0] and tag not in _VOID:
-                self._skipped = (tag, self._skipped[1] + (tag != "p"))
-            return
-        if tag not in _VOID and (tag in _UNREAD or _is_skipped(given)):
-            self._skipped = (tag, 1)
-            return
-        self._note_facts(tag, given)
-        if tag in _BLOCKS:
-            self._begin_block(tag)
-        elif tag == "br":
-            self._text.append(" ")
-        elif tag in ("td", "th"):
-            self._end_cell()
-        elif tag == "math":
-            self._text.append(f" {given.get('alttext', '')} ")
-            if "alttext" in given:
-                self._skipped = (tag, 1)
-        elif tag in ("a", "sup"):
-            self._links.append((tag, len(self._text)))
+        self._note_marks(tag, given)
+        if not self._skips(tag, given):
+            self._begin(tag, given)
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipped:
@@ -100,8 +84,39 @@ class BlockReader(HTMLParser):
     def finish(self) -> list[Block]:
         """Return all paragraphs, at the end of the page."""
         self.close()
-        self._flush()
+        self._end_block("tr")
+        self._end_block("pre")
         return self.blocks
+
+    def _note_marks(self, tag: str, given: dict[str, str]) -> None:
+        for name in (given.get("id", ""), given.get("name", "") if tag == "a" else ""):
+            if name in self._ids:
+                self.marks.setdefault(name, len(self.blocks))
+
+    def _skips(self, tag: str, given: dict[str, str]) -> bool:
+        """Return whether an element that begins is inside a skipped one, or skipped itself."""
+        if self._skipped == ("p", 1) and tag in _BLOCKS:  # its end may be left out
+            self._skipped = None
+        if tag in _VOID:
+            return self._skipped is not None
+        if self._skipped:
+            name, depth = self._skipped
+            self._skipped = (name, depth + (tag == name))
+        elif tag in _UNREAD or _is_skipped(given) or (tag == "math" and "alttext" in given):
+            self._text.append(f" {given.get('alttext', '')} ")
+            self._skipped = (tag, 1)
+        return self._skipped is not None
+
+    def _begin(self, tag: str, given: dict[str, str]) -> None:
+        self._note_facts(tag, given)
+        if tag in _BLOCKS:
+            self._begin_block(tag)
+        elif tag == "br":
+            self._text.append(" ")
+        elif tag in ("td", "th"):
+            self._end_cell()
+        elif tag in ("a", "sup"):
+            self._links.append((tag, len(self._text)))
 
     def _note_facts(self, tag: str, given: dict[str, str]) -> None:
         if tag == "html":
@@ -118,12 +133,13 @@ class BlockReader(HTMLParser):
         elif tag == "blockquote":
             self._quotes += 1
         elif tag == "tr":
+            self._end_block(tag)  # the row around a table
             self._cells = []
         elif tag == "pre":
             self._code = 0
 
     def _end_block(self, tag: str) -> None:
-        if tag == "tr" and self._cells is not None:
+        if tag in ("tr", "table") and self._cells is not None:
             self._end_cell()
             row, self._cells = "; ".join(filter(None, self._cells)), None
             self._add(Kind.TABLE, row)

@@ -19,7 +19,7 @@ _FILLED: Final = 0.55  # of a column's width, by its median line: less is a tabl
 _ALIGNED: Final = 0.5  # of the lines of a right column begin at one place, within _EVEN points
 _EVEN: Final = 3.0
 _ROW: Final = 0.5  # of the size: raised and lowered text is on the line, the next line is not
-_TRIES: Final = 16  # places of a gutter, those first that fewest lines cross
+_TRIES: Final = 40  # places of a gutter, those first that fewest lines cross
 _WIDEST: Final = 60.0  # points on each side of a gutter
 _BESIDE: Final = 40.0  # points: a number so near to other text is not that of a page
 _PAGE_NUMBER: Final = re.compile(
@@ -176,10 +176,14 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
     step = max(width / 120, 1.0)
     candidates = [left + index * step for index in range(int(0.2 * 120), int(0.8 * 120))]
     crossing = {at: sum(each.left < at < each.right for each in pieces) for at in candidates}
+    best: tuple[float, float] | None = None  # share of aligned lines, place
     for at in sorted(candidates, key=crossing.__getitem__)[:_TRIES]:
-        if _divides(pieces, at, crossing[at]):
-            return _centred(pieces, at, crossing[at], step)
-    return None
+        if best and crossing[at] > crossing[best[1]]:
+            break
+        aligned = _aligned_share(pieces, at, crossing[at])
+        if aligned and (best is None or aligned > best[0]):
+            best = (aligned, at)
+    return None if best is None else _centred(pieces, best[1], crossing[best[1]], step)
 
 
 def _centred(pieces: Sequence[Piece], at: float, crossing: int, step: float) -> float:
@@ -196,9 +200,9 @@ def _centred(pieces: Sequence[Piece], at: float, crossing: int, step: float) -> 
     return (left + right) / 2
 
 
-def _divides(pieces: Sequence[Piece], at: float, crossing: int) -> bool:
-    """Return whether prose stands on both sides of a line, at the same height, and more than a few
-    lines between those that cross it.
+def _aligned_share(pieces: Sequence[Piece], at: float, crossing: int) -> float:
+    """Return the share of lines behind a gutter that begin at one place; 0 unless prose stands on
+    both sides, at the same height, and more than a few lines between those that cross it.
     """
     sides = (
         [each for each in pieces if each.right <= at + 1],
@@ -207,18 +211,19 @@ def _divides(pieces: Sequence[Piece], at: float, crossing: int) -> bool:
     edges = (min(each.left for each in pieces), max(each.right for each in pieces))
     lines = [join_lines(side) for side in sides]
     if min(map(len, lines)) < max(_FEWEST, crossing / 2):
-        return False
+        return 0.0
     for side, room in zip(lines, (at - edges[0], edges[1] - at), strict=True):
         if median(each.width for each in side) < _FILLED * room:
-            return False
+            return 0.0
     starts = sorted(each.left for each in lines[1])
     aligned = max(bisect_right(starts, start + _EVEN) - at for at, start in enumerate(starts))
     if aligned < _ALIGNED * len(starts):
-        return False
+        return 0.0
     tops = [max(each.top for each in side) for side in lines]
     bottoms = [min(each.bottom for each in side) for side in lines]
     beside = min(tops) - max(bottoms)
-    return beside > _FEWEST * median(each.height for each in lines[0])
+    enough = beside > _FEWEST * median(each.height for each in lines[0])
+    return aligned / len(starts) if enough else 0.0
 
 
 def _column(pieces: Sequence[Piece]) -> Column:

@@ -22,8 +22,8 @@ def whole_document(
     """
     if not blocks:
         raise UnreadableDocument(Fault.WITHOUT_TEXT)
-    headings = (block.text for block in blocks if block.kind is Kind.HEADING)
-    title = title_of(title) or title_of(next(headings, ""))
+    first = blocks[0].text if blocks[0].kind is Kind.HEADING else ""
+    title = title_of(title) or title_of(first)
     chapters = split_at_headings(blocks, title)
     names = tuple(name for name, _ in chapters)
     outline = Outline(names, title, title_of(author), language)
