@@ -13,6 +13,7 @@ from statistics import median
 from typing import Final
 
 _EDGE: Final = 0.12  # of the height of the text: running heads and page numbers stand there
+_SAME_HEIGHT: Final = 6.0  # points
 _OVERHANG: Final = 0.06  # of the width: a wider line than its column is not one across both
 _FEWEST: Final = 5  # lines of a column
 _FILLED: Final = 0.55  # of a column's width, by its median line: less is a table
@@ -77,12 +78,12 @@ def arrange(pages: Mapping[int, Sequence[Piece]]) -> dict[int, list[Column]]:
 # ------------------------------------------------------------------- running heads
 
 
-def _repeated_heads(pages: Mapping[int, Sequence[Piece]]) -> set[str]:
-    """Return the texts that stand at the edge of more than one page, without their digits."""
-    seen: Counter[str] = Counter()
+def _repeated_heads(pages: Mapping[int, Sequence[Piece]]) -> set[tuple[str, int]]:
+    """Return the texts that stand at one height at the edge of more than one page."""
+    seen: Counter[tuple[str, int]] = Counter()
     for pieces in pages.values():
-        seen.update({_without_digits(piece.text) for piece in _at_edges(pieces)})
-    return {text for text, count in seen.items() if count > 1 and text}
+        seen.update({_head(piece) for piece in _at_edges(pieces)})
+    return {head for head, count in seen.items() if count > 1 and head[0]}
 
 
 def _at_edges(pieces: Sequence[Piece]) -> list[Piece]:
@@ -93,18 +94,20 @@ def _at_edges(pieces: Sequence[Piece]) -> list[Piece]:
     return [each for each in pieces if each.top > top - edge or each.bottom < bottom + edge]
 
 
-def _without_digits(text: str) -> str:
-    return re.sub(r"[\d\W]+", " ", text).strip().casefold()
+def _head(piece: Piece) -> tuple[str, int]:
+    """Return a text without its digits, and its height to some points."""
+    text = re.sub(r"[\d\W]+", " ", piece.text).strip().casefold()
+    return text, round(piece.base / _SAME_HEIGHT)
 
 
-def _body(pieces: Sequence[Piece], repeated: set[str]) -> list[Piece]:
+def _body(pieces: Sequence[Piece], repeated: set[tuple[str, int]]) -> list[Piece]:
     """Return the pieces without running heads, page numbers and vertical text."""
     level = [each for each in pieces if each.height < 3 * each.width or len(each.text) < 4]
     zone = set(map(id, _at_edges(level)))
     rest = [
         each
         for each in level
-        if not (id(each) in zone and len(level) > 3 and _without_digits(each.text) in repeated)
+        if not (id(each) in zone and len(level) > 3 and _head(each) in repeated)
     ]
     numbers = {
         id(each)
