@@ -2,10 +2,11 @@
 
 import argparse
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import ShareLine, as_json, own_settings, tell, write, write_json
+from app.command.terminal import ShareLine, answer, as_json, own_settings, tell, write
 from engine import api
 
 if TYPE_CHECKING:
@@ -36,13 +37,18 @@ def _read(options: argparse.Namespace) -> int:
     settings = own_settings()
     if options.output is not None:
         return _export(document, settings, how, options)
-    keeper = api.PlaceKeeper(document, shelf, _Text().show)
+    show = _show_nothing if options.json else _Text().show
+    keeper = api.PlaceKeeper(document, shelf, show)
     try:
         api.read_aloud(keeper, settings, how)
     except KeyboardInterrupt:
         tell(f"\nThe place is kept: `rubato read {options.file}` goes on there.")
         raise
-    return 0
+    return answer(options, {"title": document.title, "place": asdict(keeper.place)})
+
+
+def _show_nothing(title: str, paragraph: "Paragraph") -> None:
+    """With --json, standard output is one document."""
 
 
 class _Text:
@@ -60,14 +66,14 @@ class _Text:
 
 
 def _list(document: "Document", place: "Place", options: argparse.Namespace) -> int:
-    if options.json:
-        titles = list(document.chapter_titles)
-        write_json({"title": document.title, "chapters": titles, "place": place})
-        return 0
-    for number, title in enumerate(document.chapter_titles):
-        mark = "*" if number == place.chapter and place != api.Place() else " "
-        write(f"{mark}{number + 1:4} {title}")
-    return 0
+    titles = list(document.chapter_titles)
+    here = place.chapter if place != api.Place() else None
+    lines = [
+        f"{'*' if number == here else ' '}{number + 1:4} {title}"
+        for number, title in enumerate(titles)
+    ]
+    shown = {"title": document.title, "chapters": titles, "place": asdict(place)}
+    return answer(options, shown, *lines)
 
 
 def _export(
@@ -85,11 +91,8 @@ def _export(
         tell("What is ready is kept: the same command goes on there.")
         raise
     took_s = time.monotonic() - began
-    if options.json:
-        write_json({"file": options.output, "audio_s": seconds, "took_s": took_s})
-    else:
-        write(f"{seconds / 60:.1f} minutes of speech in {options.output}.")
-    return 0
+    made = {"file": options.output, "audio_s": seconds, "took_s": took_s}
+    return answer(options, made, f"{seconds / 60:.1f} minutes of speech in {options.output}.")
 
 
 def _chapter(document: "Document", given: str | None) -> int | None:
