@@ -19,6 +19,7 @@ _FEWEST: Final = 5  # lines of a column
 _FILLED: Final = 0.55  # of a column's width, by its median line: less is a table
 _ALIGNED: Final = 0.5  # of the lines of a right column begin at one place, within _EVEN points
 _EVEN: Final = 3.0
+_MOST_DIGITS: Final = 6
 _ROW: Final = 0.5  # of the size: raised and lowered text is on the line, the next line is not
 _TRIES: Final = 40  # places of a gutter, those first that fewest lines cross
 _WIDEST: Final = 60.0  # points on each side of a gutter
@@ -114,7 +115,23 @@ def _body(pieces: Sequence[Piece], repeated: set[tuple[str, int]]) -> list[Piece
         for each in _outer_lines(rest)
         if _PAGE_NUMBER.fullmatch(each.text) and not any(_is_beside(each, other) for other in rest)
     }
+    numbers |= _line_numbers(rest)
     return [each for each in rest if id(each) not in numbers]
+
+
+def _line_numbers(pieces: Sequence[Piece]) -> set[int]:
+    """Return the identities of line numbers: one below the other, in steps of one or five."""
+    edges: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        if piece.text.isdecimal() and len(piece.text) < _MOST_DIGITS:
+            edges.setdefault(round(piece.right / _EVEN), []).append(piece)
+    found: set[int] = set()
+    for column in edges.values():
+        below = sorted(column, key=lambda each: -each.base)
+        steps = [int(lower.text) - int(upper.text) for upper, lower in pairwise(below)]
+        if len(steps) >= _FEWEST and set(steps) in ({1}, {5}):
+            found |= set(map(id, below))
+    return found
 
 
 def _is_beside(piece: Piece, other: Piece) -> bool:

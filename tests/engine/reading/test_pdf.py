@@ -227,3 +227,14 @@ def test_a_long_pdf_without_bookmarks_is_divided_and_nothing_is_lost_or_read_twi
     assert document.chapter_titles == ("Fifty (1)", "Fifty (2)")
     texts = [each.text for index in range(2) for each in document.chapter(index).paragraphs]
     assert [text for text in texts if "Text" in text] == [f"Text of {n}." for n in range(50)]
+
+
+@pytest.mark.parametrize("step", [1, 5])
+def test_the_numbers_of_lines_are_left_out(step, tmp_path):
+    lines = [
+        Line(72, 700 - 12 * n, f"A line of a manuscript about {WORDS[n % len(WORDS)]} and more,")
+        for n in range(40)
+    ]
+    numbers = [Line(40, 700 - 12 * n, f"{n + 101}", 7) for n in range(0, 40, step)]
+    texts, _ = _read(pdf(tmp_path / "a.pdf", [lines + numbers]))
+    assert not any(char.isdigit() for char in "".join(texts))
