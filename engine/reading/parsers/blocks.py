@@ -105,22 +105,3 @@ def _pieces(text: str) -> Iterator[str]:
         text = text[cut:]
     if text:
         yield text
-
-
-def split_at_headings(blocks: Sequence[Block], title: str) -> list[tuple[str, list[Block]]]:
-    """Return (title, paragraphs) of the chapters: they begin at the highest level of headings that
-    occurs twice. Without one, all is one chapter with the document's title.
-    """
-    levels = [block.level for block in blocks if block.kind is Kind.HEADING]
-    level = min((each for each in levels if levels.count(each) > 1), default=None)
-    chapters: list[tuple[str, list[Block]]] = [(title, [])]
-    for block in blocks:
-        if block.kind is Kind.HEADING and block.level == level and len(chapters) < MOST_CHAPTERS:
-            if any(each.kind is not Kind.HEADING for each in chapters[-1][1]):
-                chapters.append((block.text, []))
-            elif len(chapters) == 1:  # the document's title alone: the first chapter begins with it
-                chapters[-1] = (block.text, chapters[-1][1])
-            else:
-                chapters.append((block.text, []))
-        chapters[-1][1].append(block)
-    return [(title_of(name), content) for name, content in chapters]

@@ -5,12 +5,14 @@ navigation are read with Python's HTML parser, which has no entities of a docume
 """
 
 import posixpath
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Final
 from urllib.parse import unquote
+from xml.etree.ElementTree import Element, SubElement
 
-from engine.reading.parsers.archive import Archive
+from engine.reading.parsers.archive import Archive, decode
 from engine.reading.parsers.blocks import (
     MOST_CHAPTERS,
     Block,
@@ -20,13 +22,14 @@ from engine.reading.parsers.blocks import (
     UnreadableDocument,
     title_of,
 )
-from engine.reading.parsers.decoding import decode
 from engine.reading.parsers.html import Attributes, BlockReader
 
 _FONT_OBFUSCATION: Final = (
     "http://www.idpf.org/2008/embedding",
     "http://ns.adobe.com/pdf/enc#rc",
 )
+_DEEPEST: Final = 200  # elements inside one another
+MAIN: Final = "META-INF/container.xml"
 _ENOUGH: Final = 4  # chapters: with fewer entries of the first level, deeper ones are some too
 
 
@@ -39,102 +42,59 @@ class _Start:
     fragment: str = ""
 
 
-@dataclass
-class _Element:
-    """An element of an XML file. Names are in lower case, without a prefix."""
-
-    name: str
-    given: dict[str, str] = field(default_factory=dict)
-    text: str = ""
-
-
 @dataclass(frozen=True)
 class _Entry:
-    """An entry of the table of contents. `depth`: 1 = the outermost."""
+    """An entry of the table of contents. `depth`: 0 = the outermost."""
 
     title: str
     link: str
     depth: int
 
 
-class _Elements(HTMLParser):
-    """Lists the elements of an XML file in their order, each with the text inside."""
+class _Tree(HTMLParser):
+    """An XML file as elements. Their names are in lower case, without a prefix."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
-        self.all: list[_Element] = []
-        self._open: list[_Element] = []
+        self.root = Element("")
+        self._open = [self.root]
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         given = {name: value or "" for name, value in attrs}
-        element = _Element(tag.rpartition(":")[2], given)
-        self.all.append(element)
-        self._open = [*self._open[-50:], element]
+        self._open.append(SubElement(self._open[-1], tag.rpartition(":")[2], given))
+        if len(self._open) > _DEEPEST:
+            raise UnreadableDocument(Fault.TOO_LARGE)
 
     def handle_endtag(self, tag: str) -> None:
-        name = tag.rpartition(":")[2]
-        for at in reversed(range(len(self._open))):
-            if self._open[at].name == name:
-                del self._open[at:]
-                return
+        names = [element.tag for element in self._open]
+        if (name := tag.rpartition(":")[2]) in names:
+            del self._open[len(names) - 1 - names[::-1].index(name) :]
 
     def handle_data(self, data: str) -> None:
-        if self._open:
-            self._open[-1].text += data
-
-    def named(self, name: str) -> list[_Element]:
-        return [element for element in self.all if element.name == name]
-
-    def first(self, name: str) -> str:
-        """Return the text of the first element with a name and a text."""
-        return next((each.text.strip() for each in self.named(name) if each.text.strip()), "")
+        parent = self._open[-1]
+        if len(parent):
+            parent[-1].tail = (parent[-1].tail or "") + data
+        else:
+            parent.text = (parent.text or "") + data
 
 
-class _Contents(HTMLParser):
-    """Reads the entries of an NCX file or of the navigation of EPUB 3."""
+def _text(element: Element | None) -> str:
+    return "" if element is None else title_of("".join(element.itertext()))
 
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.entries: list[_Entry] = []
-        self._depth = 0
-        self._title: list[str] | None = None  # text of the entry that is being read
-        self._link = ""
-        self._left_out = False  # lists of pages and landmarks
-        self.feed(text)
-        self.close()
 
-    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        given = {name: value or "" for name, value in attrs}
-        match tag.rpartition(":")[2]:
-            case "nav":
-                self._left_out = given.get("epub:type", "toc") != "toc"
-            case "navpoint" | "ol":
-                self._depth += 1
-            case "navlabel":
-                self._title = []
-            case "a":
-                self._title, self._link = [], given.get("href", "")
-            case "content":
-                self._enter(given.get("src", ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        match tag.rpartition(":")[2]:
-            case "navpoint" | "ol":
-                self._depth = max(0, self._depth - 1)
-            case "a":
-                self._enter(self._link)
-
-    def handle_data(self, data: str) -> None:
-        if self._title is not None:
-            self._title.append(data)
-
-    def _enter(self, link: str) -> None:
-        title = title_of("".join(self._title or []))
-        self._title = None
-        if title and link and not self._left_out and len(self.entries) < MOST_CHAPTERS:
-            self.entries.append(_Entry(title, link, self._depth))
+def _entries(element: Element, depth: int = 0) -> Iterator[_Entry]:
+    """Yield the entries of an NCX file or of the navigation of EPUB 3, in order."""
+    for child in element:
+        if child.tag == "navpoint":
+            content = child.find("content")
+            link = "" if content is None else content.get("src", "")
+            yield _Entry(_text(child.find("navlabel")), link, depth)
+        elif child.tag == "a":
+            yield _Entry(_text(child), child.get("href", ""), depth)
+        if child.tag != "nav" or child.get("epub:type", "toc") == "toc":  # no list of pages
+            yield from _entries(child, depth + (child.tag in ("navpoint", "ol")))
 
 
 class _Book:
@@ -143,13 +103,11 @@ class _Book:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         _refuse_protected(archive)
-        container = _Elements(decode(archive.read("META-INF/container.xml")))
-        package = next(
-            (each.given.get("full-path", "") for each in container.named("rootfile")), ""
-        )
+        container = self._tree(MAIN).find(".//rootfile")
+        package = "" if container is None else container.get("full-path", "")
         self._folder = posixpath.dirname(package)
-        self._package = _Elements(decode(archive.read(package)))
-        self._items = {each.given.get("id"): each.given for each in self._package.named("item")}
+        self._package = self._tree(package)
+        self._items = {each.get("id"): each for each in self._package.iter("item")}
         self._files = self._spine()
         if not self._files:
             raise UnreadableDocument(Fault.DAMAGED)
@@ -159,10 +117,11 @@ class _Book:
     def outline(self) -> Outline:
         return Outline(
             tuple(start.title for start in self._starts),
-            title_of(self._package.first("title")),
-            title_of(self._package.first("creator")),
-            self._package.first("language"),
+            *(_text(self._package.find(f".//{name}")) for name in ("title", "creator", "language")),
         )
+
+    def _tree(self, name: str) -> Element:
+        return _Tree(decode(self._archive.read(name))).root
 
     def chapter(self, index: int) -> list[Block]:
         """Return the paragraphs from the start of a chapter to the start of the next one."""
@@ -192,9 +151,9 @@ class _Book:
 
     def _spine(self) -> list[str]:
         """Return the files of the text, each once, in reading order."""
-        references = (each.given for each in self._package.named("itemref"))
-        read = (each.get("idref") for each in references if each.get("linear") != "no")
-        links = (self._items.get(name, {}).get("href", "") for name in read)
+        read = (each for each in self._package.iter("itemref") if each.get("linear") != "no")
+        items = (self._items.get(each.get("idref")) for each in read)
+        links = (each.get("href", "") for each in items if each is not None)
         paths = (self._path(link, self._folder) for link in links if link)
         return list(dict.fromkeys(path for path in paths if path in self._archive))
 
@@ -224,19 +183,14 @@ class _Book:
 
     def _contents(self) -> tuple[list[_Entry], str]:
         """Return the entries of the table of contents and the folder of its file."""
-        toc = {each.given.get("toc") for each in self._package.named("spine")}
-        tables = [
-            each for each in self._items.values() if "nav" in each.get("properties", "").split()
-        ]
-        tables += [
-            each
-            for name, each in self._items.items()
-            if name in toc or each.get("media-type") == "application/x-dtbncx+xml"
-        ]
+        tables = [each for each in self._items.values() if "nav" in each.get("properties", "")]
+        kind = "application/x-dtbncx+xml"
+        tables += [each for each in self._items.values() if each.get("media-type") == kind]
         for table in tables:
             path = self._path(table.get("href", ""), self._folder)
-            if entries := _Contents(decode(self._archive.read(path))).entries:
-                return entries, posixpath.dirname(path)
+            entries = [each for each in _entries(self._tree(path)) if each.title and each.link]
+            if entries:
+                return entries[:MOST_CHAPTERS], posixpath.dirname(path)
         return [], ""
 
 
@@ -247,14 +201,10 @@ def _end(files: list[str]) -> _Start:
 def _refuse_protected(archive: Archive) -> None:
     if "META-INF/license.lcpl" in archive:
         raise UnreadableDocument(Fault.COPY_PROTECTED)
-    encryption = _Elements(decode(archive.read("META-INF/encryption.xml")))
-    methods = [each.given.get("algorithm", "") for each in encryption.named("encryptionmethod")]
+    encryption = _Tree(decode(archive.read("META-INF/encryption.xml"))).root
+    methods = [each.get("algorithm", "") for each in encryption.iter("encryptionmethod")]
     if any(method.lower() not in _FONT_OBFUSCATION for method in methods):
         raise UnreadableDocument(Fault.COPY_PROTECTED)
-
-
-def is_epub(archive: Archive) -> bool:
-    return "META-INF/container.xml" in archive
 
 
 def parse(archive: Archive) -> Parsed:

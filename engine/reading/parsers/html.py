@@ -10,8 +10,7 @@ from collections.abc import Collection
 from html.parser import HTMLParser
 from typing import Final
 
-from engine.reading.parsers.blocks import Block, Kind, Parsed, tidy
-from engine.reading.parsers.whole import whole_document
+from engine.reading.parsers.blocks import Block, Kind, tidy
 
 _BLOCKS: Final = frozenset(
     "p div li dt dd section article main figure figcaption caption tr table ul ol dl body header "
@@ -188,11 +187,3 @@ def _is_skipped(given: dict[str, str]) -> bool:
     names = f"{given.get('epub:type', '')} {given.get('role', '')}"
     hidden = "hidden" in given or given.get("aria-hidden") == "true"
     return hidden or bool(_NOTES.search(names))
-
-
-def parse(text: str) -> Parsed:
-    """Read a page. Its chapters begin at headings."""
-    reader = BlockReader()
-    reader.feed(text)
-    blocks = reader.finish()
-    return whole_document(blocks, reader.title, author=reader.author, language=reader.language)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, BinaryIO, Final
 
-from engine.reading.parsers import docx, epub
-from engine.reading.parsers.archive import Archive
+from engine.reading.parsers import epub, whole
+from engine.reading.parsers.archive import Archive, decode
 from engine.reading.parsers.blocks import (
     MOST_CHAPTERS,
     Block,
@@ -22,7 +22,6 @@ from engine.reading.parsers.blocks import (
     UnreadableDocument,
     bounded,
 )
-from engine.reading.parsers.decoding import decode
 from engine.reading.sentences import sentences
 
 _HEAD: Final = 1024  # bytes that tell the format
@@ -41,10 +40,10 @@ def parse(file: BinaryIO, suffix: str) -> Parsed:
         return pdf.parse(file)
     if head.startswith(b"PK\x03\x04"):
         archive = Archive(file)
-        if epub.is_epub(archive):
+        if epub.MAIN in archive:
             return epub.parse(archive)
-        if docx.MAIN in archive:
-            return docx.parse(archive)
+        if whole.WORD_MAIN in archive:
+            return whole.parse_word(archive)
         raise UnreadableDocument(Fault.UNKNOWN)
     return _parse_text(file, suffix.lower())
 
@@ -56,16 +55,8 @@ def _parse_text(file: BinaryIO, suffix: str) -> Parsed:
     text = decode(content)
     start = text[:_HEAD].lstrip().lower()
     if suffix in _HTML or start.startswith(("<!doctype html", "<html", "<?xml")):
-        from engine.reading.parsers import html
-
-        return html.parse(text)
-    if suffix in _MARKDOWN:
-        from engine.reading.parsers import markdown
-
-        return markdown.parse(text)
-    from engine.reading.parsers import plain
-
-    return plain.parse(text)
+        return whole.parse_html(text)
+    return whole.parse_markdown(text) if suffix in _MARKDOWN else whole.parse_plain(text)
 
 
 def answer(file: BinaryIO, suffix: str, request: str) -> dict[str, Any]:
