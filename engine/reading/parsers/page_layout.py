@@ -22,7 +22,6 @@ _EVEN: Final = 3.0
 _MOST_DIGITS: Final = 6
 _ROW: Final = 0.5  # of the size: raised and lowered text is on the line, the next line is not
 _TRIES: Final = 40  # places of a gutter, those first that fewest lines cross
-_WIDEST: Final = 60.0  # points on each side of a gutter
 _BESIDE: Final = 40.0  # points: a number so near to other text is not that of a page
 _PAGE_NUMBER: Final = re.compile(
     r"\W*(?:page|seite|p\.)?\W*(?:\d{1,5}|[ivxlc]{1,7})\W*(?:(?:/|of|von|de)\s*\d+)?\W*",
@@ -203,21 +202,7 @@ def _gutter(pieces: Sequence[Piece]) -> float | None:
         aligned = _aligned_share(pieces, at, crossing[at])
         if aligned and (best is None or aligned > best[0]):
             best = (aligned, at)
-    return None if best is None else _centred(pieces, best[1], crossing[best[1]], step)
-
-
-def _centred(pieces: Sequence[Piece], at: float, crossing: int, step: float) -> float:
-    """Return the middle of the space between columns in which `at` lies."""
-
-    def is_space(x: float) -> bool:
-        return sum(each.left < x < each.right for each in pieces) <= crossing
-
-    left = right = at
-    while is_space(right + step) and right < at + _WIDEST:
-        right += step
-    while is_space(left - step) and left > at - _WIDEST:
-        left -= step
-    return (left + right) / 2
+    return best and best[1]
 
 
 def _aligned_share(pieces: Sequence[Piece], at: float, crossing: int) -> float:
