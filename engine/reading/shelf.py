@@ -1,4 +1,4 @@
-"""Documents that were read, each with its place.
+"""Documents that were read before, each with its place.
 
 Invariant: the file is replaced as a whole, so it survives a crash; only its owner can read it. A
 document is found by its content, so a moved file keeps its place.
@@ -41,7 +41,7 @@ class ShelfEntry:
 
 
 class Shelf:
-    """The file of what was read. Every method may be called from any thread."""
+    """The list of documents on disk. Every method may be called from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""What every parser returns: an outline, and the paragraphs of one chapter."""
+"""The result of every parser: an outline, and the paragraphs of one chapter."""
 
 import re
 import unicodedata

@@ -2,7 +2,7 @@
 
     parse.py SUFFIX outline|CHAPTER < FILE > JSON
 
-The format is found by content; the suffix only tells Markdown and HTML from plain text. The result
+The format is found by content; the suffix only distinguishes Markdown and HTML from plain text. The result
 is one JSON object: the outline, the paragraphs of a chapter as [kind, text, sentences], or "fault".
 """
 
@@ -24,7 +24,7 @@ from engine.reading.parsers.blocks import (
 )
 from engine.reading.sentences import sentences
 
-_HEAD: Final = 1024  # bytes that tell the format
+_HEAD: Final = 1024  # bytes that identify the format
 _MOST_TEXT: Final = 32 << 20  # bytes of a text, HTML or Markdown file
 _MARKDOWN: Final = (".md", ".markdown", ".mdown", ".mkd")
 _HTML: Final = (".html", ".htm", ".xhtml", ".xht")

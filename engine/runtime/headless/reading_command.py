@@ -41,8 +41,8 @@ from engine.tts.base import TtsModel
 
 _LEAD_MS: Final = 1_000  # a paragraph may need this long to its first sample on a busy machine
 _SAVE_S: Final = 5.0  # of speech, between two saved places
-_PART: Final = 3_000  # characters of a part, some three minutes: so much is made again after a kill
-_FORGOTTEN_S: Final = 30 * 24 * 3600.0  # an export that nobody went on with
+_PART: Final = 3_000  # characters of a part, some three minutes, which a killed export makes again
+_FORGOTTEN_S: Final = 30 * 24 * 3600.0  # age of an unfinished export
 _RECIPE: Final = 1  # raise it when the same document would sound different
 _LOOKED_AT: Final = 3  # paragraphs, for the language
 
@@ -62,7 +62,7 @@ class ReadingOptions:
 
 @dataclass(frozen=True)
 class Watch:
-    """What a caller of an export gets and decides: `show` gets the finished share, 0..1."""
+    """Callbacks of an export: `show` gets the finished share, 0..1."""
 
     show: Callable[[float], None] = lambda share: None
     cancelled: Callable[[], bool] = lambda: False

@@ -367,7 +367,7 @@ def _long_book(path: Path, chapters: int) -> Path:
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_ten_hours_of_reading_neither_run_dry_nor_grow(tmp_path):
-    document = open_document(_long_book(tmp_path / "a.txt", 11))
+    document = open_document(_long_book(tmp_path / "a.txt", 14))
     loudspeaker = _LightLoudspeaker()
     seconds = 0.0
     sizes: list[int] = []
