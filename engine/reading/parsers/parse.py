@@ -2,8 +2,9 @@
 
     parse.py SUFFIX outline|CHAPTER < FILE > JSON
 
-The format is found by content; the suffix only distinguishes Markdown and HTML from plain text. The result
-is one JSON object: the outline, the paragraphs of a chapter as [kind, text, sentences], or "fault".
+The format is found by content; the suffix only distinguishes Markdown and HTML from plain text. The
+result is one JSON object: the outline, the paragraphs of a chapter as [kind, text, sentences], or
+"fault".
 """
 
 import json
