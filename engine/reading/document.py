@@ -146,7 +146,8 @@ class Document:
 
     def _paragraph(self, kind: str, text: str, sentences: list[list[int]]) -> Paragraph:
         if kind == Kind.CODE:
-            text = _CODE.get(self.language or "", "Code: {lines} lines.").format(lines=text)
+            said = _CODE.get(self.language or "", "Code: {lines} lines.").format(lines=text)
+            text = said if text != "1" else f"{said.partition(':')[0].strip()}."
             return Paragraph(text, Kind.CODE, ((0, len(text.split())),))
         return Paragraph(text, Kind(kind), tuple((first, last) for first, last in sentences))
 

@@ -17,6 +17,7 @@ from engine.reading.parsers.blocks import (
     MOST_CHAPTERS,
     Block,
     Fault,
+    Kind,
     Outline,
     Parsed,
     UnreadableDocument,
@@ -28,6 +29,8 @@ _FONT_OBFUSCATION: Final = (
     "http://www.idpf.org/2008/embedding",
     "http://ns.adobe.com/pdf/enc#rc",
 )
+_SPARSE: Final = 4  # files of the spine for each entry: with more, the table leaves files out
+_TOP: Final = 8_000  # characters of a file in which its title stands
 _DEEPEST: Final = 200  # elements inside one another
 MAIN: Final = "META-INF/container.xml"
 _ENOUGH: Final = 4  # chapters: with fewer entries of the first level, deeper ones are some too
@@ -175,11 +178,20 @@ class _Book:
             if number not in seen or entry.depth <= depth:
                 starts.setdefault((number, fragment), _Start(entry.title, number, fragment))
             seen.add(number)
+        if len(starts) * _SPARSE < len(self._files):
+            missing = (number for number in range(len(self._files)) if number not in seen)
+            starts |= {(number, ""): self._untitled(number) for number in missing}
         # The order of the table within a file, that of the spine between files.
         found = sorted(starts.values(), key=lambda start: start.file)
-        if not found:
-            return [_Start(str(number + 1), number) for number in range(len(self._files))]
         return [_Start(found[0].title, 0), *found[1:]]
+
+    def _untitled(self, number: int) -> _Start:
+        """Return the start of a file that the table leaves out, with the heading at its top."""
+        reader = BlockReader()
+        reader.feed(decode(self._archive.read(self._files[number]))[:_TOP])
+        headings = (block.text for block in reader.finish() if block.kind is Kind.HEADING)
+        title = title_of(next(headings, reader.title)) or str(number + 1)
+        return _Start(title, number)
 
     def _contents(self) -> tuple[list[_Entry], str]:
         """Return the entries of the table of contents and the folder of its file."""

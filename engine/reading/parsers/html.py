@@ -21,7 +21,7 @@ _UNREAD: Final = frozenset(
 )
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _NOTES: Final = re.compile(
-    r"\b(?:doc-)?(?:footnotes?|endnotes?|rearnotes?|noteref|backlink|pagebreak|biblioref)\b"
+    r"\b(?:doc-)?(?:footnotes?|endnotes?|rearnotes?|noteref|backlink|pagebreak|biblioref|navigation|search)\b"
 )
 _MARKER: Final = re.compile(r"[\[(]?(?:\d{1,4}|[ivxlc]{1,5}|[a-z]|[*†‡§¶#^↩]+\ufe0e?)[\])]?")
 _DECLARATIONS: Final = re.compile(r"<!DOCTYPE[^>\[]{0,500}\[[^\]]{0,50000}\]\s*>", re.IGNORECASE)

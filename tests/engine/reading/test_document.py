@@ -87,7 +87,14 @@ def test_a_book_of_epub_2_has_the_chapters_of_its_ncx(tmp_path):
 def test_a_book_without_a_table_has_a_chapter_for_each_file(tmp_path):
     more = {"OEBPS/nav.xhtml": contents([])}
     book = open_document(epub(tmp_path / "b.epub", PAGES, more=more))
-    assert book.chapter_titles == ("1", "2", "3", "4")
+    assert book.chapter_titles == ("1", "One", "3", "Two")
+
+
+def test_files_that_a_poor_table_leaves_out_are_chapters_of_their_own(tmp_path):
+    pages = {f"{n}.xhtml": f"<h1>Part {n}</h1><p>Text {n}." for n in range(9)}
+    links = [("Start", "1.xhtml"), ("Wrong", "folder/2.xhtml")]
+    book = open_document(epub(tmp_path / "b.epub", pages, links))
+    assert book.chapter_titles == ("Part 0", "Start", *(f"Part {n}" for n in range(2, 9)))
 
 
 def test_a_table_that_names_a_place_that_there_is_not_reads_nothing_twice(tmp_path):
@@ -123,7 +130,8 @@ def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_
     document = written(
         tmp_path,
         "a.html",
-        "<!doctype html><html lang=en><title>The page</title><nav>Menu</nav><h1>The page</h1>"
+        "<!doctype html><html lang=en><title>The page</title><nav>Menu</nav>"
+        "<div role=navigation><p>Next</p></div><h1>The page</h1>"
         "<p>A <b>bold</b> <a href='https://example.org'>link</a>.<h2>First</h2><ul><li>one<li>two"
         "</ul><blockquote><p>Quoted.</blockquote><h2>Second</h2><table><tr><th>Name<th>Price<tr>"
         "<td><p>Apple</p><td>2&nbsp;€</table><pre>a = 1\nb = 2\n</pre><p>x<br>y</p>",
@@ -153,8 +161,8 @@ def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_
 
 
 def test_code_is_announced_in_the_language_of_the_document(tmp_path):
-    document = written(tmp_path, "a.html", "<html lang='fr'><p>Voici.<pre>a</pre>")
-    assert texts(document) == {"a": ["Voici.", "Code : 1 lignes."]}
+    document = written(tmp_path, "a.html", "<html lang='fr'><p>Voici.<pre>a\nb</pre>")
+    assert texts(document) == {"a": ["Voici.", "Code : 2 lignes."]}
 
 
 def test_markdown_is_read_without_its_marks(tmp_path):
@@ -165,7 +173,7 @@ def test_markdown_is_read_without_its_marks(tmp_path):
         "\n```python\nx\n```\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted.\n",
     )
     assert texts(document) == {
-        "One": ["Title", "One", "Some emphasis, code and a link.", "Code: 1 lines."],
+        "One": ["Title", "One", "Some emphasis, code and a link.", "Code."],
         "Two": ["Two", "a; b", "1; 2", "Quoted."],
     }
 
