@@ -160,6 +160,14 @@ def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_
     ]
 
 
+def test_of_a_page_with_a_main_part_only_that_is_read(tmp_path):
+    text = (
+        "<html lang=en><head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No"
+    )
+    document = written(tmp_path, "a.html", text)
+    assert (document.language, texts(document)) == ("en", {"T": ["Said."]})
+
+
 def test_code_is_announced_in_the_language_of_the_document(tmp_path):
     document = written(tmp_path, "a.html", "<html lang='fr'><p>Voici.<pre>a\nb</pre>")
     assert texts(document) == {"a": ["Voici.", "Code : 2 lignes."]}
