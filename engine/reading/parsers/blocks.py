@@ -74,7 +74,9 @@ class Parsed:
 def tidy(text: str) -> str:
     """Return text on one line, composed (NFC), without control characters."""
     text = _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
-    return "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cs", "Cn"))
+    return "".join(
+        char for char in text if unicodedata.category(char) not in ("Cc", "Cs", "Cn", "Co")
+    )
 
 
 def title_of(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,52 +15,68 @@ _JOINED: Final = 0.45  # of the size, between two letters of a word
 _GAP: Final = 0.9  # of the size, between two words of one piece
 _BOLD: Final = re.compile(rb"bold|black|demi|medi\b|cmbx|sfbx|-b\b", re.IGNORECASE)
 _HYPHENS: Final = re.compile("[\ufffe\x02\xad]")  # pdfium's signs for one at the end of a line
+Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 class _Line:
     """A piece that is being read."""
 
-    def __init__(self, box: tuple[float, float, float, float], base: float, index: int) -> None:
+    def __init__(self, box: Box, base: float, index: int) -> None:
         self.left, self.bottom, self.right, self.top = box
         self.base = base
         self.index = index  # of its first character
         self.text = ""
 
-    def add(self, char: str, box: tuple[float, float, float, float]) -> None:
+    def add(self, char: str, box: Box) -> None:
         self.text += char
         self.left, self.bottom = min(self.left, box[0]), min(self.bottom, box[1])
         self.right, self.top = max(self.right, box[2]), max(self.top, box[3])
 
 
-def pieces(raw: Any, page: Any, most: int) -> Iterator[Piece]:
-    """Yield the pieces of a text page, reading at most `most` characters."""
+def pieces(raw: Any, page: Any, most: int, turned: int) -> Iterator[Piece]:
+    """Yield the pieces of a text page, reading at most `most` characters. `turned`: degrees by
+    which the page is turned to be shown.
+    """
     edges = [ctypes.c_double() for _ in range(4)]
     left, right, bottom, top = map(ctypes.byref, edges)
     x, y = ctypes.c_double(), ctypes.c_double()
     line: _Line | None = None
     size = 0.0
     for index in range(min(raw.FPDFText_CountChars(page), most)):
-        char = chr(raw.FPDFText_GetUnicode(page, index))
+        char = chr(min(raw.FPDFText_GetUnicode(page, index), sys.maxunicode))
         if char in "\r\n ":
             if line:
                 line.text += " "
             continue
         raw.FPDFText_GetCharBox(page, index, left, right, bottom, top)
         raw.FPDFText_GetCharOrigin(page, index, ctypes.byref(x), ctypes.byref(y))
-        box = (edges[0].value, edges[2].value, edges[1].value, edges[3].value)
-        if line is None or not _follows(line, char, box, y.value, size):
+        box = _turn((edges[0].value, edges[2].value, edges[1].value, edges[3].value), turned)
+        base = _turn((x.value, y.value) * 2, turned)[1]
+        if line is None or not _follows(line, char, box, base, size):
             if line:
                 yield from _piece(raw, page, line, size)
-            line = _Line(box, y.value, index)
-            size = _size(raw, page, index) or box[3] - box[1]
+            line = _Line(box, base, index)
+            size = _size(raw, page, index, turned) or box[3] - box[1]
         line.add(char, box)
     if line:
         yield from _piece(raw, page, line, size)
 
 
-def _follows(
-    line: _Line, char: str, box: tuple[float, float, float, float], base: float, size: float
-) -> bool:
+def _turn(box: Box, turned: int) -> Box:
+    """Return a box as it stands on the page that is shown."""
+    left, bottom, right, top = box
+    match turned:
+        case 90:
+            return bottom, -right, top, -left
+        case 180:
+            return -right, -top, -left, -bottom
+        case 270:
+            return -top, left, -bottom, right
+        case _:
+            return box
+
+
+def _follows(line: _Line, char: str, box: Box, base: float, size: float) -> bool:
     """Return whether a character stands behind a piece, on the same line. A letter may be raised or
     lowered a little, as those of "LaTeX" and "H2O"; a raised figure may be the number of a note.
     """
@@ -76,10 +93,11 @@ def _piece(raw: Any, page: Any, line: _Line, size: float) -> Iterator[Piece]:
         yield Piece(line.left, line.bottom, line.right, line.top, text, line.base, size, bold)
 
 
-def _size(raw: Any, page: Any, index: int) -> float:
+def _size(raw: Any, page: Any, index: int, turned: int) -> float:
     box = raw.FS_RECTF()
     raw.FPDFText_GetLooseCharBox(page, index, box)
-    return float(abs(box.top - box.bottom))
+    upright = turned % 180 == 0
+    return float(abs(box.top - box.bottom) if upright else abs(box.right - box.left))
 
 
 def _font(raw: Any, page: Any, index: int) -> bytes:

@@ -84,7 +84,8 @@ class _Pages:
         page = self._pdf[number]
         text = page.get_textpage()
         try:
-            yield from page_characters.pieces(self._raw, text.raw, MOST_CHARACTERS)
+            turned = page.get_rotation()
+            yield from page_characters.pieces(self._raw, text.raw, MOST_CHARACTERS, turned)
         finally:
             text.close()
             page.close()

@@ -238,3 +238,19 @@ def test_the_numbers_of_lines_are_left_out(step, tmp_path):
     numbers = [Line(40, 700 - 12 * n, f"{n + 101}", 7) for n in range(0, 40, step)]
     texts, _ = _read(pdf(tmp_path / "a.pdf", [lines + numbers]))
     assert not any(char.isdigit() for char in "".join(texts))
+
+
+@pytest.mark.parametrize(
+    ("turned", "matrix"),
+    [(90, "0 1 -1 0 612 0"), (180, "-1 0 0 -1 612 792"), (270, "0 -1 1 0 0 792")],
+)
+def test_a_page_that_is_turned_to_be_shown_is_read(turned, matrix, tmp_path):
+    lines = [Line(72, 500 - 12 * n, f"Line {n} of a page,") for n in range(6)]
+    path = pdf(tmp_path / "a.pdf", [lines])
+    content = path.read_bytes()
+    length = content[content.index(b"/Length ") :].split()[1]
+    begun = f"{matrix} cm\n".encode()
+    content = content.replace(b"stream\n", b"stream\n" + begun, 1)
+    content = content.replace(b"/Length " + length, b"/Length %d" % (int(length) + len(begun)))
+    path.write_bytes(content.replace(b"/Type /Page ", b"/Type /Page /Rotate %d " % turned))
+    assert _read(path)[0] == [" ".join(f"Line {n} of a page," for n in range(6))]
