@@ -8,6 +8,7 @@ moved file is the same document.
 import hashlib
 import json
 import os
+import re
 import stat
 import tempfile
 from collections import OrderedDict
@@ -102,7 +103,8 @@ class Document:
         self.key = key
         self.title: str = outline["title"] or path.stem
         self.author: str = outline["author"]
-        self.language: str | None = outline["language"][:2].lower() or None
+        code = re.split("[-_]", outline["language"].strip().lower())[0]
+        self.language = code if len(code) == 2 and code.isalpha() else None
         titles: list[str] = outline["chapters"]
         self.chapter_titles = tuple(title or self.title for title in titles)
         self._identity = identity

@@ -116,6 +116,15 @@ def test_notes_and_their_numbers_are_skipped(tmp_path):
     assert texts(book)["1"] == ["A claim and another of H2O in 10th place.", "See section 2."]
 
 
+@pytest.mark.parametrize(
+    ("stated", "language"),
+    [("en-GB", "en"), ("PT_br", "pt"), ("deu", None), ("", None), ("x1", None)],
+)
+def test_the_language_of_a_book_is_known_if_it_is_stated_by_its_code(stated, language, tmp_path):
+    book = open_document(epub(tmp_path / "b.epub", {"a.xhtml": "<p>T"}, language=stated))
+    assert book.language == language
+
+
 def test_a_member_in_another_encoding_is_read(tmp_path):
     content = "<?xml version='1.0' encoding='iso-8859-1'?><p>Größe".encode("iso-8859-1")
     more = {"OEBPS/a.xhtml": content, "OEBPS/b.xhtml": "<p>Maß".encode("utf-16")}
