@@ -59,6 +59,10 @@ class Column:
     left: float
     right: float
 
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
 
 def arrange(pages: Mapping[int, Sequence[Piece]]) -> dict[int, list[Column]]:
     """Return the columns of each page in reading order. The pages are compared with each other:
@@ -67,11 +71,8 @@ def arrange(pages: Mapping[int, Sequence[Piece]]) -> dict[int, list[Column]]:
     repeated = _repeated_heads(pages)
     bodies = {number: _body(pieces, repeated) for number, pieces in pages.items()}
     gutters = [gutter for body in bodies.values() if (gutter := _gutter(body)) is not None]
-    usual = (
-        median(gutters)
-        if len(gutters) * 2 >= len([body for body in bodies.values() if body])
-        else None
-    )
+    filled = sum(bool(body) for body in bodies.values())
+    usual = median(gutters) if gutters and 2 * len(gutters) >= filled else None
     return {number: _columns(body, usual) for number, body in bodies.items()}
 
 

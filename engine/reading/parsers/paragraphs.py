@@ -3,6 +3,7 @@ and pages; captions and notes do not interrupt it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -73,12 +74,10 @@ def flow(pages: Mapping[int, Sequence[Column]]) -> list[Flowed]:
 
 def _body_size(runs: Sequence[_Run]) -> float:
     """Return the size in which most of the text is set."""
-    sizes: dict[float, int] = {}
-    for run in runs:
-        for line in run.lines:
-            key = round(line.size * 2) / 2
-            sizes[key] = sizes.get(key, 0) + len(line.text)
-    return max(sizes, key=lambda size: sizes[size])
+    sizes: Counter[float] = Counter()
+    for line in (line for run in runs for line in run.lines):
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    return sizes.most_common(1)[0][0]
 
 
 def _words(runs: Iterable[_Run]) -> set[str]:
@@ -108,15 +107,12 @@ def _begins_paragraph(above: Piece, below: Piece, gap: float, column: Column, ru
         return True
     if _LIST_ITEM.match(below.text) and not above.text.endswith(tuple(_HYPHENS)):
         return bool(_ENDED.fullmatch(above.text)) or below.left <= run.lines[0].left + 1
-    size = above.size
-    started = run.lines[0].left
-    indent = below.left - min(above.left, column.left if len(run.lines) == 1 else above.left)
-    if 0.6 * size < indent < 5 * size and len(run.lines) > 1 and below.left > started - size:
+    size, ended = above.size, bool(_ENDED.fullmatch(above.text))
+    first = len(run.lines) == 1
+    indent = below.left - min(above.left, column.left if first else above.left)
+    if 0.6 * size < indent < 5 * size and (ended or not first):
         return True
-    if 0.6 * size < indent < 5 * size and _ENDED.fullmatch(above.text):
-        return True
-    short = above.right < column.right - max(2 * size, 0.08 * (column.right - column.left))
-    return short and bool(_ENDED.fullmatch(above.text))
+    return ended and above.right < column.right - max(2 * size, 0.08 * column.width)
 
 
 def _block(run: _Run, body: float, words: set[str]) -> Block:

@@ -229,6 +229,15 @@ def test_a_long_pdf_without_bookmarks_is_divided_and_nothing_is_lost_or_read_twi
     assert [text for text in texts if "Text" in text] == [f"Text of {n}." for n in range(50)]
 
 
+def test_pages_without_text_are_an_empty_chapter(tmp_path):
+    pages = [*_pages(2), *([[]] * 60), *_pages(2)]
+    document = open_document(pdf(tmp_path / "a.pdf", pages))
+    found = [document.chapter(index).paragraphs for index in range(len(document.chapter_titles))]
+    assert found[1] == ()
+    assert found[0]
+    assert found[-1]
+
+
 @pytest.mark.parametrize("step", [1, 5])
 def test_the_numbers_of_lines_are_left_out(step, tmp_path):
     lines = [
