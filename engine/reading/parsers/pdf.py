@@ -70,8 +70,16 @@ class _Pages:
                 self._pieces[number] = []
         return self._pieces[number]
 
-    def bookmarks(self) -> Iterator[tuple[int, str, int]]:
-        """Yield (level, title, page) of the bookmarks that lead to a page."""
+    def bookmarks(self) -> list[tuple[int, str, int]]:
+        """Return (level, title, page) of the bookmarks that lead to a page; none if they are
+        damaged.
+        """
+        try:
+            return list(self._bookmarks())
+        except (self._error, UnicodeError):
+            return []
+
+    def _bookmarks(self) -> Iterator[tuple[int, str, int]]:
         for count, mark in enumerate(self._pdf.get_toc(max_depth=3)):
             target = mark.get_dest()
             page = None if target is None else target.get_index()
@@ -127,7 +135,7 @@ class _Document:
         """Return the chapters of the bookmarks: the first level, and deeper ones where a chapter
         is long. Without bookmarks, runs of pages.
         """
-        marks = list(self._pages.bookmarks())
+        marks = self._pages.bookmarks()
         if len(marks) < 2:
             return self._runs(0, self._pages.count, self._title)
         shallowest = min(level for level, _, _ in marks)
@@ -154,7 +162,7 @@ class _Document:
         if len(starts) == 1:
             return [_Start(title, first, named=False)]
         return [
-            _Start(f"{title} ({number})".strip(), page, named=False)
+            _Start(f"{title} ({number})" if title else str(number), page, named=False)
             for number, page in enumerate(starts, 1)
         ]
 

@@ -277,6 +277,18 @@ def test_a_broken_table_of_objects_is_mended(tmp_path):
     assert _text(path) == "Still to be read, all of it."
 
 
+def test_bookmarks_that_go_in_a_circle_or_nowhere_are_bounded(tmp_path):
+    pages = [[Line(72, 700, f"Text of page {n}.")] for n in range(3)]
+    marks = [(f"Mark {n}", n) for n in range(3)]
+    content = pdf(tmp_path / "a.pdf", pages, marks).read_bytes()
+    for first, second in (("/Next 1", "/Prev 1"), ("/Fit]", "/Xyz["), ("/Dest [", "/Dest [9")):
+        (tmp_path / "b.pdf").write_bytes(content.replace(first.encode(), second.encode()))
+        assert "Text of page 2." in _text(tmp_path / "b.pdf")
+    ring = content.replace(b"/Prev", b"/Next")
+    (tmp_path / "b.pdf").write_bytes(ring)
+    assert "Text of page 2." in _text(tmp_path / "b.pdf")
+
+
 def test_a_wrong_suffix_makes_no_difference(tmp_path):
     book = epub(tmp_path / "book.pdf", {"a.xhtml": "<p>A book."})
     assert _text(book) == "A book."
