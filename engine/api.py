@@ -65,9 +65,19 @@ if TYPE_CHECKING:
     from engine.licences import works
     from engine.llm.registry import preload
     from engine.models.library import ModelLibrary
+    from engine.reading.document import Document, Paragraph, Place, open_document
+    from engine.reading.shelf import Shelf
+    from engine.reading.shelf import default_path as shelf_path
     from engine.runtime.factories import Factories
     from engine.runtime.headless.comparison import compare
     from engine.runtime.headless.dialogue import converse
+    from engine.runtime.headless.reading_command import (
+        PlaceKeeper,
+        ReadingOptions,
+        Watch,
+        export_book,
+        read_aloud,
+    )
     from engine.runtime.headless.say_command import say, speak_question
     from engine.runtime.host.timers import default_path as timers_path
     from engine.runtime.host.voice_learning import Learnt, learn_recording

@@ -8,18 +8,17 @@ import argparse
 import dataclasses
 import logging
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from app.command import history, models, serve, voices
+from app.command import history, models, read, serve, voices
 from app.command.terminal import (
+    ShareLine,
     action,
     answer,
     own_settings,
-    redraw,
     tell,
     write,
     write_json,
@@ -31,7 +30,6 @@ from engine import api
 from engine.api import Event, SettingKey, Settings
 
 _STAGES = ("transcript", "first_token", "first_word", "first_audio", "heard")
-_SOON_S = 2.0  # shorter work needs no progress line
 QUESTION = "convert ten miles to kilometers"
 
 
@@ -66,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_remote(commands)
     models.add_command(commands)
     history.add_command(commands)
+    read.add_command(commands)
     voices.add_command(commands)
     voices.add_compare(commands)
     models.add_wake(commands)
@@ -186,7 +185,7 @@ def _say(options: argparse.Namespace) -> int:
             tell(why)
     how = api.SayOptions(voice, plan, options.word_delay, options.out, options.language)
     settings = dataclasses.replace(settings, speech=speech)
-    with _ShareLine() as progress:
+    with ShareLine() as progress:
         said = api.say(text, settings, how, progress.draw)
     line = f"{said.audio_s:.1f} s of speech by {said.engine}, first packet "
     line += f"{said.first_packet_ms:.0f} ms, {said.rtf:.2f} of real time"
@@ -329,29 +328,3 @@ def _licences(options: argparse.Namespace) -> int:
         head = f"{work.name} {work.version}".strip() + f": {work.terms}"
         write(f"{head}\n{'=' * len(head)}\n\n{text or 'It came without a licence text.'}\n\n")
     return 0
-
-
-# ---------------------------------------------------------------------------- output
-
-
-class _ShareLine:
-    """Progress of a long operation on one line of standard error; short operations print
-    nothing.
-    """
-
-    def __init__(self) -> None:
-        self._due = time.monotonic() + _SOON_S
-        self._drawn = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._drawn:
-            tell("")
-
-    def draw(self, share: float) -> None:
-        now = time.monotonic()
-        if now >= self._due:
-            self._due, self._drawn = now + models.REDRAW_S, True
-            redraw(f"{share:4.0%} of the text; Ctrl+C ends it")

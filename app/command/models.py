@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from app.command.terminal import (
+    REDRAW_S,
     action,
     answer,
     as_json,
@@ -27,7 +28,6 @@ from app.command.terminal import (
 from app.look.plain_text import one_line
 from engine import api
 
-REDRAW_S = 0.2  # how often the progress line is drawn
 EARS = "whisper-base"  # the recogniser that 'auto' means on machines where it is fast enough
 TINY_EARS = "whisper-tiny"  # the one where only this is
 RECOMMENDED = "recommended"  # in place of a name: the set that fits this machine

@@ -10,14 +10,17 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from app.look.plain_text import plain
 from engine import api
 from engine.api import EngineError, Settings
 
+REDRAW_S = 0.2  # how often the progress line is drawn
+_SOON_S = 2.0  # shorter work needs no progress line
 Run = Callable[[argparse.Namespace], int]
 
 
@@ -121,6 +124,29 @@ def redraw(line: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write("\r" + plain(line))
         sys.stderr.flush()
+
+
+class ShareLine:
+    """Progress of a long operation on one line of standard error; short operations print
+    nothing.
+    """
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + _SOON_S
+        self._drawn = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn:
+            tell("")
+
+    def draw(self, share: float) -> None:
+        now = time.monotonic()
+        if now >= self._due:
+            self._due, self._drawn = now + REDRAW_S, True
+            redraw(f"{share:4.0%} of the text; Ctrl+C ends it")
 
 
 class LogFormatter(logging.Formatter):

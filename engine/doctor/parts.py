@@ -63,11 +63,12 @@ def _devices(part: str, names: tuple[str, ...], chosen: str) -> Finding:
 
 def recordings(settings: Settings) -> Iterator[Finding]:
     """Report the limits for decoding recordings."""
-    from engine.audio.clips import clip, decode
+    from engine.audio.clips import clip
+    from engine.sandbox import child
 
     limits = f"at most {clip.LONGEST_S:.0f} s"
-    if decode.limits_memory():
-        limits += f" and {decode.MEMORY_BYTES >> 30} GB"
+    if child.limits_memory():
+        limits += f" and {child.MEMORY_BYTES >> 30} GB"
     else:
         limits += "; this system limits no process's memory"
     yield ok("recordings", f"decoded by a process of its own: {limits}")

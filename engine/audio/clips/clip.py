@@ -8,12 +8,8 @@ UnreadableClip with a remedy, never a library's error.
 
 import hashlib
 import json
-import os
 import stat
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,12 +21,12 @@ import numpy.typing as npt
 from engine.audio.clips import decode
 from engine.audio.clips.decode import Fault
 from engine.audio.pcm import SILENCE_DB, Pcm, level_db
-from engine.errors import Cancelled, UnreadableClip
+from engine.errors import UnreadableClip
+from engine.sandbox import run as sandbox
 from engine.translatable import Translatable
 
 _FORMATS_HINT = Translatable("Use a WAV, FLAC, OGG, Opus, MP3 or M4A file.")
 LONGEST_S = 30.0  # time limit for decoding; ten minutes of MP3 take 2 s of a slow core
-_POLL_S = 0.05  # poll interval, so a cancelled child ends this soon
 
 # Limits for checking a prompt.
 _LOOKED_AT_S = 60.0
@@ -257,38 +253,21 @@ def _run(
     part: tuple[float, float],
     cancelled: Callable[[], bool],
 ) -> int:
-    """Run the child; return its exit status. It inherits the open file, so it needs no name."""
-    command = [sys.executable, "-I", decode.__file__, str(part[1]), str(part[0])]
-    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # each thread takes memory
-    give_up_at = time.monotonic() + LONGEST_S
-    with subprocess.Popen(
-        command,
-        stdin=file,
-        stdout=samples,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | one_thread,
-    ) as child:
-        try:
-            while _has_stream(child):
-                if cancelled():
-                    raise Cancelled("Reading '{name}' was cancelled.", name=path.name)
-                if time.monotonic() > give_up_at:
-                    raise UnreadableClip(
-                        "The file '{name}' takes too long to read.",
-                        hint="Cut out 3 to 30 s in which one person speaks.",
-                        name=path.name,
-                    )
-        finally:
-            child.kill()
-    return child.returncode
-
-
-def _has_stream(child: "subprocess.Popen[bytes]") -> bool:
+    """Run the child; return its exit status."""
     try:
-        child.wait(_POLL_S)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
+        return sandbox.run(
+            decode.__file__,
+            (str(part[1]), str(part[0])),
+            (file, samples),
+            seconds=LONGEST_S,
+            cancelled=cancelled,
+        )
+    except sandbox.TookTooLong as error:
+        raise UnreadableClip(
+            "The file '{name}' takes too long to read.",
+            hint="Cut out 3 to 30 s in which one person speaks.",
+            name=path.name,
+        ) from error
 
 
 def _read(path: Path, samples: IO[bytes], max_seconds: float, status: int) -> _Decoded:

@@ -1,15 +1,14 @@
-"""Decode a sound file in a separate process, which clip.py starts.
+"""Decode a sound file in the sandboxed process, which clip.py starts.
 
-    python decode.py SECONDS START < FILE > SAMPLES
+    decode.py SECONDS START < FILE > SAMPLES
 
 The output is one line of JSON about the file (Source without its blocks), then samples mixed to one
 channel, native float32, at their original level: SECONDS from START (seconds), and one more if the
 file goes on. If the channels cancel each other, the loudest is used instead. The exit status is a
 Fault, or 0.
 
-Invariant: reads at most OPENING_BYTES to identify the file, then at most READ_BYTES. The process
-has limits on memory and processor time if the system supports them. It imports nothing of the
-program, so it starts quickly.
+Invariant: reads at most OPENING_BYTES to identify the file, then at most READ_BYTES. It imports
+nothing of the program, so it starts quickly.
 
 PyAV gets a list of allowed containers, because FFmpeg would otherwise follow play lists to other
 files and addresses.
@@ -29,8 +28,6 @@ import numpy.typing as npt
 
 OPENING_BYTES = 64 << 20  # a film's tables are much smaller, wherever in the file they are
 READ_BYTES = 512 << 20  # a minute of sound in a film of the best quality is less
-MEMORY_BYTES = 1 << 30  # address space; the libraries alone take a third of it
-PROCESSOR_S = 60
 _CONTAINERS = (
     "mov,mp4,m4a,matroska,webm,aac,ac3,amr,asf,caf,mp3,ogg,flac,wav,w64,aiff,au,avi,mpegts"
 )
@@ -87,22 +84,6 @@ class BoundedFile(io.RawIOBase):
 
     def seekable(self) -> bool:
         return True
-
-
-def limits_memory() -> bool:
-    """Return whether the system can limit memory: Windows cannot, and macOS ignores the limit."""
-    return sys.platform not in {"win32", "darwin"}
-
-
-def limit() -> None:
-    """Limit this process to MEMORY_BYTES and PROCESSOR_S."""
-    if not limits_memory():
-        return
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 @dataclass(frozen=True)
@@ -207,7 +188,6 @@ def _write_header(out: BinaryIO, source: Source) -> None:
 
 
 def main() -> int:
-    limit()
     try:
         with open(0, "rb", buffering=0) as file, open(1, "wb") as out:  # file descriptors
             decode(file, float(sys.argv[1]), out, float(sys.argv[2]))

@@ -74,7 +74,7 @@ def say_with(
         check_sound(options.out)
     model = load_synthesiser(speech, factories)
     try:
-        voice = _voice(model, text, speech, options)
+        voice = voice_of_text(model, text, speech, options)
         model.warm(voice)
         delay_s = options.word_delay_ms / 1000
         request = SpeechRequest(text, voice, plan, speech.seed, delay_s, speech.pacing)
@@ -88,7 +88,7 @@ def say_with(
         model.close()
 
 
-def _voice(model: TtsModel, text: str, speech: SpeechSettings, options: SayOptions) -> Voice:
+def voice_of_text(model: TtsModel, text: str, speech: SpeechSettings, options: SayOptions) -> Voice:
     """The voice of the options, or the one that speaks their language or that of the text.
     InvalidInput if no voice speaks the language.
     """
@@ -134,18 +134,23 @@ def play(
     sample_rate: int,
     lead_ms: int,
     clock: Clock | None = None,
+    heard: Callable[[Word], None] = lambda word: None,
 ) -> None:
-    """Play an utterance at `sample_rate` (Hz), computed `lead_ms` ahead of the loudspeaker.
-    DeviceError if the loudspeaker is lost or stops.
+    """Play an utterance at `sample_rate` (Hz), computed `lead_ms` ahead of the loudspeaker. `heard`
+    gets each word when it becomes audible. DeviceError if the loudspeaker is lost or stops.
     """
     clock = clock or Clock()
     playback = Playback(loudspeaker, sample_rate, clock=clock.now)
+
+    def until(lead_ms: int) -> None:
+        _until(playback, loudspeaker, clock, lead_ms=lead_ms, heard=heard)
+
     for frame in spoken.frames(lambda seconds: _starve(playback, clock, seconds)):
         playback.feeding()
         playback.add(frame, tuple(spoken.word(onset) for onset in frame.onsets), None)
-        _until(playback, loudspeaker, clock, lead_ms=lead_ms)
+        until(lead_ms)
     playback.complete()
-    _until(playback, loudspeaker, clock, lead_ms=0)
+    until(0)
 
 
 def _starve(playback: Playback, clock: Clock, seconds: float) -> None:
@@ -157,11 +162,20 @@ def _starve(playback: Playback, clock: Clock, seconds: float) -> None:
         clock.wait(min(_TICK_S, left))
 
 
-def _until(playback: Playback, loudspeaker: Loudspeaker, clock: Clock, *, lead_ms: int) -> None:
+def _until(
+    playback: Playback,
+    loudspeaker: Loudspeaker,
+    clock: Clock,
+    *,
+    lead_ms: int,
+    heard: Callable[[Word], None],
+) -> None:
     """Wait until at most `lead_ms` of speech is ahead of the ear (0 = until the end)."""
     played, moved_at = loudspeaker.samples_played, clock.now()
     while not playback.over if lead_ms == 0 else playback.lead_ms > lead_ms:
         playback.pump()
+        for begun in playback.begun_words():
+            heard(begun.word)
         clock.wait(_TICK_S)
         if loudspeaker.samples_played != played:
             played, moved_at = loudspeaker.samples_played, clock.now()

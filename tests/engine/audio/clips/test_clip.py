@@ -24,6 +24,7 @@ from engine.audio.clips import decode
 from engine.audio.clips.clip import inspect, read_clip
 from engine.audio.pcm import level_db
 from engine.errors import UnreadableClip
+from engine.sandbox import child as sandboxed
 from tests.engine.audio.tone import sine
 
 RATE = 24_000
@@ -271,10 +272,10 @@ def test_a_decoder_that_dies_or_does_not_end_is_a_fault_of_the_file(
     assert caught.value.hint
 
 
-@pytest.mark.skipif(not decode.limits_memory(), reason="this system limits no process's memory")
+@pytest.mark.skipif(not sandboxed.limits_memory(), reason="this system limits no process's memory")
 def test_the_decoder_cannot_take_more_memory_than_its_limit():
-    greedy = f"import runpy; limit = runpy.run_path({decode.__file__!r})['limit']; limit()\n"
-    greedy += f"bytearray({decode.MEMORY_BYTES})"
+    greedy = f"import runpy; limit = runpy.run_path({sandboxed.__file__!r})['limit']; limit()\n"
+    greedy += f"bytearray({sandboxed.MEMORY_BYTES})"
     done = subprocess.run(
         [sys.executable, "-I", "-c", greedy], capture_output=True, text=True, check=False
     )

@@ -1,0 +1,1 @@
+"""Documents read aloud: their chapters, and the places kept in them."""

@@ -1,0 +1,138 @@
+"""Join recorded parts to one sound file with chapter marks.
+
+Invariant: the file is complete or missing (written under a temporary name, synced, then renamed).
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import soundfile
+
+from engine.audio.pcm import SYNTHETIC
+from engine.errors import Cancelled, InvalidInput
+from engine.export.documents import write_error
+from engine.translatable import Translatable
+
+_BLOCK: Final = 1 << 16  # samples
+
+# FFmpeg's names by suffix: container, codec, bits a second (0 = lossless), options.
+_FORMATS: Final[Mapping[str, tuple[str, str, int, dict[str, str]]]] = MappingProxyType(
+    {
+        ".m4b": ("ipod", "aac", 64_000, {}),
+        ".wav": ("wav", "pcm_s16le", 0, {"rf64": "auto"}),  # rf64: beyond 4 GB
+        ".flac": ("flac", "flac", 0, {}),
+        ".opus": ("ogg", "libopus", 32_000, {}),
+        ".mp3": ("mp3", "libmp3lame", 64_000, {}),
+    }
+)
+SUFFIXES: Final = tuple(_FORMATS)
+
+
+@dataclass(frozen=True)
+class RecordedChapter:
+    """A chapter and the sound files of its parts, in order; all have one sample rate."""
+
+    title: str
+    parts: tuple[Path, ...]
+
+
+def check_suffix(path: Path) -> None:
+    """Raise InvalidInput if no format has the suffix of `path`."""
+    if path.suffix.lower() not in _FORMATS:
+        raise InvalidInput(
+            "A book cannot be saved as '{suffix}'.",
+            hint=Translatable(
+                "Give the file a name that ends in {suffixes} or {suffix}.",
+                suffixes=", ".join(SUFFIXES[:-1]),
+                suffix=SUFFIXES[-1],
+            ),
+            suffix=path.suffix or path.name,
+        )
+
+
+def write_book(
+    path: Path,
+    chapters: Sequence[RecordedChapter],
+    metadata: Mapping[str, str],
+    *,
+    show: Callable[[float], None] = lambda share: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> None:
+    """Write the file in the format of its suffix. `show` gets the finished share. InvalidInput if
+    it cannot be written; Cancelled.
+    """
+    import av
+
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".rubato-", suffix=".part")
+        temporary = Path(name)
+        os.close(handle)
+        _encode(temporary, path.suffix.lower(), chapters, metadata, (show, cancelled))
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except (OSError, av.FFmpegError, soundfile.SoundFileError) as error:
+        raise write_error(path, error) from error
+    finally:
+        if temporary:
+            temporary.unlink(missing_ok=True)
+
+
+def _encode(
+    path: Path,
+    suffix: str,
+    chapters: Sequence[RecordedChapter],
+    metadata: Mapping[str, str],
+    watch: tuple[Callable[[float], None], Callable[[], bool]],
+) -> None:
+    import av
+
+    name, codec, bit_rate, options = _FORMATS[suffix]
+    lengths = [sum(soundfile.info(part).frames for part in each.parts) for each in chapters]
+    sample_rate = soundfile.info(chapters[0].parts[0]).samplerate
+    total = max(1, sum(lengths))
+    with av.open(str(path), "w", format=name, options=options) as container:
+        container.metadata.update({**metadata, "comment": SYNTHETIC})
+        stream: Any = container.add_stream(codec, rate=sample_rate, layout="mono")
+        if bit_rate:
+            stream.bit_rate = bit_rate
+        container.set_chapters(_marks([each.title for each in chapters], lengths, sample_rate))
+        done = 0
+        for block in _blocks(chapters):
+            if watch[1]():
+                raise Cancelled("The export was cancelled.")
+            frame = av.AudioFrame.from_ndarray(block.reshape(1, -1), format="s16", layout="mono")
+            frame.sample_rate, frame.pts = sample_rate, done
+            container.mux(stream.encode(frame))
+            done += len(block)
+            watch[0](done / total)
+        container.mux(stream.encode(None))
+
+
+def _marks(titles: Sequence[str], lengths: Sequence[int], sample_rate: int) -> list[Any]:
+    ends = np.cumsum(lengths).tolist()
+    return [
+        {
+            "id": number,
+            "start": end - length,
+            "end": end,
+            "time_base": Fraction(1, sample_rate),
+            "metadata": {"title": title},
+        }
+        for number, (title, end, length) in enumerate(zip(titles, ends, lengths, strict=True))
+    ]
+
+
+def _blocks(chapters: Sequence[RecordedChapter]) -> Iterator[Any]:
+    for chapter in chapters:
+        for part in chapter.parts:
+            with soundfile.SoundFile(part) as file:
+                yield from file.blocks(_BLOCK, dtype="int16")

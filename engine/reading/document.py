@@ -1,0 +1,231 @@
+"""Open a document and read its chapters when they are needed.
+
+Invariant: every parser runs in the sandboxed process, so no document can cost more than its limits,
+and a crash is an ordinary fault of the file. A document is known by the SHA-256 of its content: a
+moved file is the same document.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, Final
+
+from engine.errors import InvalidInput
+from engine.reading.parsers import parse
+from engine.reading.parsers.blocks import Fault, Kind
+from engine.sandbox import run as sandbox
+from engine.translatable import Translatable
+
+MOST_BYTES: Final = 400 << 20
+LONGEST_S: Final = 60.0  # for one request to the parser
+_KEPT: Final = 3  # chapters in memory
+_FORMATS: Final = Translatable("Choose an EPUB, PDF, HTML, Markdown, DOCX or text file.")
+_FAULTS: Final[Mapping[str, tuple[Translatable, Translatable]]] = MappingProxyType(
+    {
+        Fault.UNKNOWN: (
+            Translatable("The file is not a document that can be read aloud."),
+            _FORMATS,
+        ),
+        Fault.DAMAGED: (
+            Translatable("The document is damaged."),
+            Translatable("Get it again, or choose another file."),
+        ),
+        Fault.ENCRYPTED: (
+            Translatable("The document is protected by a password."),
+            Translatable("Save a copy without a password, and open that."),
+        ),
+        Fault.COPY_PROTECTED: (
+            Translatable("The book is protected against copying (DRM)."),
+            Translatable("Choose a book without such a protection."),
+        ),
+        Fault.WITHOUT_TEXT: (Translatable("The document contains no text."), _FORMATS),
+        Fault.SCAN: (
+            Translatable("The pages of the document are pictures: they contain no text."),
+            Translatable("Run a text recognition (OCR) program on it, and open its result."),
+        ),
+        Fault.TOO_LARGE: (
+            Translatable("The document is too large."),
+            Translatable("Split it, or choose another file."),
+        ),
+    }
+)
+_CODE: Final = MappingProxyType(
+    {
+        "es": "Código: {lines} líneas.",
+        "it": "Codice: {lines} righe.",
+        "pt": "Código: {lines} linhas.",
+        "fr": "Code : {lines} lignes.",
+    }
+)
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A word of a document. `word` counts in the paragraph's text.split()."""
+
+    chapter: int = 0
+    paragraph: int = 0
+    word: int = 0
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph, heading or row of a table. `sentences`: (first word, word after the last)."""
+
+    text: str
+    kind: Kind
+    sentences: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    title: str
+    paragraphs: tuple[Paragraph, ...]
+
+
+class Document:
+    """A document that was opened. Empty `title`, `author`: it does not state them. `language`: its
+    code of ISO 639-1, None = not stated.
+    """
+
+    def __init__(self, path: Path, identity: tuple[int, ...], key: str, outline: Any) -> None:
+        self.path = path
+        self.key = key
+        self.title: str = outline["title"] or path.stem
+        self.author: str = outline["author"]
+        code = re.split("[-_]", outline["language"].strip().lower())[0]
+        self.language = code if len(code) == 2 and code.isalpha() else None
+        titles: list[str] = outline["chapters"]
+        self.chapter_titles = tuple(title or self.title for title in titles)
+        self._identity = identity
+        self._chapters: OrderedDict[int, Chapter] = OrderedDict()
+        self._lock = Lock()
+
+    def chapter(self, index: int) -> Chapter:
+        """Return a chapter; parse it unless it is one of the last. May be called from any thread,
+        and takes a tenth of a second or more. InvalidInput if the file is gone or has changed.
+        """
+        with self._lock:
+            if index in self._chapters:
+                self._chapters.move_to_end(index)
+                return self._chapters[index]
+        chapter = self._parse(index)
+        with self._lock:
+            self._chapters[index] = chapter
+            while len(self._chapters) > _KEPT:
+                self._chapters.popitem(last=False)
+        return chapter
+
+    def nearest(self, place: Place) -> Place:
+        """Return a place that exists: this one, or the beginning of its paragraph or chapter."""
+        if place.chapter >= len(self.chapter_titles):
+            return Place()
+        paragraphs = self.chapter(place.chapter).paragraphs
+        if place.paragraph >= len(paragraphs):
+            return Place(place.chapter)
+        words = len(paragraphs[place.paragraph].text.split())
+        return place if place.word < words else Place(place.chapter, place.paragraph)
+
+    def _parse(self, index: int) -> Chapter:
+        with _open(self.path) as file:
+            if _identity(file) != self._identity:
+                raise InvalidInput(
+                    "The file '{name}' has changed.", hint="Open it again.", name=self.path.name
+                )
+            found = _ask(self.path, file, str(index), lambda: False)
+        paragraphs = (self._paragraph(*each) for each in found["paragraphs"])
+        return Chapter(self.chapter_titles[index], tuple(paragraphs))
+
+    def _paragraph(self, kind: str, text: str, sentences: list[list[int]]) -> Paragraph:
+        if kind == Kind.CODE:
+            said = _CODE.get(self.language or "", "Code: {lines} lines.").format(lines=text)
+            text = said if text != "1" else f"{said.partition(':')[0].strip()}."
+            return Paragraph(text, Kind.CODE, ((0, len(text.split())),))
+        return Paragraph(text, Kind(kind), tuple((first, last) for first, last in sentences))
+
+
+def open_document(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Document:
+    """Open a document of any format. InvalidInput says why it cannot be read; Cancelled."""
+    with _open(path) as file:
+        identity = _identity(file)
+        key = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        outline = _ask(path, file, "outline", cancelled)
+    return Document(path.absolute(), identity, key, outline)
+
+
+def _open(path: Path) -> FileIO:
+    """Open a regular file of bounded size, however it is named. A pipe does not block."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+        file = os.fdopen(descriptor, "rb", buffering=0)  # the child shares its position
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise _unopened(path, error) from error
+    status = os.fstat(file.fileno())
+    if stat.S_ISREG(status.st_mode) and 0 < status.st_size <= MOST_BYTES:
+        return file
+    file.close()
+    if not stat.S_ISREG(status.st_mode):
+        raise InvalidInput("'{name}' is not a regular file.", hint=_FORMATS, name=path.name)
+    if not status.st_size:
+        raise InvalidInput("The file '{name}' is empty.", hint=_FORMATS, name=path.name)
+    raise _fault(Fault.TOO_LARGE)
+
+
+_BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows
+
+
+def _unopened(path: Path, error: Exception) -> InvalidInput:
+    if isinstance(error, IsADirectoryError | PermissionError) and path.is_dir():
+        return InvalidInput("'{name}' is a folder.", hint=_FORMATS, name=path.name)
+    return InvalidInput(
+        "The file '{name}' cannot be opened ({error}).",
+        hint="Choose another file.",
+        name=path.name,
+        error=getattr(error, "strerror", None) or error,
+    )
+
+
+def _identity(file: FileIO) -> tuple[int, ...]:
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
+
+
+def _ask(path: Path, file: FileIO, request: str, cancelled: Callable[[], bool]) -> Any:
+    """Return the parser's answer to a request."""
+    with tempfile.TemporaryFile() as result:
+        try:
+            status = sandbox.run(
+                parse.__file__,
+                (path.suffix, request),
+                (file, result),
+                seconds=LONGEST_S,
+                cancelled=cancelled,
+            )
+        except sandbox.TookTooLong as error:
+            raise _fault(Fault.TOO_LARGE) from error
+        if status:  # the parser crashed, or exceeded a limit
+            raise _fault(Fault.DAMAGED)
+        result.seek(0)
+        try:
+            answer = json.loads(result.read())
+        except ValueError as error:
+            raise _fault(Fault.DAMAGED) from error
+    if "fault" in answer:
+        raise _fault(answer["fault"])
+    return answer
+
+
+def _fault(fault: str) -> InvalidInput:
+    message, hint = _FAULTS[fault]
+    return InvalidInput(message, hint=hint)

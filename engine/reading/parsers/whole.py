@@ -1,0 +1,160 @@
+"""Documents that are parsed as a whole: HTML, Markdown, plain text and Word (DOCX)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from engine.reading.parsers.archive import Archive, decode
+from engine.reading.parsers.blocks import (
+    MOST_CHAPTERS,
+    Block,
+    Fault,
+    Kind,
+    Outline,
+    Parsed,
+    UnreadableDocument,
+    tidy,
+    title_of,
+)
+from engine.reading.parsers.html import Attributes, BlockReader
+
+WORD_MAIN: Final = "word/document.xml"
+_FRONT_MATTER: Final = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
+_WORD_TAGS: Final = {"w:p": "p", "w:tr": "tr", "w:tc": "td", "w:br": "br", "w:tab": "br"}
+_WORD_HEADING: Final = re.compile(
+    r"(?:heading|berschrift|titre|t[ií]tulo|titolo)\s?([1-6])", re.IGNORECASE
+)
+_WRAPPED: Final = 100  # characters; longer lines are paragraphs of their own
+_PART: Final = 60_000  # characters, an hour; a text without chapters is divided so
+_CHAPTER: Final = re.compile(
+    r"(?:chapter|part|book|act|scene|kapitel|teil|chapitre|partie|cap[ií]tulo|parte|capitolo)\s+"
+    r"(?:\d{1,3}|[ivxlc]+|the\s+\w+|\w+)\b.{0,60}|prologue|epilogue|preface|introduction",
+    re.IGNORECASE,
+)
+
+
+def parse_html(text: str) -> Parsed:
+    """Read a page."""
+    lower = text.lower()
+    start, end = lower.find("<main"), lower.rfind("</main")
+    if 0 <= start < end:  # without menus and what else stands around it
+        text = text[: max(0, lower.find("<body"))] + text[start:end]
+    reader = BlockReader()
+    reader.feed(text)
+    blocks = reader.finish()
+    return _document(blocks, reader.title, author=reader.author, language=reader.language)
+
+
+def parse_markdown(text: str) -> Parsed:
+    """Read a Markdown text, by way of the HTML that it stands for."""
+    from markdown_it import MarkdownIt
+
+    renderer = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return parse_html(renderer.render(_FRONT_MATTER.sub("", text)))
+
+
+def parse_word(archive: Archive) -> Parsed:
+    """Read a Word document: headings by their style, tables row by row."""
+    reader = _WordReader()
+    reader.feed(decode(archive.read(WORD_MAIN)))
+    return _document(reader.finish())
+
+
+class _WordReader(BlockReader):
+    """Reads the elements of Word as those of HTML."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_text = False
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        style = _WORD_HEADING.search(dict(attrs).get("w:val") or "") if tag == "w:pstyle" else None
+        if style:
+            super().handle_starttag(f"h{style[1]}", [])
+        elif tag in _WORD_TAGS:
+            super().handle_starttag(_WORD_TAGS[tag], [])
+        self._is_text = tag == "w:t"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "w:p":
+            super().handle_endtag("h1")  # the end of a heading of any level
+        if tag in _WORD_TAGS:
+            super().handle_endtag(_WORD_TAGS[tag])
+        self._is_text = False
+
+    def handle_data(self, data: str) -> None:
+        if self._is_text:
+            super().handle_data(data)
+
+
+def parse_plain(text: str) -> Parsed:
+    """Read a plain text: paragraphs between empty lines, chapters at lines such as "Chapter 3"."""
+    blocks = [_block(each) for each in _paragraphs(text) if each]
+    if not any(block.kind is Kind.HEADING for block in blocks):
+        blocks = _divided(blocks)
+    return _document(blocks)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for group in re.split(r"\n[ \t]*\n", text):
+        lines = group.splitlines()
+        if any(len(line) > _WRAPPED for line in lines):
+            yield from map(tidy, lines)
+        else:
+            yield tidy(group)
+
+
+def _block(paragraph: str) -> Block:
+    if _CHAPTER.fullmatch(paragraph) and not paragraph.endswith(","):
+        return Block(Kind.HEADING, paragraph, 1)
+    return Block(Kind.TEXT, paragraph)
+
+
+def _divided(blocks: list[Block]) -> list[Block]:
+    """Put a heading with a number before each hour of a long text."""
+    if sum(len(block.text) for block in blocks) <= _PART:
+        return blocks
+    result = []
+    part, length = 0, _PART
+    for block in blocks:
+        if length >= _PART:
+            part, length = part + 1, 0
+            result.append(Block(Kind.HEADING, str(part), 1))
+        result.append(block)
+        length += len(block.text)
+    return result
+
+
+def _document(
+    blocks: Sequence[Block], title: str = "", *, author: str = "", language: str = ""
+) -> Parsed:
+    """Return the document with chapters that begin at its headings. UnreadableDocument if it has no
+    text.
+    """
+    if not blocks:
+        raise UnreadableDocument(Fault.WITHOUT_TEXT)
+    first = blocks[0].text if blocks[0].kind is Kind.HEADING else ""
+    title = title_of(title) or title_of(first)
+    chapters = _split_at_headings(blocks, title)
+    names = tuple(name for name, _ in chapters)
+    outline = Outline(names, title, title_of(author), language)
+    return Parsed(outline, lambda index: chapters[index][1])
+
+
+def _split_at_headings(blocks: Sequence[Block], title: str) -> list[tuple[str, list[Block]]]:
+    """Return (title, paragraphs) of the chapters: they begin at the highest level of headings that
+    occurs twice. Without one, all is one chapter with the document's title.
+    """
+    levels = [block.level for block in blocks if block.kind is Kind.HEADING]
+    level = min((each for each in levels if levels.count(each) > 1), default=None)
+    chapters: list[tuple[str, list[Block]]] = [(title, [])]
+    for block in blocks:
+        if block.kind is Kind.HEADING and block.level == level and len(chapters) < MOST_CHAPTERS:
+            if any(each.kind is not Kind.HEADING for each in chapters[-1][1]):
+                chapters.append((block.text, []))
+            elif len(chapters) == 1:  # the document's title alone: the first chapter begins with it
+                chapters[-1] = (block.text, chapters[-1][1])
+            else:
+                chapters.append((block.text, []))
+        chapters[-1][1].append(block)
+    return [(title_of(name), content) for name, content in chapters]

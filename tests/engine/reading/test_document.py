@@ -1,0 +1,301 @@
+"""Documents of every format become chapters and paragraphs."""
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidInput
+from engine.reading.document import Document, Paragraph, Place, open_document
+from engine.reading.parsers.blocks import Kind
+from tests.help.machine.documents import Line, contents, epub, page, pdf
+
+
+def paragraphs(document: Document) -> list[tuple[str, list[tuple[Kind, str]]]]:
+    chapters = (document.chapter(index) for index in range(len(document.chapter_titles)))
+    return [(each.title, [(one.kind, one.text) for one in each.paragraphs]) for each in chapters]
+
+
+def texts(document: Document) -> dict[str, list[str]]:
+    return {title: [text for _, text in found] for title, found in paragraphs(document)}
+
+
+def written(folder: Path, name: str, text: str) -> Document:
+    (folder / name).write_text(text, encoding="utf-8")
+    return open_document(folder / name)
+
+
+# ----------------------------------------------------------------------------- EPUB
+
+PAGES = {
+    "front.xhtml": "<p>For nobody.</p>",
+    "one.xhtml": "<h1 id='a'>One</h1><p>First.</p><h2 id='b'><a id='x'/>Inner</h2><p>Second.</p>",
+    "more.xhtml": "<p>Third.</p>",
+    "two.xhtml": "<h1>Two</h1><p>Fourth.</p>",
+}
+
+
+def test_the_chapters_of_a_book_are_those_of_its_table_and_its_text_is_in_the_order_of_the_spine(
+    tmp_path,
+):
+    links = [("Two", "two.xhtml"), ("One", "one.xhtml#a"), ("Inner", "one.xhtml#x")]
+    book = open_document(epub(tmp_path / "b.epub", PAGES, links, language="en-GB"))
+    assert (book.title, book.author, book.language) == ("A Book", "A. Writer", "en")
+    assert texts(book) == {
+        "One": ["For nobody.", "One", "First."],
+        "Inner": ["Inner", "Second.", "Third."],
+        "Two": ["Two", "Fourth."],
+    }
+
+
+def test_deep_entries_of_a_table_are_chapters_where_they_begin_a_file(tmp_path):
+    rows = "".join(
+        f"<li><a href='p{n}.xhtml'>Part {n}</a><ol><li><a href='p{n}.xhtml#s'>Section</a></li>"
+        f"<li><a href='c{n}.xhtml'>Chapter {n}</a></li></ol></li>"
+        for n in range(5)
+    )
+    pages = {f"{kind}{n}.xhtml": "<p>T<p id='s'>S" for n in range(5) for kind in "pc"}
+    table = page(
+        f"<nav epub:type='toc'><ol>{rows}</ol></nav><nav epub:type='page-list'><ol><li>"
+        "<a href='p1.xhtml#s'>1</a></li></ol></nav>"
+    )
+    book = open_document(epub(tmp_path / "b.epub", pages, more={"OEBPS/nav.xhtml": table}))
+    assert book.chapter_titles == tuple(
+        title for n in range(5) for title in (f"Part {n}", f"Chapter {n}")
+    )
+
+
+def test_a_book_of_epub_2_has_the_chapters_of_its_ncx(tmp_path):
+    ncx = (
+        "<ncx><navMap><navPoint><navLabel><text>Eins</text></navLabel><content src='two.xhtml'/>"
+        "<navPoint><navLabel><text>Zwei &amp; drei</text></navLabel><content src='more.xhtml'/>"
+        "</navPoint></navPoint></navMap></ncx>"
+    )
+    package = (
+        "<package><metadata/><manifest><item id='n' href='toc.ncx' "
+        "media-type='application/x-dtbncx+xml'/><item id='1' href='two.xhtml'/>"
+        "<item id='2' href='more.xhtml'/></manifest><spine toc='n'><itemref idref='1'/>"
+        "<itemref idref='2'/></spine></package>"
+    )
+    more = {"OEBPS/content.opf": package, "OEBPS/toc.ncx": ncx}
+    book = open_document(epub(tmp_path / "buch.epub", PAGES, more=more))
+    assert (book.title, book.language) == ("buch", None)
+    assert texts(book) == {"Eins": ["Two", "Fourth."], "Zwei & drei": ["Third."]}
+
+
+def test_a_book_without_a_table_has_a_chapter_for_each_file(tmp_path):
+    more = {"OEBPS/nav.xhtml": contents([])}
+    book = open_document(epub(tmp_path / "b.epub", PAGES, more=more))
+    assert book.chapter_titles == ("1", "One", "3", "Two")
+
+
+def test_files_that_a_poor_table_leaves_out_are_chapters_of_their_own(tmp_path):
+    pages = {f"{n}.xhtml": f"<h1>Part {n}</h1><p>Text {n}." for n in range(9)}
+    links = [("Start", "1.xhtml"), ("Wrong", "folder/2.xhtml")]
+    book = open_document(epub(tmp_path / "b.epub", pages, links))
+    assert book.chapter_titles == ("Part 0", "Start", *(f"Part {n}" for n in range(2, 9)))
+
+
+def test_a_table_that_names_a_place_that_there_is_not_reads_nothing_twice(tmp_path):
+    links = [("One", "one.xhtml"), ("Lost", "one.xhtml#lost"), ("Two", "two.xhtml#gone")]
+    book = open_document(epub(tmp_path / "b.epub", PAGES, links))
+    every = [text for found in texts(book).values() for text in found]
+    assert len(every) == len(set(every)) == 8
+
+
+def test_notes_and_their_numbers_are_skipped(tmp_path):
+    body = (
+        "<p>A claim<sup><a href='#n1'>1</a></sup> and another<a epub:type='noteref' href='#n2'>"
+        "2</a>"
+        " of <a href='x.html'>H<sub>2</sub>O</a> in 10<sup>th</sup> place<a href='#n3'>[3]</a>."
+        "<aside epub:type='footnote' id='n1'><p>Note.</p></aside><p role='doc-endnote'>Note.</p>"
+        "<p>See <a href='#n'>section 2</a>.</p>"
+    )
+    book = open_document(epub(tmp_path / "b.epub", {"a.xhtml": body}))
+    assert texts(book)["1"] == ["A claim and another of H2O in 10th place.", "See section 2."]
+
+
+@pytest.mark.parametrize(
+    ("stated", "language"),
+    [("en-GB", "en"), ("PT_br", "pt"), ("deu", None), ("", None), ("x1", None)],
+)
+def test_the_language_of_a_book_is_known_if_it_is_stated_by_its_code(stated, language, tmp_path):
+    book = open_document(epub(tmp_path / "b.epub", {"a.xhtml": "<p>T"}, language=stated))
+    assert book.language == language
+
+
+def test_a_member_in_another_encoding_is_read(tmp_path):
+    content = "<?xml version='1.0' encoding='iso-8859-1'?><p>Größe".encode("iso-8859-1")
+    more = {"OEBPS/a.xhtml": content, "OEBPS/b.xhtml": "<p>Maß".encode("utf-16")}
+    book = open_document(epub(tmp_path / "b.epub", {"a.xhtml": "", "b.xhtml": ""}, more=more))
+    assert texts(book) == {"1": ["Größe"], "2": ["Maß"]}
+
+
+# ------------------------------------------------------------ HTML, Markdown, text, DOCX
+
+
+def test_html_is_read_by_headings_with_tables_row_by_row_and_code_announced(tmp_path):
+    document = written(
+        tmp_path,
+        "a.html",
+        "<!doctype html><html lang=en><title>The page</title><nav>Menu</nav>"
+        "<div role=navigation><p>Next</p></div><h1>The page</h1>"
+        "<p>A <b>bold</b> <a href='https://example.org'>link</a>.<h2>First</h2><ul><li>one<li>two"
+        "</ul><blockquote><p>Quoted.</blockquote><h2>Second</h2><table><tr><th>Name<th>Price<tr>"
+        "<td><p>Apple</p><td>2&nbsp;€</table><pre>a = 1\nb = 2\n</pre><p>x<br>y</p>",
+    )
+    assert paragraphs(document) == [
+        ("The page", [(Kind.HEADING, "The page"), (Kind.TEXT, "A bold link.")]),
+        (
+            "First",
+            [
+                (Kind.HEADING, "First"),
+                (Kind.TEXT, "one"),
+                (Kind.TEXT, "two"),
+                (Kind.QUOTE, "Quoted."),
+            ],
+        ),
+        (
+            "Second",
+            [
+                (Kind.HEADING, "Second"),
+                (Kind.TABLE, "Name; Price"),
+                (Kind.TABLE, "Apple; 2 €"),
+                (Kind.CODE, "Code: 2 lines."),
+                (Kind.TEXT, "x y"),
+            ],
+        ),
+    ]
+
+
+def test_of_a_page_with_a_main_part_only_that_is_read(tmp_path):
+    text = (
+        "<html lang=en><head><title>T</title></head><body><h2>Menu</h2><main><p>Said.</main><p>No"
+    )
+    document = written(tmp_path, "a.html", text)
+    assert (document.language, texts(document)) == ("en", {"T": ["Said."]})
+
+
+def test_code_is_announced_in_the_language_of_the_document(tmp_path):
+    document = written(tmp_path, "a.html", "<html lang='fr'><p>Voici.<pre>a\nb</pre>")
+    assert texts(document) == {"a": ["Voici.", "Code : 2 lignes."]}
+
+
+def test_markdown_is_read_without_its_marks(tmp_path):
+    document = written(
+        tmp_path,
+        "a.md",
+        "---\ntitle: x\n---\n# Title\n\n## One\nSome *emphasis*, `code` and\na [link](http://x.y).\n"
+        "\n```python\nx\n```\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Quoted.\n",
+    )
+    assert texts(document) == {
+        "One": ["Title", "One", "Some emphasis, code and a link.", "Code."],
+        "Two": ["Two", "a; b", "1; 2", "Quoted."],
+    }
+
+
+def test_plain_text_is_read_by_paragraphs_and_chapters(tmp_path):
+    document = written(
+        tmp_path,
+        "a.txt",
+        "A Story\n\nCHAPTER I. Down\n\nA line that\nwas wrapped.\n\nAnother.\n\n"
+        "Chapter 2\n\nEnd.\n",
+    )
+    assert texts(document) == {
+        "a": ["A Story"],
+        "CHAPTER I. Down": ["CHAPTER I. Down", "A line that was wrapped.", "Another."],
+        "Chapter 2": ["Chapter 2", "End."],
+    }
+
+
+def test_long_lines_of_a_text_are_paragraphs_and_a_long_text_is_divided(tmp_path):
+    line = "A sentence with some words in it. " * 20
+    document = written(tmp_path, "a.txt", "\n".join([line] * 200))
+    assert document.chapter_titles == ("1", "2", "3")
+    assert sum(len(document.chapter(index).paragraphs) for index in range(3)) == 203
+
+
+def test_word_documents_are_read(tmp_path):
+    def paragraph(text: str, style: str = "") -> str:
+        named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+        return f"<w:p>{named}<w:r><w:t>{text[:2]}</w:t></w:r><w:r><w:t>{text[2:]}</w:t></w:r></w:p>"
+
+    cells = "".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in ("Name", "Price"))
+    body = paragraph("Title", "Heading1") + paragraph("Some text.") + f"<w:tr>{cells}</w:tr>"
+    with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("word/document.xml", f"<w:document>{body}</w:document>")
+    assert paragraphs(open_document(tmp_path / "a.docx")) == [
+        ("Title", [(Kind.HEADING, "Title"), (Kind.TEXT, "Some text."), (Kind.TABLE, "Name; Price")])
+    ]
+
+
+# ---------------------------------------------------------------------- what a document is
+
+
+def test_a_moved_or_renamed_document_is_the_same_and_a_changed_one_is_another(tmp_path):
+    first = written(tmp_path, "a.txt", "Text.")
+    (tmp_path / "a.txt").rename(tmp_path / "b.txt")
+    assert open_document(tmp_path / "b.txt").key == first.key
+    assert written(tmp_path, "b.txt", "Text!").key != first.key
+
+
+def test_chapters_are_parsed_when_needed_and_the_last_ones_kept(tmp_path):
+    pages = {f"{n}.xhtml": f"<p>Page {n}." for n in range(5)}
+    document = open_document(epub(tmp_path / "b.epub", pages))
+    first = document.chapter(0)
+    assert document.chapter(0) is first
+    for index in range(1, 4):
+        document.chapter(index)
+    assert document.chapter(0) is not first
+    assert document.chapter(0) == first
+
+
+def test_a_document_that_changed_or_went_says_so(tmp_path):
+    document = written(tmp_path, "a.txt", "Text.")
+    os.utime(tmp_path / "a.txt", (1, 1))
+    with pytest.raises(InvalidInput, match="has changed"):
+        document.chapter(0)
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(InvalidInput, match="cannot be opened"):
+        document.chapter(0)
+
+
+def test_a_place_beyond_the_end_is_the_nearest_one_that_there_is(tmp_path):
+    document = written(tmp_path, "a.md", "# A\n\nOne two.\n\n# B\n\nThree.\n")
+    assert document.nearest(Place(0, 1, 1)) == Place(0, 1, 1)
+    assert document.nearest(Place(0, 1, 2)) == Place(0, 1, 0)
+    assert document.nearest(Place(1, 9, 9)) == Place(1)
+    assert document.nearest(Place(7, 1, 1)) == Place()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One two. Three!", ["One two.", "Three!"]),
+        ("Mr. Smith and Dr. Jones (e.g. J. Doe) left. They ran.", None),
+        ("“Is it?” she asked. “Yes.” He went.", ["“Is it?” she asked.", "“Yes.”", "He went."]),
+        ("It cost 3.50 on 5. May… then nothing.", ["It cost 3.50 on 5. May… then nothing."]),
+        ("See Fig. 3 and Smith et al. 2009. ¿Qué? Año.", None),
+        ("no end", ["no end"]),
+    ],
+)
+def test_sentences_are_told_apart(text, expected, tmp_path):
+    paragraph = written(tmp_path, "a.txt", text).chapter(0).paragraphs[0]
+    found = _sentences(paragraph)
+    if expected is None:
+        assert len(found) == 2 + text.count("¿")
+    else:
+        assert found == expected
+
+
+def _sentences(paragraph: Paragraph) -> list[str]:
+    words = paragraph.text.split()
+    return [" ".join(words[first:end]) for first, end in paragraph.sentences]
+
+
+def test_a_pdf_names_its_language_and_a_scan_does_not_open(tmp_path):
+    path = pdf(tmp_path / "a.pdf", [[Line(72, 700, "Ein Text.")]], title="Titel")
+    path.write_bytes(path.read_bytes().replace(b"/Type /Catalog", b"/Type /Catalog /Lang (de-DE)"))
+    document = open_document(path)
+    assert (document.title, document.language) == ("Titel", "de")

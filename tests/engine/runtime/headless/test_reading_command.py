@@ -1,0 +1,408 @@
+"""A document is read aloud from its place, and exported, with a voice that is easy to predict."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import numpy as np
+import psutil
+import pytest
+import soundfile
+
+from engine.errors import Cancelled, DeviceError, InvalidInput
+from engine.reading.audiobook import SUFFIXES
+from engine.reading.document import Document, Place, open_document
+from engine.reading.parsers.blocks import Kind
+from engine.reading.shelf import Shelf
+from engine.runtime.factories import Factories
+from engine.runtime.headless import reading_command
+from engine.runtime.headless.offline_synthesis import Clock
+from engine.runtime.headless.reading_command import (
+    PlaceKeeper,
+    ReadingOptions,
+    Watch,
+    export_book,
+    read_aloud,
+)
+from engine.settings import Settings, SpeechSettings
+from tests.engine.runtime.by_hand import HandClock
+from tests.help.fakes.parts import RATE, FakeParts, HandLoudspeaker
+from tests.help.fakes.tts import SAMPLE_RATE, FakeTts
+
+SETTINGS = Settings(speech=SpeechSettings(engine="fake"))
+BOOK = """# The book
+
+## One
+
+Go on now to it all. Do it.
+
+Stop.
+
+## Two
+
+| a | b |
+|---|---|
+| c | d |
+
+```
+code
+```
+
+***
+
+The end is it.
+"""
+
+
+class Interrupted(BaseException):
+    """As KeyboardInterrupt, which would end the tests if it came late."""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("RUBATO_DATA", str(tmp_path / "data"))
+    return tmp_path
+
+
+@pytest.fixture
+def book(tmp_path) -> Document:
+    (tmp_path / "book.md").write_text(BOOK)
+    return open_document(tmp_path / "book.md")
+
+
+def fakes(model: FakeTts, loudspeaker: HandLoudspeaker | None = None) -> Factories:
+    factories = FakeParts().factories()
+    factories = replace(factories, synthesiser=lambda settings, progress: model)
+    return replace(factories, loudspeaker=lambda name: loudspeaker or HandLoudspeaker())
+
+
+def read(
+    book: Document,
+    shelf: Shelf,
+    options: ReadingOptions | None = None,
+    stop: Callable[[str], None] = lambda text: None,
+) -> list[str]:
+    """Read until the end, or until `stop` raises; return the paragraphs that were begun."""
+    begun: list[str] = []
+
+    def show(title: str, paragraph: object) -> None:
+        begun.append(paragraph.text)
+        stop(paragraph.text)
+
+    loudspeaker = HandLoudspeaker()
+    clock = HandClock(loudspeaker).clock
+    model = FakeTts()
+    with suppress(Interrupted):
+        read_aloud(
+            PlaceKeeper(book, shelf, show, clock),
+            SETTINGS,
+            options or ReadingOptions(),
+            factories=fakes(model, loudspeaker),
+            clock=clock,
+        )
+    assert model.closed
+    assert loudspeaker.closed
+    assert loudspeaker.underruns == 0
+    return begun
+
+
+ALL = ["The book", "One", "Go on now to it all. Do it.", "Stop.", "Two", "a; b", "c; d"]
+ALL += ["Code.", "The end is it."]
+
+
+def test_a_document_is_read_to_its_end_and_then_begins_again(book, tmp_path):
+    shelf = Shelf(tmp_path / "documents.json")
+    assert read(book, shelf) == ALL
+    assert shelf.place(book.key) == Place()
+    assert shelf.entries()[0].title == "The book"
+    assert read(book, shelf, ReadingOptions(start=1)) == ALL[4:]
+
+
+def test_reading_goes_on_at_the_word_where_it_was_stopped(book, tmp_path):
+    shelf = Shelf(tmp_path / "documents.json")
+
+    def stop(text: str) -> None:
+        if text == "Stop.":
+            raise Interrupted
+
+    assert read(book, shelf, stop=stop) == ALL[:4]
+    assert shelf.place(book.key) == Place(0, 3, 0)
+    assert read(book, shelf) == ALL[3:]
+
+
+def test_the_place_is_that_of_the_ear_and_not_of_the_voice_and_is_saved_as_it_goes(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "a.txt").write_text(" ".join(["go"] * 400))
+    document = open_document(tmp_path / "a.txt")
+    shelf = Shelf(tmp_path / "documents.json")
+    loudspeaker = HandLoudspeaker()
+    hand = HandClock(loudspeaker)
+    saved: list[tuple[float, int]] = []  # seconds, word
+    save = Shelf.save_place
+
+    def kept(self: Shelf, document: Document, place: Place, read_at: float) -> None:
+        saved.append((hand.seconds, place.word))
+        save(self, document, place, read_at)
+        if hand.seconds > 30:
+            raise DeviceError("The disk is gone.")  # as if the program had crashed here
+
+    monkeypatch.setattr(Shelf, "save_place", kept)
+    with pytest.raises(DeviceError):
+        read_aloud(
+            PlaceKeeper(document, shelf, clock=hand.clock),
+            SETTINGS,
+            ReadingOptions(),
+            factories=fakes(FakeTts(), loudspeaker),
+            clock=hand.clock,
+        )
+    assert [seconds for seconds, _ in saved][:3] == pytest.approx([5, 10, 15], abs=0.6)
+    for seconds, word in saved:  # four words a second
+        assert word == pytest.approx(4 * seconds, abs=2)
+    assert shelf.place(document.key).word == saved[-1][1]
+
+
+def test_a_rate_and_an_unknown_voice(book, tmp_path):
+    shelf = Shelf(tmp_path / "documents.json")
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match="Nobody"):
+        read_aloud(
+            PlaceKeeper(book, shelf),
+            SETTINGS,
+            ReadingOptions(voice="Nobody"),
+            factories=fakes(model),
+        )
+    assert model.closed
+    slow = export_book(
+        book, tmp_path / "s.wav", SETTINGS, ReadingOptions(rate=2.0), factories=fakes(FakeTts())
+    )
+    fast = export_book(
+        book, tmp_path / "f.wav", SETTINGS, ReadingOptions(rate=6.0), factories=fakes(FakeTts())
+    )
+    assert slow > fast + 5
+
+
+# ---------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_book_is_exported_with_the_marks_of_its_chapters(suffix, book, tmp_path):
+    shares: list[float] = []
+    out = tmp_path / f"book{suffix}"
+    seconds = export_book(
+        book, out, SETTINGS, ReadingOptions(), Watch(shares.append), factories=fakes(FakeTts())
+    )
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    with av.open(str(out)) as file:
+        assert file.duration / 1e6 == pytest.approx(seconds, abs=0.3)  # an encoder adds a frame
+        if suffix != ".wav":
+            tags = {**file.metadata, **file.streams.audio[0].metadata}
+            assert {name.lower(): text for name, text in tags.items()}["title"] == "The book"
+        marks = file.chapters()
+        if suffix in (".m4b", ".mp3", ".opus"):
+            assert [mark["metadata"]["title"] for mark in marks] == ["One", "Two"]
+            starts = [float(mark["start"] * mark["time_base"]) for mark in marks]
+            assert starts == pytest.approx([0.0, 3.7], abs=2.0)
+            assert starts[1] > 1
+        samples = sum(frame.samples for frame in file.decode(audio=0))
+        assert samples / file.streams.audio[0].rate == pytest.approx(seconds, abs=0.3)
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["book.md", "data", out.name])
+    assert not list((tmp_path / "data" / "reading" / "exports").iterdir())
+
+
+def test_the_wave_is_the_speech_of_the_paragraphs_with_pauses_between(book, tmp_path):
+    model = FakeTts()
+    out = tmp_path / "b.wav"
+    options = ReadingOptions(start=0, end=1)
+    export_book(book, out, SETTINGS, options, factories=fakes(model))
+    assert " ".join(model.spoken) == "The book One Go on now to it all. Do it. Stop."
+    pcm, rate = soundfile.read(out)
+    assert rate == SAMPLE_RATE
+    quiet = np.abs(pcm) < 1e-4
+    changes = np.flatnonzero(np.diff(np.concatenate(([0], quiet.astype(int), [0]))))
+    gaps = [
+        (b - a) / rate for a, b in zip(changes[::2], changes[1::2], strict=True) if b - a > 1000
+    ]
+    assert gaps == pytest.approx([0.7, 0.7, 0.4, 0.4], abs=0.05)
+
+
+def _stopped(export: Callable[[Watch], float], model: FakeTts, words: int) -> list[str]:
+    with pytest.raises(Cancelled):
+        export(Watch(cancelled=lambda: len(model.spoken) >= words))
+    return model.spoken
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading_command, "_PART", 30)
+    paragraphs = [f"This is one of them, {name}." for name in ("one", "two", "three", "four")]
+    (tmp_path / "a.txt").write_text("\n\n".join(paragraphs))
+    document = open_document(tmp_path / "a.txt")
+    out = tmp_path / "a.flac"
+
+    def export(model: FakeTts, watch: Watch | None = None) -> float:
+        return export_book(document, out, SETTINGS, ReadingOptions(), watch, factories=fakes(model))
+
+    whole = tmp_path / "whole.flac"
+    seconds = export_book(document, whole, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    first = FakeTts()
+    if killed:
+        monkeypatch.setattr(os, "fsync", lambda _: None)
+
+        def crash(text: str) -> None:
+            if text == "three.":
+                raise Interrupted
+
+        with pytest.raises(Interrupted):
+            export(FakeTts(crash))
+    else:
+        with pytest.raises(Cancelled):
+            export(first, Watch(cancelled=lambda: "three." in first.spoken))
+    assert not out.exists()
+    second = FakeTts()
+    assert export(second) == seconds
+    assert second.spoken[-1] == "four."
+    assert "two." not in second.spoken
+    np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
+
+
+def test_other_speech_is_not_mixed_with_the_parts_of_a_stopped_export(book, tmp_path):
+    first = FakeTts()
+    with pytest.raises(Cancelled):
+        export_book(
+            book,
+            tmp_path / "b.wav",
+            SETTINGS,
+            ReadingOptions(rate=2.0),
+            Watch(cancelled=lambda: "end" in first.spoken),
+            factories=fakes(first),
+        )
+    second = FakeTts()
+    export_book(
+        book, tmp_path / "b.wav", SETTINGS, ReadingOptions(rate=3.0), factories=fakes(second)
+    )
+    assert second.spoken[:2] == ["The", "book"]
+
+
+def test_stopped_while_the_file_is_written_there_is_no_file_and_the_old_one_stays(
+    book, tmp_path, monkeypatch
+):
+    out = tmp_path / "b.m4b"
+    out.write_bytes(b"an older book")
+
+    def crash(_: float) -> None:
+        raise Interrupted
+
+    monkeypatch.setattr(reading_command, "write_book", _watched(reading_command.write_book, crash))
+    with pytest.raises(Interrupted):
+        export_book(book, out, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    assert out.read_bytes() == b"an older book"
+    assert not list(tmp_path.glob(".rubato-*"))
+
+
+def _watched(write: Callable[..., None], show: Callable[[float], None]) -> Callable[..., None]:
+    return lambda path, chapters, metadata, **_: write(path, chapters, metadata, show=show)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("b.txt", "'.txt'"), ("b", "'b'"), ("none/b.wav", "cannot be written")]
+)
+def test_a_file_that_cannot_be_written_is_refused_before_a_word(name, reason, book, tmp_path):
+    model = FakeTts()
+    with pytest.raises(InvalidInput, match=reason):
+        export_book(book, tmp_path / name, SETTINGS, ReadingOptions(), factories=fakes(model))
+    assert model.spoken == []
+
+
+def test_an_export_that_nobody_went_on_with_is_removed(book, tmp_path):
+    old = tmp_path / "data" / "reading" / "exports" / "old"
+    old.mkdir(parents=True)
+    os.utime(old, (1, 1))
+    export_book(book, tmp_path / "b.wav", SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+    assert not old.exists()
+
+
+# ------------------------------------------------------------------------- ten hours
+
+
+class _LightLoudspeaker(HandLoudspeaker):
+    """Counts samples instead of keeping them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting = 0
+        self.expecting = False
+
+    @property
+    def writable(self) -> int:
+        return 10 * RATE - self.waiting
+
+    def write(self, pcm: np.ndarray) -> int:
+        taken = min(len(pcm), self.writable)
+        self.waiting += taken
+        self.samples_written += taken
+        return taken
+
+    def play(self, samples: int) -> None:
+        taken = min(samples, self.waiting)
+        self.waiting -= taken
+        self.samples_played += taken
+        self.underruns += int(self.expecting and taken < samples)
+
+    def expect_more(self, flag: bool) -> None:
+        self.expecting = flag
+
+
+def _long_book(path: Path, chapters: int) -> Path:
+    sentence = "Go on now to it all and do it as it is to be so we go on. "
+    text = "\n\n".join([sentence * 20] * 30)
+    path.write_text("\n\n".join(f"Chapter {n + 1}\n\n{text}" for n in range(chapters)))
+    return path
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_ten_hours_of_reading_neither_run_dry_nor_grow(tmp_path):
+    document = open_document(_long_book(tmp_path / "a.txt", 14))
+    loudspeaker = _LightLoudspeaker()
+    seconds = 0.0
+    sizes: list[int] = []
+    process = psutil.Process()
+
+    def wait(waited: float) -> None:
+        nonlocal seconds
+        seconds += waited
+        loudspeaker.play(round(waited * RATE))
+
+    def show(title: str, paragraph: object) -> None:
+        if paragraph.kind is Kind.HEADING:
+            sizes.append(process.memory_info().rss)
+
+    def cost(text: str) -> None:
+        nonlocal seconds
+        seconds += 0.02
+        loudspeaker.play(round(0.02 * RATE))
+
+    clock = Clock(lambda: seconds, wait)
+    model = FakeTts(cost)
+    model.spoken = _Forgetful()
+    shelf = Shelf(tmp_path / "documents.json")
+    read_aloud(
+        PlaceKeeper(document, shelf, show, clock),
+        SETTINGS,
+        ReadingOptions(),
+        factories=fakes(model, loudspeaker),
+        clock=clock,
+    )
+    assert seconds > 10 * 3600
+    assert loudspeaker.underruns == 0
+    assert max(sizes[5:]) - min(sizes[2:5]) < 20 << 20
+
+
+class _Forgetful(list[str]):
+    def append(self, text: str) -> None:
+        """Keep nothing: ten hours are many words."""
