@@ -39,20 +39,18 @@ def parse(source: str) -> Message:
     parts: list[str] = []
     marks: list[tuple[str, int]] = []
     length, spelt, alias = 0, False, False
-    for piece in _TAG.split(source[:LONGEST]):
-        text = "" if alias else _CONTROL.sub(" ", html.unescape(piece))
-        if tag := _NAME.match(piece) if piece.startswith("<") and piece.endswith(">") else None:
+    for number, piece in enumerate(_TAG.split(source[:LONGEST])):
+        text = "" if alias or number % 2 else _CONTROL.sub(" ", html.unescape(piece))
+        if number % 2 and (tag := _NAME.match(piece)):
             name, values = tag[1].lower(), _attributes(piece)
-            is_end = piece.startswith("</")
             text = " " if name in _APART else ""
             if name == "mark" and values.get("name"):
                 marks.append((values["name"], length))
             elif name == "say-as":
                 spelt = spelt or values.get("interpret-as", "") in _SPELT
             elif name == "sub":
-                alias, text = not is_end and "alias" in values, values.get("alias", "")
-        elif piece.startswith(("<!", "<?")):
-            text = ""
+                text = values.get("alias", "")
+                alias = bool(text) and not piece.startswith("</")
         parts.append(text)
         length += len(text)
     return Message("".join(parts), tuple(marks), spelt)

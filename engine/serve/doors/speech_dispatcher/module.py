@@ -392,16 +392,16 @@ def serve_daemon() -> None:
 def own_voices() -> dict[str, str]:
     """Return the voices of the person's synthesiser with their languages; none for espeak."""
     try:
-        catalogue = voice_catalogue.usable(settings_file.load(settings_file.default_path())[0].speech)
+        catalogue = voice_catalogue.usable(
+            settings_file.load(settings_file.default_path())[0].speech
+        )
     except EngineError:
         return {}
     if catalogue.voice_model == voice_catalogue.ESPEAK:
         return {}
     own = {name: catalogue.languages.get(name, ENGLISH) for name in catalogue.own}
     saved = voices.saved_voices(voices.folder())
-    return own | {
-        each.name: each.language for each in saved if each.model == catalogue.voice_model
-    }
+    return own | {each.name: each.language for each in saved if each.model == catalogue.voice_model}
 
 
 def styled(style: Style, values: dict[str, str]) -> Style:

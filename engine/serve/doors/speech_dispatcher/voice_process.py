@@ -1,6 +1,6 @@
 """The engine process of the module: speaks one sentence after the other in the chosen voice.
 
-    module   {"number", "text", "voice", "language", "rate", "pitch", "volume"}; {} ends the sentence
+    module   {"number", "text", "voice", "language", "rate", "pitch", "volume"}; {} to be silent
     process  {"highest"} once the voice is loaded
              {"number", "words": [[position, sample], ...], "hertz", "bytes"} and samples
              {"number", "ended"}, or {"number", "fault"} if espeak has to speak it

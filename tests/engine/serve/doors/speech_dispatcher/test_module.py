@@ -107,7 +107,7 @@ def test_without_voices_of_its_own_there_is_no_voice_process():
 
 
 def test_marks_stand_in_front_of_the_words_they_are_before(loaded):
-    text = "<speak><mark name='0'/>One <mark name='1'/>two three <mark name='2'/>four.<mark name='3'/></speak>"
+    text = "<mark name='0'/>One <mark name='1'/>two three <mark name='2'/>four.<mark name='3'/>"
     frame = VOICE_RATE * 80 // 1000
     marks = [("0", 0), ("1", frame), ("2", 3 * frame), ("3", 4 * frame)]
     assert loaded.daemon.speak(text).marks == marks
@@ -134,12 +134,18 @@ def test_a_pause_without_a_mark_ends_behind_the_text_with_one(loaded):
 def test_pitch_volume_and_rate_reach_the_voice(loaded, monkeypatch):
     asked = []
     ask = loaded.sentences.ask
-    monkeypatch.setattr(loaded.sentences, "ask", lambda request: asked.append(request) or ask(request))
+    monkeypatch.setattr(
+        loaded.sentences, "ask", lambda request: asked.append(request) or ask(request)
+    )
     loaded.daemon.tell("SET", "rate=-100", "pitch=50", "volume=0")
     loaded.daemon.speak(SENTENCE)
     assert asked[0] == {
-        **{"text": SENTENCE, "voice": "", "language": "en"},
-        **{"rate": 80 / 37, "pitch": 50, "volume": 0.5},
+        "text": SENTENCE,
+        "voice": "",
+        "language": "en",
+        "rate": 80 / 37,
+        "pitch": 50,
+        "volume": 0.5,
     }
 
 
@@ -158,7 +164,13 @@ def test_a_cancel_ends_a_message_at_once_and_a_late_one_changes_nothing(loaded):
 def cancel_often(room: Machine, times: int) -> None:
     """Speak and cancel at random moments; each message ends once, and none is lost."""
     chance = random.Random(58)
-    texts = (SENTENCE, SENTENCE * 20, "File menu", "<speak>a <mark name='1'/>b. c</speak>", "x. " * 99)
+    texts = (
+        SENTENCE,
+        SENTENCE * 20,
+        "File menu",
+        "<speak>a <mark name='1'/>b. c</speak>",
+        "x. " * 99,
+    )
     ends = {"702 END": 0, "703 STOP": 0, "704 PAUSE": 0}
     for _ in range(times):
         kind = chance.choice(("SPEAK", "SPEAK", "SPEAK", "CHAR", "KEY"))
@@ -213,7 +225,7 @@ def test_other_commands_are_answered_as_the_protocol_says(room):
     assert daemon.tell("SPEAK") == "301 ERROR CANT SPEAK"
     assert daemon.ask("DEBUG ON /tmp/x") == ["200 OK DEBUGGING ON"]
     assert daemon.ask("SING") == ["300 ERR UNKNOWN COMMAND"]
-    assert daemon.speak("..") .end == "702 END"
+    assert daemon.speak("..").end == "702 END"
     assert [message.text for message, _ in room.formant.spoken] == ["."]  # its dot was doubled
     assert daemon.ask("QUIT") == ["210 OK QUIT"]
 
