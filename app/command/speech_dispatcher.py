@@ -36,7 +36,7 @@ def _run(options: argparse.Namespace) -> int:
         return answer(options, {}, "It was removed." if was_there else "It was not installed.")
     from app.background_job import own_command  # here: it imports Qt
 
-    installation.install([*own_command(), "speech-dispatcher", "module"])
+    installation.install([*own_command(), *api.MODULE_COMMAND])
     for line in _DEFAULT:
         tell(line.format(path=installation.config))
     return answer(options, {}, f"The voice is installed: {installation.module}")

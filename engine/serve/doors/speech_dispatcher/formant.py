@@ -6,43 +6,19 @@ names of punctuation, capitals and marks.
 """
 
 import ctypes
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any, Final
 
 from engine.serve.doors.speech_dispatcher.markup import Message
+from engine.serve.doors.speech_dispatcher.style import Style
 
-SLOWEST, USUAL, FASTEST = 80, 175, 450  # words a minute, as speech-dispatcher's own espeak module
 _CHUNK_MS: Final = 40  # of sound; a cancelled text ends within one
 _SYNCHRONOUS, _DONT_EXIT, _UTF8, _SSML = 2, 1 << 15, 1, 0x10
 _RATE, _VOLUME, _PITCH, _RANGE, _PUNCTUATION, _CAPITALS = 1, 2, 3, 4, 5, 6
 _LAST, _MARK = 0, 3  # types of events
 _NAMED: Final = {"none": 0, "all": 1, "some": 2, "most": 2}  # which punctuation is named
 _CAPITAL: Final = {"none": 0, "spell": 2, "icon": 30}  # nothing, the word "capital", a higher pitch
-_LONGEST: Final = 2_000  # characters that espeak gets at once
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a message is spoken, in the daemon's numbers: -100 to 100. `voice`: a name of voices(),
-    empty = that of the language.
-    """
-
-    language: str = "en"
-    voice: str = ""
-    rate: int = 0
-    pitch: int = 0
-    pitch_range: int = 0
-    volume: int = 100
-    punctuation: str = "none"
-    capitals: str = "none"
-    spelling: bool = False
-
-    @property
-    def words_per_minute(self) -> int:
-        span = FASTEST - USUAL if self.rate > 0 else USUAL - SLOWEST
-        return USUAL + span * self.rate // 100
 
 
 class _EventId(ctypes.Union):
@@ -75,7 +51,9 @@ Mark = Callable[[str], None]
 
 
 class Formant:
-    """libespeak-ng, one text at a time. OSError or ImportError if it cannot be loaded."""
+    """libespeak-ng, one text at a time. `voices`: the language of each, by name. OSError or
+    ImportError if it cannot be loaded.
+    """
 
     def __init__(self) -> None:
         import espeakng_loader  # type: ignore[import-untyped]
@@ -95,58 +73,40 @@ class Formant:
             raise OSError("espeak-ng's data cannot be read")
         self._callback = _CALLBACK(self._collect)  # must outlive its use by the library
         self._library.espeak_SetSynthCallback(self._callback)
+        self.voices = dict(self._listed())
         self._sound: Sound = lambda samples: False
         self._mark: Mark = lambda name: None
-        self._marks: tuple[tuple[str, int], ...] = ()
-        self._sent = 0  # samples of the current call
+        self._names: list[str] = []  # of the marks
+        self._reported = 0  # marks
+        self._sent = 0  # samples
         self._stopped = False
         self._chosen: tuple[str, str] | None = None  # voice and language
         self.speak(Message("a"), Style(), lambda samples: False, self._mark)  # the first is slow
 
-    def voices(self) -> dict[str, str]:
-        """Return the language of each voice, by name."""
-        found, at = {}, 0
-        listed = self._library.espeak_ListVoices(None)
-        while listed[at]:
-            each = listed[at].contents
-            found[each.name.decode(errors="replace")] = each.languages[1:].decode(errors="replace")
-            at += 1
-        return found
-
     def speak(self, message: Message, style: Style, sound: Sound, mark: Mark) -> None:
         """Speak until the end, or until `sound` returns False; `mark` is called between samples."""
         self._set(style)
-        self._sound, self._mark, self._marks, self._stopped = sound, mark, message.marks, False
-        start = reported = 0
-        while start < len(message.text) and not self._stopped:
-            end = _cut(message.text, start)
-            marks = message.marks[reported:]
-            inside = [at for _, at in marks if at < end or end == len(message.text)]
-            reported = self._say(message, (start, end), reported, reported + len(inside), style)
-            start = end
-        for name, _ in message.marks[reported:] if not self._stopped else ():
-            mark(name)
-
-    def _say(
-        self, message: Message, span: tuple[int, int], first: int, last: int, style: Style
-    ) -> int:
-        """Speak a part of the text with some of its marks; return the number of the next one."""
-        at, parts = span[0], []
-        for number in range(first, last):
-            position = message.marks[number][1]
+        self._sound, self._mark, self._stopped = sound, mark, False
+        self._names = [name for name, _ in message.marks]
+        self._sent = self._reported = at = 0
+        parts = []
+        for number, (_, position) in enumerate(message.marks):
             parts.append(escape(message.text[at:position]) + f'<mark name="{number}"/>')
             at = position
-        parts.append(escape(message.text[at : span[1]]))
-        text = "".join(parts)
+        text = "".join(parts) + escape(message.text[at:])
         if style.spelling or message.spelt:
             kind = "tts:char" if len(message.text) == 1 else "characters"
             text = f'<say-as interpret-as="{kind}">{text}</say-as>'
         encoded = f"<speak>{text}</speak>".encode()
-        self._sent, self._next_mark = 0, first
         self._library.espeak_Synth(encoded, len(encoded) + 1, 0, 1, 0, _UTF8 | _SSML, None, None)
-        while self._next_mark < last and not self._stopped:
-            self._report(self._next_mark)
-        return last
+        self._report_until(len(self._names))
+
+    def _listed(self) -> Iterator[tuple[str, str]]:
+        listed, at = self._library.espeak_ListVoices(None), 0
+        while listed[at]:
+            each = listed[at].contents  # its languages begin with a priority
+            yield each.name.decode(errors="replace"), each.languages[1:].decode(errors="replace")
+            at += 1
 
     def _collect(self, wave: Any, count: int, events: Any) -> int:  # Any: ctypes pointers
         """Pass on samples and marks in their order. The result 1 ends the synthesis."""
@@ -157,8 +117,7 @@ class Formant:
         while events[at].type != _LAST and not self._stopped:
             if events[at].type == _MARK and (name := events[at].id.name or b"").isdigit():
                 self._emit(samples, start, events[at].sample)
-                while self._next_mark <= int(name) and not self._stopped:
-                    self._report(self._next_mark)
+                self._report_until(int(name) + 1)
             at += 1
         self._emit(samples, start, start + len(samples) // 2)
         return int(self._stopped)
@@ -169,10 +128,10 @@ class Formant:
             self._sent += len(part) // 2
             self._stopped = not self._sound(part)
 
-    def _report(self, number: int) -> None:
-        self._next_mark = number + 1
-        if number < len(self._marks):
-            self._mark(self._marks[number][0])
+    def _report_until(self, end: int) -> None:
+        while self._reported < min(end, len(self._names)) and not self._stopped:
+            self._reported += 1
+            self._mark(self._names[self._reported - 1])
 
     def _set(self, style: Style) -> None:
         self._choose(style.voice, style.language.lower())
@@ -198,13 +157,3 @@ class Formant:
             wanted = _Voice(languages=each.encode())
             if each and self._library.espeak_SetVoiceByProperties(ctypes.byref(wanted)) == 0:
                 return
-
-
-def _cut(text: str, start: int) -> int:
-    """Return where the next part of a long text ends: behind a sentence, or at least a word."""
-    end = start + _LONGEST
-    if end >= len(text):
-        return len(text)
-    found = max(text.rfind(each, start, end) for each in (". ", "! ", "? ", "\n"))
-    found = found if found > start else text.rfind(" ", start, end)
-    return found + 1 if found > start else end

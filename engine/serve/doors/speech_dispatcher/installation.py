@@ -16,6 +16,7 @@ from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
 
 NAME: Final = "rubato"  # of the module, for the daemon's clients
+COMMAND: Final = ("speech-dispatcher", "module")  # what Rubato's own command gets
 _TITLE: Final = "#!/bin/sh\n# Rubato's voice for speech-dispatcher, written by Rubato.\n"
 _BEGIN, _END = "\n# Rubato: begin\n", "# Rubato: end\n"
 _SYSTEM: Final = Path("/etc/speech-dispatcher/speechd.conf")

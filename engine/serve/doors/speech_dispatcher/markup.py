@@ -28,10 +28,10 @@ class Message:
     marks: tuple[tuple[str, int], ...] = ()
     spelt: bool = False
 
-    def rest(self, position: int) -> "Message":
-        """Return the message from a position of the text on."""
-        marks = tuple((name, at - position) for name, at in self.marks if at >= position)
-        return Message(self.text[position:], marks, self.spelt)
+    def rest(self, position: int, marks: int) -> "Message":
+        """Return the text from a position on, with all marks but the first ones."""
+        moved = tuple((name, max(0, at - position)) for name, at in self.marks[marks:])
+        return Message(self.text[position:], moved, self.spelt)
 
 
 def parse(source: str) -> Message:

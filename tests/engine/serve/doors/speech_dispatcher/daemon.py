@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
-from engine.serve.doors.speech_dispatcher.formant import Style
 from engine.serve.doors.speech_dispatcher.markup import Message
 from engine.serve.doors.speech_dispatcher.module import Module
 from engine.serve.doors.speech_dispatcher.sentences import Sentences
+from engine.serve.doors.speech_dispatcher.streams import Streams
+from engine.serve.doors.speech_dispatcher.style import Style
 
 VOICE = (sys.executable, "-I", "-S", str(Path(__file__).with_name("fake_voice.py")))
 VOICES = {"Heart": "en", "Sylvie": "fr"}
@@ -24,12 +25,10 @@ class FakeFormant:
     """Every character is 10 ms of sound."""
 
     sample_rate = FORMANT_RATE
+    voices: ClassVar = {"English (America)": "en-us", "Deutsch": "de"}
 
     def __init__(self) -> None:
         self.spoken: list[tuple[Message, Style]] = []
-
-    def voices(self) -> dict[str, str]:
-        return {"English (America)": "en-us", "Deutsch": "de"}
 
     def speak(
         self,
@@ -150,6 +149,7 @@ class Machine:
     formant: FakeFormant
     sentences: Sentences
     priority: FakePriority
+    streams: Streams
 
     def load(self) -> None:
         """Wait until the voice process speaks."""
@@ -166,7 +166,8 @@ def machine(voices: dict[str, str] = VOICES) -> Iterator[Machine]:
     """A module on a thread of its own, initialised as the daemon does it."""
     (inner, to_module), (from_module, outer) = os.pipe(), os.pipe()
     formant, sentences, priority = FakeFormant(), Sentences(VOICE), FakePriority()
-    module = Module((inner, outer), formant, sentences, lambda: voices, priority)  # type: ignore[arg-type]
+    streams = Streams(inner, outer)
+    module = Module(streams, formant, sentences, lambda: voices, priority)  # type: ignore[arg-type]
     thread = threading.Thread(target=module.run, name="module")
     thread.start()
     daemon = Daemon(to_module, from_module)
@@ -174,7 +175,7 @@ def machine(voices: dict[str, str] = VOICES) -> Iterator[Machine]:
         assert daemon.ask("INIT")[-1] == "299 OK LOADED SUCCESSFULLY"
         assert daemon.tell("AUDIO", "audio_output_method=server") == "203 OK AUDIO INITIALIZED"
         daemon.tell("SET", "rate=0", "language=en-US", "synthesis_voice=NULL", "volume=100")
-        yield Machine(daemon, formant, sentences, priority)
+        yield Machine(daemon, formant, sentences, priority, streams)
     finally:
         daemon.close()
         daemon.end()

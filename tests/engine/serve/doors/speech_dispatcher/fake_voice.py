@@ -4,50 +4,37 @@ instructions: "late" is never spoken, "fault" is refused, behind "crash" the pro
 
 import json
 import re
-import select
-import socket
-import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
 
 RATE = 24_000
 FRAME = b"\x0a\x7d" * (RATE * 80 // 1000)  # what the protocol has to escape
 
 
 def main() -> None:
-    module = socket.socket(fileno=0)
-    module.sendall(b'{"highest": 7.0}\n')
-    waiting = b""
-
-    def receive() -> bytes:
-        chunk = module.recv(65_536)
-        if not chunk:
-            sys.exit()
-        return waiting + chunk
+    module = Connection(0)
 
     def send(fields: dict[str, object], samples: bytes = b"") -> None:
-        about = {**fields, "bytes": len(samples)} if samples else fields
-        module.sendall(json.dumps(about).encode() + b"\n" + samples)
+        module.send_bytes(json.dumps(fields).encode() + b"\n" + samples)
 
+    send({"highest": 7.0})
     while True:
-        while b"\n" not in waiting:
-            waiting = receive()
-        *_, line, waiting = waiting.split(b"\n")
-        request = json.loads(line)
+        request = json.loads(module.recv_bytes())
+        number = request.get("number")
         for word in re.finditer(r"\S+", request.get("text", "")):
-            if select.select([module], [], [], 0)[0]:
-                waiting = receive()
-            if b"\n" in waiting or word[0] == "late":
+            if module.poll() or word[0] == "late":
                 break
             if word[0] == "fault":
-                send({"number": request["number"], "fault": "InvalidInput"})
+                send({"number": number, "fault": "InvalidInput"})
                 break
             if word[0] == "crash":
-                sys.exit(1)
-            about = {"number": request["number"], "words": [[word.start(), 0]], "hertz": RATE}
-            send(about, FRAME)
+                return
+            send({"number": number, "words": [[word.start(), 0]], "hertz": RATE}, FRAME)
         else:
             if request:
-                send({"number": request["number"], "ended": True})
+                send({"number": number, "ended": True})
 
 
 if __name__ == "__main__":
-    main()
+    with suppress(EOFError, ConnectionError):  # the module has ended
+        main()

@@ -9,8 +9,9 @@ from tests.help.process.fresh_python import prints
 
 _CODE = """
 import json, sys
-from engine.serve.doors.speech_dispatcher.formant import Formant, Style
+from engine.serve.doors.speech_dispatcher.formant import Formant
 from engine.serve.doors.speech_dispatcher.markup import Message, parse
+from engine.serve.doors.speech_dispatcher.style import Style
 formant = Formant()
 
 def spoken(source, style=Style(), stop_after=None):
@@ -34,7 +35,7 @@ def result(code: str) -> list[Any]:
 
 
 def test_it_knows_many_languages_and_speaks_them_differently():
-    code = "formant.voices(), length('zehn', Style('de-DE')), length('zehn', Style('en-GB'))"
+    code = "formant.voices, length('zehn', Style('de-DE')), length('zehn', Style('en-GB'))"
     voices, german, english = result(code)
     assert {"de", "fr-fr", "pt-br", "ru", "zh"} & set(voices.values()) >= {"de", "fr-fr", "pt-br"}
     assert german != english > 0

@@ -43,4 +43,5 @@ def test_a_long_message_is_cut():
 
 def test_the_rest_of_a_message_has_its_marks():
     message = Message("One two three", (("a", 0), ("b", 4), ("c", 13)))
-    assert message.rest(4) == Message("two three", (("b", 0), ("c", 9)))
+    assert message.rest(4, 1) == Message("two three", (("b", 0), ("c", 9)))
+    assert message.rest(8, 1) == Message("three", (("b", 0), ("c", 5)))

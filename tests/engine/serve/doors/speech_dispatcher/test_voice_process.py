@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from multiprocessing.connection import Connection
 
 import numpy as np
 import pytest
@@ -23,23 +24,22 @@ class Link:
     def __init__(self) -> None:
         self.tts = FakeTts()
         self.settings = Settings()
-        self.end, inner = socket.socketpair()
+        ends = socket.socketpair()
+        self.end, self.inner = (Connection(each.detach()) for each in ends)
         factories = replace(FakeParts().factories(), synthesiser=lambda speech, tell: self.tts)
-        process = VoiceProcess(inner, lambda: self.settings, factories)
+        process = VoiceProcess(self.inner, lambda: self.settings, factories)
         self.thread = threading.Thread(target=process.run, name="voice process")
         self.thread.start()
-        self.inner = inner
-        self.lines = self.end.makefile("rb")
         self.number = 0
 
     def ask(self, text: str, **changes: object) -> None:
         self.number += 1
         request = {**REQUEST, **changes, "text": text, "number": self.number}
-        self.end.sendall(json.dumps(request).encode() + b"\n")
+        self.end.send_bytes(json.dumps(request).encode())
 
     def event(self) -> tuple[dict[str, object], bytes]:
-        fields = json.loads(self.lines.readline())
-        return fields, self.lines.read(fields.get("bytes", 0))
+        head, _, samples = self.end.recv_bytes().partition(b"\n")
+        return json.loads(head), samples
 
     def until_end(self) -> tuple[dict[str, object], list[dict[str, object]], bytes]:
         """Return the last event of the sentence, the others, and all samples."""
@@ -54,7 +54,6 @@ class Link:
 
     def close(self) -> None:
         self.end.close()
-        self.lines.close()
         self.thread.join()
         self.inner.close()
 
@@ -106,7 +105,7 @@ def test_rate_pitch_and_volume(link):
 def test_another_line_ends_the_sentence(link):
     link.ask("word " * 3_000)
     assert link.event()[0]["number"] == 1
-    link.end.sendall(b"{}\n")
+    link.end.send_bytes(b"{}")
     link.ask("Next one.")
     assert link.until_end()[0] == {"number": 2, "ended": True}
     assert len(link.tts.spoken) < 2_900
