@@ -39,14 +39,15 @@ CONFIG = ("settings.toml", "settings.kept-*.toml", ".settings.lock", ".rubato-*.
 
 
 def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Path]:
-    """Remove environments, cache, launcher, menu entry and start at login; with `own_files` also
-    voices, models, conversations and settings. Return the paths that could not be removed.
+    """Remove environments, cache, launcher, menu entry, start at login and the module of
+    speech-dispatcher; with `own_files` also voices, models, conversations and settings. Return the paths that could not be removed.
     """
     left: list[Path] = []
     if home.folder.exists():
         with opened(home):
             found = current_version.read(home).current
             if found:
+                desktop.leave_speech_dispatcher(home.python(found), env)
                 home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
             desktop.remove_launcher(home)
             own = [home.env(name) for name in home.environments()]
