@@ -40,7 +40,8 @@ CONFIG = ("settings.toml", "settings.kept-*.toml", ".settings.lock", ".rubato-*.
 
 def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Path]:
     """Remove environments, cache, launcher, menu entry, start at login and the module of
-    speech-dispatcher; with `own_files` also voices, models, conversations and settings. Return the paths that could not be removed.
+    speech-dispatcher; with `own_files` also voices, models, conversations and settings. Return the
+    paths that could not be removed.
     """
     left: list[Path] = []
     if home.folder.exists():

@@ -56,7 +56,7 @@ class Formant:
     """
 
     def __init__(self) -> None:
-        import espeakng_loader  # type: ignore[import-untyped]
+        import espeakng_loader
 
         self._library: Any = ctypes.CDLL(espeakng_loader.get_library_path())
         self._library.espeak_ListVoices.restype = ctypes.POINTER(ctypes.POINTER(_Voice))

@@ -8,8 +8,9 @@
 One message is spoken at a time. espeak speaks keys, characters, labels, what is spelt, and whatever
 the chosen voice cannot speak: another language or script, a faster rate, names of punctuation and
 capitals. It also speaks while the engine process is loading, and the rest of a sentence that the
-process does not finish. Invariant: one thread and no waiting, except for the daemon to read; every
-message ends with exactly one event; a line that cannot be understood changes nothing.
+process does not finish. Invariant: one thread, which waits for the daemon only; every message ends
+with exactly one event, SETTLE_S after its begin at the earliest; a line that cannot be understood
+changes nothing.
 """
 
 import os
@@ -31,6 +32,9 @@ from engine.serve.doors.speech_dispatcher.style import Style, is_label, key_text
 from engine.tts import voice_catalogue, voices
 
 IDLE_S: Final = 300.0  # without speech, until the engine process ends
+# From the begin of a message to its end. An end that follows a cancel within a millisecond finds
+# the daemon (0.11.4) still stopping the message before, and then it waits for ever.
+SETTLE_S: Final = 0.03
 LATE_S: Final = 1.0  # for the first samples of a sentence; then espeak speaks it
 WORDS_PER_SYLLABLE: Final = 37.0  # words a minute for each syllable a second (espeak/pace.py)
 _PAUSABLE: Final = "__spd_"  # the daemon's own marks, at which it can go on
@@ -312,12 +316,13 @@ class Module:
         """End the message that is spoken, if there is one."""
         utterance, self._utterance = self._utterance, None
         if utterance is not None:
+            if utterance.number and event != "702 END":
+                self._sentences.cancel()
+            time.sleep(max(0.0, self._used_at + SETTLE_S - time.monotonic()))
             self._daemon.write(event)
             self._used_at = time.monotonic()
             if event != "702 END":
                 self._heard_until = self._used_at  # the daemon drops what it has
-                if utterance.number:
-                    self._sentences.cancel()
 
     def _send(self, samples: bytes, hertz: int) -> None:
         if samples:

@@ -47,9 +47,9 @@ class Streams:
         """Send 16-bit samples. Line breaks and the escape itself are escaped."""
         for at in range(0, len(samples), _CHUNK):
             part = samples[at : at + _CHUNK]
-            values = ("bits=16", "num_channels=1", f"sample_rate={hertz}")
-            values += (f"num_samples={len(part) // 2}", "big_endian=0")
-            head = "".join(f"705-{value}\n" for value in values).encode()
+            values = {"bits": 16, "num_channels": 1, "sample_rate": hertz}
+            values |= {"num_samples": len(part) // 2, "big_endian": 0}
+            head = "".join(f"705-{name}={value}\n" for name, value in values.items()).encode()
             escaped = part.replace(b"\x7d", b"\x7d\x5d").replace(b"\n", b"\x7d\x2a")
             self._put(head + b"705-AUDIO\0" + escaped + b"\n705 AUDIO\n")
 

@@ -186,12 +186,23 @@ def cancel_often(room: Machine, times: int) -> None:
     assert room.daemon.speak(SENTENCE) == Heard("702 END", 8 * 1920, VOICE_RATE)
 
 
-def test_three_hundred_random_cancels_lose_no_message(loaded):
+def test_an_end_does_not_come_while_the_daemon_still_stops_the_message_before(loaded):
+    for text, stop in ((SENTENCE, "STOP\n"), ("OK", "")):
+        loaded.daemon.begin(text)
+        begun = time.monotonic()
+        loaded.daemon.send(stop)
+        loaded.daemon.until_end()
+        assert time.monotonic() - begun > module.SETTLE_S / 2
+
+
+def test_three_hundred_random_cancels_lose_no_message(loaded, monkeypatch):
+    monkeypatch.setattr(module, "SETTLE_S", 0.0)
     cancel_often(loaded, 300)
 
 
 @pytest.mark.long
-def test_ten_thousand_random_cancels_lose_no_message(loaded):
+def test_ten_thousand_random_cancels_lose_no_message(loaded, monkeypatch):
+    monkeypatch.setattr(module, "SETTLE_S", 0.0)
     cancel_often(loaded, 10_000)
 
 
