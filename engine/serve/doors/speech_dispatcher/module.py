@@ -36,6 +36,7 @@ IDLE_S: Final = 300.0  # without speech, until the engine process ends
 # the daemon (0.11.4) still stopping the message before, and then it waits for ever.
 SETTLE_S: Final = 0.03
 LATE_S: Final = 1.0  # for the first samples of a sentence; then espeak speaks it
+STALLED_S: Final = 5.0  # the same for the next ones
 WORDS_PER_SYLLABLE: Final = 37.0  # words a minute for each syllable a second (espeak/pace.py)
 _PAUSABLE: Final = "__spd_"  # the daemon's own marks, at which it can go on
 _LAST_MARK: Final = _PAUSABLE + "1000000"  # behind the text: nothing is left to go on with
@@ -89,6 +90,7 @@ class Module:
         self._lines: list[str] = []
         self._room = LONGEST  # for characters of further lines
         self._over = False
+        self._warm: set[tuple[str, str]] = set()  # voices and languages that have spoken
         self._used_at = time.monotonic()
         self._heard_until = 0.0  # when the samples sent so far have been played; 0 = they have
 
@@ -227,12 +229,20 @@ class Module:
         self._utterance = utterance = Utterance(message, self._style)
         self._used_at = time.monotonic()
         if command == "SPEAK" and self._by_voice(message, self._style):
-            utterance.number = self._sentences.ask(_request(utterance, self._voices))
-            utterance.late_at = self._used_at + LATE_S
-        else:
+            self._ask(utterance)
+        if not utterance.number:
             self._speak_rest(utterance)
         if self._voices:
             self._sentences.start()  # behind the first samples of a key
+
+    def _ask(self, utterance: Utterance) -> None:
+        """Let the voice speak the message. One that has not spoken yet gets ready by it, which
+        takes seconds; espeak does not wait for that.
+        """
+        request = _request(utterance, self._voices)
+        number = self._sentences.ask(request)
+        if (request["voice"], request["language"]) in self._warm:
+            utterance.number, utterance.late_at = number, self._used_at + LATE_S
 
     def _by_voice(self, message: Message, style: Style) -> bool:
         """Return whether the chosen voice speaks this, not espeak."""
@@ -272,9 +282,15 @@ class Module:
 
     def _on_event(self, fields: dict[str, Any], samples: bytes) -> None:
         utterance = self._utterance
+        if "highest" in fields:
+            self._warm = {("", fields["language"])}
+        if "words" in fields:
+            self._warm.add((fields["voice"], fields["language"]))
         if utterance is None or not utterance.number or fields.get("number") != utterance.number:
-            return  # of an earlier sentence
-        utterance.late_at = 0.0
+            if "words" in fields and fields["number"] == self._sentences.number:
+                self._sentences.cancel()  # it was asked for to get the voice ready
+            return
+        utterance.late_at = time.monotonic() + STALLED_S
         if "fault" in fields:
             self._speak_rest(utterance)
         elif "ended" in fields:

@@ -24,14 +24,16 @@ _BUFFER: Final = 32 << 10  # bytes of speech on their way: 0.7 s, so that little
 
 
 class Sentences:
-    """`highest`: the fastest rate of the voice, in syllables a second; None until it is loaded."""
+    """`highest`: the fastest rate of the voice, in syllables a second; None until it is loaded.
+    `number`: of the last sentence.
+    """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
         self.highest: float | None = None
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
-        self._number = 0
+        self.number = 0
         self._retry_at = 0.0
 
     @property
@@ -56,9 +58,9 @@ class Sentences:
 
     def ask(self, request: dict[str, Any]) -> int:
         """Ask for a sentence, which ends the one before; return its number."""
-        self._number += 1
-        self._send({**request, "number": self._number})
-        return self._number
+        self.number += 1
+        self._send({**request, "number": self.number})
+        return self.number
 
     def cancel(self) -> None:
         """End the running sentence. Events with its number may still arrive."""

@@ -1,8 +1,9 @@
 """The engine process of the module: speaks one sentence after the other in the chosen voice.
 
     module   {"number", "text", "voice", "language", "rate", "pitch", "volume"}; {} to be silent
-    process  {"highest"} once the voice is loaded
-             {"number", "words": [[position, sample], ...], "hertz"} with samples
+    process  {"highest", "language"} once the person's voice is loaded
+             {"number", "voice", "language", "words": [[position, sample], ...], "hertz"} with
+             samples
              {"number", "ended"}, or {"number", "fault"} if espeak has to speak it
 
 It ends with the module, and when other settings of the voice are in force: the next one reads them.
@@ -20,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from engine import settings_file
+from engine.audio.limiter import Limiter
 from engine.errors import EngineError, InvalidInput
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.say_command import load_synthesiser
@@ -32,6 +34,7 @@ from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
 log = logging.getLogger(__name__)
 
 OWN_RATE: Final = 5.0  # syllables a second of a voice that follows no rate
+GAIN: Final = 2.0  # Kokoro then has espeak's loudness: a mean square of 5,300 on one sentence
 SEMITONES: Final = 6  # of a pitch of 100
 _PIECE: Final = 300  # characters that are read at once
 # The text is not Markdown, stage directions or tags: each sign becomes a space or a pause, so that
@@ -59,7 +62,8 @@ class VoiceProcess:
             voices = ServedVoices(speech)
             voices.begin(model)
             rates = model.info.rate_range
-            self._send({"highest": rates.highest if rates else OWN_RATE})
+            own = voices.find(model, "").language
+            self._send({"highest": rates.highest if rates else OWN_RATE, "language": own})
             while request := self._request(speech):
                 self._answer(model, voices, request)
         except (EOFError, ConnectionError):
@@ -91,7 +95,9 @@ class VoiceProcess:
         """
         text = request["text"].translate(_PLAIN)
         raised = 2 ** (request["pitch"] / 100 * SEMITONES / 12)  # the pitch, by playing it faster
-        hertz = round(model.info.sample_rate * raised)
+        about = {name: request[name] for name in ("number", "voice", "language")}
+        about["hertz"] = round(model.info.sample_rate * raised)
+        limiter = Limiter(model.info.sample_rate)
         speakable, words, at = Speakable(voice.language), list[Word](), 0
         with model.open(voice, seed=0) as session:
             session.rate = request["rate"] / raised
@@ -99,8 +105,8 @@ class VoiceProcess:
                 step = session.step()
                 if isinstance(step, AudioFrame):
                     begun = [(words[on.word].start, on.sample - step.sample) for on in step.onsets]
-                    about = {"number": request["number"], "words": begun, "hertz": hertz}
-                    self._send(about, _sixteen_bits(step.pcm * request["volume"]))
+                    loud = limiter.limit(step.pcm * GAIN, step.sample) * request["volume"]
+                    self._send({**about, "words": begun}, _sixteen_bits(loud))
                 elif isinstance(step, Finished):
                     return True
                 else:

@@ -17,7 +17,7 @@ def main() -> None:
     def send(fields: dict[str, object], samples: bytes = b"") -> None:
         module.send_bytes(json.dumps(fields).encode() + b"\n" + samples)
 
-    send({"highest": 7.0})
+    send({"highest": 7.0, "language": "en"})
     while True:
         request = json.loads(module.recv_bytes())
         number = request.get("number")
@@ -29,7 +29,8 @@ def main() -> None:
                 break
             if word[0] == "crash":
                 return
-            send({"number": number, "words": [[word.start(), 0]], "hertz": RATE}, FRAME)
+            about = {name: request[name] for name in ("number", "voice", "language")}
+            send({**about, "words": [[word.start(), 0]], "hertz": RATE}, FRAME)
         else:
             if request:
                 send({"number": number, "ended": True})

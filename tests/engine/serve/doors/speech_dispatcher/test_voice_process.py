@@ -61,7 +61,7 @@ class Link:
 @pytest.fixture
 def link() -> Iterator[Link]:
     made = Link()
-    assert made.event() == ({"highest": 8.0}, b"")
+    assert made.event() == ({"highest": 8.0, "language": "en"}, b"")
     yield made
     made.close()
     assert made.tts.closed
