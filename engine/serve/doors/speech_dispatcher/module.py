@@ -91,6 +91,7 @@ class Module:
         self._room = LONGEST  # for characters of further lines
         self._over = False
         self._warm: set[tuple[str, str]] = set()  # voices and languages that have spoken
+        self._is_busy = False  # the engine process, with a voice that has not
         self._used_at = time.monotonic()
         self._heard_until = 0.0  # when the samples sent so far have been played; 0 = they have
 
@@ -139,6 +140,7 @@ class Module:
             is_late = 0 < utterance.late_at <= now
             if utterance.number and (is_late or self._sentences.descriptor is None):
                 self._sentences.cancel()
+                self._is_busy = True
                 self._speak_rest(utterance)
             return
         if 0 < self._heard_until <= now:
@@ -241,7 +243,8 @@ class Module:
         """
         request = _request(utterance, self._voices)
         number = self._sentences.ask(request)
-        if (request["voice"], request["language"]) in self._warm:
+        self._is_busy |= (request["voice"], request["language"]) not in self._warm
+        if not self._is_busy:
             utterance.number, utterance.late_at = number, self._used_at + LATE_S
 
     def _by_voice(self, message: Message, style: Style) -> bool:
@@ -283,8 +286,9 @@ class Module:
     def _on_event(self, fields: dict[str, Any], samples: bytes) -> None:
         utterance = self._utterance
         if "highest" in fields:
-            self._warm = {("", fields["language"])}
+            self._warm, self._is_busy = {("", fields["language"])}, False
         if "words" in fields:
+            self._is_busy = False
             self._warm.add((fields["voice"], fields["language"]))
         if utterance is None or not utterance.number or fields.get("number") != utterance.number:
             if "words" in fields and fields["number"] == self._sentences.number:
