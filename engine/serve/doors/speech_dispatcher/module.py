@@ -8,9 +8,9 @@
 One message is spoken at a time. espeak speaks keys, characters, labels, spelt text, and messages
 that the chosen voice cannot speak: another language or script, a faster rate, names of punctuation
 and capitals. It also speaks while the engine process gets a voice ready, and the rest of a sentence
-that the process does not finish. Invariant: one thread, which waits for the daemon only; every message ends
-with exactly one event, SETTLE_S after its begin at the earliest; a line that cannot be understood
-changes nothing.
+that the process does not finish. Invariant: one thread, which waits for the daemon only; every
+message ends with exactly one event, SETTLE_S after its begin at the earliest; a line that cannot be
+understood changes nothing.
 """
 
 import os
