@@ -85,6 +85,11 @@ if TYPE_CHECKING:
     from engine.runtime.host.voice_learning import learn as learn_voice
     from engine.runtime.host.wake_training import learn as teach_wake_phrase
     from engine.serve.address import Address
+    from engine.serve.doors.speech_dispatcher.installation import COMMAND as MODULE_COMMAND
+    from engine.serve.doors.speech_dispatcher.installation import (
+        Installation as SpeechDispatcherInstallation,
+    )
+    from engine.serve.doors.speech_dispatcher.module import serve_daemon
     from engine.serve.server import (
         Watcher,
         own_token,

@@ -3,6 +3,8 @@
 Invariant: it is never modal and asks for no confirmation; closing it loses nothing.
 """
 
+import sys
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QWidget
 
@@ -15,6 +17,7 @@ from app.look.theme import Theme
 from app.settings.autostart import LoginRow
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
+from app.settings.screen_reader import ScreenReaderRow
 from app.settings.server import Server, ServerRow
 from app.settings.wake_training import WakeTrainingRow
 from app.status.parts import Parts
@@ -126,6 +129,8 @@ class SettingsDialog(QDialog):
         window = self.parentWidget()
         if page.serves and window is not None and (server := window.findChild(Server)):
             shown.append(ServerRow(server, content))
+        if page.serves and sys.platform == "linux":
+            shown.append(ScreenReaderRow(content))
         if page.teaches:
             shown.append(self.wake_training)
         column(*shown, Spring(), on=content, margins=(22, 18, 22, 18), spacing=18)

@@ -46,6 +46,15 @@ class AudioSettings:
     ] = True
     noise_suppression: Annotated[bool, Shown("Suppress noise", advanced=True)] = False
     gain_control: Annotated[bool, Shown("Even out my loudness", advanced=True)] = False
+    give_way: Annotated[
+        bool,
+        AppliesTo.CONTROLS,
+        Shown("Wait while the screen reader speaks", advanced=True),
+        Help(
+            "A screen reader that speaks with Rubato's voice comes first; the reply goes on"
+            " after it."
+        ),
+    ] = True
     lead_ms: Annotated[
         int,
         AppliesTo.CONTROLS,

@@ -69,6 +69,16 @@ def remove_launcher(home: Home) -> None:
         path.unlink()
 
 
+def leave_speech_dispatcher(python: Path, env: Mapping[str, str]) -> None:
+    """Let the program remove its module of speech-dispatcher and its line there, if there are
+    any.
+    """
+    modules = _folder(env, "XDG_DATA_HOME", ".local/share").resolve().parent / "libexec"
+    if (modules / "speech-dispatcher-modules" / "sd_rubato").is_file():
+        command = [str(python), "-P", "-B", "-m", "app", "speech-dispatcher", "remove"]
+        subprocess.run(command, env=dict(env), check=False, stdout=subprocess.DEVNULL)
+
+
 def files(env: Mapping[str, str]) -> list[Path]:
     """Return the files to remove with the program: menu entry, icon, start at login, our link."""
     if not sys.platform.startswith("linux"):

@@ -31,6 +31,7 @@ DATA = (
     *("wake/*.safetensors", "takes/My voice*.wav", "takes/.*.part", "recordings/Rubato *.wav"),
     *("notes/rubato.log*", "notes/fatal.txt", "notes/*crashes.txt*"),
     *("conversations*.sqlite*", "timers*.json", "serve-token", "added-models.json"),
+    "screen-reader.lock",
     *("language-models.json", "profile.json", "recogniser.json", "speeds.json"),
     *("synthesiser.json", ".rubato-*.part", "voices/.rubato-*.part", "wake/.rubato-*.part"),
 )
@@ -38,14 +39,16 @@ CONFIG = ("settings.toml", "settings.kept-*.toml", ".settings.lock", ".rubato-*.
 
 
 def uninstall(home: Home, *, own_files: bool, env: Mapping[str, str]) -> list[Path]:
-    """Remove environments, cache, launcher, menu entry and start at login; with `own_files` also
-    voices, models, conversations and settings. Return the paths that could not be removed.
+    """Remove environments, cache, launcher, menu entry, start at login and the module of
+    speech-dispatcher; with `own_files` also voices, models, conversations and settings. Return the
+    paths that could not be removed.
     """
     left: list[Path] = []
     if home.folder.exists():
         with opened(home):
             found = current_version.read(home).current
             if found:
+                desktop.leave_speech_dispatcher(home.python(found), env)
                 home.current_file.unlink(missing_ok=True)  # first: nothing incomplete is started
             desktop.remove_launcher(home)
             own = [home.env(name) for name in home.environments()]

@@ -121,6 +121,7 @@ Maintainer: The Rubato project <rubato@localhost>
 Installed-Size: $kilobytes
 Depends: ${torch}python3, $python, $(cat /release/depends), libc6, zlib1g, libstdc++6, libgcc-s1
 Recommends: pipewire-pulse | pulseaudio, libasound2-plugins
+Suggests: speech-dispatcher
 Section: sound
 Priority: optional
 Description: voice assistant with a pace that follows your hand

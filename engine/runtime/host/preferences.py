@@ -149,7 +149,7 @@ class Preferences:
 
 def _turn(controls: LiveControls, settings: Settings) -> None:
     controls.rate, controls.volume = settings.speech.rate, settings.audio.volume
-    controls.lead_ms = settings.audio.lead_ms
+    controls.lead_ms, controls.gives_way = settings.audio.lead_ms, settings.audio.give_way
 
 
 def _cleaning(audio: AudioSettings) -> Cleaning:

@@ -21,6 +21,7 @@ class LiveControls:
     def __init__(self, *, lead_ms: int, rate: float | None = None) -> None:
         self.rate = rate  # SPS, None = the voice's own pace; a change is audible in the next frame
         self.lead_ms = lead_ms  # how far synthesis may run ahead of playback
+        self.gives_way = True  # to the screen reader
         self.level_db = SILENCE_DB  # of the audible speech; shown beside the microphone's
         self._loudspeaker: Loudspeaker = SilentLoudspeaker()
         self._volume = 1.0

@@ -101,8 +101,8 @@ class Reply:
                 self._controls.hush(False)
 
     def give_way(self, on: bool) -> None:
-        """Wait while the ring uses the loudspeaker, or continue from the first unheard sample
-        (speaker's thread).
+        """Wait while the ring or the screen reader is audible, or continue from the first unheard
+        sample (speaker's thread).
         """
         with self._lock:
             if self._playback is not None and self.ending is None and self._paused_at is None:

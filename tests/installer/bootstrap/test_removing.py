@@ -35,6 +35,7 @@ OURS_OF_PERSON = (
     *("voices/abc.safetensors", "voices/removed/d.safetensors", "voices/notes.json"),
     *("takes/My voice.wav", "notes/rubato.log", "notes/rubato.log.1", "notes/last-crashes.txt"),
     *("conversations.sqlite", "conversations.sqlite-wal", "conversations.damaged-1.sqlite"),
+    "screen-reader.lock",
     *(
         "timers.damaged-1.json",
         "settings.toml",
@@ -85,6 +86,20 @@ def test_folders_with_nothing_else_go_and_a_stranger_s_link_is_not_followed(
     assert removing.uninstall(home, own_files=True, env=env) == []
     assert not any(folder.exists() for folder in (home.folder, data, config))
     assert files_in(outside) == {"pins.json"}
+
+
+def test_the_program_itself_removes_its_module_of_speech_dispatcher(home, release, tmp_path):
+    name = install(home, release("1.0"))
+    desktop.put(home, name)
+    home.python(name).unlink()
+    home.python(name).write_text(f'#!/bin/sh\necho "$@" >>"{tmp_path}/called"\n')
+    home.python(name).chmod(0o755)
+    env = {"XDG_DATA_HOME": str(tmp_path / "share"), "PATH": "/usr/bin:/bin"}
+    desktop.leave_speech_dispatcher(home.python(name), env)
+    assert not (tmp_path / "called").exists()
+    write(tmp_path, ("libexec/speech-dispatcher-modules/sd_rubato",))
+    assert removing.uninstall(home, own_files=False, env=env) == []
+    assert (tmp_path / "called").read_text() == "-P -B -m app speech-dispatcher remove\n"
 
 
 def test_an_update_tidies_only_what_an_installation_made(home, release):

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from engine.audio.base import Loudspeaker
 from engine.audio.devices.silent import SilentLoudspeaker
+from engine.audio.other_voice import OtherVoice
 from engine.audio.pcm import SILENCE_DB
 from engine.errors import DeviceError, EngineError, SynthesisError
 from engine.messages.events import Event, Failed, RateMeasured, Ready
@@ -62,6 +63,8 @@ class SpeechWorker(Actor[SpeechOrder]):
         self._utterance: Utterance | None = None  # None = nothing is being spoken
         self._reserve = Reserve()
         self._ring = Ring(controls)
+        self._other_voice = OtherVoice()
+        self._gave_way = False
 
     # -------------------------------------------------------------- from any thread
 
@@ -235,6 +238,8 @@ class SpeechWorker(Actor[SpeechOrder]):
             self._go_on(utterance, instead)
         if utterance is not None and utterance.reply.ending is not None:
             self._drop()
+        if self._utterance is not None:
+            self._give_way(self._utterance.reply)
         try:
             ring_s = self._ring.look(self._utterance.reply if self._utterance else None)
             if self._utterance is not None:
@@ -244,6 +249,18 @@ class SpeechWorker(Actor[SpeechOrder]):
             return TICK_S
         self._load_wanted()
         return ring_s
+
+    def _give_way(self, reply: Reply) -> None:
+        """Be silent while the screen reader speaks, and go on from the first unheard sample."""
+        speaks = self._controls.gives_way and self._other_voice.speaks()
+        if speaks and not self._gave_way:
+            self._controls.loudspeaker.cut()
+        if speaks:
+            reply.give_way(True)
+            reply.move()  # it is not stalled
+        elif self._gave_way:
+            reply.give_way(False)
+        self._gave_way = speaks
 
     def _lose_loudspeaker(self, utterance: Utterance | None, error: DeviceError) -> None:
         """Continue on another loudspeaker; an audible reply waits for it."""

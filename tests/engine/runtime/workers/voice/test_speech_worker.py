@@ -115,6 +115,42 @@ def test_a_paused_reply_is_silent_and_goes_on_without_losing_a_sample():
     assert mouth.loudspeaker.underruns == 0
 
 
+class ScreenReader:
+    """Speaks while it is told to."""
+
+    def __init__(self) -> None:
+        self.is_speaking = False
+
+    def speaks(self) -> bool:
+        return self.is_speaking
+
+
+def test_a_reply_waits_while_the_screen_reader_speaks_however_long_and_is_heard_to_its_end(clock):
+    mouth = Mouth(spoken=20)
+    mouth.speaker._other_voice = reader = ScreenReader()  # type: ignore[assignment]
+    reader.is_speaking = True
+    mouth.run(2)  # it fades
+    before = len(mouth.heard())
+    clock.now += 100.0
+    assert not np.any(mouth.run(50))
+    assert mouth.reply.moved_at == clock.now  # the watchdog does not end it
+    reader.is_speaking = False
+    mouth.run(400)
+    heard, whole = mouth.heard(), undisturbed()
+    rest = heard[before:]
+    np.testing.assert_array_equal(rest[160:], whole[-len(rest) :][160:])
+    assert len(whole) - 2 * BLOCK <= len(heard) <= len(whole) + 2 * BLOCK
+    assert mouth.ends == [ReplyEnded(1, Ending.COMPLETE)]
+
+
+def test_a_reply_does_not_wait_for_the_screen_reader_if_the_person_says_so():
+    mouth = Mouth(spoken=20)
+    mouth.speaker._other_voice = reader = ScreenReader()  # type: ignore[assignment]
+    reader.is_speaking, mouth.controls.gives_way = True, False
+    mouth.run(400)
+    np.testing.assert_array_equal(mouth.heard(), undisturbed())
+
+
 def test_a_reply_that_begins_again_is_silent_at_once_and_counts_its_new_words_alone():
     mouth = Mouth(spoken=20)
     mouth.reply.retract()

@@ -1,0 +1,130 @@
+"""Install the module for one person, and remove it.
+
+The daemon finds modules in ~/.local/libexec/speech-dispatcher-modules by itself, unless its
+configuration lists modules; then one more line is needed there. Invariant: a person's own
+configuration keeps its bytes, its permissions and its place, and remove() restores it exactly.
+"""
+
+import os
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from engine.atomic_write import replace_file
+from engine.errors import InvalidInput, SettingsError
+
+NAME: Final = "rubato"  # of the module, for the daemon's clients
+COMMAND: Final = ("speech-dispatcher", "module")  # what Rubato's own command gets
+_TITLE: Final = "#!/bin/sh\n# Rubato's voice for speech-dispatcher, written by Rubato.\n"
+_BEGIN, _END = "\n# Rubato: begin\n", "# Rubato: end\n"
+_SYSTEM: Final = Path("/etc/speech-dispatcher/speechd.conf")
+_KEPT: Final = ("RUBATO_CONFIG", "RUBATO_DATA", "RUBATO_PROGRAM")  # the daemon may not have them
+
+
+class Installation:
+    """The files of one person. `system`: the daemon's configuration for everybody."""
+
+    def __init__(self, system: Path = _SYSTEM) -> None:
+        self._system = system
+        self._data = _folder("XDG_DATA_HOME", ".local/share")
+        modules = self._data.resolve().parent / "libexec"  # "..", as the system follows it
+        self.module = modules / "speech-dispatcher-modules" / f"sd_{NAME}"
+        config = _folder("XDG_CONFIG_HOME", ".config") / "speech-dispatcher" / "speechd.conf"
+        self.config = config.resolve()  # it may be a link, and stays one
+
+    @property
+    def is_installed(self) -> bool:
+        return self.module.is_file()
+
+    def install(self, command: Sequence[str]) -> None:
+        """Let the daemon start `command` as a module. InvalidInput without speech-dispatcher;
+        SettingsError if the files cannot be written.
+        """
+        if shutil.which("speech-dispatcher") is None:
+            raise InvalidInput(
+                "speech-dispatcher is not installed.",
+                hint="Install it, for example with: {command}",
+                command="sudo apt install speech-dispatcher",
+            )
+        kept = [f"export {each}={shlex.quote(os.environ[each])}" for each in _KEPT if _set(each)]
+        lines = [*kept, f"exec {shlex.join(command)}"]
+        try:
+            self._data.mkdir(parents=True, exist_ok=True)  # or the daemon's path leads nowhere
+            self.module.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self.module, _TITLE + "\n".join(lines) + "\n", mode=0o755)
+            self._list()
+        except OSError as error:
+            raise _unwritable(error) from error
+
+    def remove(self) -> bool:
+        """Undo install(); return whether it was installed. SettingsError if that fails."""
+        try:
+            is_ours = self.is_installed and self.module.read_bytes().startswith(_TITLE.encode())
+            if is_ours:
+                self.module.unlink()
+                _remove_empty(self.module.parent)
+                _remove_empty(self.module.parent.parent)
+            self._unlist()
+        except OSError as error:
+            raise _unwritable(error) from error
+        return is_ours
+
+    def _list(self) -> None:
+        """Add the module to a configuration that lists modules: the person's, or the system's."""
+        line = f'AddModule "{NAME}" "{self.module}" "{NAME}.conf"\n'
+        own = self.config.read_bytes() if self.config.is_file() else None
+        if own is not None:
+            self._unlist()
+            own = self.config.read_bytes() if self.config.is_file() else None
+        if own is not None and _lists_modules(own):
+            self._write(own + f"{_BEGIN}{line}{_END}".encode())
+        elif own is None and self._system.is_file() and _lists_modules(self._system.read_bytes()):
+            self.config.parent.mkdir(parents=True, exist_ok=True)
+            self._write(f'{_BEGIN}Include "{self._system}"\n{line}{_END}'.encode())
+
+    def _unlist(self) -> None:
+        """Remove our lines; a file of nothing else goes with its folder."""
+        if not self.config.is_file():
+            return
+        content = self.config.read_bytes()
+        before, begin, rest = content.partition(_BEGIN.encode())
+        _, end, after = rest.partition(_END.encode())
+        if not (begin and end):
+            return
+        if before + after:
+            self._write(before + after)
+        else:
+            self.config.unlink()
+            _remove_empty(self.config.parent)
+
+    def _write(self, content: bytes) -> None:
+        mode = self.config.stat().st_mode & 0o777 if self.config.exists() else 0o644
+        replace_file(self.config, content, mode=mode)
+
+
+def _lists_modules(config: bytes) -> bool:
+    return any(line.strip().lower().startswith(b"addmodule") for line in config.splitlines())
+
+
+def _set(name: str) -> bool:
+    return bool(os.environ.get(name))
+
+
+def _folder(variable: str, usual: str) -> Path:
+    chosen = os.environ.get(variable, "")
+    return Path(chosen) if Path(chosen).is_absolute() else Path.home() / usual
+
+
+def _remove_empty(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _unwritable(error: OSError) -> SettingsError:
+    return SettingsError(
+        "The files of speech-dispatcher cannot be written: {error}.",
+        hint="Check that there is room, and that you may write in your home folder.",
+        error=error,
+    )
