@@ -175,6 +175,7 @@ class Window(QWidget):
     def _show_settings(self, settings: api.Settings) -> None:
         self.header.show_hands_free(settings.audio.hands_free)
         self.header.show_volume(settings.audio.volume)
+        self.stage.rate.be_fast(settings.speech.fast)
         self.stage.rate.show_rate(settings.speech.rate)
         self.first_start.show_values(self._values)
         self.first_start.show_step(settings.window.first_start)
@@ -270,6 +271,7 @@ class Window(QWidget):
         if self._dialog is None:
             self._dialog = SettingsDialog(self._form, self._theme, self.devices, self.parts, self)
             self._dialog.edited.connect(self.change)
+            self._dialog.hear.connect(self.post)
             self._dialog.wake_training.noted.connect(self.on_event)
             self.closing.connect(self._dialog.wake_training.end)
         self._dialog.show_part(part, section)

@@ -65,6 +65,11 @@ if TYPE_CHECKING:
     from engine.licences import works
     from engine.llm.registry import preload
     from engine.models.library import ModelLibrary
+    from engine.names_file import add as add_names
+    from engine.names_file import load as load_names
+    from engine.names_file import read_file as read_names
+    from engine.names_file import remove as remove_names
+    from engine.names_file import write_file as write_names
     from engine.reading.document import Document, Paragraph, Place, open_document
     from engine.reading.shelf import Shelf
     from engine.reading.shelf import default_path as shelf_path
@@ -98,6 +103,8 @@ if TYPE_CHECKING:
         serve_cluster,
     )
     from engine.settings_file import default_path as settings_path
+    from engine.text.names.entries import Name
+    from engine.text.names.entries import written_out as names_as_text
     from engine.tts.kokoro.learnt import choose as choose_learnt
     from engine.tts.pick import choose as choose_synthesiser
     from engine.tts.voice_store import VoiceStore, preview_sentence

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 # bytecode, each would compile all that it imports again, which takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# No test reads or writes the settings and names of whoever runs it.
+CONFIG = tempfile.TemporaryDirectory(prefix="rubato-tests-")
+os.environ["RUBATO_CONFIG"] = CONFIG.name
 
 # What the program does may depend on the system's language, but no test on that of this machine.
 os.environ["LANGUAGE"] = "en"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.command import history, models, read, serve, speech_dispatcher, voices
+from app.command import history, models, names, read, serve, speech_dispatcher, voices
 from app.command.terminal import (
     ShareLine,
     action,
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     models.add_command(commands)
     history.add_command(commands)
     read.add_command(commands)
+    names.add_command(commands)
     voices.add_command(commands)
     voices.add_compare(commands)
     models.add_wake(commands)
@@ -81,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_say(commands: Any) -> None:  # Any: argparse names this type only privately
     say = commands.add_parser("say", help="speak a text")
     say.add_argument("text", help="what to say; - reads standard input")
-    say.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 7")
+    say.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 13")
     say.add_argument("--rate-plan", metavar="PLAN", help='rates over time, for example "0:2,3:6"')
     say.add_argument("--voice", metavar="NAME|FILE", help="a voice, or a clip to take it from")
     say.add_argument("--language", choices=api.SPOKEN, help="instead of the text's own")

@@ -19,7 +19,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     read.add_argument("file", type=Path, help="EPUB, PDF, HTML, Markdown, DOCX or text")
     read.add_argument("--from", dest="start", metavar="CHAPTER", help="its number or title")
     read.add_argument("--to", dest="end", metavar="CHAPTER", help="with --output: the last one")
-    read.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 7")
+    read.add_argument("--rate", type=float, metavar="SPS", help="syllables per second, 1 to 13")
     read.add_argument("--voice", metavar="NAME|FILE", help="a voice, or a clip to take it from")
     read.add_argument("--chapters", action="store_true", help="list the chapters and the place")
     output = "write a sound file instead: .m4b, .wav, .flac, .opus or .mp3"

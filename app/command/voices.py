@@ -60,7 +60,7 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     remove.add_argument("--for-good", action="store_true", help="delete it at once")
     action(actions, "restore", _restore, "bring back a voice that was removed lately", "NAME")
     pace = action(actions, "pace", _pace, "the pace a voice begins with when it is chosen", "NAME")
-    pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 7, or 'own'")
+    pace.add_argument("pace", metavar="SPS|own", help="syllables a second, 1 to 13, or 'own'")
     export = action(
         actions, "export", _export, "write a voice with its recording to one file", "NAME"
     )
@@ -187,7 +187,7 @@ def _pace(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise api.errors.InvalidInput(
             "'{text}' is no pace.",
-            hint="Give syllables a second, 1 to 7, or 'own'.",
+            hint="Give syllables a second, 1 to 13, or 'own'.",
             text=options.pace,
         ) from error
     store = _store()

@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QDialog, QPushButton, QTabWidget, QWidget
 from app.devices import Devices
 from app.language import tr
 from app.look.controls import button, icon
-from app.look.layout import LEFT, Item, Scrolled, Spring, column, page_in, placed
+from app.look.layout import LEFT, Item, Scrolled, Spring, column, page_in, placed, wide
 from app.look.page import bring_to_front, in_lines
 from app.look.theme import Theme
 from app.settings.autostart import LoginRow
 from app.settings.fields import Editor, SettingRow
 from app.settings.form import PAGES, Field, Form, Page
+from app.settings.names import NamesRow
 from app.settings.screen_reader import ScreenReaderRow
 from app.settings.server import Server, ServerRow
 from app.settings.wake_training import WakeTrainingRow
@@ -35,9 +36,11 @@ class SettingsDialog(QDialog):
 
     Signals:
         edited(key, value): the person changed a setting, or the unchanged wake phrase was trained.
+        hear(command): speak a name.
     """
 
     edited = Signal(str, object)
+    hear = Signal(object)
 
     def __init__(
         self,
@@ -58,6 +61,8 @@ class SettingsDialog(QDialog):
         self.folds: list[QPushButton] = []  # one for each page with advanced settings
         self.wake_training = WakeTrainingRow(str(self._values[_PHRASE]), theme, self)
         self.wake_training.taught.connect(self._on_taught)
+        self.names = NamesRow(self._values, self)
+        self.names.hear.connect(self.hear)
         self.setWindowTitle(tr("Settings"))
         self.setModal(False)
         self.resize(in_lines(self, 620, 600))
@@ -133,7 +138,15 @@ class SettingsDialog(QDialog):
             shown.append(ScreenReaderRow(content))
         if page.teaches:
             shown.append(self.wake_training)
-        column(*shown, Spring(), on=content, margins=(22, 18, 22, 18), spacing=18)
+        if page.names:
+            shown.append(wide(self.names))
+        column(
+            *shown,
+            *([] if page.names else [Spring()]),
+            on=content,
+            margins=(22, 18, 22, 18),
+            spacing=18,
+        )
         return Scrolled(content, self)
 
     def _make_fold(self, fields: list[Field], parent: QWidget) -> QWidget:

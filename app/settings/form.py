@@ -38,6 +38,8 @@ class Page:
     serves: bool = False
     # Ends with the part that teaches the wake phrase, which is none either.
     teaches: bool = False
+    # Consists of the list of names.
+    names: bool = False
 
     def fields(self, kind: type[Settings] = Settings) -> list[Field]:
         """Return the page's rows from top to bottom."""
@@ -57,6 +59,7 @@ PAGES = (
     Page(mark("Wake phrase"), None, ("wake",), teaches=True),
     Page(mark("Language model"), Part.LANGUAGE_MODEL, ("language_model", "person")),
     Page(mark("Voice"), Part.SYNTHESISER, ("speech",)),
+    Page(mark("Names"), None, (), names=True),
     Page(mark("Window"), None, ("window", "history")),
     Page(mark("Always there"), None, ("presence",), at_login=True),
     Page(mark("Other programs"), None, ("serve",), serves=True),

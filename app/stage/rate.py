@@ -19,7 +19,7 @@ from app.look.label import FoldingLabel, Label
 from app.look.layout import column, row, wide
 from app.look.plain_text import tool_tip
 from app.look.theme import Theme, scaled
-from app.stage.slider import RateSlider
+from app.stage.slider import RateSlider, words_a_minute
 from engine import api
 
 
@@ -56,6 +56,8 @@ class RatePanel(QWidget):
                 self._show_readout()
             case api.SettingChanged(api.SettingKey.RATE, value):
                 self.show_rate(value if isinstance(value, int | float) else None)
+            case api.SettingChanged(api.SettingKey.FAST, value):
+                self.be_fast(bool(value))
             case api.VoicesChanged(has_rate=has_rate):
                 self.slider.setEnabled(has_rate)
                 self._show_readout()
@@ -66,6 +68,11 @@ class RatePanel(QWidget):
     def show_rate(self, rate: float | None) -> None:
         """Show the current rate, in SPS; None = own pace."""
         self.slider.show_rate(rate)
+
+    def be_fast(self, on: bool) -> None:
+        """Offer the rates of fast speech, too, or no longer."""
+        self.slider.be_fast(on)
+        self.trace.be_fast(on)
 
     def be_compact(self, on: bool) -> None:
         """In a narrow window, hide trace and unit to make room for the conversation."""
@@ -80,6 +87,11 @@ class RatePanel(QWidget):
 
     def _show_readout(self) -> None:
         rate = self.slider.rate
+        unit = tr("syllables per second")
+        if rate is not None:
+            per_minute = tr("about {words} words a minute", words=words_a_minute(rate))
+            unit = f"{unit} · {per_minute}"
+        self.unit.setText(unit)
         if not self.slider.isEnabled():
             words = tr("This voice has no rate to be set: it keeps its own pace")
             self.readout.setText(words)
@@ -94,7 +106,10 @@ class RatePanel(QWidget):
 
 WINDOW_S = 20.0
 _PAUSE_S = 0.6  # measurements further apart than this belong to different stretches of speech
-_LOWEST, _HIGHEST = 0.5, 7.5  # SPS at the edges of the picture
+_LOWEST, _BEYOND = 0.5, 0.5  # SPS at the lower edge of the picture, and above the highest rate
+
+
+_LINES, _FAST_LINES = (1, 4, 7), (1, 5, 9, 13)  # SPS
 
 
 @dataclass(frozen=True)
@@ -119,6 +134,7 @@ class RateTrace(QWidget):
         self._offset_s = 0.0  # time without speech
         self._last_s: float | None = None
         self._samples: deque[_Sample] = deque()
+        self._lines: tuple[int, ...] = _LINES
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Rate over the last 20 seconds of speech"))
         self.setToolTip(tr("The last 20 seconds of speech: line measured, dashes target"))
@@ -128,6 +144,11 @@ class RateTrace(QWidget):
     def samples(self) -> list[tuple[float, float | None, float]]:
         """(seconds, target, measured) in SPS, oldest first, for tests and screen readers."""
         return [(each.at_s, each.target, each.measured) for each in self._samples]
+
+    def be_fast(self, on: bool) -> None:
+        """Show the rates of fast speech, too, or no longer."""
+        self._lines = _FAST_LINES if on else _LINES
+        self.update()
 
     def add(self, target: float | None, measured: float) -> None:
         """Append a measurement of this moment."""
@@ -152,10 +173,10 @@ class RateTrace(QWidget):
         painter.setFont(scaled(self.font(), 0.72))
         height = QFontMetricsF(painter.font()).height()
         area = QRectF(self.rect()).adjusted(14, height / 2, -2, -height / 2)
-        for rate in (1, 4, 7):
+        for rate in self._lines:
             y = self._y(float(rate), area)
             painter.setPen(self._theme.colour("muted"))
-            number = QRectF(0, y - height / 2, 10, height)
+            number = QRectF(0, y - height / 2, 12, height)
             painter.drawText(number, Qt.AlignmentFlag.AlignCenter, str(rate))
             painter.setPen(QPen(self._theme.colour("outline"), 1))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
@@ -188,5 +209,6 @@ class RateTrace(QWidget):
         return path
 
     def _y(self, rate: float, area: QRectF) -> float:
-        share = (min(_HIGHEST, max(_LOWEST, rate)) - _LOWEST) / (_HIGHEST - _LOWEST)
+        highest = self._lines[-1] + _BEYOND
+        share = (min(highest, max(_LOWEST, rate)) - _LOWEST) / (highest - _LOWEST)
         return area.bottom() - share * area.height()

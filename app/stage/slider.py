@@ -1,5 +1,5 @@
-"""The slider for the speaking rate: 1.0 to 7.0 syllables per second in tenths, and a separate
-position for the voice's own pace.
+"""The slider for the speaking rate: 1.0 to 7.0 syllables per second in tenths (13.0 with
+fast speech), and a separate position for the voice's own pace.
 
 Invariant: `rate_changed` is emitted only for changes by the person, at most once per iteration of
 the event loop, with the newest value.
@@ -26,6 +26,7 @@ from engine.api import settings
 
 # tenths of a syllable per second
 LOWEST, HIGHEST = round(10 * settings.SLOWEST), round(10 * settings.FASTEST)
+FAST_HIGHEST = round(10 * settings.FAST_LIMIT)
 OWN_PACE = LOWEST - 1  # where Home goes
 _PLAIN_PACE = 40  # where steps start before any speech was measured
 _OWN_X = 20.0  # logical pixels: centre of the own-pace position
@@ -43,7 +44,8 @@ _STEPS = {
 
 
 class RateSlider(QAbstractSlider):
-    """Keys: arrows 0.1, Page Up and Down 1.0, Home own pace, End 7.0; wheel 0.1; click and drag.
+    """Keys: arrows 0.1, Page Up and Down 1.0, Home own pace, End the highest rate; wheel 0.1; click
+    and drag.
 
     Signals:
         rate_changed(float | None): the person chose a rate in SPS, or None for own pace.
@@ -84,9 +86,16 @@ class RateSlider(QAbstractSlider):
         """Show the rate that the engine reports, unless the person's change is not posted yet."""
         if self._pending.isActive():
             return
-        tenths = OWN_PACE if rate is None else min(HIGHEST, max(LOWEST, round(rate * 10)))
+        tenths = OWN_PACE if rate is None else min(self.maximum(), max(LOWEST, round(rate * 10)))
         self.blockSignals(True)
         self.setValue(tenths)
+        self.blockSignals(False)
+        self._show()
+
+    def be_fast(self, on: bool) -> None:
+        """Offer the rates of fast speech, too, or no longer."""
+        self.blockSignals(True)
+        self.setMaximum(FAST_HIGHEST if on else HIGHEST)
         self.blockSignals(False)
         self._show()
 
@@ -103,7 +112,7 @@ class RateSlider(QAbstractSlider):
         start = self.value()
         if start == OWN_PACE:
             start = _PLAIN_PACE if self._measured is None else round(self._measured * 10)
-        return min(HIGHEST, max(LOWEST, start + tenths))
+        return min(self.maximum(), max(LOWEST, start + tenths))
 
     def _on_action(self, action: int) -> None:
         """Handle all of Qt's ways to move a slider, including screen readers."""
@@ -170,15 +179,15 @@ class RateSlider(QAbstractSlider):
         self.setSliderDown(False)
 
     def _drag_to(self, x: float) -> None:
-        share = (x - _FIRST_X) / max(1.0, self._x_of(HIGHEST) - _FIRST_X)
-        tenths = min(HIGHEST, max(LOWEST, round(LOWEST + share * (HIGHEST - LOWEST))))
+        share = (x - _FIRST_X) / max(1.0, self._x_of(self.maximum()) - _FIRST_X)
+        tenths = min(self.maximum(), max(LOWEST, round(LOWEST + share * (self.maximum() - LOWEST))))
         self.setValue(OWN_PACE if x < (_OWN_X + _FIRST_X) / 2 else tenths)
 
     def _x_of(self, tenths: float) -> float:
         if tenths == OWN_PACE:
             return _OWN_X
         room = self.width() - _MARGIN - _FIRST_X
-        return _FIRST_X + room * (tenths - LOWEST) / (HIGHEST - LOWEST)
+        return _FIRST_X + room * (tenths - LOWEST) / (self.maximum() - LOWEST)
 
     def event(self, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
@@ -207,7 +216,7 @@ class RateSlider(QAbstractSlider):
 
     def _paint_groove(self, painter: QPainter) -> None:
         theme = self._theme
-        end = self._x_of(HIGHEST)
+        end = self._x_of(self.maximum())
         painter.setPen(QPen(theme.colour("control", 0.7), 4, c=Qt.PenCapStyle.RoundCap))
         painter.drawLine(QPointF(_FIRST_X, _GROOVE_Y), QPointF(end, _GROOVE_Y))
         painter.setPen(QPen(theme.colour("control"), 2))
@@ -221,7 +230,8 @@ class RateSlider(QAbstractSlider):
         painter.setFont(self._label_font())
         top = _GROOVE_Y + 17
         height = self.height() - top
-        for tenths in range(LOWEST, HIGHEST + 1, 10):
+        every = 10 if self.maximum() <= HIGHEST else 20  # more have no room
+        for tenths in range(LOWEST, self.maximum() + 1, every):
             chosen = self.value() == tenths
             painter.setPen(self._theme.colour("text" if chosen else "muted"))
             area = QRectF(self._x_of(tenths) - 16, top, 32, height)
@@ -235,7 +245,7 @@ class RateSlider(QAbstractSlider):
         """A small wedge above the groove at the measured rate."""
         if self._measured is None:
             return
-        tenths = min(float(HIGHEST), max(float(LOWEST), self._measured * 10))
+        tenths = min(float(self.maximum()), max(float(LOWEST), self._measured * 10))
         x = self._x_of(tenths)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.colour("listening"))
@@ -254,3 +264,8 @@ class RateSlider(QAbstractSlider):
             painter.setPen(QPen(theme.colour("text"), 1.6))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(centre, _KNOB + 2.5, _KNOB + 2.5)
+
+
+def words_a_minute(rate: float) -> str:
+    """Return the words of English text a minute, in tens."""
+    return f"{round(6 * settings.WORDS_PER_SYLLABLE * rate) * 10}"

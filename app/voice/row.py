@@ -173,7 +173,7 @@ def _facts(entry: api.VoiceEntry) -> str:
 
 def _pace_box(parent: QWidget) -> QDoubleSpinBox:
     box = QDoubleSpinBox(parent)
-    box.setRange(_AS_THE_SLIDER, api.settings.FASTEST)
+    box.setRange(_AS_THE_SLIDER, api.settings.FAST_LIMIT)
     box.setSingleStep(STEP)
     box.setDecimals(1)
     box.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -135,6 +135,21 @@ class RememberName:
     name: str
 
 
+@dataclass(frozen=True)
+class LearnSound:
+    """Say the name `written` as `said` describes it: see engine/text/names."""
+
+    written: str
+    said: str
+
+
+@dataclass(frozen=True)
+class ForgetSound:
+    """Say a name again as it is read."""
+
+    written: str
+
+
 # Gets the current step of loading a model and the finished fraction (0..1, None = unknown). It is
 # called often and may raise Cancelled.
 Progress = Callable[[str, float | None], None]
@@ -147,6 +162,8 @@ Action = (
     | StartTimer
     | TimerCommand
     | RememberName
+    | LearnSound
+    | ForgetSound
     | ChangeSetting
     | FetchModels
     | UseModel

@@ -30,12 +30,14 @@ class Mix:
 class PreviewVoice:
     """Speak a text (empty: a fixed sentence of its language) in a voice, at its default pace, at
     the next silence. A later preview replaces it; PreviewChanged reports its progress. `mix`:
-    preview an unsaved mixture, with an empty `name`.
+    preview an unsaved mixture, with an empty `name`. `said`: how the text is said, if it is a name
+    (see Name).
     """
 
     name: str
     text: str = ""
     mix: Mix | None = None
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class ChooseLearnt:
 
 @dataclass(frozen=True)
 class SetVoicePace:
-    """Set the pace (SPS, 1 to 7) with which a voice starts when it is chosen; None = keep the
+    """Set the pace (SPS, 1 to 13) with which a voice starts when it is chosen; None = keep the
     slider's.
     """
 

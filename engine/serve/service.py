@@ -24,6 +24,7 @@ from typing import Final, assert_never
 from engine.audio.pcm import Pcm, Resampler
 from engine.audio.vad import Vad
 from engine.errors import Cancelled, EngineError, InvalidInput, TimedOut
+from engine.names_file import in_force
 from engine.runtime.factories import Factories
 from engine.runtime.headless.say_command import load_synthesiser
 from engine.runtime.turn.breaks import Breaks
@@ -341,7 +342,7 @@ class Speech:
         service = self._service
         voice = self._find_voice(model)
         pacing = service.settings.speech.pacing
-        self._paced = PacedText(pacing=pacing, usual=voice.language)
+        self._paced = PacedText(pacing=pacing, usual=voice.language, names=in_force())
         opened = model.open(voice, seed=service.settings.speech.seed)
         with Breaks(opened, service.sample_rate) as session:
             yield Starved()

@@ -93,7 +93,9 @@ class Flag:
 
 Rule = Range | Choice | Pattern | Flag
 
-SLOWEST, FASTEST = 1.0, 7.0  # SPS: the ends of the slider, and of every rate a person sets
+SLOWEST, FASTEST = 1.0, 7.0  # SPS: the ends of the slider
+FAST_LIMIT = 13.0  # SPS: its end with fast speech, and the limit of every rate that is asked for
+WORDS_PER_SYLLABLE = 0.69  # in English text
 LONGEST_TEXT = 20_000  # characters; a system prompt of several pages fits, a pasted book does not
 ANY_TEXT = Pattern(
     rf"(?s)[^\0]{{0,{LONGEST_TEXT}}}",

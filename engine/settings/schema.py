@@ -61,6 +61,7 @@ class SettingKey(StrEnum):
     VOICE = "speech.voice"
     LANGUAGE = "speech.language"
     RATE = "speech.rate"
+    FAST = "speech.fast"
     SEED = "speech.seed"
     KEEP = "history.keep"
     NAME = "person.name"

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from engine.languages import SPOKEN
 from engine.settings.rules import (
+    FAST_LIMIT,
     FASTEST,
     SLOWEST,
     AppliesTo,
@@ -70,9 +71,15 @@ class SpeechSettings:
     rate: Annotated[
         float | None,
         AppliesTo.CONTROLS,
-        Range(SLOWEST, FASTEST),
-        "Syllables per second; absent: own pace.",
+        Range(SLOWEST, FAST_LIMIT),
+        "Syllables per second; absent: own pace. Above 7 with fast speech only.",
     ] = None
+    fast: Annotated[
+        bool,
+        AppliesTo.CONTROLS,
+        Shown("Fast speech"),
+        Help("Opens the slider to 13 syllables a second, about 540 words a minute."),
+    ] = False
     pacing: Annotated[
         bool,
         AppliesTo.NOBODY,  # applies to the next reply
@@ -96,3 +103,8 @@ class SpeechSettings:
         ),
         Shown("Runs on", advanced=True),
     ] = "auto"
+
+    @property
+    def fastest(self) -> float:
+        """The highest rate in SPS that the person can choose."""
+        return FAST_LIMIT if self.fast else FASTEST

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from engine.characters import WholeCharacters
 from engine.languages import ENGLISH
 from engine.text.language_choice import LanguageChoice
+from engine.text.names.entries import Names
+from engine.text.names.replacing import NamedWords
 from engine.text.speakable import Speakable
 from engine.text.word import Word
 
@@ -27,11 +29,22 @@ class PacedText:
     until the language of the reply is known, the text does not.
     """
 
-    def __init__(self, *, pacing: bool, usual: str = ENGLISH, possible: Sequence[str] = ()) -> None:
-        """`pacing` False: every word has pace 1. `usual`, `possible`: see LanguageChoice."""
+    def __init__(
+        self,
+        *,
+        pacing: bool,
+        usual: str = ENGLISH,
+        possible: Sequence[str] = (),
+        names: Names = (),
+    ) -> None:
+        """`pacing` False: every word has pace 1. `usual`, `possible`: see LanguageChoice. `names`:
+        the person's names, which the voice says as the person does.
+        """
         self._characters = WholeCharacters()
         self._choice = LanguageChoice(usual, possible)
         self._speakable: Speakable | None = None  # None = the language is not known yet
+        self._names = names
+        self._named = NamedWords(())  # of the language
         self._waiting = ""  # text that came before the language was known
         self._pacing = pacing
 
@@ -53,8 +66,8 @@ class PacedText:
         """Return the words that were still held back."""
         grown = self._grown(self._characters.end())
         speakable = self._speakable or self._begin(self._choice.end())
-        words = (*speakable.push(self._waiting), *speakable.end())
-        return Growth(grown.text, (*grown.words, *self._paced(words)))
+        words = self._named.push((*speakable.push(self._waiting), *speakable.end()))
+        return Growth(grown.text, (*grown.words, *self._paced([*words, *self._named.end()])))
 
     def _grown(self, text: str) -> Growth:
         self._waiting += text
@@ -63,10 +76,10 @@ class PacedText:
             return Growth(text, ())
         speakable = self._speakable or self._begin(code)
         waiting, self._waiting = self._waiting, ""
-        return Growth(text, self._paced(speakable.push(waiting)))
+        return Growth(text, self._paced(self._named.push(speakable.push(waiting))))
 
     def _begin(self, code: str) -> Speakable:
-        self._speakable = Speakable(code)
+        self._speakable, self._named = Speakable(code), NamedWords(self._names, code)
         return self._speakable
 
     def _paced(self, words: Sequence[Word]) -> tuple[Word, ...]:

@@ -21,6 +21,8 @@ from engine.errors import ModelError
 from engine.text.pronunciation import english
 from engine.text.pronunciation.english import Spelling
 from engine.text.pronunciation.initialisms import letters
+from engine.text.pronunciation.respelling import split_phones
+from engine.text.word import PHONES
 
 MARKS: Final = ".,?!"
 """Punctuation marks the voice was trained with; all others become one of these or nothing."""
@@ -144,11 +146,13 @@ class WordPhonemizer:
         spelling = self._spelling(word, after, self._later(0))
         if after and self._espeak.english:
             after = english.roughly(after, british=self._espeak.british)
+        elif after:
+            after = split_phones(after)[0]
         following = f" {_FILLER if after is None else after}" if after != "" else ""
-        phones = self._sound(spelling, following) if spelling.text else ()
+        phones = self._sound(spelling, following)
         self._given += len(phones)
         if word or mark:
-            self._passed.append(word + mark)
+            self._passed.append(split_phones(word)[0] + mark)
         if mark:
             self._before.clear()
         elif spelling.text:
@@ -157,19 +161,21 @@ class WordPhonemizer:
 
     def _spelling(self, word: str, after: str | None, later: Sequence[str] = ()) -> Spelling:
         if not self._espeak.english or not word:
-            return Spelling(word)
+            letters, phones = split_phones(word)
+            return Spelling(letters, phones=phones)
         before, british = tuple(self._passed), self._espeak.british
         return english.spelling(before, word, after, british=british, later=later)
 
     def _later(self, place: int) -> list[str]:
         """Return the held words from a place on, with their marks."""
-        return [word + mark for word, mark in islice(self._held, place, None)]
+        held = islice(self._held, place, None)
+        return [split_phones(word)[0] + mark for word, mark in held]
 
     def _waits(self, word: str, mark: str) -> bool:
         """Return whether the words behind the first held word may decide its sense or, once speech
         has begun, change its sound.
         """
-        if not word or mark not in ("", ","):
+        if not word or PHONES in word or mark not in ("", ","):
             return False
         if mark or len(self._held) > 1:
             after = "" if mark else self._held[1][0]
@@ -185,8 +191,8 @@ class WordPhonemizer:
 
     def _sound(self, spelling: Spelling, following: str) -> tuple[str, ...]:
         """Return the word's phones between the words before it and `following` (with its space)."""
-        if not spelling.text:
-            return ()
+        if spelling.phones or not spelling.text:
+            return spelling.phones
         if spelling.alone:
             return tuple(self._espeak.groups(spelling.alone)[-1])
         if self._espeak.english and (capitals := letters(spelling.text)):

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from engine.atomic_write import replace_file
 from engine.errors import ModelError
-from engine.settings import FASTEST, SLOWEST
+from engine.settings import FAST_LIMIT, SLOWEST
 from engine.tts.voices import folded
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def change(within: Path, name: str, **values: Any) -> None:
 def _note(entry: Any) -> Note:
     """Read an entry, without invalid values."""
     pace, date = entry.get("pace"), entry.get("used")
-    sane = isinstance(pace, int | float) and SLOWEST <= pace <= FASTEST
+    sane = isinstance(pace, int | float) and SLOWEST <= pace <= FAST_LIMIT
     day = date if isinstance(date, str) and _DAY.fullmatch(date) else ""
     words = entry.get("words")
     said = words[:LONGEST_WORDS] if isinstance(words, str) else None

@@ -19,7 +19,7 @@ from engine.errors import InvalidInput, ModelError
 from engine.languages import ENGLISH
 from engine.messages.voices import Mix, VoiceEntry
 from engine.resources import table
-from engine.settings import FASTEST, SLOWEST
+from engine.settings import FAST_LIMIT, SLOWEST
 from engine.systems import KOKORO
 from engine.translatable import Translatable, joined
 from engine.tts import voice_notes, voices
@@ -108,13 +108,13 @@ class VoiceStore:
 
     def set_pace(self, name: str, pace: float | None) -> None:
         """Set a voice's default pace. InvalidInput for a pace beyond the slider's range."""
-        if pace is not None and not SLOWEST <= pace <= FASTEST:
+        if pace is not None and not SLOWEST <= pace <= FAST_LIMIT:
             raise InvalidInput(
                 "{pace} syllables a second is no pace to speak at.",
                 hint="Give {slowest} to {fastest}.",
                 pace=f"{pace:g}",
                 slowest=f"{SLOWEST:g}",
-                fastest=f"{FASTEST:g}",
+                fastest=f"{FAST_LIMIT:g}",
             )
         voice_notes.change(self._folder, name, pace=pace)
 
@@ -215,7 +215,7 @@ class VoiceStore:
         header = voices.header(path)
         clip = voices.load_clip(path) if header.has_clip else None
         voices.save(replace(voice, name=name), self._folder, clip)
-        if header.pace is not None and SLOWEST <= header.pace <= FASTEST:
+        if header.pace is not None and SLOWEST <= header.pace <= FAST_LIMIT:
             self.set_pace(name, header.pace)
         return name
 

@@ -25,7 +25,7 @@ TEXTS = {
     "International organisations systematically investigate environmental "
     "sustainability.",
 }
-RATES = (None, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
+RATES = (None, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 
 
 def measure(model: EspeakModel, text: str, *, rate: float | None, voice: int = 0) -> float:

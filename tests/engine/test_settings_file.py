@@ -48,7 +48,7 @@ REFUSED = {
     "language_model.address": ("localhost:8080",),
     "language_model.key_variable": ("sk-abc123",),
     "language_model.system_prompt": ("x" * 20_001,),
-    "speech.rate": (0.99, 7.5, math.inf),
+    "speech.rate": (0.99, 13.5, math.inf),
     "speech.seed": (-1,),
     "window.theme": ("blue",),
     "window.talk_key": (" ",),
@@ -101,7 +101,7 @@ def test_any_number_is_either_taken_as_it_is_or_refused(key, value):
 LIVE = {
     "recogniser": {"language", "patience"},
     "language_model": {"system_prompt", "temperature"},
-    "speech": {"voice", "language", "rate", "pacing", "seed"}
+    "speech": {"voice", "language", "rate", "fast", "pacing", "seed"}
     | {f"voice_{language}" for language in SPOKEN},
 }
 

@@ -11,14 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.asr.base import SAMPLE_RATE, RecogniserInfo, Transcript
+from engine.asr.heard_names import NameCorrection, hotwords
 from engine.asr.utterance import Clip, UtteranceAudio
 from engine.asr.whisper.gates import Belief, Gates, believe, join
 from engine.asr.whisper.model import LoadedWhisper, in_language, load_model, pad_to_window
 from engine.audio.pcm import Pcm
 from engine.audio.vad import Vad
 from engine.errors import RecogniserError
-from engine.languages import SPOKEN, of_system
+from engine.languages import ENGLISH, SPOKEN, of_system
+from engine.names_file import in_force
 from engine.settings import RecogniserSettings
+from engine.text.names.entries import Names
 
 NAME = "whisper"
 PARTIAL_SAMPLES = 700 * SAMPLE_RATE // 1000  # new audio before the text so far is decoded again
@@ -37,7 +40,7 @@ Clock = Callable[[], float]
 
 def load_whisper(settings: RecogniserSettings) -> "WhisperRecogniser":
     """Load the CTranslate2 model folder `settings.model`. ModelError if that fails."""
-    return WhisperRecogniser(load_model(settings.model, settings.language))
+    return WhisperRecogniser(load_model(settings.model, settings.language), names=in_force)
 
 
 class WhisperRecogniser:
@@ -49,19 +52,32 @@ class WhisperRecogniser:
         *,
         gates: Gates | None = None,
         clock: Clock = time.perf_counter,
+        names: Callable[[], Names] = tuple,
     ) -> None:
-        """`gates` None = the defaults; `clock` (seconds) paces the decoding of the text so far."""
+        """`gates` None = the defaults; `clock` (seconds) paces the decoding of the text so far;
+        `names`: returns the person's names.
+        """
         self._decoder = _Decoder(loaded, gates if gates is not None else Gates())
         self._detail = loaded.detail
         self._vad = Vad()
         self._clock = clock
+        self._names = names
+        self._with_names()
 
     @property
     def info(self) -> RecogniserInfo:
         return RecogniserInfo(NAME, self._detail)
 
     def open(self) -> "WhisperRecognition":
-        return WhisperRecognition(self._decoder, self._vad, self._clock)
+        return WhisperRecognition(self._with_names(), self._vad, self._clock)
+
+    def _with_names(self) -> "_Decoder":
+        """Return the decoder with the names in force; a new list is prepared, in a second or two
+        for a thousand names.
+        """
+        decoder = replace(self._decoder, names=self._names())
+        decoder.corrected(Belief("", 0.0))
+        return decoder
 
     def adjust(self, settings: RecogniserSettings) -> None:
         """Decode in the settings' language from the next Recognition. ModelError if the model does
@@ -85,12 +101,14 @@ class _LastLanguage:
 @dataclass(frozen=True)
 class _Decoder:
     """The model, the user's language and the gates: samples in, accepted text out. `last`: for
-    utterances that are too short for a detection.
+    utterances that are too short for a detection. `names`: those of the person.
     """
 
     loaded: LoadedWhisper
     gates: Gates
     last: _LastLanguage = field(default_factory=_LastLanguage)
+    names: Names = ()
+    correction: NameCorrection = field(default_factory=NameCorrection)
 
     def decode(self, clip: Clip, *, beams: int) -> Belief:
         """Decode at most 30 s of audio."""
@@ -100,6 +118,11 @@ class _Decoder:
         segments, language = self._segments(speech, beams)
         belief = believe(segments, speech_s=len(speech) / SAMPLE_RATE, gates=self.gates)
         return replace(belief, language=language)
+
+    def corrected(self, belief: Belief) -> Belief:
+        """Return a text with the person's names in place of words that sound like them."""
+        language = self.loaded.language or belief.language or ENGLISH
+        return replace(belief, text=self.correction.corrected(belief.text, self.names, language))
 
     def unload(self) -> None:
         self.loaded.model.model.unload_model()
@@ -142,6 +165,7 @@ class _Decoder:
             no_speech_threshold=None,  # the gates check these figures
             log_prob_threshold=None,
             compression_ratio_threshold=None,
+            hotwords=hotwords(self.names),
         )
 
 
@@ -224,7 +248,8 @@ class WhisperRecognition:
     def _belief(self, beams: int) -> Belief:
         pieces = [*self._settled, self._decoder.decode(self._audio.clip(), beams=beams)]
         language = self._decoder.loaded.language or pieces[-1].language
-        return join(pieces, lowers=language != "de")  # German nouns have capitals
+        belief = join(pieces, lowers=language != "de")  # German nouns have capitals
+        return self._decoder.corrected(belief)
 
 
 def _transcript(belief: Belief) -> Transcript:

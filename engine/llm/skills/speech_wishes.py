@@ -17,6 +17,7 @@ from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.fillings import word_set
 from engine.llm.skills.matching.intent import Intent, SkillContext
 from engine.llm.skills.matching.repertoire import Templates, repertoire
+from engine.settings import SettingKey, Settings, change
 
 _NAMES: Final = frozenset(
     f"{much}{way}" for way in ("slower", "faster") for much in ("", "a bit ", "much ")
@@ -25,6 +26,7 @@ _NAMES: Final = frozenset(
     *("louder", "quieter", "set volume", "set volume level", "least volume", "full volume"),
 }
 _MOST_CHARS: Final = 80  # a longer sentence asks for something else as well
+_ANY_RATE: Final = change(Settings(), SettingKey.FAST, value=True)  # the engine sets the limit
 _WORD: Final = re.compile(r"[a-z]+")
 _AROUND: Final = word_set("around_wish")
 _ABOUT: Final = word_set("about_wish")
@@ -34,7 +36,9 @@ def speech_wish(said: str) -> ChangeRate | ChangeVolume | None:
     """Return the requested change; None if the text says something else, or more than that."""
     if len(said) > _MOST_CHARS:
         return None
-    nowhere = AssistantState(rate=None, volume=0.5, voice="", voices=())  # not at a limit
+    nowhere = AssistantState(  # not at a limit
+        rate=None, volume=0.5, voice="", voices=(), settings=_ANY_RATE
+    )
     context = SkillContext(datetime.now, lambda: nowhere, Path())
     for intent, slots in _templates().matches(canonical(in_english(said))):
         answer = intent.respond(slots, context)

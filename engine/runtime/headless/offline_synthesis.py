@@ -14,6 +14,7 @@ from typing import Final, assert_never
 
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
+from engine.names_file import in_force
 from engine.runtime.headless.rate_plan import RatePlan
 from engine.runtime.turn.breaks import Breaks
 from engine.text.paced import PacedText
@@ -230,7 +231,9 @@ class _Supply:
 
     def __init__(self, request: SpeechRequest, clock: Clock) -> None:
         self._deltas = deque(_deltas(request.text))
-        self._text = PacedText(pacing=request.pacing, usual=request.voice.language)
+        self._text = PacedText(
+            pacing=request.pacing, usual=request.voice.language, names=in_force()
+        )
         self._delay_s = request.word_delay_s
         self._clock = clock
         self._next_at = clock.now()

@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import Final
 
 from engine.errors import InvalidInput
-from engine.settings import FASTEST, SLOWEST
+from engine.settings import FAST_LIMIT, SLOWEST
 
 _MOST_STEPS: Final = 1_000
 _HINT: Final = (
-    "Write seconds:rate pairs with rates from 1 to 7 or 'own', for example 0:2,3:6,8:own."
+    "Write seconds:rate pairs with rates from 1 to 13 or 'own', for example 0:2,3:6,8:own."
 )
 
 
@@ -71,9 +71,9 @@ def _step(pair: str) -> RateStep:
     if rate.strip() == "own":
         return RateStep(at_s, None)
     value = _number(rate, pair)
-    if not SLOWEST <= value <= FASTEST:
+    if not SLOWEST <= value <= FAST_LIMIT:
         raise InvalidInput(
-            "The rate in '{pair}' must be from 1 to 7 syllables per second, not {value}.",
+            "The rate in '{pair}' must be from 1 to 13 syllables per second, not {value}.",
             hint=_HINT,
             pair=pair[:40],
             value=f"{value:g}",

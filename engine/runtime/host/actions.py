@@ -8,6 +8,7 @@ import difflib
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from engine import names_file
 from engine.errors import InvalidInput
 from engine.llm.base import (
     Action,
@@ -15,6 +16,8 @@ from engine.llm.base import (
     ChangeRate,
     ChangeVolume,
     ChooseVoice,
+    ForgetSound,
+    LearnSound,
     RememberName,
     StartTimer,
     StopSpeaking,
@@ -27,7 +30,8 @@ from engine.messages.models import FetchModels, UseModel
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
-from engine.settings import FASTEST, SLOWEST, SettingKey, Settings, value_of
+from engine.settings import SLOWEST, SettingKey, Settings, value_of
+from engine.text.names.entries import Name, Names
 
 # The settings that actions change, in the order of restoring: a voice changes its rate too.
 _KEYS: dict[str, set[type[Action]]] = {
@@ -64,7 +68,9 @@ class Actions:
         """Apply an action; with a turn, undo() can revert it. InvalidInput for an unknown voice."""
         if turn is not None:
             if self._applied is None or self._applied.turn != turn:
-                self._applied = _Applied(turn, self._settings(), self.person, self._timers.timers)
+                self._applied = _Applied(
+                    turn, self._settings(), self.person, self._timers.timers, names_file.in_force()
+                )
             self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
                 self._applied.keys[action.key] = None
@@ -73,7 +79,7 @@ class Actions:
     def _carry_out(self, action: Action, state: AssistantState) -> None:
         match action:
             case ChangeRate():
-                self._change(SettingKey.RATE, _rate(action, state.rate))
+                self._change(SettingKey.RATE, _rate(action, state))
             case ChangeVolume(by, to):
                 wanted = to if to is not None else state.volume + (by or 0.0)
                 self._change(SettingKey.VOLUME, min(1.0, max(0.0, wanted)))
@@ -85,6 +91,8 @@ class Actions:
                 self._timers.change(action)
             case RememberName(name):
                 self._remember(name)
+            case LearnSound() | ForgetSound():
+                self._change_sound(action)
             case ChangeSetting(key, value):
                 self._change(key, value)
             case UseWindow():
@@ -98,9 +106,23 @@ class Actions:
 
     def _remember(self, name: str) -> None:
         """Remember a name. A private conversation saves no name, but can delete one."""
+        before = self._settings().person.name
         self._private_name = name if self._private else ""
         if not self._private or not name:
             self._change(SettingKey.NAME, name)
+            _hear_name(before, name)
+
+    def _change_sound(self, action: LearnSound | ForgetSound) -> None:
+        """Change the list of names. InvalidInput in a private conversation, which saves none."""
+        if self._private:
+            raise InvalidInput(
+                "A private conversation keeps no names.",
+                hint="Add it on the page of names in the settings.",
+            )
+        if isinstance(action, LearnSound):
+            names_file.add([Name(action.written, action.said)])
+        else:
+            names_file.remove(action.written)
 
     def apply_spoken_wish(self, said: str, turn: int | None = None) -> bool:
         """Apply a wish spoken during a reply: about its sound, or to silence a ringing timer. It
@@ -145,6 +167,8 @@ class Actions:
         of_actions = [key for key in _KEYS if applied.kinds & _KEYS[key]]
         for key in (*applied.keys, *of_actions):
             self._change(key, value_of(applied.before, key))
+        if applied.kinds & {LearnSound, ForgetSound}:
+            names_file.replace_all(applied.names)
         if RememberName in applied.kinds:
             self._remember(applied.person)
         if applied.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
@@ -159,15 +183,27 @@ class _Applied:
     before: Settings
     person: str
     timers: tuple[TimerSet, ...]
+    names: Names
     kinds: set[type[Action]] = field(default_factory=set)
     keys: dict[str, None] = field(default_factory=dict)  # keys of settings, in the order of changes
 
 
-def _rate(action: ChangeRate, current: float | None) -> float | None:
+def _hear_name(before: str, name: str) -> None:
+    """Put the user's name into the list of names, so that it is recognised, in place of the one
+    before. A name whose sound was taught stays.
+    """
+    known = names_file.in_force()
+    if before and Name(before) in known:
+        names_file.remove(before, "")
+    if name and not any(each.key == Name(name).key for each in known):
+        names_file.add([Name(name)])
+
+
+def _rate(action: ChangeRate, state: AssistantState) -> float | None:
     if action.by is None and action.to is None:
         return None
-    wanted = action.to if action.to is not None else (current or USUAL_SPS) + (action.by or 0.0)
-    return min(FASTEST, max(SLOWEST, wanted))
+    wanted = action.to if action.to is not None else (state.rate or USUAL_SPS) + (action.by or 0.0)
+    return min(state.settings.speech.fastest, max(SLOWEST, wanted))
 
 
 def _voice(name: str, voices: tuple[str, ...]) -> str:

@@ -26,6 +26,7 @@ from engine.settings import (
     Changes,
     SettingKey,
     Settings,
+    change,
     change_all,
     schema,
     setting_of,
@@ -71,6 +72,10 @@ class Preferences:
         InvalidInput says what is allowed.
         """
         settings = change_all(self.settings, changes)
+        fastest = settings.speech.fastest
+        if (settings.speech.rate or 0.0) > fastest:
+            settings = change(settings, SettingKey.RATE, fastest)
+            changes = tuple(dict([*changes, (SettingKey.RATE, fastest)]).items())
         first = changes[0][0]
         anew = anew or first == SettingKey.WAKE_PHRASE  # which may have been trained meanwhile
         if settings == self.settings and not anew:
@@ -148,7 +153,9 @@ class Preferences:
 
 
 def _turn(controls: LiveControls, settings: Settings) -> None:
-    controls.rate, controls.volume = settings.speech.rate, settings.audio.volume
+    speech = settings.speech
+    controls.rate = speech.rate and min(speech.rate, speech.fastest)
+    controls.volume = settings.audio.volume
     controls.lead_ms, controls.gives_way = settings.audio.lead_ms, settings.audio.give_way
 
 

@@ -29,6 +29,7 @@ from engine.messages.voices import (
     VoicesListed,
 )
 from engine.messages.words import Ending, Part, Phase
+from engine.names_file import in_force
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.status import Status
 from engine.runtime.threads import Workers
@@ -37,6 +38,7 @@ from engine.runtime.turn.reply import Reply
 from engine.runtime.workers.background import NoteUse
 from engine.runtime.workers.voice.orders import PREVIEW, Audition, SelectVoice
 from engine.settings import SettingKey
+from engine.text.names.entries import Name, checked
 from engine.text.paced import PacedText
 from engine.text.speakable import LEFT_OUT, nothing_to_say
 from engine.text.word import Word
@@ -98,8 +100,8 @@ class VoicePreview:
     def handle(self, message: VoiceCommand | facts.VoiceMoved | facts.ClipTaken) -> None:
         """Act on a message about voices. InvalidInput, DeviceError."""
         match message:
-            case PreviewVoice(name, text, mix):
-                self._ask(name, text, mix)
+            case PreviewVoice():
+                self._ask(message)
             case StopPreview():
                 self.stop_preview()
             case RecordClip() | DropClip():
@@ -119,7 +121,8 @@ class VoicePreview:
 
     # ------------------------------------------------------------------------ preview
 
-    def _ask(self, name: str, text: str, mix: Mix | None) -> None:
+    def _ask(self, asked: PreviewVoice) -> None:
+        name, text, mix = asked.name, asked.text, asked.mix
         if len(text) > LONGEST_TEXT:
             raise InvalidInput(
                 "That text has {count} characters; at most {most} can be previewed.",
@@ -128,7 +131,8 @@ class VoicePreview:
                 most=LONGEST_TEXT,
             )
         language = self._languages.get((mix.one if mix else name).casefold(), ENGLISH)
-        stream = PacedText(pacing=False, usual=language)
+        said = (checked(Name(text, asked.said)),) if asked.said else ()
+        stream = PacedText(pacing=False, usual=language, names=(*in_force(), *said))
         text = text or preview_sentence(language)
         words = (*stream.push(text).words, *stream.end().words)
         if not words:

@@ -14,6 +14,7 @@ from engine.audio.base import Pcm
 from engine.audio.pcm import ramp
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Step, TtsSession
+from engine.tts.hurried import Hurried
 
 _QUIET: Final = 0.02  # of full scale: below this is the voice's own pause
 _SILENT: Final = 0.001  # root mean square: contains no part of a word
@@ -32,7 +33,7 @@ class Breaks:
     """
 
     def __init__(self, session: TtsSession, sample_rate: int) -> None:
-        self._session = session
+        self._session = Hurried(session, sample_rate)
         self._sample_rate = sample_rate
         self._pauses: dict[int, tuple[float, int]] = {}  # by word: seconds, see _BEFORE_MS
         self._pushed = 0  # words
@@ -57,7 +58,7 @@ class Breaks:
         if word.pause_s:
             before_ms = _BEFORE_MS if self._marked else _BEFORE_JOINED_MS
             self._pauses[self._pushed] = word.pause_s, before_ms
-        self._session.push_word(word.text, word.pace)
+        self._session.push_word(word.spoken, word.pace)
         self._marked = not word.text[-1].isalnum()
         self._pushed += 1
 

@@ -21,6 +21,7 @@ from engine.llm.base import (
     AssistantState,
     Delta,
     LanguageModel,
+    LearnSound,
     Message,
     Remark,
     Retraction,
@@ -33,6 +34,7 @@ from engine.llm.base import (
 )
 from engine.messages.events import Event, Failed, ModelWanted, Notice, Thought
 from engine.messages.words import Part
+from engine.names_file import in_force
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import (
     ActionAsked,
@@ -47,6 +49,7 @@ from engine.runtime.workers.loaded_part import LoadedPart, Progress
 from engine.runtime.workers.voice.orders import SayWords, SpeechOrder, Unsay
 from engine.runtime.workers.worker import Actor
 from engine.settings import AUTO, LanguageModelSettings, load_key
+from engine.text.names.entries import Name, Names
 from engine.text.paced import Growth, PacedText
 from engine.text.speakable import LEFT_OUT
 from engine.translatable import Translatable
@@ -249,14 +252,16 @@ class LanguageModelWorker(Actor[Task]):
             self._deltas.close()
         self._deltas = None
 
-    def _new_text(self, reply: Reply) -> PacedText:
+    def _new_text(self, reply: Reply, more: Names = ()) -> PacedText:
         """The text of a reply in its question's language, or another that the voices speak; in the
         chosen one, if one was chosen.
         """
         now = self._state()
         usual = reply.language if reply.language in now.languages else ENGLISH
         possible = now.languages if now.settings.speech.language == AUTO else ()
-        return PacedText(pacing=reply.paced, usual=usual, possible=possible)
+        return PacedText(
+            pacing=reply.paced, usual=usual, possible=possible, names=(*in_force(), *more)
+        )
 
     def _open_deltas(self, reply: Reply) -> Generator[Delta, None, None]:
         """Yield the text that is read out, or what the model writes. An unanswered question is
@@ -294,6 +299,9 @@ class LanguageModelWorker(Actor[Task]):
                 self._send(ModelWanted(reply.turn))
             case Remark():
                 self._send(delta)
+            case LearnSound(written, said):  # the answer says it so already
+                self._text = self._new_text(reply, (Name(written, said),))
+                self._send(ActionAsked(reply.turn, delta))
             case _:
                 self._send(ActionAsked(reply.turn, delta))
 

@@ -25,7 +25,7 @@ from engine.runtime.turn.endpointing import Patience
 from engine.runtime.turn.playback import Playback
 from engine.serve.doors.microphone import ClientMicrophone
 from engine.serve.service import LEAD_MS, SAMPLE_RATE, Service, Speech
-from engine.settings import FASTEST, SLOWEST
+from engine.settings import FAST_LIMIT, SLOWEST
 from engine.tts.base import AudioFrame
 
 _ABOUT: Final = "Speaks through this computer's loudspeaker and hears through its microphone."
@@ -33,7 +33,7 @@ _LONGEST_S: Final = 120.0
 _TICK_S: Final = 0.02
 _MOST: Final = 16  # queued texts
 
-Rate = Annotated[float | None, Field(ge=SLOWEST, le=FASTEST, description="Syllables a second.")]
+Rate = Annotated[float | None, Field(ge=SLOWEST, le=FAST_LIMIT, description="Syllables a second.")]
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST_S)]
 Tool = Callable[..., Awaitable[str]]
 

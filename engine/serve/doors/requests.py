@@ -25,7 +25,7 @@ from engine.characters import join_surrogates
 from engine.errors import Busy, Cancelled, EngineError, InvalidInput, TimedOut
 from engine.serve.limits import RETRY_S
 from engine.serve.service import Service
-from engine.settings import FASTEST, SLOWEST
+from engine.settings import FAST_LIMIT, SLOWEST
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ def _name_of(value: Any) -> Any:
 
 Text = Annotated[str, BeforeValidator(_whole)]  # an unpaired surrogate could not be sent back
 VoiceName = Annotated[Text, BeforeValidator(_name_of)]  # a name, or an object with it as its id
-Rate = Annotated[float, Field(ge=SLOWEST, le=FASTEST)]  # SPS
+Rate = Annotated[float, Field(ge=SLOWEST, le=FAST_LIMIT)]  # SPS
 Speed = Annotated[float, Field(ge=0.25, le=4.0)]  # a factor on the voice's own pace
 LeadMs = Annotated[float, Field(ge=0, le=60_000)]  # how far sound is made ahead of playback
 
@@ -110,7 +110,7 @@ class Paced(Wire):
         """Return the target in SPS; None = the user's own."""
         if self.rate is not None or self.speed in (None, 1.0):
             return self.rate
-        return min(max(self.speed * own_pace, SLOWEST), FASTEST)
+        return min(max(self.speed * own_pace, SLOWEST), FAST_LIMIT)
 
 
 def read_object(text: str | bytes) -> Fields:

@@ -11,7 +11,9 @@ from typing import Final
 
 from engine.text.pronunciation import heteronyms, homographs, initialisms, lexicon
 from engine.text.pronunciation.place import Place
+from engine.text.pronunciation.respelling import in_english, mnemonics, split_phones
 from engine.text.pronunciation.scripts import readable
+from engine.text.word import PHONES
 
 WORDS_BEFORE: Final = 8
 WORDS_BEHIND: Final = homographs.REACH
@@ -23,11 +25,13 @@ _PHONES: Final = re.compile(r"\[{2,}")
 @dataclass(frozen=True)
 class Spelling:
     """A word as espeak gets it. `text`: the word among its neighbours, "" if no English voice can
-    say it. `alone`: if not empty, the word sounds like the last word of this text.
+    say it. `alone`: if not empty, the word sounds like the last word of this text. `phones`: if
+    not empty, it has these.
     """
 
     text: str
     alone: str = ""
+    phones: tuple[str, ...] = ()
 
 
 def spelling(
@@ -43,6 +47,10 @@ def spelling(
     `before`, `later`: the words before and behind it, with their punctuation. `after` "": a mark or
     nothing follows; None: the next word is not known.
     """
+    word, phones = split_phones(word)
+    if phones:
+        phones = in_english(phones)
+        return Spelling(mnemonics(phones) or word, phones=phones)
     last = before[-1] if before else ""
     text = initialisms.respelled(_read(word), last.rstrip(_MARKS), (after or "").rstrip(_MARKS))
     sound = heteronyms.sounds_like(before, text, after, later)
@@ -56,11 +64,16 @@ def spelling(
 
 def roughly(word: str, *, british: bool = False) -> str:
     """Return a word's spelling as a neighbour of another word."""
+    word, phones = split_phones(word)
+    if phones:
+        return mnemonics(in_english(phones)) or word
     return _named(initialisms.respelled(_read(word)), british=british)
 
 
 def depends(word: str) -> bool:
     """Return whether the words beside it may decide how a word is said."""
+    if PHONES in word:
+        return False
     if initialisms.is_either(word) or heteronyms.is_heteronym(word):
         return True
     return lexicon.begins_phrase(word)

@@ -21,6 +21,7 @@ from engine.text.phonemes import split_mark
 from engine.text.pronunciation import english
 from engine.text.pronunciation.english import Spelling
 from engine.text.rules.punctuation import CLOSERS, SENTENCE_END
+from engine.text.word import PHONES
 
 # Words before the piece that colour it. More changes nothing audible and costs time.
 _LEFT_PIECES = 10
@@ -141,7 +142,7 @@ class Phrasing:
         """
         piece = self._pieces[index]
         word, _ = split_mark(piece.text)
-        if not word or len(piece.text) >= _PIECE_CHARACTERS:
+        if not word or (len(piece.text) >= _PIECE_CHARACTERS and PHONES not in word):
             return Spelling(piece.text)
         last = index + 1 == len(self._pieces)
         after = None if index == 0 and not english.depends(word) else ""
@@ -209,10 +210,8 @@ def split_word(number: int, text: str) -> list[Piece]:
     if not letters:  # a dash, or a mark on its own: the word before has had the longer pause
         return [Piece(number, "", True, Break.CLAUSE)]
     closes = closing_break(text)
-    parts = [
-        letters[start : start + _PIECE_CHARACTERS]
-        for start in range(0, len(letters), _PIECE_CHARACTERS)
-    ]
+    step = len(letters) if PHONES in letters else _PIECE_CHARACTERS
+    parts = [letters[start : start + step] for start in range(0, len(letters), step)]
     # A part without a letter (the rest of a row of dots) says nothing.
     parts = [parts[0], *(part for part in parts[1:] if _has_sound(part))]
     last = len(parts) - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.text.phonemes import Espeak, WordPhonemizer, split_mark
+from engine.text.pronunciation.respelling import split_phones
 from engine.tts.llmvox.config import WORD
 from engine.tts.phones import MARKS, PhoneTable
 
@@ -65,6 +66,8 @@ class ByteUnits:
     def push(self, text: str) -> list[UnitWord]:
         """Return the units of a word."""
         word, mark = split_mark(text)
+        letters, phones = split_phones(word)
+        text = text.replace(word, letters) if phones else text
         content = text.encode("utf-8", "replace")[:LONGEST_WORD] if word else b""
         return [UnitWord((*content, WORD) if content else (), mark in _STOPS)]
 

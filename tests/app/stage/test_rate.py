@@ -46,6 +46,17 @@ def test_keys_change_the_rate_and_post_it(panel, posted, start, keys, expected):
     assert panel.slider.rate == (expected or [start])[-1]
 
 
+def test_fast_speech_opens_the_slider_and_closing_it_shows_the_highest_rate(panel, posted):
+    panel.on_event(SettingChanged("speech.fast", True))
+    press(panel, Qt.Key.Key_End)
+    assert panel.slider.rate == 13.0
+    assert panel.unit.text() == "syllables per second · about 540 words a minute"
+    panel.grab()
+    panel.on_event(SettingChanged("speech.fast", False))
+    assert panel.slider.rate == 7.0
+    assert rates(posted) == [13.0]
+
+
 def test_from_own_pace_a_step_starts_at_the_rate_last_measured(panel, posted):
     panel.on_event(RateMeasured(1, None, 4.6))
     press(panel, Qt.Key.Key_Right)

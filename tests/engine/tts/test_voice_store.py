@@ -224,9 +224,9 @@ def test_what_is_no_exported_voice_is_refused_and_leaves_nothing(tmp_path):
     assert store.entries() == VoiceStore(ROSTER, tmp_path / "empty").entries()
 
 
-@pytest.mark.parametrize("pace", [0.5, 7.5, float("nan")])
+@pytest.mark.parametrize("pace", [0.5, 13.5, float("nan")])
 def test_a_pace_beyond_the_slider_is_refused(store, pace):
-    with pytest.raises(InvalidInput, match="1 to 7"):
+    with pytest.raises(InvalidInput, match="1 to 13"):
         store.set_pace("Anton", pace)
 
 

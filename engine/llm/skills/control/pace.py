@@ -7,8 +7,8 @@ spoken in the new way.
 from engine.llm.base import ChangeRate
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
 from engine.llm.skills.matching.quantities import figure, number
+from engine.settings import SLOWEST
 
-SLOWEST, FASTEST = 1.0, 7.0  # SPS, the range of the rate slider
 STEP, BIT, LOT = 0.7, 0.3, 1.5  # SPS; at the usual 4 SPS a step is clearly heard, a bit just so
 NEARLY = 0.01
 _COMMON = 4.0  # SPS, where no rate is set
@@ -19,7 +19,7 @@ _STEPS = {"a step": STEP, "a bit": BIT, "a lot": LOT}
 def change_rate(slots: Slots, context: SkillContext) -> Answer:
     """Speak `much` ("a step", "a bit", "a lot") faster or slower, as `way` says."""
     rate, faster = context.state().rate, slots["way"] == "faster"
-    if rate is not None and faster and rate >= FASTEST - NEARLY:
+    if rate is not None and faster and rate >= _fastest(context) - NEARLY:
         return Answer("I can't speak any faster.")
     if rate is not None and not faster and rate <= SLOWEST + NEARLY:
         return Answer("I can't speak any slower.")
@@ -27,26 +27,26 @@ def change_rate(slots: Slots, context: SkillContext) -> Answer:
     return Answer(f"Speaking {slots['way']}.", (ChangeRate(by=by if faster else -by),))
 
 
-def set_rate(slots: Slots, _context: SkillContext) -> Answer:
-    rate = number(slots["rate"])
-    if not SLOWEST <= rate <= FASTEST:
+def set_rate(slots: Slots, context: SkillContext) -> Answer:
+    rate, fastest = number(slots["rate"]), _fastest(context)
+    if not SLOWEST <= rate <= fastest:
         return Answer(
-            f"I can speak at {SLOWEST:g} to {FASTEST:g} syllables per second, not {figure(rate)}."
+            f"I can speak at {SLOWEST:g} to {fastest:g} syllables per second, not {figure(rate)}."
         )
     unit = "syllable" if rate == 1 else "syllables"
     return Answer(f"Speaking at {figure(rate)} {unit} per second.", (ChangeRate(to=rate),))
 
 
-def speak_at_end(slots: Slots, _context: SkillContext) -> Answer:
+def speak_at_end(slots: Slots, context: SkillContext) -> Answer:
     """Speak at the `end` of the range: as "fast" or as "slowly" as possible."""
-    rate = FASTEST if slots["end"] == "fast" else SLOWEST
+    rate = _fastest(context) if slots["end"] == "fast" else SLOWEST
     return Answer(f"As {slots['end']} as I can.", (ChangeRate(to=rate),))
 
 
 def scale_rate(slots: Slots, context: SkillContext) -> Answer:
     """Multiply the pace by `factor`; a usual pace stands for the voice's own."""
     factor = float(slots["factor"])
-    rate = min(FASTEST, max(SLOWEST, factor * (context.state().rate or _COMMON)))
+    rate = min(_fastest(context), max(SLOWEST, factor * (context.state().rate or _COMMON)))
     said = "Speaking faster." if factor > 1 else "Speaking slower."
     return Answer(said, (ChangeRate(to=round(rate, 1)),))
 
@@ -68,3 +68,7 @@ def set_pace(slots: Slots, context: SkillContext) -> Answer:
     if pace in {"faster", "slower"}:
         return change_rate({"way": pace, "much": "a step"}, context)
     return own_pace(slots, context) if pace == "normal" else set_rate({"rate": pace}, context)
+
+
+def _fastest(context: SkillContext) -> float:
+    return context.state().settings.speech.fastest

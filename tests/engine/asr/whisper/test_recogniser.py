@@ -18,6 +18,7 @@ from engine.asr.whisper.model import LoadedWhisper, checked_folder, load_model
 from engine.asr.whisper.recogniser import WhisperRecogniser, load_whisper
 from engine.errors import ModelError, RecogniserError
 from engine.settings import RecogniserSettings
+from engine.text.names.entries import Name
 from tests.engine.asr.conftest import SENTENCE, pushed
 
 
@@ -125,6 +126,29 @@ def test_an_unsure_language_is_one_that_is_spoken(loaded, say, share, decoded):
     guessing = WhisperRecogniser(LoadedWhisper(Guessing(loaded.model), None, ""))
     heard = pushed(guessing, say("convert ten miles to kilometers")).finish()
     assert (tried, heard.language) == (decoded, decoded[-1])
+
+
+def test_whisper_is_told_of_the_names_in_force_and_what_sounds_like_one_is_written_as_it(
+    loaded, say
+):
+    class Mishearing(CountingModel):
+        def transcribe(self, pcm, **options):
+            super().transcribe(pcm, **options)
+            told.append(options["hotwords"])
+            return [Said(text="I met Shivon.")], SimpleNamespace(language="en")
+
+    told: list[str | None] = []
+    names: list[Name] = []
+    whisper = WhisperRecogniser(
+        LoadedWhisper(Mishearing(loaded.model), "en", ""), names=lambda: tuple(names)
+    )
+    pcm = say("convert ten miles to kilometers")
+    assert pushed(whisper, pcm).finish().text == "I met Shivon."
+    names.append(Name("Siobhan", "shi-VAWN"))
+    recognition = pushed(whisper, pcm)
+    assert recognition.finish().text == "I met Siobhan."
+    assert set(told[:1]) == {None}
+    assert set(told[1:]) == {"Siobhan"}
 
 
 def test_a_short_utterance_is_in_the_language_of_the_one_before(loaded, say):

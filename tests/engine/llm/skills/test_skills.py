@@ -4,11 +4,20 @@ from datetime import datetime
 
 import pytest
 
-from engine.llm.base import AssistantState, Message, Role, StopSpeaking, TextDelta, Unanswered
+from engine.llm.base import (
+    AssistantState,
+    ChangeRate,
+    Message,
+    Role,
+    StopSpeaking,
+    TextDelta,
+    Unanswered,
+)
 from engine.llm.skills import Skills
 from engine.llm.skills.abilities import EXAMPLES
 from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.reading import MAX_FILE_BYTES
+from engine.settings import Settings, SpeechSettings
 from engine.text.barge_in_words import GOES_ON
 from tests.engine.llm.cases import CASES
 
@@ -38,6 +47,20 @@ def text(skills, said, **others):
 )
 def test_where_nothing_can_be_done_there_is_an_answer_alone(skills, said, state, answer):
     assert deltas(skills, said, state) == [TextDelta(answer)]
+
+
+@pytest.mark.parametrize(
+    ("said", "rate"),
+    [
+        ("ten syllables per second", 10.0),
+        ("as fast as you can", 13.0),
+        ("twice as fast", 8.0),
+    ],
+)
+def test_with_fast_speech_faster_goes_further(skills, said, rate):
+    fast = replace(QUIET, settings=Settings(speech=SpeechSettings(fast=True)))
+    assert ChangeRate(to=rate) in deltas(skills, said, fast)
+    assert ChangeRate(to=rate) not in deltas(skills, said)
 
 
 def test_without_timers_and_voices_there_is_nothing_to_cancel_and_to_choose(skills):

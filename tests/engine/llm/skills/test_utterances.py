@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from engine.llm import base as llm
-from engine.llm.skills.control.pace import BIT, FASTEST, LOT, STEP
+from engine.llm.skills.control.pace import BIT, LOT, STEP
 from engine.llm.skills.matching.intent import Answer
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.timers import CancelTimers
+from engine.settings import FAST_LIMIT
 from tests.engine.llm.cases import CASES
 from tests.engine.llm.skills.asking import HERE, asked
 
@@ -108,7 +109,7 @@ WISHES = [
     ("faster", llm.ChangeRate(by=STEP)),
     ("much faster", llm.ChangeRate(by=LOT)),
     ("normal speed", llm.ChangeRate()),
-    ("as fast as you can", llm.ChangeRate(to=FASTEST)),
+    ("as fast as you can", llm.ChangeRate(to=FAST_LIMIT)),
     ("five syllables per second", llm.ChangeRate(to=5.0)),
     ("a bit louder please", llm.ChangeVolume(by=0.2)),
     ("turn it down", llm.ChangeVolume(by=-0.2)),

@@ -14,6 +14,7 @@ from engine.messages.events import Notice, SettingChanged, UseWindow, VoicesChan
 from engine.messages.models import FetchModels
 from engine.messages.timers import CancelTimers
 from engine.messages.voices import Comparing, TryMicrophone
+from engine.names_file import add, in_force
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.preferences import Preferences
@@ -28,8 +29,11 @@ from engine.settings import (
     RecogniserSettings,
     Settings,
     SpeechSettings,
+    Value,
     WakeSettings,
+    change,
 )
+from engine.text.names.entries import Name
 from tests.engine.runtime.test_conductor import hosting
 from tests.help.fakes.parts import FakeParts
 
@@ -41,6 +45,21 @@ def test_a_change_that_says_its_origin_is_answered_with_it_whatever_came_of_it(r
         host.wait(lambda: bool(host.of(SettingChanged)))
         in_force = 5.0 if rate == 5.0 else 3.0
         assert host.of(SettingChanged) == [SettingChanged("speech.rate", in_force, origin=7)]
+
+
+def test_the_rate_stays_within_the_range_that_is_open():
+    with hosting(FakeParts(), Settings(speech=SpeechSettings(rate=3.0))) as host:
+        for key, value in (("speech.rate", 12.0), ("speech.fast", True), ("speech.rate", 12.0)):
+            host.post(ChangeSetting(key, value, origin=1))
+        host.post(ChangeSetting("speech.fast", False, origin=1))
+        host.wait(lambda: len(host.of(SettingChanged)) == 5)
+        assert [(told.key, told.value) for told in host.of(SettingChanged)] == [
+            ("speech.rate", 7.0),
+            ("speech.fast", True),
+            ("speech.rate", 12.0),
+            ("speech.fast", False),
+            ("speech.rate", 7.0),
+        ]
 
 
 WORKERS = ("ears", "language_model", "speaker", "history_writer")
@@ -185,6 +204,49 @@ def test_a_name_told_in_a_private_conversation_is_known_there_and_not_saved():
     assert wishes.person == ""
     wishes.apply(llm.RememberName("Jo"))
     assert changed == [("person.name", "Jo")]
+
+
+@pytest.fixture
+def own_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+
+
+def test_a_sound_is_learnt_and_forgotten_and_undone_but_not_kept_of_a_private_talk(own_names):
+    wishes = Actions(Timers(), port(lambda key, value: None, llm.AssistantState(4.0, 0.5, "", ())))
+    wishes.apply(llm.LearnSound("Niamh", "neev"))
+    assert in_force() == (Name("Niamh", "neev"),)
+    wishes.apply(llm.LearnSound("Niamh", "nye"), turn=1)
+    wishes.apply(llm.LearnSound("Xi", "shee"), turn=1)
+    wishes.undo(1)
+    assert in_force() == (Name("Niamh", "neev"),)
+    wishes.apply(llm.ForgetSound("niamh"))
+    assert in_force() == ()
+    wishes.begin(private=True)
+    with pytest.raises(InvalidInput, match="private"):
+        wishes.apply(llm.LearnSound("Niamh", "neev"))
+    assert in_force() == ()
+
+
+def test_the_persons_name_is_heard_from_then_on(own_names):
+    state = llm.AssistantState(4.0, 0.5, "", ())
+    settings = Settings()
+
+    def save(key: str, value: Value) -> None:
+        nonlocal settings
+        settings = change(settings, key, value)
+
+    there = port(save, state)
+    there.settings = lambda: settings
+    wishes = Actions(Timers(), there)
+    wishes.apply(llm.RememberName("Saoirse"))
+    assert in_force() == (Name("Saoirse"),)
+    wishes.apply(llm.RememberName("Niamh"), turn=1)
+    assert in_force() == (Name("Niamh"),)
+    wishes.undo(1)
+    assert in_force() == (Name("Saoirse"),)
+    add([Name("Saoirse", "SEER-shuh")])
+    wishes.apply(llm.RememberName(""))
+    assert in_force() == (Name("Saoirse", "SEER-shuh"),)
 
 
 def changes(action: llm.Action, rate: float | None = 4.0) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import LanguageModelError, ModelError
 from engine.llm.base import (
+    LearnSound,
     Message,
     Remark,
     Retraction,
@@ -144,6 +145,13 @@ def test_a_reply_that_a_voice_cut_is_written_on_for_its_rest_only(mind, after):
     assert "".join(told.text for told in mind.told_of(ReplyGrew)) == written
     assert {told.turn for told in mind.told_of(ReplyGrew)} == {2}
     assert following.written
+
+
+def test_the_answer_to_a_learnt_sound_has_it_already(mind):
+    mind.model.deltas = (LearnSound("Niamh", "neev"), "All right: Niamh.")
+    mind.do(Reply(1, mind.controls, asked=asked("hello"), aloud=True))
+    assert [word.spoken for order in mind.said for word in order.words][-1] == "neev."
+    assert ActionAsked(1, LearnSound("Niamh", "neev")) in mind.told
 
 
 def test_a_server_that_loads_its_model_is_told_in_a_line(mind):

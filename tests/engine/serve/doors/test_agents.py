@@ -184,7 +184,7 @@ async def test_a_stop_forgets_what_waits() -> None:
     ("name", "arguments", "word"),
     [
         ("speak", {"text": "hi", "voice": "alloy"}, "Tone"),
-        ("speak", {"text": "hi", "rate": 99}, "7"),
+        ("speak", {"text": "hi", "rate": 99}, "13"),
         ("speak", {"text": "a" * 5000}, "4096"),
         ("speak", {}, "text"),
         ("listen_once", {"seconds": 999}, "120"),

@@ -1,0 +1,117 @@
+# ruff: noqa: RUF001  IPA letters look like others on purpose
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.text.names.entries import Name
+from engine.text.paced import PacedText
+from engine.text.pronunciation.respelling import split_phones
+from engine.text.word import PHONES
+
+NAMES = (
+    Name("Siobhan", "shiv"),
+    Name("Xi Jinping", "shee jin"),
+    Name("Xi Jinping Street", "big street"),
+    Name("Xi", "kai"),
+    Name("nginx", "engine ex"),
+    Name("New York", "nyork"),
+    Name("C++", "see plus"),
+    Name("SQL", "sequel"),
+    Name("May", "my"),
+    Name("Paris", "paree", "fr"),
+    Name("Jean-Luc", "john luke"),
+    Name("Anna"),
+)
+
+
+def said(text, names=NAMES, language="en", step=10_000):
+    paced = PacedText(pacing=False, usual=language, names=names)
+    pieces = [text[at : at + step] for at in range(0, len(text), step)]
+    words = [word for piece in pieces for word in paced.push(piece).words]
+    return [*words, *paced.end().words]
+
+
+@pytest.mark.parametrize(
+    ("text", "voice"),
+    [
+        ("Siobhan, SIOBHAN and siobhan!", "shiv, shiv and shiv!"),
+        ("Siobhan's and the Siobhans' “Siobhan”", "shiv's and the shivs shiv"),
+        ("Siobhanna, Lasiobhan", "Siobhanna, Lasiobhan"),
+        ("a Siobhan-led, pre-Siobhan team", "a shiv led, pre shiv team"),
+        ("Xi Jinping's, Xi Jinping Street; Xi went", "shee jin's, big street; kai went"),
+        ("We met Xi. Jinping", "We met kai. Jinping"),
+        ("Xi Jinping", "shee jin"),
+        ("nginx's New York's new york", "engine ex's nyork's nyork"),
+        ("I like C++!", "I like see plus!"),
+        ("SQL, not sql", "sequel, not sql"),
+        ("May may, in May.", "my may, in my."),
+        ("Paris", "Paris"),
+        ("Jean-Luc's Jean-Lucky", "john luke's Jean-Lucky"),
+        ("Anna", "Anna"),
+        ("a ‖ b‖c", "a b c"),
+    ],
+)
+def test_the_voice_gets_the_said_form_at_the_borders_of_words(text, voice):
+    assert " ".join(word.spoken for word in said(text)) == voice
+
+
+def test_the_text_and_its_places_stay_those_that_are_shown():
+    text = "Xi Jinping's nginx, Siobhan-led"
+    shown = [(word.text, text[word.start : word.end]) for word in said(text)]
+    assert shown == [
+        ("Xi", "Xi"),
+        ("Jinping's", "Jinping's"),
+        ("nginx,", "nginx,"),
+        ("nginx,", "nginx,"),
+        ("Siobhan-led", "Siobhan-led"),
+        ("Siobhan-led", "Siobhan-led"),
+    ]
+
+
+def test_a_name_of_one_language_is_said_so_in_that_language_alone():
+    names = (Name("Paris", "paree", "fr"), Name("Paris", "pear"))
+    assert [word.spoken for word in said("Paris", names, "fr")] == ["paree"]
+    assert [word.spoken for word in said("Paris", names)] == ["pear"]
+    assert next(word.spoken for word in said("Siobhan", language="es")) == "shiv"
+
+
+def test_only_a_word_that_may_begin_a_longer_name_waits():
+    paced = PacedText(pacing=False, names=NAMES)
+    assert [word.spoken for word in paced.push("I met Siobhan today ").words][:3] == [
+        "I",
+        "met",
+        "shiv",
+    ]
+    paced = PacedText(pacing=False, names=NAMES)
+    assert [word.spoken for word in paced.push("A new way of New ").words] == [
+        "A",
+        "new",
+        "way",
+        "of",
+    ]
+    assert [word.spoken for word in paced.push("York was ").words] == ["nyork"]
+
+
+WORDS = "Xi Jinping Street Jinping's Xi, New York. york nginx Siobhan-led May may and C++ - “Xi”"
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), max_size=12), st.integers(1, 9))
+def test_word_by_word_equals_all_at_once(words, step):
+    text = " ".join(words)
+    assert said(text, step=step) == said(text)
+
+
+@given(st.text(max_size=40), st.integers(1, 5))
+def test_any_text_is_the_same_however_it_comes(text, step):
+    assert said(text, step=step) == said(text)
+    assert all(PHONES not in word.spoken for word in said(text))
+
+
+def test_phones_come_behind_letters_that_any_voice_can_read():
+    names = (Name("Niamh", "/niːv/"), Name("Rubato", "roo-BAH-toh"))
+    words = [split_phones(word.spoken) for word in said("Niamh's Rubato.", names)]
+    assert words == [
+        ("Niamh's", ("n", "ˈiː", "v", "z")),
+        ("roobahtoh", ("ɹ", "uː", "b", "ˈɑː", "t", "oʊ.")),
+    ]
