@@ -7,7 +7,7 @@ Invariant: every command is a Shortcut or is listed here; an unknown one does no
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QClipboard, QGuiApplication
 
 from app.keys import Shortcut
 from app.language import tr
@@ -24,11 +24,23 @@ def ask_removal(window: "Window") -> None:
 
 
 def read_clipboard(window: "Window") -> None:
-    text = QGuiApplication.clipboard().text()
-    if text.strip():
-        window.post(api.Speak(text, private=True))
-    else:
-        window.notice.on_event(api.Notice(tr("There is no text in the clipboard.")))
+    _read(window, QGuiApplication.clipboard().text(), tr("There is no text in the clipboard."))
+
+
+def read_selection(window: "Window") -> None:
+    """Read the text that is selected in any program, or else what was copied."""
+    clipboard = QGuiApplication.clipboard()
+    selected = clipboard.text(QClipboard.Mode.Selection) if clipboard.supportsSelection() else ""
+    nothing = tr("Nothing is selected, and there is no text in the clipboard.")
+    _read(window, selected if selected.strip() else clipboard.text(), nothing)
+
+
+def _read(window: "Window", text: str, nothing: str) -> None:
+    if not text.strip():
+        window.notice.on_event(api.Notice(nothing))
+        return
+    window.post(api.PauseReading())  # of a document
+    window.post(api.Speak(text, private=True))
 
 
 def carry_out(window: "Window", act: Callable[[Shortcut], None], asked: api.UseWindow) -> None:

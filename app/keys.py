@@ -37,6 +37,7 @@ class Shortcut(Enum):
     CHOOSE_FILE = "Ctrl+O", mark("Choose a recording for a voice"), "choose a recording"
     VOICES = "Ctrl+J", mark("Voices: hear, rename, record, remove"), "show the voices"
     CLIPBOARD = "Ctrl+Shift+V", mark("Read the clipboard aloud"), "read the clipboard"
+    READING = "Ctrl+P", mark("Documents to read aloud")
     EXPORT = "Ctrl+E", mark("Export the conversation"), "export this conversation"
     DETAILS = "Ctrl+D", mark("Voice and status (narrow window)"), "show the status"
     MODELS = "Ctrl+M", mark("Models: fetch, add, choose"), "show the models"
@@ -56,6 +57,7 @@ class Shortcut(Enum):
 _MENU = {
     Shortcut.VOICES: mark("Voices…"),
     Shortcut.MODELS: mark("Models…"),
+    Shortcut.READING: mark("Documents…"),
     Shortcut.EXPORT: mark("Export the conversation…"),
     Shortcut.DELETE: mark("Delete the conversation…"),
     Shortcut.CLIPBOARD: mark("Read the clipboard"),

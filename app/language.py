@@ -70,6 +70,8 @@ def _value(text: str) -> str:
 def translate_event(value: _Value) -> _Value:
     """Return an event with the engine's texts in the current language, at any depth."""
     shown: Any = value  # Any: the result has the type of the argument
+    if isinstance(value, api.ReadingEvent):
+        return value  # texts of documents
     if isinstance(value, str):
         shown = translated(value)
     elif isinstance(value, tuple):

@@ -38,6 +38,7 @@ from app.look.file_dialogs import ask_where
 from app.look.layout import room_for_window
 from app.look.theme import Theme, mode_named
 from app.models import Models
+from app.reading.page import Reading
 from app.settings.dialog import SettingsDialog
 from app.settings.form import Form
 from app.stage.panel import Stage
@@ -90,6 +91,7 @@ class Window(QWidget):
         self.stage = Stage(self.post, self.parts, theme, self)
         self.side = SideColumn(self.post, self.parts, theme, self)
         self.models = Models(self.post, theme, self)
+        self.reading = Reading(self.post, theme, self)
         self.talk_key = TalkKey(settings.window.talk_key, self)
         self._precedence = ShortcutFilter(self)
         self._lay_out()
@@ -129,7 +131,7 @@ class Window(QWidget):
             *(self.banner.on_event, self.conversation.on_event, self.welcome.on_event),
             *(self.history.on_event, self.timers.on_event, self.notice.on_event),
             *meters,
-            *(self.first_start.on_event, self.models.on_event),
+            *(self.first_start.on_event, self.models.on_event, self.reading.on_event),
         )
 
     def post(self, command: api.Command) -> None:
@@ -242,6 +244,7 @@ class Window(QWidget):
             Shortcut.THEME: self.header.theme_button.click,
             Shortcut.VOICES: lambda: self.side.voices.open_page(),
             Shortcut.CHOOSE_FILE: self.side.voices.choose_file,
+            Shortcut.READING: self.reading.open,
             Shortcut.EXPORT: self.export,
             Shortcut.DETAILS: self.header.details.toggle,
             Shortcut.MODELS: self.models.open,
@@ -375,6 +378,9 @@ class Window(QWidget):
         self.side.voices.dragLeaveEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
+        if self.reading.take(event.mimeData()):
+            self.side.voices.target.invite(False)
+            return
         self.side.voices.dropEvent(event)
         if self._arrangement.is_narrow and dropped_file(event.mimeData()) is not None:
             self.header.details.setChecked(True)

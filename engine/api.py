@@ -30,6 +30,7 @@ from engine.messages.conversations import *
 from engine.messages.events import *
 from engine.messages.events import Event, TurnEnded
 from engine.messages.models import *
+from engine.messages.reading import *
 from engine.messages.timers import *
 from engine.messages.voices import *
 from engine.messages.words import *
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from engine.names_file import read_file as read_names
     from engine.names_file import remove as remove_names
     from engine.names_file import write_file as write_names
-    from engine.reading.document import Document, Paragraph, Place, open_document
+    from engine.reading.document import Document, open_document
     from engine.reading.shelf import Shelf
     from engine.reading.shelf import default_path as shelf_path
     from engine.runtime.factories import Factories
@@ -114,8 +115,8 @@ class Engine:
     """One assistant. start() returns at once; Ready and Failed events report the result of loading.
 
     `settings_path` None: settings are never written. `timers_path` None: timers end with the
-    program. `history_path` None: no conversation is saved. `factories` None: the sound card and the
-    parts of the settings.
+    program. `history_path` None: no conversation is saved, and no place in a document. `factories`
+    None: the sound card and the parts of the settings.
     """
 
     def __init__(

@@ -129,6 +129,7 @@ def _add_remote(commands: Any) -> None:
         (ipc_client.Order.STOP, "stop the reply of the running program"),
         (ipc_client.Order.FASTER, "let the running program speak faster"),
         (ipc_client.Order.SLOWER, "let the running program speak slower"),
+        (ipc_client.Order.SELECTION, "let the running program read the selected text"),
         (ipc_client.Order.SHOW, "show the window of the running program"),
         (ipc_client.Order.STATUS, "what the running program is doing, in a word"),
     ):

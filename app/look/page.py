@@ -21,20 +21,20 @@ _USUAL_LINE = 16  # logical pixels, the height of a line of ordinary text
 
 
 class Page(QDialog):
-    """Subclasses fill `head`, `body` and `foot`."""
+    """Subclasses fill `head`, `body` and `foot`; `area` is what scrolls."""
 
     def __init__(self, title: str, about: str, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setModal(False)
         self.resize(in_lines(self, 620, 640))
-        intro = WrappingLabel(about, self, kind="muted", size=0.95)
+        self.intro = WrappingLabel(about, self, kind="muted", size=0.95)
         content = page_in()
         self.head = column()
         self.body = column(on=content, margins=(0, 0, 8, 0), spacing=8)
         self.foot = row()
-        self._area = Scrolled(content, self)
-        parts = (intro, self.head, wide(self._area), self.foot)
+        self.area = Scrolled(content, self)
+        parts = (self.intro, self.head, wide(self.area), self.foot)
         column(*parts, on=self, margins=_MARGINS, spacing=12)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -51,11 +51,11 @@ class Page(QDialog):
 
     def scroll_to_top(self) -> None:
         """Show the beginning of the list."""
-        self._area.verticalScrollBar().setValue(0)
+        self.area.verticalScrollBar().setValue(0)
 
     def scroll_to(self, widget: QWidget) -> None:
         """Show a part of the list."""
-        self._area.ensureWidgetVisible(widget)
+        self.area.ensureWidgetVisible(widget)
 
     def open_beside(self) -> None:
         """Open the page, or bring it to the front if it is already open."""

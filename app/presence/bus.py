@@ -1,4 +1,5 @@
-"""The person's D-Bus: one connection, read in Qt's event loop, without a thread.
+"""The person's D-Bus: one connection, read in Qt's event loop, without a thread. It calls services
+and answers calls to objects of ours.
 
 Invariant: after connect_to_session() nothing here waits. An answer arrives as a call; if a service
 ended, D-Bus itself sends an error.
@@ -21,7 +22,10 @@ logger = logging.getLogger(__name__)
 _GREETING_S = 1.0  # for the bus to answer; a working one answers in a millisecond
 _AT_ONCE = 200  # messages before the window can react again
 
+Answer = tuple[str, tuple[object, ...]]  # the signature and the body of a method's result
 Answered = Callable[["Message"], None]
+# Gets 'interface.member' and the message; None = there is no such method.
+Serve = Callable[[str, "Message"], Answer | None]
 
 
 class Address(NamedTuple):
@@ -59,6 +63,7 @@ class Bus(QObject):
         self._notifier: QSocketNotifier | None = None
         self._asked: dict[int, Answered] = {}
         self._subscriptions: list[Subscription] = []
+        self._served: dict[str, Serve] = {}  # by the object's path
 
     @property
     def is_connected(self) -> bool:
@@ -118,6 +123,18 @@ class Bus(QObject):
         except OSError as error:
             self._lose(error)
 
+    def serve(self, path: str, answer: Serve) -> None:
+        """Answer the calls to an object of ours by this function."""
+        self._served[path] = answer
+
+    def emit_signal(
+        self, path: str, interface: str, member: str, signature: str, body: tuple[object, ...]
+    ) -> None:
+        """Emit a signal of an object of ours."""
+        from jeepney import DBusAddress, new_signal
+
+        self._send(new_signal(DBusAddress(path, interface=interface), member, signature, body))
+
     def watch(self, sender: str, interface: str, member: str, report: Answered) -> None:
         """Call `report` for every signal of this kind from `sender` (a well-known name)."""
         self._subscriptions.append(Subscription(interface, member, report))
@@ -152,10 +169,33 @@ class Bus(QObject):
                 return
             self._hand_on(message)
 
+    def _send(self, message: "Message") -> None:
+        if self._connection is not None:
+            try:
+                self._connection.send(message)
+            except OSError as error:
+                self._lose(error)
+
+    def _on_call(self, message: "Message") -> None:
+        from jeepney import HeaderFields, new_error, new_method_return
+
+        fields = message.header.fields
+        called = f"{fields.get(HeaderFields.interface, '')}.{fields[HeaderFields.member]}"
+        serve = self._served.get(fields.get(HeaderFields.path, ""))
+        answer = None if serve is None else serve(called, message)
+        if answer is None:
+            self._send(new_error(message, "org.freedesktop.DBus.Error.UnknownMethod"))
+        else:
+            signature, body = answer
+            self._send(new_method_return(message, signature or None, body))
+
     def _hand_on(self, message: "Message") -> None:
         from jeepney import HeaderFields, MessageType
 
         fields = message.header.fields
+        if message.header.message_type is MessageType.method_call:
+            self._on_call(message)
+            return
         if message.header.message_type is not MessageType.signal:
             answered = self._asked.pop(fields.get(HeaderFields.reply_serial, 0), None)
             if answered is not None:

@@ -7,6 +7,7 @@ real state.
 import os
 from collections.abc import Callable
 
+from app.by_words import read_selection
 from app.language import tr
 from app.look.page import bring_to_front
 from app.presence.ipc_client import Message, Order, ProgramState
@@ -54,6 +55,7 @@ class CommandHandler:
             Order.STOP: lambda: window.post(StopReply()),
             Order.FASTER: lambda: slider.step(RATE_STEP),
             Order.SLOWER: lambda: slider.step(-RATE_STEP),
+            Order.SELECTION: lambda: read_selection(window),
             Order.SHOW: self.show,
         }
         if order in actions:

@@ -31,6 +31,7 @@ class Order(Enum):
     STOP = "stop"
     FASTER = "faster"
     SLOWER = "slower"
+    SELECTION = "read-selection"
     SAY = "say --in-window"
     SHOW = "show"  # sent by a second start to the first
     STATUS = "status"  # the answer is a ProgramState

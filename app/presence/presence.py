@@ -13,6 +13,7 @@ from app.presence.bus import Bus
 from app.presence.command_handler import CommandHandler
 from app.presence.keys.global_keys import KEYS, GlobalKeys, source_here
 from app.presence.keys.source import Action
+from app.presence.media_keys import MediaKeys
 from app.presence.notifications import Buttons, Notifications, ReducedMotion
 from app.presence.tray import Tray
 from app.settings.server import Server
@@ -45,6 +46,7 @@ class Presence(QObject):
         self._fetching: set[str] = set()  # models; that one was verified is not reported
         self._notifications: Notifications | None = None  # None until begin()
         self.bus = Bus(self)
+        self.media_keys = MediaKeys(self.bus, handler, self)
         self.tray = Tray(handler, window.parts, parent=self)
         self._chosen = settings.presence
         self.keys = GlobalKeys(handler, lambda: source_here(self.bus), self)
@@ -86,6 +88,7 @@ class Presence(QObject):
 
     def on_event(self, event: api.Event) -> None:
         self.tray.on_event(event)
+        self.media_keys.on_event(event)
         match event:
             case api.TimerRang() if not self._window.isActiveWindow():
                 self._tell_timer(event)

@@ -164,6 +164,8 @@ class Tray(QObject):
         self.talk = menu.addAction(tr("Talk"))
         self.talk.triggered.connect(lambda: handler.do(Order.TOGGLE))
         menu.addAction(tr("Stop the reply")).triggered.connect(lambda: handler.do(Order.STOP))
+        read = menu.addAction(tr("Read the selection"))
+        read.triggered.connect(lambda: handler.do(Order.SELECTION))
         menu.addAction(tr("Faster")).triggered.connect(lambda: handler.do(Order.FASTER))
         menu.addAction(tr("Slower")).triggered.connect(lambda: handler.do(Order.SLOWER))
         self.hands_free = menu.addAction(tr("Hands-free"))

@@ -14,6 +14,7 @@ from engine.languages import ENGLISH
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, UseModel
+from engine.messages.reading import PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings, Settings
 from engine.translatable import Translatable
@@ -168,6 +169,9 @@ Action = (
     | FetchModels
     | UseModel
     | UseWindow
+    | ReadAloud
+    | PauseReading
+    | SkipReading
 )
 Delta = TextDelta | ThoughtDelta | Retraction | StillLoading | Remark | Unanswered | Action
 
@@ -213,6 +217,7 @@ class AssistantState:
     learner_mb: Callable[[], int | None] = lambda: None
     has_window: bool = True
     models_busy: bool = False  # one is being fetched or checked
+    reading: str = ""  # the title of the open document; empty = none is open
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from engine.messages.conversations import HistoryCommand, Replay
 from engine.messages.models import ModelCommand
+from engine.messages.reading import ReadingCommand
 from engine.messages.timers import TimerCommand
 from engine.messages.voices import VoiceCommand
 
@@ -107,4 +108,5 @@ Command = (
     | Replay
     | HistoryCommand
     | ModelCommand
+    | ReadingCommand
 )

@@ -16,6 +16,7 @@ from engine.messages.conversations import (
     WordReplayed,
 )
 from engine.messages.models import ModelEvent
+from engine.messages.reading import ReadingEvent
 from engine.messages.timers import TimerEvent, TimerKind
 from engine.messages.voices import VoiceEvent
 from engine.messages.words import Ending, Part, Phase
@@ -326,6 +327,7 @@ Event = (
     | VoiceEvent
     | TimerEvent
     | ModelEvent
+    | ReadingEvent
     | ModelWanted
     | UseWindow
 )

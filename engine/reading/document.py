@@ -13,7 +13,6 @@ import stat
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from threading import Lock
@@ -21,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engine.errors import InvalidInput
+from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers import parse
 from engine.reading.parsers.blocks import Fault, Kind
 from engine.sandbox import run as sandbox
@@ -67,30 +67,6 @@ _CODE: Final = MappingProxyType(
         "fr": "Code : {lines} lignes.",
     }
 )
-
-
-@dataclass(frozen=True, order=True)
-class Place:
-    """A word of a document. `word` counts in the paragraph's text.split()."""
-
-    chapter: int = 0
-    paragraph: int = 0
-    word: int = 0
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph, heading or row of a table. `sentences`: (first word, word after the last)."""
-
-    text: str
-    kind: Kind
-    sentences: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True)
-class Chapter:
-    title: str
-    paragraphs: tuple[Paragraph, ...]
 
 
 class Document:

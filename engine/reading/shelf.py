@@ -8,7 +8,6 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,8 @@ from filelock import FileLock
 from engine import settings_file
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput
-from engine.reading.document import Document, Place
+from engine.messages.reading import Place, ReadDocument
+from engine.reading.document import Document
 
 log = logging.getLogger(__name__)
 
@@ -26,27 +26,13 @@ _MOST_BYTES: Final = 4 << 20
 _WAIT_S: Final = 5.0  # for another Rubato that writes at the same moment
 
 
-@dataclass(frozen=True)
-class ShelfEntry:
-    """A document that was read. `read_at`: seconds since 1970. `chapter`: title of the place's."""
-
-    key: str
-    title: str
-    author: str
-    path: Path
-    place: Place
-    read_at: float
-    chapter: str = ""
-    chapters: int = 0
-
-
 class Shelf:
     """The list of documents on disk. Every method may be called from any thread."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def entries(self) -> tuple[ShelfEntry, ...]:
+    def entries(self) -> tuple[ReadDocument, ...]:
         """Return all documents, the last one read first."""
         return tuple(sorted(self._load(), key=lambda entry: -entry.read_at))
 
@@ -56,7 +42,7 @@ class Shelf:
 
     def save_place(self, document: Document, place: Place, read_at: float) -> None:
         """Save the place in a document. InvalidInput if the disk refuses."""
-        entry = ShelfEntry(
+        entry = ReadDocument(
             document.key,
             document.title,
             document.author,
@@ -72,7 +58,7 @@ class Shelf:
         """Forget a document. The document's file stays."""
         self._change(lambda entries: [each for each in entries if each.key != key])
 
-    def _change(self, change: Callable[[list[ShelfEntry]], list[ShelfEntry]]) -> None:
+    def _change(self, change: Callable[[list[ReadDocument]], list[ReadDocument]]) -> None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with FileLock(self._path.with_suffix(".lock"), timeout=_WAIT_S):
@@ -87,7 +73,7 @@ class Shelf:
                 path=self._path.parent,
             ) from error
 
-    def _load(self) -> list[ShelfEntry]:
+    def _load(self) -> list[ReadDocument]:
         try:
             with self._path.open("rb") as file:
                 return [_from_json(each) for each in json.loads(file.read(_MOST_BYTES))]
@@ -104,7 +90,7 @@ def default_path() -> Path:
     return settings_file.data_folder() / "reading" / "documents.json"
 
 
-def _as_json(entry: ShelfEntry) -> dict[str, Any]:
+def _as_json(entry: ReadDocument) -> dict[str, Any]:
     place = entry.place
     return {
         **vars(entry),
@@ -113,6 +99,6 @@ def _as_json(entry: ShelfEntry) -> dict[str, Any]:
     }
 
 
-def _from_json(given: dict[str, Any]) -> ShelfEntry:
+def _from_json(given: dict[str, Any]) -> ReadDocument:
     place = Place(*(max(0, int(each)) for each in given["place"]))
-    return ShelfEntry(**{**given, "path": Path(given["path"]), "place": place})
+    return ReadDocument(**{**given, "path": Path(given["path"]), "place": place})

@@ -19,11 +19,12 @@ from engine.messages import commands, events
 from engine.messages.commands import Command
 from engine.messages.events import Event
 from engine.messages.models import ListModels, ModelCommand
+from engine.messages.reading import ReadingCommand
 from engine.messages.timers import TimerCommand
 from engine.messages.voices import ClipRecording, VoiceCommand, VoicesListed
 from engine.messages.words import Phase
 from engine.models.recommended import recommended
-from engine.runtime.effects import Effects, heard_event
+from engine.runtime.effects import Effects
 from engine.runtime.factories import Factories
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.conversations import Conversations, usable_text
@@ -78,7 +79,7 @@ class Conductor:
         self._timers = timers or Timers()
         deciding = (self._change, self._decide, self._attend)
         manage = self._workers.model_manager.post
-        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage)
+        port = ConductorPort(emit, *deciding, self._in_force, self.state, manage, self._obey)
         self._actions = Actions(self._timers, port)
         self._ringing = Ringing(
             self._timers, lambda on: self._workers.speaker.post(Sound(on)), port
@@ -147,6 +148,7 @@ class Conductor:
             learner_mb=self._status.learner_mb,
             has_window=self._has_window,
             models_busy=self._workers.model_manager.is_busy,
+            reading=self._effects.reading.title,
         )
 
     def _in_force(self) -> Settings:
@@ -173,6 +175,7 @@ class Conductor:
             return None
         now = time.monotonic()
         self._ringing.look(lambda: self._floor)
+        self._effects.reading.look(self._floor, announces=self._ringing.announces)
         self._timers.tell(self._emit)
         waits = (self._timers.wait_s(), self._preferences.save_if_due(now), self._watch(now))
         return min((wait for wait in waits if wait is not None), default=None)
@@ -224,6 +227,8 @@ class Conductor:
                 self._preview.handle(command)
             case _ if isinstance(command, TimerCommand):
                 self._timers.change(command)
+            case _ if isinstance(command, ReadingCommand):
+                self._effects.reading.on(command)
             case _ if isinstance(command, ModelCommand):
                 workers.model_manager.post(command)
             case _:
@@ -243,10 +248,9 @@ class Conductor:
 
     def _speak(self, command: commands.Speak) -> None:
         """Read a text out."""
-        text = usable_text(command.text)
-        if command.private:
-            self._effects.private_texts.add(text)
-        if text:
+        if text := usable_text(command.text):
+            if command.private:
+                self._effects.private_texts.add(text)
             self._decide(replace(command, text=text))
 
     def _learn(self, fact: Fact) -> None:
@@ -255,13 +259,17 @@ class Conductor:
         match fact:
             case _ if isinstance(fact, facts.ReplyFact):
                 if (shown := self._log.record_fact(fact)) is not None:
-                    self._emit(shown)
+                    self._show(shown)
+            case facts.ReplyAudible() | facts.ReplyEnded() if self._effects.reading.goes_on(
+                fact, self._floor, announces=self._ringing.announces
+            ):
+                pass  # another section of the same turn
             case facts.ReplyAudible():
                 self._preview.spoke()
                 self._log.record_fact(fact)
                 self._decide(fact)
             case facts.Transcribed():
-                self._transcribed(fact)
+                self._decide(self._effects.transcribed(fact, held=self._floor.held is not None))
             case facts.EchoCancelled():
                 self._decide(fact)
                 self._attend()
@@ -271,8 +279,7 @@ class Conductor:
                 if self._floor.phase is Phase.LISTENING and fact.turn == turn:
                     self._effects.prepare(fact)
             case facts.ActionAsked():
-                if fact.turn == turn:
-                    self._effects.act(fact)
+                self._effects.act(fact, turn)
             case _ if isinstance(fact, rules.Deciding):
                 self._decide(fact)
             case _:
@@ -281,6 +288,8 @@ class Conductor:
     def _arrange(self, fact: facts.HostFact) -> None:
         """Act on facts that are not about a turn."""
         match fact:
+            case facts.SectionBegun() | facts.DocumentEnded():
+                self._effects.reading.learn(fact)
             case facts.VoiceMoved() | facts.ClipTaken():
                 self._preview.handle(fact)
             case facts.VoiceAdopted(name, waits):
@@ -301,16 +310,6 @@ class Conductor:
                 self._preferences.reconnect(fact, self._status)
             case _:
                 assert_never(fact)
-
-    def _transcribed(self, fact: facts.Transcribed) -> None:
-        turn, said = fact.turn, fact.transcript
-        if self._log.find(turn) is None:  # late
-            if self._log.say_late(turn, said.text) and said.text:
-                self._emit(heard_event(turn, said))
-        elif self._floor.held is not None and self._actions.apply_spoken_wish(said.text):
-            fact = replace(fact, wish=True)  # the reply that it came before follows
-        self._log.record_fact(fact)
-        self._decide(fact)
 
     def _show(self, event: Event) -> None:
         """Show an event of another thread, after the parts that react to it have seen it."""
@@ -334,6 +333,7 @@ class Conductor:
             case events.Ready():
                 self._status.on_ready(event)
         self._emit(event)
+        self._effects.reading.see(event)
         if isinstance(event, events.Failed):
             self._decide(event)
         elif isinstance(event, events.Ready) and self._status.models_ready:
@@ -343,9 +343,8 @@ class Conductor:
     # ------------------------------------------------------------------- decisions
 
     def _decide(self, fact: rules.Deciding) -> None:
-        if self._ringing.sounds and isinstance(fact, facts.Peeked | facts.Transcribed):
-            text = fact.text if isinstance(fact, facts.Peeked) else fact.transcript.text
-            fact = replace(fact, wish=fact.wish or self._actions.silences_ring(text))
+        if isinstance(fact, facts.Peeked | facts.Transcribed):
+            fact = self._effects.with_wish(fact, rings=self._ringing.sounds)
         reply_words = (
             self._log.reply_words(self._floor.turn) if self._floor.candidate else frozenset()
         )

@@ -4,6 +4,7 @@ Invariant: runs on the conductor's thread only, and makes no decision about the 
 """
 
 import time
+from dataclasses import replace
 from typing import assert_never
 
 from engine.asr.base import Transcript
@@ -18,9 +19,16 @@ from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
 from engine.messages.words import Ending, Phase
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
+from engine.runtime.host.reading import Reading
 from engine.runtime.threads import Workers
 from engine.runtime.turn import orders
-from engine.runtime.turn.facts import ActionAsked, InterimTranscript
+from engine.runtime.turn.facts import (
+    ActionAsked,
+    InterimTranscript,
+    Peeked,
+    ReadingAsked,
+    Transcribed,
+)
 from engine.runtime.turn.log import TurnLog
 from engine.runtime.turn.replies import Replies
 from engine.runtime.workers.history_writer import STAYS_OFF
@@ -46,6 +54,7 @@ class Effects:
         self.replies = Replies(
             workers, lambda: port.settings().speech.pacing, lambda: self._log.language
         )
+        self.reading = Reading(workers, log, self.replies, port)
         self.private_texts = set[str]()  # texts that are read out but stay on this computer
 
     def prepare(self, interim: InterimTranscript) -> None:
@@ -61,7 +70,8 @@ class Effects:
         if text and not asks_another_computer(self._settings().language_model):
             language = self._language(interim.transcript)
             said = Message(Role.USER, text, confidence=confidence, language=language)
-            self.replies.begin(interim.turn, asked=(*self._log.history, said), aloud=False)
+            asked = (*self._log.history, *self.reading.context(interim.turn), said)
+            self.replies.begin(interim.turn, asked=asked, aloud=False)
 
     def drop_prepared(self, turn: int) -> None:
         """The user continues speaking: drop the prepared reply."""
@@ -82,30 +92,43 @@ class Effects:
         match order:
             case orders.Answer(turn, said):
                 self._answer(turn, said)
-            case orders.ReadOut(turn, text, replayed):
-                record = self._log.record(turn)
-                record.speech_ended_at, record.replayed = time.monotonic(), replayed
-                record.private = record.private or text in self.private_texts
-                self.replies.begin(turn, text=text)
+            case orders.ReadOut():
+                self._read_out(order)
             case orders.Pause(turn):
                 self.replies.pause(turn)
-            case orders.Resume(wish=wish):
+            case orders.Resume(turn, wish):
                 self._actions.apply_spoken_wish(wish)
-                self._workers.speaker.post(order)
+                if not self.reading.resume(turn, wish):
+                    self._workers.speaker.post(order)
             case orders.Hold(turn):
                 self.replies.end(turn, Ending.SUPERSEDED)
                 self._actions.undo(turn)
-            case orders.EndTurn(turn, ending, again):
-                if again:
-                    self._log.rejoin(turn)
-                self._log.record(turn).delivery = self.replies.end(turn, ending)
-                self._emit(self._log.end(turn, ending))
+            case orders.EndTurn():
+                self._end_turn(order)
             case PhaseChanged(_, phase):
                 self._emit(order)
                 self._attend()
                 self.use_quiet(phase)
             case _:
                 assert_never(order)
+
+    def _read_out(self, order: orders.ReadOut) -> None:
+        turn, replayed = order.turn, order.replayed
+        if isinstance(replayed, ReadingAsked):
+            self.reading.start(turn)
+            return
+        record = self._log.record(turn)
+        record.speech_ended_at, record.replayed = time.monotonic(), replayed
+        record.private = record.private or order.text in self.private_texts
+        self.replies.begin(turn, text=order.text)
+
+    def _end_turn(self, order: orders.EndTurn) -> None:
+        turn = order.turn
+        if order.again:
+            self._log.rejoin(turn)
+        self._log.record(turn).delivery = self.replies.end(turn, order.ending)
+        self._emit(self._log.end(turn, order.ending))
+        self.reading.turn_ended(turn)
 
     def _note(self, order: orders.UtteranceOrder) -> None:
         """Update the log and the actions for an utterance order."""
@@ -124,8 +147,29 @@ class Effects:
             case orders.DropUtterance():
                 self.replies.drop()
 
-    def act(self, asked: ActionAsked) -> None:
-        """Apply an action of the running turn. A request to quit is not saved."""
+    def transcribed(self, fact: Transcribed, *, held: bool) -> Transcribed:
+        """Record the words of a turn, which may be over; return the fact. `held`: the turn before
+        waits for them.
+        """
+        turn, said = fact.turn, fact.transcript
+        if self._log.find(turn) is None:  # late
+            if self._log.say_late(turn, said.text) and said.text:
+                self._emit(heard_event(turn, said))
+        elif held and self._actions.apply_spoken_wish(said.text):
+            fact = replace(fact, wish=True)  # the reply that it came before follows
+        self._log.record_fact(fact)
+        return fact
+
+    def with_wish(self, fact: Peeked | Transcribed, *, rings: bool) -> Peeked | Transcribed:
+        """Return the fact, with the mark that its words concern what `rings`, or the reading."""
+        text = fact.text if isinstance(fact, Peeked) else fact.transcript.text
+        wish = (rings and self._actions.silences_ring(text)) or self.reading.is_wish(text)
+        return replace(fact, wish=fact.wish or wish)
+
+    def act(self, asked: ActionAsked, turn: int) -> None:
+        """Apply an action if it is of the running turn. A request to quit is not saved."""
+        if asked.turn != turn:
+            return
         self._actions.apply(asked.action, asked.turn)
         if asked.action == UseWindow("quit"):
             self._log.omit(asked.turn)
@@ -156,6 +200,11 @@ class Effects:
             record.speech_ended_at = time.monotonic()
             record.typed = said.recogniser == KEYBOARD
         self._emit(heard_event(turn, said))
+        if self.reading.answer(turn, said.text):
+            return
+        if self.reading.cut_by_voice(turn) and self._actions.apply_spoken_wish(said.text, turn):
+            self.reading.start(turn)
+            return
         cut, stops = self._log.cut_by(turn), halts(said.text)
         reply = self.replies.find(cut.turn) if cut else None
         unsaid = cut.unsaid if cut else ""
@@ -171,7 +220,9 @@ class Effects:
             self._log.goes_on(turn)
             self.replies.begin(turn, text=rest)
         else:
-            self.replies.begin(turn, asked=self._log.history)
+            *before, question = self._log.history
+            asked = (*before, *self.reading.context(turn), question)
+            self.replies.begin(turn, asked=asked)
 
     def follow_language(self) -> None:
         """Prepare the voice of the conversation's language, before a question is known."""

@@ -46,6 +46,8 @@ def _later(place: str) -> Callable[..., Any]:
 
 
 _spotter = _later("engine.asr.wake.choice:spotter")
+_open_document = _later("engine.reading.document:open_document")
+_shelf = _later("engine.reading.shelf:Shelf")
 
 
 def _speech_wish(text: str, whole: bool) -> bool:
@@ -74,6 +76,8 @@ class Factories:
     # raises InvalidInput for an unsuitable phrase, ModelError if it cannot be detected
     spotter: Callable[[WakeSettings], KeywordSpotter] = _spotter
     history: Path | None = None  # the file of saved conversations; None = they are not saved
+    open_document: Callable[[Path], Any] = _open_document
+    shelf: Callable[[Path], Any] = _shelf  # the list of opened documents, in a file
     # whether these words are (if complete), or may become, a wish about a reply's pace or volume
     speech_wish: Callable[[str, bool], bool] = _speech_wish
     has_window: bool = True  # whether the host handles UseWindow

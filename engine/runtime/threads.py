@@ -19,6 +19,7 @@ from engine.runtime.workers.ears.ears import Ears
 from engine.runtime.workers.history_writer import HistoryWriter
 from engine.runtime.workers.language_model_worker import LanguageModelWorker
 from engine.runtime.workers.model_manager import ModelManager
+from engine.runtime.workers.reader import Reader
 from engine.runtime.workers.recorder import Recorder, Tap
 from engine.runtime.workers.voice.speech_worker import SpeechWorker
 from engine.runtime.workers.worker import Actor
@@ -34,6 +35,7 @@ class Workers:
     ears: Ears
     language_model: LanguageModelWorker
     speaker: SpeechWorker
+    reader: Reader
     recorder: Recorder
     background: Background
     history_writer: HistoryWriter
@@ -87,5 +89,5 @@ def assemble(
     background = Background(factories, tell, speaker.voice)
     history_writer = HistoryWriter(factories.history, tell)
     model_manager = ModelManager(tell, in_force)
-    talkers = (ears, language_model, speaker)
+    talkers = (ears, language_model, speaker, Reader(factories, tell, speaker.post, state))
     return Workers(*talkers, recorder, background, history_writer, model_manager, controls)

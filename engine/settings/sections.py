@@ -290,6 +290,15 @@ class PresenceSettings:
     stop_key: Annotated[str, CHORD, Shown("Stop key everywhere", Entry.CHORD)] = ""
     faster_key: Annotated[str, CHORD, Shown("Faster key everywhere", Entry.CHORD)] = ""
     slower_key: Annotated[str, CHORD, Shown("Slower key everywhere", Entry.CHORD)] = ""
+    selection_key: Annotated[
+        str,
+        CHORD,
+        Shown("Read-selection key everywhere", Entry.CHORD),
+        Help(
+            "Reads what is selected in any program, under Wayland and on other systems what was"
+            " copied."
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True)

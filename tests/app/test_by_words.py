@@ -8,6 +8,8 @@ from app import language
 from app.about import AboutPage
 from app.keys import _MENU, KeysCard, MoreMenu, Shortcut
 from app.models import ModelsPage
+from app.presence.command_handler import CommandHandler
+from app.presence.ipc_client import Message, Order
 from engine import api
 from engine.llm.skills.matching.repertoire import repertoire
 from tests.engine.llm.skills.test_first_hour import conversation
@@ -91,10 +93,10 @@ def test_pages_open(window):
 def test_the_clipboard_is_read_aloud_and_stays_here(window, posted):
     QGuiApplication.clipboard().setText("A text.")
     ask(window, "clipboard")
-    assert posted == [api.Speak("A text.", private=True)]
+    assert posted == [api.PauseReading(), api.Speak("A text.", private=True)]
     QGuiApplication.clipboard().clear()
     ask(window, "clipboard")
-    assert len(posted) == 1
+    assert len(posted) == 2
     assert "clipboard" in window.notice.text()
 
 
@@ -104,3 +106,16 @@ def test_deleting_by_the_menu_asks_first(window, posted):
     assert api.RemoveConversations(()) not in posted
     window.history.delete.click()
     assert posted[-1] == api.RemoveConversations(())
+
+
+def test_the_selection_is_read_aloud_and_where_there_is_none_what_was_copied(window, posted):
+    """A selection needs X11, which tests do not have."""
+    handler = CommandHandler()
+    handler.serve(window)
+    QGuiApplication.clipboard().setText("A text.")
+    assert handler.on_message(Message(Order.SELECTION)) == ""
+    assert posted == [api.PauseReading(), api.Speak("A text.", private=True)]
+    QGuiApplication.clipboard().clear()
+    handler.do(Order.SELECTION)
+    assert len(posted) == 2
+    assert "selected" in window.notice.text()

@@ -28,7 +28,7 @@ LOOK_S = 0.005  # at what is no event, such as how much a loudspeaker has
 RATE = 48_000  # Hz of the loudspeaker
 HURRY = 8.0  # replies are heard this many times faster than a person would want
 THREADS = {"conductor", "listener", "transcriber", "language model", "speaker", "background"}
-THREADS |= {"history writer", "model manager", "fetching"}
+THREADS |= {"history writer", "model manager", "fetching", "reader"}
 LOADED = {Part.RECOGNISER, Part.LANGUAGE_MODEL, Part.SYNTHESISER}
 
 

@@ -27,6 +27,7 @@ _PRESSED = {
     Action.STOP: Order.STOP,
     Action.FASTER: Order.FASTER,
     Action.SLOWER: Order.SLOWER,
+    Action.SELECTION: Order.SELECTION,
 }
 
 

@@ -90,6 +90,7 @@ class Action(Enum):
     STOP = "stop"
     FASTER = "faster"
     SLOWER = "slower"
+    SELECTION = "selection"
 
     @property
     def words(self) -> str:
@@ -99,6 +100,7 @@ class Action(Enum):
             Action.STOP: tr("Stop Rubato's reply"),
             Action.FASTER: tr("Let Rubato speak faster"),
             Action.SLOWER: tr("Let Rubato speak slower"),
+            Action.SELECTION: tr("Let Rubato read the selected text"),
         }
         return words[self]
 

@@ -20,7 +20,7 @@ from engine.llm.base import (
     Unanswered,
     last_language,
 )
-from engine.llm.skills import abilities, units
+from engine.llm.skills import abilities, documents, units
 from engine.llm.skills.languages import answers, commands
 from engine.llm.skills.matching.intent import Answer, SkillContext
 from engine.llm.skills.matching.matcher import matcher
@@ -97,8 +97,7 @@ class Skills:
 
 def understands(text: str) -> bool:
     """Return whether any skill answers this text, in any state."""
-    nowhere = AssistantState(rate=None, volume=1.0, voice="", voices=())
-    context = SkillContext(datetime.now, lambda: nowhere, Path("nowhere"))
+    context = SkillContext(datetime.now, lambda: documents.WHILE_READING, Path("nowhere"))
     return matcher().answer(text, context, certain_only=False) is not None
 
 

@@ -4,8 +4,8 @@ Invariant: one paragraph is synthesised at a time, so a long chapter costs no mo
 text.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -13,22 +13,15 @@ import numpy as np
 
 from engine.audio.base import Pcm
 from engine.errors import InvalidInput
-from engine.reading.document import Chapter, Paragraph, Place
+from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers.blocks import Kind
 from engine.runtime.headless.offline_synthesis import Clock, OfflineSynthesis, SpeechRequest
-from engine.text.word import Word
+from engine.runtime.turn.places import PlacedWord
 from engine.tts.base import AudioFrame, Onset, TtsModel
 
 # Seconds of silence behind a paragraph.
-_PAUSES_S: Final = MappingProxyType({Kind.HEADING: 0.7, Kind.TABLE: 0.15})
+_PAUSES_S: Final[Mapping[str, float]] = MappingProxyType({Kind.HEADING: 0.7, Kind.TABLE: 0.15})
 _PAUSE_S: Final = 0.4
-
-
-@dataclass(frozen=True)
-class PlacedWord(Word):
-    """A word and its place in the document."""
-
-    place: Place = field(default_factory=Place)
 
 
 class ChapterSpeech:

@@ -22,12 +22,13 @@ import soundfile
 from engine import settings_file
 from engine.errors import Cancelled, InvalidInput
 from engine.export.documents import write_error
+from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.audiobook import RecordedChapter, check_suffix, write_book
-from engine.reading.document import Chapter, Document, Paragraph, Place
+from engine.reading.document import Document
 from engine.reading.shelf import Shelf
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless import rate_plan
-from engine.runtime.headless.chapter_speech import ChapterSpeech, PlacedWord
+from engine.runtime.headless.chapter_speech import ChapterSpeech
 from engine.runtime.headless.offline_synthesis import Clock, SpeechRequest
 from engine.runtime.headless.say_command import (
     check_writable,
@@ -35,6 +36,7 @@ from engine.runtime.headless.say_command import (
     play,
     voice_of_text,
 )
+from engine.runtime.turn.places import PlacedWord
 from engine.settings import SayOptions, Settings
 from engine.text.word import Word
 from engine.tts.base import TtsModel

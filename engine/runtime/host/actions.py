@@ -27,6 +27,7 @@ from engine.llm.skills.timers.ringing import ring_wish
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import Notice, UseWindow
 from engine.messages.models import FetchModels, UseModel
+from engine.messages.reading import PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import CancelTimers, ExtendTimers, PauseTimers, TimerSet
 from engine.runtime.host.port import ConductorPort
 from engine.runtime.host.timers import Timers
@@ -50,6 +51,7 @@ class Actions:
         self._change = port.change
         self._state = port.state
         self._emit, self._manage_models = port.emit, port.manage_models
+        self._read = port.read
         self._settings = port.settings
         self._applied: _Applied | None = None  # None = nothing to undo
         self._private = False
@@ -76,7 +78,7 @@ class Actions:
                 self._applied.keys[action.key] = None
         self._carry_out(action, self._state())
 
-    def _carry_out(self, action: Action, state: AssistantState) -> None:
+    def _carry_out(self, action: Action, state: AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
         match action:
             case ChangeRate():
                 self._change(SettingKey.RATE, _rate(action, state))
@@ -99,6 +101,8 @@ class Actions:
                 self._emit(action)
             case FetchModels() | UseModel():
                 self._manage_models(action)
+            case ReadAloud() | PauseReading() | SkipReading():
+                self._read(action)
             case StopSpeaking():
                 pass  # the request took the floor, which has already stopped the reply
             case _:

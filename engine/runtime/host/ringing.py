@@ -27,6 +27,11 @@ class Ringing:
         self._stop = StopReply()  # the command that ends an announcement
         self.sounds = False
 
+    @property
+    def announces(self) -> bool:
+        """True while a text waits for the free floor."""
+        return bool(self._unsaid)
+
     def look(self, floor: Callable[[], Floor]) -> None:
         """Start timers that are due, and end dismissed ones."""
         for rang in self._timers.ring_due():

@@ -16,6 +16,7 @@ from engine.audio.devices.portaudio import Devices
 from engine.audio.vad import SpeechEnded, SpeechResumed, SpeechStarted
 from engine.export.conversation import Conversation
 from engine.llm.base import Action
+from engine.messages.reading import Place
 from engine.messages.words import Ending
 from engine.settings import Changes
 from engine.text.word import Word
@@ -168,6 +169,27 @@ class ReplayAsked:
 
 
 @dataclass(frozen=True)
+class ReadingAsked:
+    """Read the open document aloud, as a turn of its own."""
+
+
+@dataclass(frozen=True)
+class SectionBegun:
+    """A section of the open document is read from `place` on; its words follow."""
+
+    turn: int
+    paragraph: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class DocumentEnded:
+    """There are no words behind those that were read."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
 class ConversationRead:
     """A saved conversation is to continue; `rows` are those of its turns in the file."""
 
@@ -225,6 +247,8 @@ HostFact = (
     | ConversationRead
     | ConversationGone
     | Titled
+    | SectionBegun
+    | DocumentEnded
     | Devices
 )
 
@@ -241,6 +265,7 @@ Fact = (
     | ReplyAudible
     | ReplyEnded
     | ReplayAsked
+    | ReadingAsked
     | ReplyFact
     | HostFact
 )

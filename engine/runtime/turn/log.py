@@ -16,6 +16,7 @@ from engine.llm.base import AssistantState, Message, last_language
 from engine.messages import events
 from engine.messages.conversations import ReplayEnded, Turn, WordReplayed
 from engine.messages.events import ReplyDelta, TurnEnded, WordHeard
+from engine.messages.reading import PlaceReached
 from engine.messages.words import Ending
 from engine.runtime.turn.facts import (
     AudioQueued,
@@ -29,10 +30,11 @@ from engine.runtime.turn.facts import (
     WordsReady,
 )
 from engine.runtime.turn.floor import reply_words
+from engine.runtime.turn.places import PlacedWord
 from engine.runtime.turn.record import TurnRecord, as_messages
 from engine.text.barge_in_words import halts
 
-Shown = ReplyDelta | events.ReplyRetracted | WordHeard  # events for the host
+Shown = ReplyDelta | events.ReplyRetracted | WordHeard | PlaceReached  # events for the host
 Keep = Callable[[datetime, Turn], None]  # a turn of the conversation that began then
 
 CUT = (
@@ -147,6 +149,8 @@ class TurnLog:
                 record.heard_at = at
             case WordBegan(turn, word):
                 record.began.append(fact)
+                if isinstance(word, PlacedWord):
+                    return PlaceReached(word.place)
                 return WordHeard(turn, word.start, word.end)
             case _:
                 assert_never(fact)
@@ -177,6 +181,11 @@ class TurnLog:
         earlier = self._earlier(turn)
         ending = earlier[-1].ending if earlier else None
         return earlier[-1] if ending is not None and ending.by_voice else None
+
+    def was_reading(self, turn: int) -> bool:
+        """Return whether the document was read until this turn."""
+        earlier = self._earlier(turn)
+        return bool(earlier) and earlier[-1].reads
 
     def left_off(self, turn: int) -> str:
         """Return the unheard rest of the last reply, however it was interrupted; empty if there is
@@ -211,6 +220,8 @@ class TurnLog:
         if record.reply:
             now = self._state()
             record.voice, record.rate = now.speaking or now.voice, now.rate
+        if record.reads:
+            record.forget_words()
         ended = record.ended(ending)
         if record.replayed is not None:
             return ReplayEnded(record.replayed.of)
@@ -221,7 +232,9 @@ class TurnLog:
         """Return the conversation so far, including the current turn; time zero is the beginning of
         the first turn.
         """
-        records = [each for each in self._records.values() if each.said or each.reply]
+        records = [
+            each for each in self._records.values() if (each.said or each.reply) and not each.reads
+        ]
         now = self._clock()
         beginnings = [each.opened_at for each in records]
         if self._past is not None and self._zero_at is not None:

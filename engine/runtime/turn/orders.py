@@ -9,7 +9,7 @@ from engine.asr.base import Transcript
 from engine.audio.echo.canceller import Cleaning
 from engine.messages.events import PhaseChanged
 from engine.messages.words import Ending
-from engine.runtime.turn.facts import ReplayAsked
+from engine.runtime.turn.facts import ReadingAsked, ReplayAsked
 from engine.settings import RecogniserSettings, WakeSettings
 
 
@@ -70,11 +70,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class ReadOut:
-    """Speak a text of the assistant itself, or replay one."""
+    """Speak a text of the assistant itself, or replay one, or read the document."""
 
     turn: int
     text: str
-    replayed: ReplayAsked | None = None
+    replayed: ReplayAsked | ReadingAsked | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ class TurnRecord:
     opened_at: float
     ending: Ending | None = None  # None = the turn goes on
     replayed: ReplayAsked | None = None  # None = a turn; else only a replay
+    reads: bool = False  # the document; none of its words are kept
     rejoined: bool = False  # its words belong to the next turn
     said: str = ""
     confidence: float = 1.0  # of the transcript
@@ -61,6 +62,12 @@ class TurnRecord:
         self.began.clear()
         self.first_token_at = self.first_word_at = self.first_audio_at = self.heard_at = None
 
+    def forget_words(self) -> None:
+        """Discard the words of the document that were spoken."""
+        self.words.clear()
+        self.began.clear()
+        self.delivery = Delivery()
+
     @property
     def unsaid(self) -> str:
         """The unheard rest of the reply, from the interrupted word; empty if all was heard."""
@@ -73,7 +80,7 @@ class TurnRecord:
 
     def messages(self) -> tuple[Message, ...]:
         """Return the turn's messages for the language model."""
-        return () if self.replayed else as_messages(self, self.confidence)
+        return () if self.replayed or self.reads else as_messages(self, self.confidence)
 
     def ended(self, ending: Ending) -> TurnEnded:
         self.ending = ending

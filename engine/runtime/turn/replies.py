@@ -61,6 +61,16 @@ class Replies:
                 ready.language = rest_of[0].language if rest_of else self._language()
         self._workers.language_model.post(ready)
 
+    def begin_section(self, turn: int) -> Reply:
+        """Return a new reply of `turn`, which already has the floor; it gets its words from the
+        document.
+        """
+        if self._last is not None:
+            self._last.end(Ending.SUPERSEDED)
+        self._last = Reply(turn, self._workers.controls, paced=self._paced(), aloud=True)
+        self._last.written = True
+        return self._last
+
     def drop(self) -> bool:
         """Drop the prepared reply; return whether there was one."""
         ready = self._prepared

@@ -17,6 +17,7 @@ from engine.messages.words import Ending, Part, Phase
 from engine.runtime.turn.facts import (
     EchoCancelled,
     Peeked,
+    ReadingAsked,
     ReplayAsked,
     ReplyAudible,
     ReplyEnded,
@@ -60,6 +61,7 @@ Deciding = (  # the facts that the rules use
     | ReplyAudible
     | ReplyEnded
     | ReplayAsked
+    | ReadingAsked
     | Failed
 )
 
@@ -111,6 +113,9 @@ def advance(floor: Floor, fact: Deciding, reply_words: frozenset[str] = frozense
         case ReplayAsked(text):
             cause = Ending.INTERRUPTED_BY_STOP
             return _begin(floor, lambda turn: ReadOut(turn, text, fact), cause=cause)
+        case ReadingAsked():
+            cause = Ending.INTERRUPTED_BY_STOP
+            return _begin(floor, lambda turn: ReadOut(turn, "", fact), cause=cause)
         case Failed():
             return _failed(floor, fact)
         case _:

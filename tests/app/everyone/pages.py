@@ -76,6 +76,28 @@ CLIP = api.ClipInspected(
 )
 
 
+BOOK = (
+    api.Chapter(
+        "Act I. Scene I",
+        (
+            api.Paragraph("Act I. Scene I", "heading"),
+            api.Paragraph("Elsinore. A platform before the castle."),
+            *[api.Paragraph("Who's there? Nay, answer me. Stand and unfold yourself. " * 6)] * 6,
+        ),
+    ),
+    api.Chapter("Act I. Scene II", ()),
+)
+OPENED = api.DocumentOpened(
+    "key", "Hamlet", "William Shakespeare", "en", tuple(e.title for e in BOOK), api.Place(0, 1, 4)
+)
+DOCUMENTS = (
+    api.ReadDocument(
+        "a", "Hamlet", "", Path("hamlet.epub"), api.Place(), 0.0, "Act I. Scene I", 20
+    ),
+    api.ReadDocument("b", "Attention", "", Path("paper.pdf"), api.Place(2), 0.0, "Training", 7),
+)
+
+
 def told(window: Window, *events: api.Event) -> None:
     for event in events:
         window.on_event(event)
@@ -203,6 +225,20 @@ def _models(window: Window) -> QWidget:
     return page
 
 
+def _documents(window: Window) -> QWidget:
+    told(window, *READY)
+    page = window.reading.open()
+    told(window, api.DocumentsListed(DOCUMENTS))
+    return page
+
+
+def _reading(window: Window) -> QWidget:
+    """An open document that is read aloud."""
+    told(window, *READY, OPENED, api.ChapterShown("key", 0, BOOK[0]))
+    told(window, api.ReadingChanged(aloud=True))
+    return window.reading.open()
+
+
 def _keys(window: Window) -> QWidget:
     card = KeysCard(window.talk_key.label, window)
     card.show()
@@ -234,6 +270,8 @@ PAGES: dict[str, Open] = {
     "voices mixed": _voices_mixed,
     "comparison": _comparison,
     "models": _models,
+    "documents": _documents,
+    "reading": _reading,
     "about": _about,
     "keys": _keys,
 }

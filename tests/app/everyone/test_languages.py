@@ -45,6 +45,9 @@ DATA = (
     pages.VOICES,
     pages.CLIP,
     pages.COMPARED,
+    pages.BOOK,
+    pages.OPENED,
+    pages.DOCUMENTS,
     Settings(),
 )
 

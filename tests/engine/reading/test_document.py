@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
-from engine.reading.document import Document, Paragraph, Place, open_document
+from engine.messages.reading import Paragraph, Place
+from engine.reading.document import Document, open_document
 from engine.reading.parsers.blocks import Kind
 from tests.help.machine.documents import Line, contents, epub, page, pdf
 

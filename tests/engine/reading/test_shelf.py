@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidInput
+from engine.messages.reading import Place
 from engine.reading import shelf as shelf_file
-from engine.reading.document import Document, Place
+from engine.reading.document import Document
 from engine.reading.shelf import Shelf
 
 

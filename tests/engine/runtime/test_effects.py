@@ -23,7 +23,10 @@ class Desk:
         self.log = TurnLog()
         settings = Settings(history=HistorySettings(keep), language_model=model)
         port = SimpleNamespace(
-            emit=lambda _event: None, attend=lambda: None, settings=lambda: settings
+            emit=lambda _event: None,
+            attend=lambda: None,
+            decide=lambda _fact: None,
+            settings=lambda: settings,
         )
         self.effects = Effects(
             SimpleNamespace(

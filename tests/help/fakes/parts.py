@@ -19,6 +19,7 @@ from engine.messages.events import Event as EngineEvent
 from engine.runtime.factories import Factories
 from engine.settings import LanguageModelSettings, RecogniserSettings, Settings, SpeechSettings
 from engine.tts.base import AudioFrame, Finished, Onset, RateRange, Starved, Step, TtsInfo, Voice
+from tests.help.fakes.reading import FakeLibrary
 
 RATE = 16_000  # Hz of everything here
 
@@ -348,6 +349,7 @@ class FakeParts:
     spotter: FakeSpotter = field(default_factory=FakeSpotter)
     devices: Devices | None = None
     history: Path | None = None  # the file of conversations
+    library: FakeLibrary = field(default_factory=FakeLibrary)
     size_bytes: int = 0  # of every part
     check: Callable[[Settings, str, Devices | None], None] = lambda settings, key, devices: None
     watch_closed: bool = False
@@ -374,6 +376,8 @@ class FakeParts:
             check=self.check,
             spotter=lambda settings: self.spotter,
             history=self.history,
+            open_document=self.library.open,
+            shelf=lambda path: self.library.shelf,
         )
 
     def _microphone(self, name: str) -> HandMicrophone:

@@ -13,8 +13,9 @@ import pytest
 import soundfile
 
 from engine.errors import Cancelled, DeviceError, InvalidInput
+from engine.messages.reading import Place
 from engine.reading.audiobook import SUFFIXES
-from engine.reading.document import Document, Place, open_document
+from engine.reading.document import Document, open_document
 from engine.reading.parsers.blocks import Kind
 from engine.reading.shelf import Shelf
 from engine.runtime.factories import Factories

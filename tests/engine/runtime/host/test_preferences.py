@@ -131,6 +131,7 @@ def port(
         sent=sent,
         emit=sent.emitted.append,
         manage_models=sent.posted.append,
+        read=sent.posted.append,
     )
 
 
@@ -318,6 +319,7 @@ def test_what_is_heard_during_a_comparison_or_a_test_was_not_said_to_the_assista
         lambda: heard.append(preview.hearing),
         Settings,
         cast(Any, never),
+        never,
         never,
     )
     preview = VoicePreview(cast(Any, None), Status(), port)

@@ -13,6 +13,7 @@ from engine.asr.phrase_model import PhraseModel
 from engine.llm.base import AssistantState, Message, Role, Timer, Unanswered
 from engine.llm.skills import sentences
 from engine.llm.skills.clock.days import WEEKDAYS
+from engine.llm.skills.documents import WHILE_READING
 from engine.llm.skills.matching import quantities
 from engine.llm.skills.matching.canonical import canonical
 from engine.llm.skills.matching.corpus import MAX_SENTENCES, beginning, expand
@@ -62,9 +63,12 @@ def test_nearly_every_sentence_is_understood_by_the_skills(skills):
     asked = Message(Role.ASSISTANT, "Delete this conversation for good?")
 
     def is_understood(sentence: str) -> bool:
-        """Alone, as the answer to a question (a yes is nothing else), or to a timer that rings."""
+        """Alone, as the answer to a question (a yes is nothing else), to a timer that rings, or
+        while a document is read aloud.
+        """
         said = Message(Role.USER, sentence)
         circumstances = (([said], here), ([asked, said], here), ([said], ringing))
+        circumstances += (([said], WHILE_READING),)
         replies = (skills.reply(each, lambda now=now: now) for each, now in circumstances)
         return any(not any(isinstance(each, Unanswered) for each in reply) for reply in replies)
 

@@ -1,0 +1,240 @@
+"""The open document: its chapters, the words that are read next, and the list of documents.
+
+Invariant: of a document only the chapters that it keeps are in memory, and one section. A section
+is one reply and goes straight to the speaker, never to the language model's thread.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from engine.errors import EngineError, InvalidInput
+from engine.languages import ENGLISH
+from engine.llm.base import AssistantState
+from engine.messages.events import Event, Failed, Notice
+from engine.messages.reading import (
+    Chapter,
+    ChapterShown,
+    CloseDocument,
+    DocumentClosed,
+    DocumentOpened,
+    DocumentsListed,
+    ListDocuments,
+    OpenDocument,
+    Place,
+    PlaceReached,
+    RemoveDocument,
+    ShowChapter,
+    SkipReading,
+)
+from engine.messages.words import Ending
+from engine.runtime.factories import Factories
+from engine.runtime.turn.facts import DocumentEnded, Fact, ReplyEnded, SectionBegun, WordsReady
+from engine.runtime.turn.places import Book, Section
+from engine.runtime.turn.reply import Reply
+from engine.runtime.workers.voice.orders import SayWords, SpeechOrder
+from engine.runtime.workers.worker import Actor
+from engine.settings import AUTO
+from engine.text.paced import PacedText
+from engine.text.speakable import LEFT_OUT
+
+if TYPE_CHECKING:  # a start opens no document
+    from engine.reading.document import Document
+    from engine.reading.shelf import Shelf
+
+SHELF = Path("reading", "documents.json")  # beside the saved conversations
+
+
+@dataclass(frozen=True)
+class ReadSection:
+    """Speak the next section as `reply`; None = only go to its place. `start`: None = where the
+    last section ended; before `skip` is applied, where it began.
+    """
+
+    reply: Reply | None
+    start: Place | None = None
+    skip: SkipReading | None = None
+
+
+@dataclass(frozen=True)
+class KeepPlace:
+    place: Place
+
+
+ReaderTask = (
+    OpenDocument
+    | CloseDocument
+    | ShowChapter
+    | ListDocuments
+    | RemoveDocument
+    | ReadSection
+    | KeepPlace
+)
+
+
+class Reader(Actor[ReaderTask]):
+    """Owns the open document and the list of documents."""
+
+    def __init__(
+        self,
+        factories: Factories,
+        tell: Callable[[Fact | Event], None],
+        say: Callable[[SpeechOrder], None],
+        state: Callable[[], AssistantState],
+    ) -> None:
+        super().__init__("reader", tell)
+        self._factories = factories
+        self._say = say
+        self._state = state
+        self._kept: Shelf | None = None  # None = not loaded
+        self._document: Document | None = None  # None = none is open
+        self._begun = self._next = Place()  # of the last section, and the place behind it
+        self._reply: Reply | None = None  # of the section that is being prepared
+        self._noted = False  # that some words cannot be spoken
+
+    def _handle(self, task: ReaderTask) -> None:
+        match task:
+            case OpenDocument():
+                self._open(task)
+            case CloseDocument():
+                self._close()
+                self._tell(DocumentClosed())
+            case ShowChapter(number):
+                if self._document is not None and 0 <= number < self._book.count:
+                    self._tell(ChapterShown(self._document.key, number, self._chapter(number)))
+            case ListDocuments():
+                self._list()
+            case RemoveDocument(key):
+                self._remove(key)
+            case ReadSection():
+                self._read(task)
+            case KeepPlace(place):
+                self._keep(place)
+            case _:
+                assert_never(task)
+
+    @property
+    def _shelf(self) -> "Shelf | None":
+        """The list of documents; None where nothing is saved."""
+        history = self._factories.history
+        if self._kept is None and history is not None:
+            self._kept = self._factories.shelf(history.parent / SHELF)
+        return self._kept
+
+    @property
+    def _book(self) -> Book:
+        return Book(len(self._document.chapter_titles) if self._document else 0, self._chapter)
+
+    def _open(self, order: OpenDocument) -> None:
+        document: Document = self._factories.open_document(order.path)
+        self._close()
+        self._document, shelf = document, self._shelf
+        place = Place() if shelf is None else shelf.place(document.key)
+        if place.chapter >= len(document.chapter_titles):
+            place = Place()
+        self._begun = self._next = place
+        self._keep(place)
+        about = (document.key, document.title, document.author, document.language or "")
+        self._tell(DocumentOpened(*about, document.chapter_titles, place, order.aloud))
+        self._list()
+
+    def _close(self) -> None:
+        self._document = None
+        self._noted = False
+
+    def _list(self) -> None:
+        self._tell(DocumentsListed(() if self._shelf is None else self._shelf.entries()))
+
+    def _remove(self, key: str) -> None:
+        if self._document is not None and self._document.key == key:
+            self._close()
+            self._tell(DocumentClosed())
+        if self._shelf is not None:
+            self._shelf.remove(key)
+        self._list()
+
+    def _keep(self, place: Place) -> None:
+        if self._document is not None and self._shelf is not None:
+            self._shelf.save_place(self._document, place, time.time())
+
+    def _chapter(self, number: int) -> Chapter:
+        if self._document is None:
+            raise no_document()
+        return self._document.chapter(number)
+
+    def _read(self, task: ReadSection) -> None:
+        self._reply, book = task.reply, self._book  # until it has words, or has failed
+        place = task.start or (self._begun if task.skip else self._next)
+        if task.skip is not None:
+            place = book.skipped(place, task.skip)
+        place = book.audible(place)
+        if task.reply is None:
+            self._begun = self._next = place
+            self._keep(place)
+            self._tell(PlaceReached(place))
+        else:
+            self._speak(task.reply, place)
+        self._reply = None
+
+    def _speak(self, reply: Reply, place: Place) -> None:
+        """Speak the first section from `place` on that has words."""
+        book = self._book
+        while (section := book.section(place)) is not None and reply.ending is None:
+            reply.move()
+            self._begun, self._next = place, section.behind
+            if self._say_section(reply, section):
+                return
+            place = book.audible(section.behind)
+        if section is None:
+            self._begun = self._next = Place()
+            self._tell(DocumentEnded(reply.turn))
+
+    def _say_section(self, reply: Reply, section: Section) -> bool:
+        """Send the words of a section to the speaker, those of its first sentence first; return
+        whether there are any.
+        """
+        text, said = self._text(paced=reply.paced), False
+        for part, last in zip(section.texts, (False, True), strict=True):
+            words = text.push(part).words + (text.end().words if last else ())
+            placed = section.placed(words)
+            if placed and not said:
+                said = True
+                self._tell(SectionBegun(reply.turn, section.paragraph, placed[0].place))
+            if said:
+                self._tell(WordsReady(reply.turn, placed, time.monotonic()))
+                self._say(SayWords(reply, placed, last, text.language or ENGLISH))
+        if text.left_out and not self._noted:
+            self._noted = True
+            self._tell(Notice(LEFT_OUT))
+        return said
+
+    def _text(self, *, paced: bool) -> PacedText:
+        """The text of a section in the chosen language, that of the document, or the one that the
+        text is in.
+        """
+        now = self._state()
+        language = self._document.language if self._document is not None else None
+        usual = language if language is not None and language in now.languages else ENGLISH
+        chosen = now.settings.speech.language
+        if chosen != AUTO:
+            return PacedText(pacing=paced, usual=chosen)
+        return PacedText(pacing=paced, usual=usual, possible=() if language else now.languages)
+
+    def _unknown(self, error: Exception) -> EngineError:
+        return InvalidInput(
+            "The document cannot be read: {error}", hint="Try another one.", error=error
+        )
+
+    def _fail(self, error: EngineError) -> None:
+        """Report the fault, and end the reply that had no words yet."""
+        reply, self._reply = self._reply, None
+        turn = None if reply is None or reply.ending is not None else reply.turn
+        self._tell(Failed.of(error, turn=turn))
+        if reply is not None and reply.end(Ending.FAILED):
+            self._tell(ReplyEnded(reply.turn, Ending.FAILED))
+
+
+def no_document() -> InvalidInput:
+    return InvalidInput("No document is open.", hint="Open one first.")

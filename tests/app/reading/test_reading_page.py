@@ -1,0 +1,150 @@
+"""The page of documents: its list, the text with the word that is heard, keys, what is posted."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.reading.page import ReadingPage
+from engine import api
+from tests.app.test_window import drop
+from tests.help.fakes.reading import FakeDocument
+
+LONG = "A sentence of many words that wraps at any width. " * 20
+BOOK = FakeDocument(["# One", "Benedict slept. Dora left.", *[LONG] * 40], ["# Two", "The end."])
+OPENED = api.DocumentOpened("key", "A Book", "Ada", "en", BOOK.chapter_titles, api.Place(0, 1))
+ENTRY = api.ReadDocument(
+    "key", "A Book", "Ada", Path("/x/book.epub"), api.Place(1), 5.0, "Chapter 2", 2
+)
+
+
+@pytest.fixture
+def page(window, posted) -> ReadingPage:
+    """The page with the open document."""
+    window.on_event(OPENED)
+    window.on_event(api.ChapterShown("key", 0, BOOK.chapters[0]))
+    window.on_event(api.DocumentsListed((ENTRY,)))
+    opened = window.reading.open()
+    QApplication.processEvents()
+    posted.clear()
+    return opened
+
+
+def marked(page: ReadingPage) -> str:
+    return "".join(each.cursor.selectedText() for each in page.book.text.extraSelections())
+
+
+def is_in_sight(page: ReadingPage) -> bool:
+    text = page.book.text
+    (selection,) = text.extraSelections()
+    return text.viewport().rect().contains(text.cursorRect(selection.cursor).center())
+
+
+def test_a_document_that_is_dropped_on_the_window_is_opened_and_a_recording_is_a_voice(
+    window, posted, tmp_path
+):
+    for name in ("book.epub", "voice.wav"):
+        (tmp_path / name).write_bytes(b"")
+        drop(window, tmp_path / name)
+    assert [each for each in posted if isinstance(each, api.OpenDocument | api.AddVoice)] == [
+        api.OpenDocument(tmp_path / "book.epub"),
+        api.AddVoice(tmp_path / "voice.wav"),
+    ]
+
+
+def test_an_opened_document_shows_its_chapter_and_asks_for_no_other(window, posted):
+    window.on_event(OPENED)
+    assert posted.count(api.ShowChapter(0)) == 1
+    window.on_event(api.PlaceReached(api.Place(0, 1, 1)))
+    assert posted.count(api.ShowChapter(0)) == 1
+    window.on_event(api.ChapterShown("another", 0, BOOK.chapters[1]))
+    page = window.reading.open()
+    assert page.book.text.toPlainText() == ""
+    window.on_event(api.ChapterShown("key", 0, BOOK.chapters[0]))
+    assert page.book.text.toPlainText().split()[:3] == ["One", "Benedict", "slept."]
+    assert marked(page) == "slept."
+    window.on_event(api.PlaceReached(api.Place(1)))
+    assert posted[-1] == api.ShowChapter(1)
+    assert page.book.chapters.currentIndex() == 1
+
+
+def test_the_word_is_marked_and_kept_in_sight_unless_the_person_scrolls_away(window, page, qtbot):
+    for place in (api.Place(0, 1, 2), api.Place(0, 30, 100), api.Place(0, 41, 190), api.Place()):
+        window.on_event(api.PlaceReached(place))
+        assert marked(page) == BOOK.chapters[0].paragraphs[place.paragraph].text.split()[place.word]
+        assert is_in_sight(page)
+    bar = page.book.text.verticalScrollBar()
+    bar.triggerAction(bar.SliderAction.SliderToMaximum)
+    qtbot.waitUntil(lambda: not page.book.text._follows)
+    window.on_event(api.PlaceReached(api.Place(0, 1)))
+    assert not is_in_sight(page)
+    page.book.skip(1)
+    assert is_in_sight(page)
+
+
+@pytest.mark.parametrize("name", ["text", "play"])
+def test_the_keys_pause_go_on_and_skip_wherever_the_focus_is(page, posted, name):
+    where = getattr(page.book, name)
+    page.activateWindow()
+    at, modifiers = page.windowHandle(), Qt.KeyboardModifier
+    where.setFocus()
+    for key, modifier in (
+        (Qt.Key.Key_Space, modifiers.NoModifier),
+        (Qt.Key.Key_Right, modifiers.NoModifier),
+        (Qt.Key.Key_Left, modifiers.ShiftModifier),
+        (Qt.Key.Key_Right, modifiers.ControlModifier),
+    ):
+        QTest.keyClick(at, key, modifier)
+    page.on_event(api.ReadingChanged(aloud=True))
+    QTest.keyClick(at, Qt.Key.Key_Space)
+    assert posted == [
+        api.ReadAloud(),
+        api.SkipReading(api.Unit.SENTENCE, 1),
+        api.SkipReading(api.Unit.PARAGRAPH, -1),
+        api.SkipReading(api.Unit.CHAPTER, 1),
+        api.PauseReading(),
+    ]
+
+
+@pytest.mark.parametrize("word", [0, 2])
+def test_a_click_starts_at_its_word(page, posted, word):
+    text = page.book.text
+    block = text.document().findBlockByNumber(2)
+    at = sum(len(each) + 1 for each in block.text().split()[:word]) + 2
+    cursor = QTextCursor(block)
+    cursor.setPosition(block.position() + at)
+    point: QPoint = text.cursorRect(cursor).center()
+    QTest.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert posted == [api.ReadAloud(api.Place(0, 1, word))]
+
+
+def test_a_chapter_is_chosen_and_the_document_is_closed(window, page, posted):
+    page.book.chapters.activated.emit(1)
+    page.book.close_book.click()
+    assert posted == [api.ReadAloud(api.Place(1)), api.CloseDocument()]
+    window.on_event(api.DocumentClosed())
+    assert not page.book.isVisible()
+    assert page.rows["key"].isVisible()
+
+
+def test_the_list_opens_and_removes_documents(window, page, posted):
+    window.on_event(api.DocumentClosed())
+    row = page.rows["key"]
+    assert row.facts.text() == "Part 2 of 2 · Chapter 2"
+    row.open.click()
+    row.remove.trigger()
+    assert posted == [api.OpenDocument(Path("/x/book.epub")), api.RemoveDocument("key")]
+    window.on_event(api.DocumentsListed(()))
+    assert page.nothing.isVisible()
+
+
+def test_texts_of_a_document_are_not_translated():
+    from app.language import choose, translate_event
+
+    choose("de")
+    shown = api.ChapterShown("key", 0, FakeDocument(["# Settings", "Models"]).chapters[0])
+    assert translate_event(shown) is shown
+    choose("en")
