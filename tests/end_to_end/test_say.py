@@ -81,7 +81,7 @@ BAD = {
     "nothing to say": (["say", "", "--out", "{out}"], "nothing to say"),
     "rate of 99": (
         ["say", "hi", "--rate", "99", "--out", "{out}"],
-        "from 1 to 7 syllables per second, not 99",
+        "from 1 to 13 syllables per second, not 99",
     ),
     "plan without times": (["say", "hi", "--rate-plan", "5", "--out", "{out}"], "rate plan"),
     "endless pauses": (["say", "hi", "--word-delay", "1e9", "--out", "{out}"], "delay"),

@@ -47,7 +47,7 @@ def test_it_says_what_is_known_and_what_was_not_looked_at(listed, status, parts)
     [
         (says("nothing", 1, "ERROR:pip_audit: no connection"), "no connection"),
         (says(None, 3), "status 3"),
-        (["/no/such/program"], "No such file"),
+        (["/no/such/program"], "'/no/such/program'"),  # the rest is in the system's language
         ([sys.executable, "-P", "-m", "no_such_module"], "No module named no_such_module"),
     ],
 )
