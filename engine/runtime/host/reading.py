@@ -104,11 +104,13 @@ class Reading:
         match event:
             case DocumentOpened():
                 self._document, self._place, self._paragraph = event, event.place, ""
+                self._pause()  # a reading of the one before that was begun meanwhile
                 self._start = ReadSection(None, event.place)
                 if event.aloud:
                     self.on(ReadAloud())
             case DocumentClosed():
-                self._document, self._resumes = None, False
+                self._document = None
+                self._pause()
             case PlaceReached(place) if self._turn is None:  # after a skip
                 self._place, self._start = place, ReadSection(None, place)
             case PlaceReached(place):
@@ -198,6 +200,8 @@ class Reading:
             self._start = self._skipping(order)
             self.start(turn)
         elif isinstance(order, ReadAloud):
+            if order.place is not None:
+                self._start = ReadSection(None, order.place)
             self.start(turn)
         else:
             return False
@@ -266,4 +270,5 @@ class Reading:
 
     def _keep(self) -> None:
         self._kept_at = self._clock()
-        self._workers.reader.post(KeepPlace(self._place))
+        if self._document is not None:
+            self._workers.reader.post(KeepPlace(self._document.key, self._place))
