@@ -161,7 +161,7 @@ class Reader(Actor[ReaderTask]):
         self._list()
 
     def _keep(self, place: Place) -> None:
-        """Save the place. A disk that refuses it does not stop the reading, and is reported once."""
+        """Save the place. A disk that refuses it is reported once, and the reading goes on."""
         if self._document is None or self._shelf is None:
             return
         try:
