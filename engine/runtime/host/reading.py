@@ -155,9 +155,13 @@ class Reading:
             return False
         return True
 
-    def turn_ended(self, turn: int) -> None:
-        """If this was the reading, keep its place."""
-        if turn == self._turn:
+    def turn_ended(self, turn: int, ending: Ending) -> None:
+        """If this was the reading, keep its place. Who cut short what was said in between wants
+        silence or something else: then the reading waits to be asked.
+        """
+        if turn != self._turn:
+            self._resumes = self._resumes and ending is Ending.COMPLETE
+        else:
             self._turn, self._waits = None, False
             self._start = ReadSection(None, None if self._resumes else self._place)
             self._keep()

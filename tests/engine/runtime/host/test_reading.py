@@ -280,6 +280,26 @@ def test_a_timer_is_announced_between_two_paragraphs_and_the_reading_goes_on():
         host.wait(lambda: spoken(host)[7:15] == wanted, playing=400)
 
 
+@pytest.mark.parametrize("command", [api.StopReply(), api.SendText("who is that")])
+def test_who_cuts_the_timer_short_is_not_read_to_until_asked(command):
+    with reading() as host:
+        host.post(api.ReadAloud(api.Place(0, 1)))
+        hear(host, 0, 1, 1)
+        host.post(api.Speak("Tea is ready."))
+        host.wait(lambda: host.of(api.WordHeard), playing=400)
+        host.post(command)
+        host.ended(2)
+        if isinstance(command, api.SendText):
+            host.ended(3)
+        host.post(api.ShowChapter(0))  # its answer comes after the conductor's next look
+        host.wait(lambda: host.of(api.ChapterShown))
+        assert [each.aloud for each in host.of(api.ReadingChanged)] == [True, False]
+        before = len(spoken(host))
+        host.post(api.ReadAloud())
+        host.wait(lambda: len(spoken(host)) > before)
+        assert spoken(host)[before] == "Edgar"
+
+
 def test_without_a_loudspeaker_the_reading_pauses_instead_of_running_through_the_book():
     with reading(FakeParts(loudspeakers={})) as host:
         host.post(api.ReadAloud())
