@@ -181,7 +181,7 @@ class OpenBook(QWidget):
         )
 
     def _on_chosen(self, paragraph: int, word: int) -> None:
-        self.start(api.Place(self._place.chapter, paragraph, word))
+        self.start(api.Place(self._shown, paragraph, word))
 
     def _on_close(self) -> None:
         self._post(api.CloseDocument())

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.language import tr
 from app.look.layout import OverlayBar
+from app.look.plain_text import units
 from app.look.theme import Theme, scaled
 from engine.api import Chapter, Place
 
@@ -98,7 +99,7 @@ class ChapterText(QPlainTextEdit):
         cursor = self.cursorForPosition(event.position().toPoint())
         block = cursor.block()
         if block.blockNumber() % 2 == 0 and block.text().strip():
-            before = block.text()[: cursor.positionInBlock()]
+            before = _first_units(block.text(), cursor.positionInBlock())
             word = len(before.split()) - (bool(before) and not before[-1].isspace())
             self._follows = True
             self.chosen.emit(block.blockNumber() // 2, max(0, word))
@@ -133,7 +134,7 @@ class ChapterText(QPlainTextEdit):
         words = list(_WORD.finditer(block.text())) if block.isValid() else []
         if self._place.word >= len(words):
             return None
-        start, end = words[self._place.word].span()
+        start, end = (units(block.text()[:at]) for at in words[self._place.word].span())
         cursor = QTextCursor(block)
         cursor.setPosition(block.position() + start)
         cursor.setPosition(block.position() + end, QTextCursor.MoveMode.KeepAnchor)
@@ -166,3 +167,8 @@ class ChapterText(QPlainTextEdit):
         line = self._block().layout().lineForTextPosition(cursor.positionInBlock())
         top = self._block().firstLineNumber() + max(0, line.lineNumber()) - above
         self.verticalScrollBar().setValue(top)
+
+
+def _first_units(text: str, count: int) -> str:
+    """Return the beginning of a text that has `count` UTF-16 units."""
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * count].decode("utf-16-le", "ignore")

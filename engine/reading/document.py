@@ -22,7 +22,7 @@ from typing import Any, Final
 from engine.errors import InvalidInput
 from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers import parse
-from engine.reading.parsers.blocks import Fault, Kind
+from engine.reading.parsers.blocks import Fault, Kind, title_of
 from engine.sandbox import run as sandbox
 from engine.translatable import Translatable
 
@@ -77,7 +77,7 @@ class Document:
     def __init__(self, path: Path, identity: tuple[int, ...], key: str, outline: Any) -> None:
         self.path = path
         self.key = key
-        self.title: str = outline["title"] or path.stem
+        self.title: str = outline["title"] or title_of(path.stem)
         self.author: str = outline["author"]
         code = re.split("[-_]", outline["language"].strip().lower())[0]
         self.language = code if len(code) == 2 and code.isalpha() else None

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 MOST_ENTRIES: Final = 500  # the oldest are forgotten
 _MOST_BYTES: Final = 4 << 20
+_DAMAGED: Final = (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError)
 _WAIT_S: Final = 5.0  # for another Rubato that writes at the same moment
 
 
@@ -79,7 +80,7 @@ class Shelf:
                 return [_from_json(each) for each in json.loads(file.read(_MOST_BYTES))]
         except FileNotFoundError:
             return []
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except _DAMAGED as error:
             log.warning("The list of documents %s is damaged: %s.", self._path, error)
             with suppress(OSError):  # a copy for the person; a new list begins
                 self._path.replace(self._path.with_suffix(".damaged"))
@@ -100,5 +101,14 @@ def _as_json(entry: ReadDocument) -> dict[str, Any]:
 
 
 def _from_json(given: dict[str, Any]) -> ReadDocument:
-    place = Place(*(max(0, int(each)) for each in given["place"]))
-    return ReadDocument(**{**given, "path": Path(given["path"]), "place": place})
+    chapter, paragraph, word = (max(0, int(each)) for each in given["place"])
+    return ReadDocument(
+        str(given["key"]),
+        str(given["title"]),
+        str(given["author"]),
+        Path(given["path"]),
+        Place(chapter, paragraph, word),
+        float(given["read_at"]),
+        str(given["chapter"]),
+        int(given["chapters"]),
+    )

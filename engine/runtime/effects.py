@@ -128,7 +128,7 @@ class Effects:
             self._log.rejoin(turn)
         self._log.record(turn).delivery = self.replies.end(turn, order.ending)
         self._emit(self._log.end(turn, order.ending))
-        self.reading.turn_ended(turn)
+        self.reading.turn_ended(turn, order.ending)
 
     def _note(self, order: orders.UtteranceOrder) -> None:
         """Update the log and the actions for an utterance order."""

@@ -90,7 +90,7 @@ class _WordReader(BlockReader):
 def parse_plain(text: str) -> Parsed:
     """Read a plain text: paragraphs between empty lines, chapters at lines such as "Chapter 3"."""
     blocks = [_block(each) for each in _paragraphs(text) if each]
-    if not any(block.kind is Kind.HEADING for block in blocks):
+    if sum(block.kind is Kind.HEADING for block in blocks) < 2:
         blocks = _divided(blocks)
     return _document(blocks)
 

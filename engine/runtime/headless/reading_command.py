@@ -11,13 +11,14 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import soundfile
+from filelock import FileLock, Timeout
 
 from engine import settings_file
 from engine.errors import Cancelled, InvalidInput
@@ -99,7 +100,8 @@ class PlaceKeeper:
             chapter = self.document.chapter(self.place.chapter)
             self._show(chapter.title, chapter.paragraphs[self.place.paragraph])
         if self._clock.now() - self._saved_at >= _SAVE_S:
-            self.save()
+            with suppress(InvalidInput):  # it is said at the end, and the reading goes on
+                self.save()
 
     def save(self) -> None:
         self._saved_at = self._clock.now()
@@ -138,8 +140,8 @@ def read_aloud(
                 )
             keeper.place = Place()  # read to the end: next time from the beginning
         finally:
-            keeper.save()
             loudspeaker.close()
+            keeper.save()
 
 
 def export_book(
@@ -163,19 +165,20 @@ def export_book(
     with _opened(settings, document.chapter(first), options, factories) as voice:
         model, request = voice
         folder = _parts_folder(document, model, request)
-        chapters = []
-        for index in range(first, end):
-            share = Watch(_share(watch.show, index - first, end - first), watch.cancelled)
-            parts = _record(document.chapter(index), index, folder, voice, share)
-            if parts:
-                chapters.append(RecordedChapter(document.chapter_titles[index], parts))
-    if not chapters:
-        raise InvalidInput("These chapters contain no text.", hint="Choose others.")
-    metadata = {"title": document.title, "artist": document.author, "genre": "Audiobook"}
-    write_book(out, chapters, metadata, cancelled=watch.cancelled)
-    seconds = sum(soundfile.info(part).duration for each in chapters for part in each.parts)
-    shutil.rmtree(folder, ignore_errors=True)
-    return float(seconds)
+        with _locked(folder):
+            chapters = []
+            for index in range(first, end):
+                share = Watch(_share(watch.show, index - first, end - first), watch.cancelled)
+                parts = _record(document.chapter(index), index, folder, voice, share)
+                if parts:
+                    chapters.append(RecordedChapter(document.chapter_titles[index], parts))
+            if not chapters:
+                raise InvalidInput("These chapters contain no text.", hint="Choose others.")
+            metadata = {"title": document.title, "artist": document.author, "genre": "Audiobook"}
+            write_book(out, chapters, metadata, cancelled=watch.cancelled)
+            lengths = [soundfile.info(part).duration for each in chapters for part in each.parts]
+            shutil.rmtree(folder, ignore_errors=True)
+    return float(sum(lengths))
 
 
 def _share(show: Callable[[float], None], done: int, count: int) -> Callable[[float], None]:
@@ -258,6 +261,18 @@ def _parts_folder(document: Document, model: TtsModel, request: SpeechRequest) -
 
 
 @contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder of the parts. InvalidInput if another export does."""
+    try:
+        with FileLock(folder / "lock", timeout=0):
+            yield
+    except Timeout as error:
+        raise InvalidInput(
+            "This document is being exported already.", hint="Wait until that is done."
+        ) from error
+
+
+@contextmanager
 def _opened(
     settings: Settings,
     chapter: Chapter,
@@ -266,13 +281,14 @@ def _opened(
 ) -> Iterator[tuple[TtsModel, SpeechRequest]]:
     """Load the synthesiser and the voice for the language of a chapter; release it afterwards."""
     speech = settings.speech
-    rate = speech.rate if options.rate is None else options.rate
+    plan = rate_plan.constant(speech.rate)
+    if options.rate is not None:
+        plan = rate_plan.parse(f"0:{options.rate}")  # refuses a rate that no voice speaks
     model = load_synthesiser(speech, factories)
     try:
         text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
         voice = voice_of_text(model, text, speech, SayOptions(voice=options.voice))
         model.warm(voice)
-        plan = rate_plan.constant(rate)
         yield model, SpeechRequest("", voice, plan, speech.seed, pacing=speech.pacing)
     finally:
         model.close()

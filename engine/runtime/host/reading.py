@@ -104,11 +104,13 @@ class Reading:
         match event:
             case DocumentOpened():
                 self._document, self._place, self._paragraph = event, event.place, ""
+                self._pause()  # a reading of the one before that was begun meanwhile
                 self._start = ReadSection(None, event.place)
                 if event.aloud:
                     self.on(ReadAloud())
             case DocumentClosed():
-                self._document, self._resumes = None, False
+                self._document = None
+                self._pause()
             case PlaceReached(place) if self._turn is None:  # after a skip
                 self._place, self._start = place, ReadSection(None, place)
             case PlaceReached(place):
@@ -153,9 +155,13 @@ class Reading:
             return False
         return True
 
-    def turn_ended(self, turn: int) -> None:
-        """If this was the reading, keep its place."""
-        if turn == self._turn:
+    def turn_ended(self, turn: int, ending: Ending) -> None:
+        """If this was the reading, keep its place. Who cut short what was said in between wants
+        silence or something else: then the reading waits to be asked.
+        """
+        if turn != self._turn:
+            self._resumes = self._resumes and ending is Ending.COMPLETE
+        else:
             self._turn, self._waits = None, False
             self._start = ReadSection(None, None if self._resumes else self._place)
             self._keep()
@@ -198,6 +204,8 @@ class Reading:
             self._start = self._skipping(order)
             self.start(turn)
         elif isinstance(order, ReadAloud):
+            if order.place is not None:
+                self._start = ReadSection(None, order.place)
             self.start(turn)
         else:
             return False
@@ -266,4 +274,5 @@ class Reading:
 
     def _keep(self) -> None:
         self._kept_at = self._clock()
-        self._workers.reader.post(KeepPlace(self._place))
+        if self._document is not None:
+            self._workers.reader.post(KeepPlace(self._document.key, self._place))

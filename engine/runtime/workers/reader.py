@@ -60,6 +60,9 @@ class ReadSection:
 
 @dataclass(frozen=True)
 class KeepPlace:
+    """`key`: of the document that the place is in, which may no longer be the open one."""
+
+    key: str
     place: Place
 
 
@@ -93,6 +96,7 @@ class Reader(Actor[ReaderTask]):
         self._begun = self._next = Place()  # of the last section, and the place behind it
         self._reply: Reply | None = None  # of the section that is being prepared
         self._noted = False  # that some words cannot be spoken
+        self._refused = False  # the disk has refused a place of this document
 
     def _handle(self, task: ReaderTask) -> None:
         match task:
@@ -110,8 +114,9 @@ class Reader(Actor[ReaderTask]):
                 self._remove(key)
             case ReadSection():
                 self._read(task)
-            case KeepPlace(place):
-                self._keep(place)
+            case KeepPlace(key, place):
+                if self._document is not None and self._document.key == key:
+                    self._keep(place)
             case _:
                 assert_never(task)
 
@@ -142,7 +147,7 @@ class Reader(Actor[ReaderTask]):
 
     def _close(self) -> None:
         self._document = None
-        self._noted = False
+        self._noted = self._refused = False
 
     def _list(self) -> None:
         self._tell(DocumentsListed(() if self._shelf is None else self._shelf.entries()))
@@ -156,8 +161,15 @@ class Reader(Actor[ReaderTask]):
         self._list()
 
     def _keep(self, place: Place) -> None:
-        if self._document is not None and self._shelf is not None:
+        """Save the place. A disk that refuses it is reported once, and the reading goes on."""
+        if self._document is None or self._shelf is None:
+            return
+        try:
             self._shelf.save_place(self._document, place, time.time())
+        except InvalidInput as error:
+            if not self._refused:
+                self._refused = True
+                self._tell(Failed.of(error))
 
     def _chapter(self, number: int) -> Chapter:
         if self._document is None:
@@ -171,6 +183,8 @@ class Reader(Actor[ReaderTask]):
             place = book.skipped(place, task.skip)
         place = book.audible(place)
         if task.reply is None:
+            if place.chapter == book.count:  # beyond the end: stay
+                place = task.start or self._begun
             self._begun = self._next = place
             self._keep(place)
             self._tell(PlaceReached(place))
@@ -181,6 +195,7 @@ class Reader(Actor[ReaderTask]):
     def _speak(self, reply: Reply, place: Place) -> None:
         """Speak the first section from `place` on that has words."""
         book = self._book
+        self._begun = place  # another skip counts from here, even if this one is never spoken
         while (section := book.section(place)) is not None and reply.ending is None:
             reply.move()
             self._begun, self._next = place, section.behind

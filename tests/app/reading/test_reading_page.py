@@ -121,6 +121,27 @@ def test_a_click_starts_at_its_word(page, posted, word):
     assert posted == [api.ReadAloud(api.Place(0, 1, word))]
 
 
+def test_words_behind_emoji_are_marked_and_clicked(window, page, posted):
+    """Qt counts most emoji as two characters."""
+    text = "\N{GRINNING FACE}\N{GRINNING FACE}\N{GRINNING FACE}\N{GRINNING FACE} one two three."
+    window.on_event(api.ChapterShown("key", 0, FakeDocument(["# One", text]).chapters[0]))
+    window.on_event(api.PlaceReached(api.Place(0, 1, 2)))
+    assert marked(page) == "two"
+    (selection,) = page.book.text.extraSelections()
+    selection.cursor.setPosition(selection.cursor.selectionStart())
+    point = page.book.text.cursorRect(selection.cursor).center()
+    QTest.mouseClick(page.book.text.viewport(), Qt.MouseButton.LeftButton, pos=point)
+    assert posted == [api.ReadAloud(api.Place(0, 1, 2))]
+
+
+def test_a_click_before_the_next_chapter_is_there_starts_in_the_one_that_is_shown(
+    window, page, posted
+):
+    window.on_event(api.PlaceReached(api.Place(1)))
+    page.book.text.chosen.emit(1, 1)
+    assert posted[-1] == api.ReadAloud(api.Place(0, 1, 1))
+
+
 def test_a_chapter_is_chosen_and_the_document_is_closed(window, page, posted):
     page.book.chapters.activated.emit(1)
     page.book.close_book.click()

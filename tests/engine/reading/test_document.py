@@ -217,6 +217,19 @@ def test_long_lines_of_a_text_are_paragraphs_and_a_long_text_is_divided(tmp_path
     assert sum(len(document.chapter(index).paragraphs) for index in range(3)) == 203
 
 
+@pytest.mark.parametrize("name", ["caf\udce9 2.txt", "caf\n2.txt", "\udce9.txt"])
+def test_a_document_without_a_title_is_named_after_its_file_however_that_is_written(name, tmp_path):
+    document = written(tmp_path, name, "Hello there.")
+    assert document.title.isprintable()
+    assert document.title.encode() in (b"caf 2", b"")
+
+
+def test_a_long_text_with_one_heading_is_read_to_its_end(tmp_path):
+    document = written(tmp_path, "a.txt", "Preface\n\n" + "A line of words.\n\n" * 150_000 + "End.")
+    last = document.chapter(len(document.chapter_titles) - 1)
+    assert last.paragraphs[-1].text == "End."
+
+
 def test_word_documents_are_read(tmp_path):
     def paragraph(text: str, style: str = "") -> str:
         named = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""

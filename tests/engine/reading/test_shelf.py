@@ -49,9 +49,24 @@ def test_a_document_that_is_removed_is_forgotten(tmp_path):
     assert "Book" not in (tmp_path / "documents.json").read_text()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{", b"\xff\xfe", b"[1]", b'[{"key": "1"}]', b'{"a": 1}', b"null"]
+ENTRY = (
+    b'[{"key": "1", "title": "T", "author": "", "path": "/a", "place": [0, 0, 0],'
+    b' "read_at": 1, "chapter": "", "chapters": 1}]'
 )
+DAMAGED = [b"", b"{", b"\xff\xfe", b"[1]", b'[{"key": "1"}]', b'{"a": 1}', b"null", b"[" * 99_999]
+DAMAGED += [
+    ENTRY.replace(*change)
+    for change in (
+        (b"[0, 0, 0]", b"[Infinity, 0, 0]"),
+        (b"[0, 0, 0]", b"[0, 0]"),
+        (b'"read_at": 1', b'"read_at": "today"'),
+        (b'"chapters": 1', b'"chapters": null'),
+        (b'"/a"', b"5"),
+    )
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_list_is_put_aside_and_a_new_one_begun(content, tmp_path):
     path = tmp_path / "documents.json"
     path.write_bytes(content)

@@ -186,6 +186,21 @@ def test_a_rate_and_an_unknown_voice(book, tmp_path):
     assert slow > fast + 5
 
 
+@pytest.mark.parametrize("rate", [0.0, -3.0, 99.0, float("nan")])
+def test_a_rate_that_no_voice_speaks_is_refused(rate, book, tmp_path):
+    with pytest.raises(InvalidInput, match="rate"):
+        read(book, Shelf(tmp_path / "documents.json"), ReadingOptions(rate=rate))
+
+
+def test_a_disk_that_refuses_the_place_does_not_stop_the_reading(book, tmp_path, monkeypatch):
+    (tmp_path / "reading").write_text("a file in the way")
+    monkeypatch.setattr(reading_command, "_SAVE_S", 0.0)
+    shelf, begun = Shelf(tmp_path / "reading" / "documents.json"), []
+    with pytest.raises(InvalidInput, match="cannot be saved"):
+        read(book, shelf, stop=begun.append)
+    assert begun == ALL
+
+
 # ---------------------------------------------------------------------------- export
 
 
@@ -269,6 +284,19 @@ def test_an_export_goes_on_where_it_was_stopped(killed, tmp_path, monkeypatch):
     assert second.spoken[-1] == "four."
     assert "two." not in second.spoken
     np.testing.assert_array_equal(soundfile.read(out)[0], soundfile.read(whole)[0])
+
+
+def test_of_two_exports_at_once_the_second_is_refused_and_the_first_unharmed(book, tmp_path):
+    def again(text: str) -> None:
+        if text == "end":
+            with pytest.raises(InvalidInput, match="already"):
+                export_book(book, out, SETTINGS, ReadingOptions(), factories=fakes(FakeTts()))
+
+    out = tmp_path / "b.wav"
+    model = FakeTts(again)
+    seconds = export_book(book, out, SETTINGS, ReadingOptions(), factories=fakes(model))
+    assert soundfile.info(out).duration == pytest.approx(seconds)
+    assert model.spoken[-1] == "it."
 
 
 def test_other_speech_is_not_mixed_with_the_parts_of_a_stopped_export(book, tmp_path):

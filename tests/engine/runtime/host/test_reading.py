@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from engine import api
+from engine.errors import InvalidInput
 from engine.history.store import Store
 from engine.llm.base import Role
 from engine.reading.shelf import Shelf
@@ -14,7 +15,7 @@ from engine.runtime.turn.facts import EchoCancelled
 from engine.settings import AudioSettings, HistorySettings, Settings
 from tests.engine.runtime.test_conductor import Host, hosting
 from tests.help.fakes.parts import FakeParts, FakeRecogniser
-from tests.help.fakes.reading import FakeDocument, FakeLibrary
+from tests.help.fakes.reading import FakeDocument, FakeLibrary, FakeShelf
 
 BOOK = FakeDocument(
     ["# Aurora", "Benedict slept in Casimir's house. Dora had left him.", "Edgar knew it."],
@@ -138,6 +139,74 @@ def test_a_skip_in_the_pause_moves_the_place_alone():
         assert spoken(host)[0] == "Fridolin"
 
 
+def test_skips_faster_than_the_reader_add_up():
+    """Those before the last one are never spoken."""
+    with reading() as host:
+        host.post(api.ReadAloud(api.Place(1, 1)))
+        hear(host, 1, 1, 1)
+        for _ in range(30):
+            host.post(api.SkipReading(api.Unit.SENTENCE, -1))
+        hear(host, 0, 0)
+
+
+def test_skips_beyond_the_end_stay_in_the_pause_and_end_the_reading():
+    with reading() as host:
+        host.post(api.SkipReading(api.Unit.CHAPTER, 1))
+        hear(host, 1, 0, playing=0)
+        for _ in range(5):
+            host.post(api.SkipReading(api.Unit.CHAPTER, 1))
+        host.wait(lambda: host.of(api.PlaceReached) == [api.PlaceReached(api.Place(1))] * 6)
+        assert host.parts.library.shelf.place("key") == api.Place(1)
+        host.post(api.ReadAloud())
+        host.post(api.SkipReading(api.Unit.CHAPTER, 1))
+        host.wait(lambda: api.ReadingChanged(aloud=False, ended=True) in host.events)
+        assert host.of(api.Failed) == []
+
+
+def test_who_asks_for_the_beginning_hears_it():
+    with reading() as host:
+        host.post(api.ReadAloud(api.Place(1)))
+        hear(host, 1, 0)
+        host.post(api.SendText("read the document from the beginning"))
+        hear(host, 0, 0)
+
+
+def test_a_document_that_opens_while_another_is_read_stops_that_and_keeps_its_own_place():
+    """As when the reading is begun while a large document is being opened."""
+    parts = FakeParts()
+    parts.library.documents["two.txt"] = FakeDocument(["# Xenia", "Yorick sat."], key="two")
+    with reading(parts) as host:
+        host.post(api.OpenDocument(Path("two.txt")))
+        host.post(api.ReadAloud(api.Place(1, 1, 1)))
+        paused(host)
+        host.wait(lambda: parts.library.shelf.place("two") == api.Place())
+        host.post(api.ReadAloud())
+        host.wait(lambda: spoken(host)[-3:] == ["Xenia", "Yorick", "sat."], playing=400)
+
+
+def test_a_document_that_is_removed_while_it_is_read_falls_silent():
+    with reading() as host:
+        host.post(api.ReadAloud())
+        hear(host, 0, 0)
+        host.post(api.RemoveDocument("key"))
+        paused(host, playing=0)
+        assert host.parts.library.shelf.kept == {}
+
+
+class FullShelf(FakeShelf):
+    def save_place(self, *_: object) -> None:
+        raise InvalidInput("The place in the document cannot be saved.", hint="Make room.")
+
+
+def test_a_disk_that_refuses_the_place_is_reported_once_and_the_document_is_read():
+    with reading(FakeParts(library=FakeLibrary(shelf=FullShelf()))) as host:
+        host.engine._conductor._effects.reading._clock = lambda: float(len(host.events))
+        host.post(api.ReadAloud())
+        host.wait(lambda: api.ReadingChanged(aloud=False, ended=True) in host.events, playing=800)
+        assert spoken(host) == BOOK.words
+        assert len(host.of(api.Failed)) == 1
+
+
 @pytest.mark.parametrize(
     ("said", "place"),
     [
@@ -209,6 +278,26 @@ def test_a_timer_is_announced_between_two_paragraphs_and_the_reading_goes_on():
         host.post(api.Speak("Tea is ready."))
         wanted = ["left", "him.", "Tea", "is", "ready.", "Edgar", "knew", "it."]
         host.wait(lambda: spoken(host)[7:15] == wanted, playing=400)
+
+
+@pytest.mark.parametrize("command", [api.StopReply(), api.SendText("who is that")])
+def test_who_cuts_the_timer_short_is_not_read_to_until_asked(command):
+    with reading() as host:
+        host.post(api.ReadAloud(api.Place(0, 1)))
+        hear(host, 0, 1, 1)
+        host.post(api.Speak("Tea is ready."))
+        host.wait(lambda: host.of(api.WordHeard), playing=400)
+        host.post(command)
+        host.ended(2)
+        if isinstance(command, api.SendText):
+            host.ended(3)
+        host.post(api.ShowChapter(0))  # its answer comes after the conductor's next look
+        host.wait(lambda: host.of(api.ChapterShown))
+        assert [each.aloud for each in host.of(api.ReadingChanged)] == [True, False]
+        before = len(spoken(host))
+        host.post(api.ReadAloud())
+        host.wait(lambda: len(spoken(host)) > before)
+        assert spoken(host)[before] == "Edgar"
 
 
 def test_without_a_loudspeaker_the_reading_pauses_instead_of_running_through_the_book():
