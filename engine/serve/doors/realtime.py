@@ -35,6 +35,7 @@ from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.doors.realtime_events import ClientEvent, ResponseOptions
 from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, checked, fault
 from engine.serve.service import SAMPLE_RATE
+from engine.settings import FAST_LIMIT, SLOWEST
 
 _Draft = asyncio.Task[Transcript | None]
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
@@ -307,7 +308,9 @@ class Answer:
                         await self._call(piece)
                     case ChangeRate(by, to):
                         moved = (self.speech.rate or service.own_pace) + (by or 0.0)
-                        self.speech.rate = to if by is None else moved
+                        self.speech.rate = (
+                            to if by is None else min(max(moved, SLOWEST), FAST_LIMIT)
+                        )
         self.speech.end()
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
