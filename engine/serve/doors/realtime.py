@@ -33,9 +33,8 @@ from engine.serve.doors.conversation import (
 from engine.serve.doors.encoding import pcm16, samples_of
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.doors.realtime_events import ClientEvent, ResponseOptions
-from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, checked, fault
+from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, bounded, checked, fault
 from engine.serve.service import SAMPLE_RATE
-from engine.settings import FAST_LIMIT, SLOWEST
 
 _Draft = asyncio.Task[Transcript | None]
 _SHORTEST: Final = EAR_RATE // 10  # samples that can be committed
@@ -308,9 +307,7 @@ class Answer:
                         await self._call(piece)
                     case ChangeRate(by, to):
                         moved = (self.speech.rate or service.own_pace) + (by or 0.0)
-                        self.speech.rate = (
-                            to if by is None else min(max(moved, SLOWEST), FAST_LIMIT)
-                        )
+                        self.speech.rate = to if by is None else bounded(moved)
         self.speech.end()
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:
