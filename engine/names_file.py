@@ -121,9 +121,15 @@ def remove(written: str, language: str | None = None) -> Names:
     return tuple(gone)
 
 
-def replace_all(names: Names) -> None:
-    """Give the person's list these names. SettingsError as in add()."""
-    _change(lambda _: names)
+def restore(written: Iterable[str], earlier: Names) -> None:
+    """Give the names that are written so their entries of an earlier list. Errors as in add()."""
+    wanted = {plain(each).casefold() for each in written}
+
+    def restored(now: Names) -> Names:
+        old = (each for each in earlier if each.written.casefold() in wanted)
+        return (*(each for each in now if each.written.casefold() not in wanted), *old)
+
+    _change(restored)
 
 
 def _change(changed: Callable[[Names], Names]) -> None:

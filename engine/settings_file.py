@@ -19,7 +19,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from engine.atomic_write import replace_file
 from engine.errors import InvalidInput, SettingsError
-from engine.settings import Settings, change, keys, value_of
+from engine.settings import SettingKey, Settings, change, keys, value_of
 from engine.translatable import Translatable
 from engine.typed_values import read_text, toml_table
 
@@ -125,6 +125,8 @@ def _parse(document: Mapping[str, Any], file: str) -> tuple[Settings, dict[str, 
                 settings = change(settings, key, value)
             except InvalidInput as error:
                 notes[key] = _refusal(file, key, error)
+    if (settings.speech.rate or 0.0) > settings.speech.fastest:  # which another setting decides
+        settings = change(settings, SettingKey.RATE, settings.speech.fastest)
     return settings, notes
 
 

@@ -147,7 +147,7 @@ class NamesRow(QWidget):
         voice = str(elsewhere or self._values.get(SettingKey.VOICE) or "")
         written, said = self.written.text().strip(), self.said.text().strip()
         self.words.say("")
-        self.hear.emit(PreviewVoice(voice, written, said=said))
+        self.hear.emit(PreviewVoice(voice, written, said=said, language=language))
 
     def _on_remove(self) -> None:
         def remove(name: "api.Name") -> None:

@@ -30,14 +30,15 @@ class Mix:
 class PreviewVoice:
     """Speak a text (empty: a fixed sentence of its language) in a voice, at its default pace, at
     the next silence. A later preview replaces it; PreviewChanged reports its progress. `mix`:
-    preview an unsaved mixture, with an empty `name`. `said`: how the text is said, if it is a name
-    (see Name).
+    preview an unsaved mixture, with an empty `name`. `said`, `language`: how the text is said, if
+    it is a name (see Name).
     """
 
     name: str
     text: str = ""
     mix: Mix | None = None
     said: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True)

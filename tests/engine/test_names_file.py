@@ -85,6 +85,16 @@ def test_a_list_has_bounds(own_list):
     assert in_force() == ()
 
 
+def test_a_name_with_the_sign_of_a_comment_stays_in_the_list(own_list):
+    add([Name("#MeToo", "mee-TOO"), Name("# 1 Fan")])
+    assert load() == (Name("MeToo", "mee-TOO"), Name("1 Fan"))
+    assert remove("#metoo") == (Name("MeToo", "mee-TOO"),)
+
+
+def test_a_said_form_has_no_unchecked_phones(own_list):
+    assert add([Name("Foo", "a‖ʘ")]) == (Name("Foo", "a ʘ"),)
+
+
 def test_signs_that_nobody_sees_are_no_part_of_a_name():
     add([Name(" Zoe\u0308 \u200b\n", "zoh\tee")])
     assert in_force() == (Name("Zoë", "zoh ee"),)

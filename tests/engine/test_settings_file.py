@@ -211,6 +211,14 @@ def test_every_setting_goes_to_the_file_and_back_again_and_again(key, form, path
     assert not list(path.parent.glob("*kept*"))
 
 
+@pytest.mark.parametrize(("fast", "rate"), [("", 7.0), ("fast = true\n", 12.0)])
+def test_a_rate_of_fast_speech_is_in_force_with_fast_speech_only(fast, rate, written):
+    path = written(f"[speech]\nrate = 12.0\n{fast}")
+    assert load(path)[0].speech.rate == rate
+    save(change(load(path)[0], "audio.volume", 0.5), path)
+    assert "rate = 12.0" in path.read_text()
+
+
 def test_comments_order_unknown_keys_and_the_line_ends_of_windows_stay(written):
     path = written(HAND_WRITTEN)
     settings, _ = load(path)

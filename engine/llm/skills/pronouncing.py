@@ -6,10 +6,11 @@ is private, as in names.py.
 
 import re
 
+from engine.errors import InvalidInput
 from engine.llm.base import ForgetSound, LearnSound, Role
 from engine.llm.skills.matching.fillings import is_word
 from engine.llm.skills.matching.intent import Answer, SkillContext, Slots
-from engine.text.names.entries import LONGEST_SAID, LONGEST_WRITTEN
+from engine.text.names.entries import Name, checked
 
 _MOST_WORDS = 4
 _NAME = re.compile(r"\b[A-Z][^\W\d_]+(?:[ -][A-Z][^\W\d_]+)*")
@@ -17,7 +18,8 @@ _FIRST = re.compile(r"(?:^|[.!?:]\s+|[\"“]\s*)$")
 _SPELT = re.compile(r"[-/]|[a-z][A-Z]|[A-Z]{2}")
 _NO_SOUND = re.compile(
     r"(?:like |as )?(?:an?|the|if|you|it|in|with|loud|fast|slow|this|that|so|well|right|wrong)$"
-    r"|(?:an?|the|if|you|it|in|with|that|how|what|because|when)\b|\w+ly$|.*\b(?:as|than|like)$",
+    r"|(?:like |as )?(?:an?|the|if|you|it|in|with|that|how|what|because|when|to|by)\s|\w+ly(?:\s|$)"
+    r"|.*\b(?:as|than|like)$",
     re.IGNORECASE,
 )
 _PLEASE = re.compile(r"[\s,]+please$", re.IGNORECASE)
@@ -27,9 +29,14 @@ _MARKS = " \t\n,:.!?\"“”'"
 def teach(slots: Slots, _context: SkillContext) -> Answer | None:
     """Remember how a name is said, and say it so."""
     written, said = _plain(slots["written"]), _plain(slots["said"].partition(",")[0])
-    if not (is_word(written) and _is_sound(said)) or len(written) > LONGEST_WRITTEN:
+    if not (is_word(written) and _is_sound(said)):
         return None
-    return Answer(f"All right: {written}.", (LearnSound(written, said),), private=True)
+    try:
+        name = checked(Name(written, said))
+    except InvalidInput:
+        return None
+    sound = LearnSound(name.written, name.said)
+    return Answer(f"All right: {name.written}.", (sound,), private=True) if name.said else None
 
 
 def teach_if_name(slots: Slots, context: SkillContext) -> Answer | None:
@@ -88,7 +95,7 @@ def _last_name(context: SkillContext) -> str:
 def _is_sound(said: str) -> bool:
     """Return whether words can be how a name sounds."""
     words = said.split()
-    return 0 < len(words) <= _MOST_WORDS and len(said) <= LONGEST_SAID and not _NO_SOUND.match(said)
+    return 0 < len(words) <= _MOST_WORDS and not _NO_SOUND.match(said)
 
 
 def _plain(said: str) -> str:

@@ -76,6 +76,8 @@ class Actions:
             self._applied.kinds.add(type(action))
             if isinstance(action, ChangeSetting):
                 self._applied.keys[action.key] = None
+            elif isinstance(action, LearnSound | ForgetSound):
+                self._applied.sounds.add(action.written)
         self._carry_out(action, self._state())
 
     def _carry_out(self, action: Action, state: AssistantState) -> None:  # noqa: C901, PLR0912 - one case per kind
@@ -171,8 +173,8 @@ class Actions:
         of_actions = [key for key in _KEYS if applied.kinds & _KEYS[key]]
         for key in (*applied.keys, *of_actions):
             self._change(key, value_of(applied.before, key))
-        if applied.kinds & {LearnSound, ForgetSound}:
-            names_file.replace_all(applied.names)
+        if applied.sounds:
+            names_file.restore(applied.sounds, applied.names)
         if RememberName in applied.kinds:
             self._remember(applied.person)
         if applied.kinds & {StartTimer, CancelTimers, PauseTimers, ExtendTimers}:
@@ -189,6 +191,7 @@ class _Applied:
     timers: tuple[TimerSet, ...]
     names: Names
     kinds: set[type[Action]] = field(default_factory=set)
+    sounds: set[str] = field(default_factory=set)  # names whose sound was changed
     keys: dict[str, None] = field(default_factory=dict)  # keys of settings, in the order of changes
 
 

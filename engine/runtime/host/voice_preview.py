@@ -131,7 +131,8 @@ class VoicePreview:
                 most=LONGEST_TEXT,
             )
         language = self._languages.get((mix.one if mix else name).casefold(), ENGLISH)
-        said = (checked(Name(text, asked.said)),) if asked.said else ()
+        of_name = language if asked.language == language else ""  # another voice says it too
+        said = (checked(Name(text, asked.said, of_name)),) if asked.said else ()
         stream = PacedText(pacing=False, usual=language, names=(*in_force(), *said))
         text = text or preview_sentence(language)
         words = (*stream.push(text).words, *stream.end().words)

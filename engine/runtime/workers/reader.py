@@ -30,6 +30,7 @@ from engine.messages.reading import (
     SkipReading,
 )
 from engine.messages.words import Ending
+from engine.names_file import in_force
 from engine.runtime.factories import Factories
 from engine.runtime.turn.facts import DocumentEnded, Fact, ReplyEnded, SectionBegun, WordsReady
 from engine.runtime.turn.places import Book, Section
@@ -233,9 +234,10 @@ class Reader(Actor[ReaderTask]):
         language = self._document.language if self._document is not None else None
         usual = language if language is not None and language in now.languages else ENGLISH
         chosen = now.settings.speech.language
+        possible = () if language else now.languages
         if chosen != AUTO:
-            return PacedText(pacing=paced, usual=chosen)
-        return PacedText(pacing=paced, usual=usual, possible=() if language else now.languages)
+            usual, possible = chosen, ()
+        return PacedText(pacing=paced, usual=usual, possible=possible, names=in_force())
 
     def _unknown(self, error: Exception) -> EngineError:
         return InvalidInput(

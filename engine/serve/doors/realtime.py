@@ -33,7 +33,7 @@ from engine.serve.doors.conversation import (
 from engine.serve.doors.encoding import pcm16, samples_of
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.doors.realtime_events import ClientEvent, ResponseOptions
-from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, checked, fault
+from engine.serve.doors.requests import EventEndpoint, Fields, Refusal, bounded, checked, fault
 from engine.serve.service import SAMPLE_RATE
 
 _Draft = asyncio.Task[Transcript | None]
@@ -307,7 +307,7 @@ class Answer:
                         await self._call(piece)
                     case ChangeRate(by, to):
                         moved = (self.speech.rate or service.own_pace) + (by or 0.0)
-                        self.speech.rate = to if by is None else moved
+                        self.speech.rate = to if by is None else bounded(moved)
         self.speech.end()
 
     async def _pieces(self) -> AsyncGenerator[TextDelta | ToolCall | ChangeRate, None]:

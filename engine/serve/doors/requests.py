@@ -110,7 +110,12 @@ class Paced(Wire):
         """Return the target in SPS; None = the user's own."""
         if self.rate is not None or self.speed in (None, 1.0):
             return self.rate
-        return min(max(self.speed * own_pace, SLOWEST), FAST_LIMIT)
+        return bounded(self.speed * own_pace)
+
+
+def bounded(rate: float) -> float:
+    """Return the nearest rate in SPS that a client may ask for."""
+    return min(max(rate, SLOWEST), FAST_LIMIT)
 
 
 def read_object(text: str | bytes) -> Fields:

@@ -15,6 +15,7 @@ from typing import Final
 from engine.errors import InvalidInput
 from engine.languages import SPOKEN
 from engine.text.pronunciation.respelling import said_words
+from engine.text.word import PHONES
 
 MOST: Final = 5_000  # names
 LONGEST_WRITTEN, LONGEST_SAID = 60, 120  # characters
@@ -118,7 +119,9 @@ def written_out(names: Iterable[Name]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text in NFC on one line, without invisible signs."""
-    text = unicodedata.normalize("NFC", text.replace("’", "'"))
+    """Return a text in NFC on one line, without invisible signs, without the one before phones, and
+    without "#" at its begin, which is a comment in a file.
+    """
+    text = unicodedata.normalize("NFC", text.replace("’", "'").replace(PHONES, " "))
     seen = "".join(sign if not unicodedata.category(sign).startswith("C") else " " for sign in text)
-    return " ".join(seen.split())
+    return " ".join(seen.split()).lstrip("# ")

@@ -188,17 +188,20 @@ def _index(names: Names, language: str) -> Index:
     }
     found: dict[str, list[_SaidName]] = defaultdict(list)
     for name in chosen.values():
-        parts = _written_parts(name.written, language)
-        if name.said and parts:
+        for parts in _written_parts(name.written, language) if name.said else ():
             words = said_words(name.said, name.language)
             found[parts[0].casefold()].append(_SaidName(parts, words))
     return found
 
 
-def _written_parts(written: str, language: str) -> tuple[str, ...]:
-    """Return the parts that a name has among the words of a reply: C++ is read "C plus plus"."""
-    if _SIMPLE.fullmatch(written) and (not written.isupper() or len(written) == 1):
-        return tuple(re.split("[ -]", written))
-    speakable = Speakable(language)
-    words = [*speakable.push(written), *speakable.end()]
-    return tuple(part.core for word in words for part in _parts(word))
+def _written_parts(written: str, language: str) -> set[tuple[str, ...]]:
+    """Return the parts that a name may have among the words of a reply: C++ is read "C plus plus",
+    and Mr T "Mister T".
+    """
+    is_simple = _SIMPLE.fullmatch(written) and (not written.isupper() or len(written) == 1)
+    forms = {tuple(re.split("[ -]", written))} if is_simple else set[tuple[str, ...]]()
+    if not is_simple or " " in written:
+        speakable = Speakable(language)
+        words = [*speakable.push(written), *speakable.end()]
+        forms.add(tuple(part.core for word in words for part in _parts(word)))
+    return forms - {()}

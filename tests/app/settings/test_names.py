@@ -66,7 +66,10 @@ def test_a_chosen_name_fills_the_fields_and_is_heard_as_the_fields_have_it(row, 
     assert (row.written.text(), row.said.text()) == ("Siobhan", "shi-VAWN")
     row.said.setText("shuh-VAWN")
     row.try_it.click()
-    assert posted[-1] == PreviewVoice("", "Siobhan", said="shuh-VAWN")
+    assert posted[-1] == PreviewVoice("", "Siobhan", said="shuh-VAWN", language="")
+    row.language.setCurrentIndex(row.language.findData("fr"))
+    row.try_it.click()
+    assert posted[-1].language == "fr"
     assert load()[0].said == "shi-VAWN"
 
 

@@ -38,7 +38,7 @@ def answer(context: SkillContext, matcher: Matcher, *, certain_only: bool) -> An
         done = matcher.answer(means, _in_english(context, means, found), certain_only=False)
         if done is not None and done.actions:
             break
-    if done is None:
+    if done is None or (certain_only and "talk" in found.row and not done.actions):
         return None
     texts = texts_of(asked.language)
     actions = tuple(_in_language(each, texts) for each in done.actions)

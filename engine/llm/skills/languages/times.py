@@ -91,9 +91,11 @@ class Times:
             return None
         hour = re.sub(rf" (?:{self._words['oclock']})$", "", match["hour"] or match["next"])
         hours: dict[str, int] = self._words["hours"]
-        minutes = 60 * (hours[hour] if hour in hours else self.number_of(hour))
-        minutes += self._minutes(match["more"]) - self._minutes(match["less"] or match["before"])
-        minutes %= 24 * 60
+        full = hours[hour] if hour in hours else self.number_of(hour)
+        after, before = map(self._minutes, (match["more"], match["less"] or match["before"]))
+        if full > 24 or max(after, before) >= 60:
+            return None
+        minutes = (60 * full + after - before) % (24 * 60)
         half = self._words["halves"].get(match["half"], "")
         english = f"{minutes // 60}:{minutes % 60:02}"
         english += f" {half}" if half and minutes <= 12 * 60 + 59 else ""

@@ -29,10 +29,10 @@ class Installation:
     def __init__(self, system: Path = _SYSTEM) -> None:
         self._system = system
         self._data = _folder("XDG_DATA_HOME", ".local/share")
-        modules = self._data.resolve().parent / "libexec"  # "..", as the system follows it
+        modules = _target(self._data).parent / "libexec"  # "..", as the system follows it
         self.module = modules / "speech-dispatcher-modules" / f"sd_{NAME}"
         config = _folder("XDG_CONFIG_HOME", ".config") / "speech-dispatcher" / "speechd.conf"
-        self.config = config.resolve()  # it may be a link, and stays one
+        self.config = _target(config)  # it may be a link, and stays one
 
     @property
     def is_installed(self) -> bool:
@@ -115,6 +115,11 @@ def _set(name: str) -> bool:
 def _folder(variable: str, usual: str) -> Path:
     chosen = os.environ.get(variable, "")
     return Path(chosen) if Path(chosen).is_absolute() else Path.home() / usual
+
+
+def _target(path: Path) -> Path:
+    """Return where a link leads. Path.resolve() fails for a link to itself."""
+    return Path(os.path.realpath(path))
 
 
 def _remove_empty(folder: Path) -> None:

@@ -99,5 +99,8 @@ class Sentences:
             self._fail()
 
     def _fail(self) -> None:
+        """End the process; one that has ended for other settings may be started again at once."""
+        process = self._process
         self.close()
-        self._retry_at = time.monotonic() + RETRY_S
+        if process is None or process.returncode:
+            self._retry_at = time.monotonic() + RETRY_S

@@ -23,10 +23,12 @@ import numpy as np
 from engine import settings_file
 from engine.audio.limiter import Limiter
 from engine.errors import EngineError, InvalidInput
+from engine.names_file import in_force
 from engine.runtime.factories import Factories, standard_factories
 from engine.runtime.headless.say_command import load_synthesiser
 from engine.serve.voices import ServedVoices
 from engine.settings import Settings, SpeechSettings
+from engine.text.names.replacing import NamedWords
 from engine.text.speakable import LEFT_OUT, Speakable
 from engine.text.word import Word
 from engine.tts.base import AudioFrame, Finished, Pcm, TtsModel, Voice
@@ -99,6 +101,7 @@ class VoiceProcess:
         about["hertz"] = round(model.info.sample_rate * raised)
         limiter = Limiter(model.info.sample_rate)
         speakable, words, at = Speakable(voice.language), list[Word](), 0
+        named = NamedWords(in_force(), voice.language)
         with model.open(voice, seed=0) as session:
             session.rate = request["rate"] / raised
             while not self._module.poll():
@@ -110,13 +113,14 @@ class VoiceProcess:
                 elif isinstance(step, Finished):
                     return True
                 else:
-                    new = speakable.push(text[at : at + _PIECE])
+                    new = named.push(speakable.push(text[at : at + _PIECE]))
                     at += _PIECE
-                    new += speakable.end() if at >= len(text) else []
+                    if at >= len(text):
+                        new += [*named.push(speakable.end()), *named.end()]
                     if speakable.left_out:
                         raise InvalidInput(LEFT_OUT)
                     for word in new:
-                        session.push_word(word.text)
+                        session.push_word(word.spoken)
                     if at >= len(text):
                         session.end_input()
                     words += new

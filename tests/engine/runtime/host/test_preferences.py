@@ -13,7 +13,7 @@ from engine.messages.commands import ChangeSetting
 from engine.messages.events import Notice, SettingChanged, UseWindow, VoicesChanged
 from engine.messages.models import FetchModels
 from engine.messages.timers import CancelTimers
-from engine.messages.voices import Comparing, TryMicrophone
+from engine.messages.voices import Comparing, PreviewVoice, TryMicrophone
 from engine.names_file import add, in_force
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
@@ -218,14 +218,25 @@ def test_a_sound_is_learnt_and_forgotten_and_undone_but_not_kept_of_a_private_ta
     assert in_force() == (Name("Niamh", "neev"),)
     wishes.apply(llm.LearnSound("Niamh", "nye"), turn=1)
     wishes.apply(llm.LearnSound("Xi", "shee"), turn=1)
+    add([Name("Aoife", "EE-fuh")])  # in the window
     wishes.undo(1)
-    assert in_force() == (Name("Niamh", "neev"),)
+    assert set(in_force()) == {Name("Niamh", "neev"), Name("Aoife", "EE-fuh")}
+    wishes.apply(llm.ForgetSound("Aoife"))
     wishes.apply(llm.ForgetSound("niamh"))
     assert in_force() == ()
     wishes.begin(private=True)
     with pytest.raises(InvalidInput, match="private"):
         wishes.apply(llm.LearnSound("Niamh", "neev"))
     assert in_force() == ()
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_a_name_is_heard_as_it_would_be_said_if_it_was_saved(language, own_names):
+    add([Name("Xi", "kai", language)])
+    with hosting(FakeParts()) as host:
+        host.post(PreviewVoice("", "Xi", said="shee", language=language))
+        host.wait(lambda: any(session.words for session in host.parts.voice.sessions))
+        assert [word for each in host.parts.voice.sessions for word in each.words] == ["shee"]
 
 
 def test_the_persons_name_is_heard_from_then_on(own_names):

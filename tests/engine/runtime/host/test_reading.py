@@ -10,9 +10,11 @@ from engine import api
 from engine.errors import InvalidInput
 from engine.history.store import Store
 from engine.llm.base import Role
+from engine.names_file import add
 from engine.reading.shelf import Shelf
 from engine.runtime.turn.facts import EchoCancelled
 from engine.settings import AudioSettings, HistorySettings, Settings
+from engine.text.names.entries import Name
 from tests.engine.runtime.test_conductor import Host, hosting
 from tests.help.fakes.parts import FakeParts, FakeRecogniser
 from tests.help.fakes.reading import FakeDocument, FakeLibrary, FakeShelf
@@ -70,6 +72,15 @@ def test_the_document_is_read_to_its_end_in_order():
         assert phases == [api.Phase.THINKING, api.Phase.SPEAKING, api.Phase.IDLE]
         assert host.of(api.Failed) == []
         host.wait(lambda: host.parts.library.shelf.place("key") == api.Place())
+
+
+def test_names_are_said_as_the_person_taught_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    add([Name("Benedict", "ben")])
+    with reading() as host:
+        host.post(api.ReadAloud())
+        host.wait(lambda: len(spoken(host)) > 3, playing=800)
+        assert spoken(host)[:3] == ["Aurora", "ben", "slept"]
 
 
 def test_a_pause_keeps_the_word_and_the_reading_goes_on_from_it():

@@ -25,6 +25,7 @@ from engine.runtime.turn.endpointing import Patience
 from engine.serve.doors.encoding import pcm16
 from engine.serve.doors.microphone import SLICE, ClientMicrophone
 from engine.serve.service import SAMPLE_RATE
+from engine.settings import SLOWEST
 from tests.engine.serve.conftest import SOON_S
 from tests.engine.serve.served import ANSWERS, HeldClock, Served, serving
 from tests.help.fakes.parts import FakeLanguageModel, FakeParts, FakeRecogniser, FakeRecognition
@@ -322,14 +323,18 @@ async def test_a_speed_acts_within_the_answer() -> None:
         assert talk.sound_ms() < 0.85 * 20 * 1000 / OWN_RATE
 
 
+@pytest.mark.parametrize(
+    ("wishes", "rate"),
+    [([ChangeRate(to=7.0)], 7.0), ([ChangeRate(by=-30.0), ChangeRate(by=2.0)], SLOWEST + 2.0)],
+)
 async def test_a_wish_about_the_pace_acts_on_the_clients_speech(
-    served: Served, parts: FakeParts
+    wishes: list[ChangeRate], rate: float, served: Served, parts: FakeParts
 ) -> None:
     async with talking(served, **output()) as talk:
-        parts.model.deltas = (ChangeRate(to=7.0), "go " * 10)
+        parts.model.deltas = (*wishes, "go " * 10)
         await talk.ask("faster")
         await talk.until("response.done")
-        assert talk.sound_ms() == pytest.approx(10 * 1000 / 7, abs=100)
+        assert talk.sound_ms() == pytest.approx(10 * 1000 / rate, abs=100)
 
 
 async def test_functions_of_the_client_are_called_and_their_results_told(

@@ -22,6 +22,7 @@ NAMES = (
     Name("Paris", "paree", "fr"),
     Name("Jean-Luc", "john luke"),
     Name("Anna"),
+    Name("Mr T", "tee"),
 )
 
 
@@ -50,6 +51,7 @@ def said(text, names=NAMES, language="en", step=10_000):
         ("Jean-Luc's Jean-Lucky", "john luke's Jean-Lucky"),
         ("Anna", "Anna"),
         ("a ‖ b‖c", "a b c"),
+        ("Mr T and Mr. T's", "tee and tee's"),
     ],
 )
 def test_the_voice_gets_the_said_form_at_the_borders_of_words(text, voice):

@@ -236,6 +236,34 @@ def test_an_alarm_is_set_for_a_time_of_day(code: str, text: str, said: str) -> N
     assert spoken(deltas) == said
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("es", "Despiértame a las 25"),
+        ("it", "Svegliami alle 7 e 75"),
+        ("pt", "Me acorda às 7 e 60"),
+        ("fr", "Réveille-moi à 25h"),
+    ],
+)
+def test_a_time_that_no_day_has_sets_no_alarm(code: str, text: str) -> None:
+    assert not any(isinstance(each, StartTimer) for each in reply(text, code))
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("es", "Diez minutos más"),
+        ("fr", "Dix minutes de plus"),
+        ("it", "Altri dieci minuti"),
+        ("pt", "Mais dez minutos"),
+    ],
+)
+def test_more_time_is_talk_for_the_language_model_while_nothing_rings(code: str, text: str) -> None:
+    history = (Message(Role.USER, text, language=code),)
+    assert skills().certain_answer(history, lambda: HERE) is None
+    assert [type(each) for each in reply(text, code)] == [TextDelta]
+
+
 def test_alarms_are_told_apart() -> None:
     alarms = (
         Timer("7:00 AM alarm", 17 * 3600 - 300, number=1, kind=TimerKind.ALARM),
@@ -351,9 +379,18 @@ def test_some_words_are_enough_without_a_language_model(code: str, text: str, me
         ("pt", "Qual é o animal mais rápido do mundo?"),
         ("fr", "Explique-moi le son plus fort"),
         ("fr", "Une histoire d'autre conversation"),
+        ("es", "Mi profesor habla rápido"),
+        ("es", "El sonido del mar es fuerte"),
+        ("es", "Sube el volumen del televisor"),
+        ("fr", "Parle plus fort que lui"),
+        ("fr", "Nouvelle conversation avec mon chef"),
+        ("it", "La voce di mia madre è forte"),
+        ("it", "Alza il volume della TV"),
+        ("pt", "Meu filho repete o ano"),
+        ("pt", "Fala mais alto que ele"),
     ],
 )
-def test_words_of_a_question_are_not_enough(code: str, text: str) -> None:
+def test_words_of_a_question_or_of_talk_are_not_enough(code: str, text: str) -> None:
     assert command(text, code) is None
 
 

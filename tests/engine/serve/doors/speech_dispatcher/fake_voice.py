@@ -1,9 +1,11 @@
 """A voice process for tests, run as a script: each word is 80 ms of sound. Words of the text are
-instructions: "late" is never spoken, "fault" is refused, behind "crash" the process ends.
+instructions: "late" is never spoken, "fault" is refused, behind "crash" the process ends, and
+behind "changed" too, as for other settings.
 """
 
 import json
 import re
+import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
@@ -28,6 +30,8 @@ def main() -> None:
                 send({"number": number, "fault": "InvalidInput"})
                 break
             if word[0] == "crash":
+                sys.exit(1)
+            if word[0] == "changed":
                 return
             about = {name: request[name] for name in ("number", "voice", "language")}
             send({**about, "words": [[word.start(), 0]], "hertz": RATE}, FRAME)

@@ -115,6 +115,15 @@ def test_a_linked_configuration_stays_a_link(home, tmp_path):
     assert config.read_bytes() == LISTED
 
 
+def test_a_configuration_that_is_a_link_to_itself_is_left_alone(home):
+    config = home / ".config" / "speech-dispatcher" / "speechd.conf"
+    config.parent.mkdir(parents=True)
+    config.symlink_to(config.name)
+    Installation(home / "none").install(COMMAND)
+    assert Installation(home / "none").remove()
+    assert config.is_symlink()
+
+
 def test_a_module_of_the_same_name_that_is_not_ours_stays(home):
     made = Installation(Path("/nowhere"))
     made.module.parent.mkdir(parents=True)

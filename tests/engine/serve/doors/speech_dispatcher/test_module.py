@@ -102,6 +102,11 @@ def test_the_voice_process_is_started_again_only_after_a_while_when_it_has_ended
     assert loaded.sentences.descriptor is None
 
 
+def test_the_voice_process_is_started_again_at_once_for_other_settings(loaded):
+    loaded.daemon.speak("Another voice was chosen and changed")
+    loaded.load()
+
+
 def test_without_voices_of_its_own_there_is_no_voice_process():
     with machine({}) as room:
         room.daemon.speak(SENTENCE)

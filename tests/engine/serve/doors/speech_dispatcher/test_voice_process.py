@@ -10,8 +10,10 @@ from multiprocessing.connection import Connection
 import numpy as np
 import pytest
 
+from engine.names_file import add
 from engine.serve.doors.speech_dispatcher.voice_process import VoiceProcess
 from engine.settings import Settings
+from engine.text.names.entries import Name
 from tests.help.fakes.parts import FakeParts
 from tests.help.fakes.tts import OWN_RATE, SAMPLE_RATE, FakeTts
 
@@ -84,6 +86,15 @@ def test_signs_of_markdown_and_stage_directions_are_read_as_text(link):
     link.until_end()
     words = " ".join(link.tts.spoken).replace(",", "").replace(".", "").lower()
     assert words == "one two laughs in a deep voice name three four"
+
+
+def test_names_are_said_as_the_person_taught_them(link, tmp_path, monkeypatch):
+    monkeypatch.setenv("RUBATO_CONFIG", str(tmp_path))
+    add([Name("Xi", "she"), Name("Xi Jinping", "shee jin ping")])
+    link.ask("Xi, Xi Jinping and Xi")
+    _, events, _ = link.until_end()
+    assert link.tts.spoken == ["she,", "shee", "jin", "ping", "and", "she"]
+    assert [place for event in events for place, _ in event["words"]] == [0, 4, 4, 4, 15, 19]
 
 
 def test_rate_pitch_and_volume(link):
