@@ -33,8 +33,8 @@ def teach(slots: Slots, _context: SkillContext) -> Answer | None:
         return None
     try:
         name = checked(Name(written, said))
-    except InvalidInput:
-        return None
+    except InvalidInput as error:
+        return Answer(f"{error} {error.hint}") if said.startswith("/") else None
     sound = LearnSound(name.written, name.said)
     return Answer(f"All right: {name.written}.", (sound,), private=True) if name.said else None
 

@@ -12,7 +12,16 @@ import pytest
 if not os.environ.get("CI"):
     pytest.importorskip("llama_cpp", reason="the extra 'llm' is not installed")
 
-from engine.api import Part, Ready, ReplyDelta, SendText, Settings, StopReply, WordHeard
+from engine.api import (
+    NewConversation,
+    Part,
+    Ready,
+    ReplyDelta,
+    SendText,
+    Settings,
+    StopReply,
+    WordHeard,
+)
 from engine.assets.catalogue import AssetFile
 from engine.llm.base import Message, Role
 from engine.llm.local import llama
@@ -102,6 +111,7 @@ def test_the_whole_assistant_speaks_what_a_real_model_writes_and_stops_when_told
         assert cut.heard
         assert cut.reply.startswith(cut.heard)
         assert len(engine.of(ReplyDelta)) > 3
+        engine.post(NewConversation())  # how much of the story was heard depends on the machine
         answer = engine.ask(BRIEF)
         assert (answer.ending, answer.heard) == (Ending.COMPLETE, answer.reply)
         assert engine.failed() == []
