@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from app.language import tr
 from app.look.layout import OverlayBar
-from app.look.plain_text import units
+from app.look.plain_text import displayable, units
 from app.look.theme import Theme, scaled
 from engine.api import Chapter, Place
 
@@ -73,7 +73,9 @@ class ChapterText(QPlainTextEdit):
         formats = {"heading": heading, "quote": quiet, "note": quiet, "code": quiet}
         with QSignalBlocker(self.document()):
             self.setPlainText(
-                "\n\n".join(" ".join(each.text.splitlines()) for each in chapter.paragraphs)
+                "\n\n".join(
+                    displayable(" ".join(each.text.splitlines())) for each in chapter.paragraphs
+                )
             )
         for number, each in enumerate(chapter.paragraphs):
             if each.kind in formats:
