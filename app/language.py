@@ -117,9 +117,7 @@ def choose(code: str) -> None:
 
 
 def commands() -> dict[str, Any]:
-    """What is understood in the current language without a language model; empty if only English
-    is.
-    """
+    """Return the table of commands of the current language; empty if only English has commands."""
     code = _InForce.code
     has_commands = code in api.SPOKEN and code != "en"
     return api.table("commands", f"{code}.toml") if has_commands else {}

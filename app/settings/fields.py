@@ -89,14 +89,14 @@ def _text_editor(field: Field, theme: Theme, devices: Devices, parent: QWidget) 
 
 
 def _languages() -> list[tuple[str, str]]:
-    """The choices of what is heard: the languages by their own names."""
+    """Return the recogniser's languages, each by its own name."""
     named = sorted(((code, _own_name(code)) for code in HEARD), key=lambda each: each[1].casefold())
     system = tr("That of the system ({language})", language=_own_name(language_of_system()))
     return [(settings.OF_SYSTEM, system), (settings.AUTO, tr("Detected by Whisper")), *named]
 
 
 def _own_name(code: str) -> str:
-    """What a language calls itself. Qt adds the country to some names."""
+    """Return a language's own name. Qt adds the country to some names."""
     if code in SPOKEN:
         return SPOKEN[code].title
     name = QLocale(_NAMED_BY_QT.get(code, code)).nativeLanguageName() or code

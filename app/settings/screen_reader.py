@@ -1,4 +1,4 @@
-"""The row that lets Orca, and whatever else speaks through speech-dispatcher, use the voices."""
+"""The row that adds the voices to speech-dispatcher, for Orca and other programs."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -277,7 +277,7 @@ def _catalogue_model(name: str) -> Iterator[Finding]:
 
 
 def languages(settings: Settings) -> Iterator[Finding]:
-    """Report the languages that voices speak, and what keeps the user's from being spoken or
+    """Report the languages that voices speak, and why the user's language is not spoken or
     heard.
     """
     from engine.asr import pick as ears

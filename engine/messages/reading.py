@@ -58,7 +58,7 @@ class ReadDocument:
 
 
 class Unit(Enum):
-    """What a skip counts."""
+    """The unit of a skip."""
 
     SENTENCE = "sentence"
     PARAGRAPH = "paragraph"

@@ -37,7 +37,7 @@ def parse_html(text: str) -> Parsed:
     """Read a page."""
     lower = text.lower()
     start, end = lower.find("<main"), lower.rfind("</main")
-    if 0 <= start < end:  # without menus and what else stands around it
+    if 0 <= start < end:  # without menus and the like around it
         text = text[: max(0, lower.find("<body"))] + text[start:end]
     reader = BlockReader()
     reader.feed(text)

@@ -1,6 +1,6 @@
 """The open document and its reading aloud: begin, pause, skip, by keys and by voice.
 
-A reading is one turn of many replies, a section each. It ends when somebody speaks, types or stops
+A reading is one turn of many replies, a section each. It ends when the user speaks, types or stops
 it, and goes on in another turn from the word that was heard last.
 
 Invariant: runs on the conductor's thread. No word of the document gets into the log's history; the
@@ -156,8 +156,8 @@ class Reading:
         return True
 
     def turn_ended(self, turn: int, ending: Ending) -> None:
-        """If this was the reading, keep its place. Who cut short what was said in between wants
-        silence or something else: then the reading waits to be asked.
+        """Keep the place if this turn was the reading. After another turn that was interrupted, the
+        reading goes on only when it is asked for.
         """
         if turn != self._turn:
             self._resumes = self._resumes and ending is Ending.COMPLETE
@@ -168,7 +168,7 @@ class Reading:
             self._emit(ReadingChanged(aloud=False))
 
     def learn(self, fact: SectionBegun | DocumentEnded) -> None:
-        """Note the words that are read next, or that there are none."""
+        """Note the next words, or the end of the document."""
         if fact.turn != self._turn:
             return
         if isinstance(fact, SectionBegun):

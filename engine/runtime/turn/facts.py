@@ -184,7 +184,7 @@ class SectionBegun:
 
 @dataclass(frozen=True)
 class DocumentEnded:
-    """There are no words behind those that were read."""
+    """The document has no more words."""
 
     turn: int
 
