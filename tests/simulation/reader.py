@@ -100,7 +100,8 @@ class Reader(SteppedEngine):
 
 def words_in_memory() -> int:
     gc.collect()
-    return sum(isinstance(each, Word) for each in gc.get_objects())
+    # `isinstance` would ask lazy objects of other libraries for their class, which warns.
+    return sum(type(each) is Word for each in gc.get_objects())
 
 
 def settings_for(engine: str) -> Settings:
