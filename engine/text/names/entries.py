@@ -82,10 +82,13 @@ def read(text: str, on_error: OnError | None = None) -> Names:
     else:
         rows = csv.reader(lines, delimiter=mark)
     try:
-        for number, row in enumerate(rows):
+        is_first = True
+        for row in rows:
             if not "".join(row).strip() or row[0].startswith("#"):
                 continue
-            if number == 0 and len(row) > 1 and _HEADER.match(row[0]):
+            is_header = is_first and len(row) > 1 and _HEADER.match(row[0])
+            is_first = False
+            if is_header:
                 continue
             try:
                 name = _of_row(row)
