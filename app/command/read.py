@@ -30,6 +30,10 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
 def _read(options: argparse.Namespace) -> int:
     document = api.open_document(options.file)
     shelf = api.Shelf(api.shelf_path())
+    if options.end is not None and options.output is None:
+        raise api.errors.InvalidInput(
+            "--to needs --output.", hint="Reading aloud goes on to the end, or until Ctrl+C."
+        )
     if options.chapters:
         return _list(document, shelf.place(document.key), options)
     start, end = _chapter(document, options.start), _chapter(document, options.end)

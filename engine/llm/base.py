@@ -14,7 +14,7 @@ from engine.languages import ENGLISH
 from engine.messages.commands import ChangeSetting
 from engine.messages.events import UseWindow
 from engine.messages.models import FetchModels, ModelEntry, UseModel
-from engine.messages.reading import PauseReading, ReadAloud, SkipReading
+from engine.messages.reading import OpenDocument, PauseReading, ReadAloud, SkipReading
 from engine.messages.timers import TimerCommand, TimerKind
 from engine.settings import LanguageModelSettings, Settings
 from engine.translatable import Translatable
@@ -169,6 +169,7 @@ Action = (
     | FetchModels
     | UseModel
     | UseWindow
+    | OpenDocument
     | ReadAloud
     | PauseReading
     | SkipReading

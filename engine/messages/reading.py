@@ -9,6 +9,11 @@ from pathlib import Path
 
 # ------------------------------------------------------------------ documents
 
+DOCUMENT_SUFFIXES = (
+    *(".epub", ".pdf", ".html", ".htm", ".xhtml", ".md", ".markdown", ".docx", ".txt", ".text"),
+    *(".rst", ".log", ".csv", ".org", ".srt"),
+)
+
 
 @dataclass(frozen=True, order=True)
 class Place:
@@ -67,12 +72,13 @@ class Unit(Enum):
 
 @dataclass(frozen=True)
 class OpenDocument:
-    """Open a document instead of the present one; `aloud`: and read it from its place. Answered by
-    DocumentOpened.
+    """Open a document instead of the present one; `aloud`: and read it from its place. `private`:
+    neither it nor its place is saved. Answered by DocumentOpened or DocumentRefused.
     """
 
     path: Path
     aloud: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,6 +155,15 @@ class DocumentOpened:
 
 
 @dataclass(frozen=True)
+class DocumentRefused:
+    """A document could not be opened; the one before stays open. Failed reports it too."""
+
+    name: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
 class DocumentClosed:
     """No document is open."""
 
@@ -185,5 +200,11 @@ class PlaceReached:
 
 
 ReadingEvent = (
-    DocumentOpened | DocumentClosed | ChapterShown | DocumentsListed | ReadingChanged | PlaceReached
+    DocumentOpened
+    | DocumentRefused
+    | DocumentClosed
+    | ChapterShown
+    | DocumentsListed
+    | ReadingChanged
+    | PlaceReached
 )

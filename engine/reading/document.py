@@ -59,6 +59,15 @@ _FAULTS: Final[Mapping[str, tuple[Translatable, Translatable]]] = MappingProxyTy
         ),
     }
 )
+_CUT: Final = MappingProxyType(
+    {
+        "en": "The rest of this chapter is left out, because it is too long.",
+        "es": "El resto de este capítulo se omite porque es demasiado largo.",
+        "it": "Il resto di questo capitolo è omesso perché è troppo lungo.",
+        "pt": "O resto deste capítulo foi omitido porque é longo demais.",
+        "fr": "La suite de ce chapitre est omise parce qu'il est trop long.",
+    }
+)
 _CODE: Final = MappingProxyType(
     {
         "es": "Código: {lines} líneas.",
@@ -119,7 +128,9 @@ class Document:
                     "The file '{name}' has changed.", hint="Open it again.", name=self.path.name
                 )
             found = _ask(self.path, file, str(index), lambda: False)
-        paragraphs = (self._paragraph(*each) for each in found["paragraphs"])
+        paragraphs = [self._paragraph(*each) for each in found["paragraphs"]]
+        if found["cut"]:
+            paragraphs.append(Paragraph(_CUT.get(self.language or "", _CUT["en"])))
         return Chapter(self.chapter_titles[index], tuple(paragraphs))
 
     def _paragraph(self, kind: str, text: str, sentences: list[list[int]]) -> Paragraph:

@@ -80,6 +80,7 @@ class Effects:
     def begin_anew(self, past: Conversation | None = None, *, private: bool = False) -> None:
         """Start another conversation: that of the `past`, a `private` or a new one."""
         self._actions.begin(private=private)
+        self.reading.private = private
         self._log.begin(past, titled=private or past is not None)
         self.follow_language()
         self._workers.language_model.post(self._readiness)

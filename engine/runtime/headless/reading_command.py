@@ -38,7 +38,7 @@ from engine.runtime.headless.say_command import (
     voice_of_text,
 )
 from engine.runtime.turn.places import PlacedWord
-from engine.settings import SayOptions, Settings
+from engine.settings import AUTO, SayOptions, Settings
 from engine.text.word import Word
 from engine.tts.base import TtsModel
 
@@ -124,7 +124,7 @@ def read_aloud(
     if options.start is not None:
         keeper.place = Place(options.start)
     start = keeper.place
-    with _opened(settings, document.chapter(start.chapter), options, factories) as (model, request):
+    with _opened(settings, document, start.chapter, options, factories) as (model, request):
         loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
         try:
             loudspeaker.gain = settings.audio.volume
@@ -162,7 +162,7 @@ def export_book(
     check_writable(out)
     first, end = options.start or 0, options.end or len(document.chapter_titles)
     factories = factories or standard_factories()
-    with _opened(settings, document.chapter(first), options, factories) as voice:
+    with _opened(settings, document, first, options, factories) as voice:
         model, request = voice
         folder = _parts_folder(document, model, request)
         with _locked(folder):
@@ -275,19 +275,27 @@ def _locked(folder: Path) -> Iterator[None]:
 @contextmanager
 def _opened(
     settings: Settings,
-    chapter: Chapter,
+    document: Document,
+    chapter: int,
     options: ReadingOptions,
     factories: Factories,
 ) -> Iterator[tuple[TtsModel, SpeechRequest]]:
-    """Load the synthesiser and the voice for the language of a chapter; release it afterwards."""
+    """Load the synthesiser and the voice: that of the options, or one for the language of the
+    settings, of the document, or else of the chapter's text; release it afterwards.
+    """
     speech = settings.speech
     plan = rate_plan.constant(speech.rate)
     if options.rate is not None:
         plan = rate_plan.parse(f"0:{options.rate}")  # refuses a rate that no voice speaks
     model = load_synthesiser(speech, factories)
     try:
-        text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
-        voice = voice_of_text(model, text, speech, SayOptions(voice=options.voice))
+        stated = document.language if speech.language == AUTO else speech.language
+        if options.voice or all(voice.language != stated for voice in model.voices()):
+            stated = None
+        paragraphs = document.chapter(chapter).paragraphs[:_LOOKED_AT]
+        text = " ".join(each.text for each in paragraphs)
+        how = SayOptions(voice=options.voice, language=stated)
+        voice = voice_of_text(model, text, speech, how)
         model.warm(voice)
         yield model, SpeechRequest("", voice, plan, speech.seed, pacing=speech.pacing)
     finally:

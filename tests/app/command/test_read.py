@@ -52,6 +52,12 @@ def test_a_chapter_that_there_is_not_is_refused(chapter, book, read, capsys):
     assert read == []
 
 
+def test_an_end_without_a_file_is_refused(book, read, capsys):
+    assert main(["read", str(book), "--to", "1"]) == 1
+    assert "--output" in capsys.readouterr().err
+    assert read == []
+
+
 def test_the_chapters_are_listed_with_the_place(book, capsys):
     Shelf(api.shelf_path()).save_place(open_document(book), Place(1, 0, 0), 1.0)
     assert main(["read", str(book), "--chapters"]) == 0
