@@ -6,7 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.command.terminal import ShareLine, answer, as_json, own_settings, tell, write
+from app.command.serve import is_caller_there
+from app.command.terminal import (
+    ShareLine,
+    answer,
+    as_json,
+    own_settings,
+    tell,
+    write,
+    write_failure,
+)
 from engine import api
 
 if TYPE_CHECKING:
@@ -24,7 +33,16 @@ def add_command(commands: Any) -> None:  # Any: argparse names this type only pr
     read.add_argument("--chapters", action="store_true", help="list the chapters and the place")
     output = "write a sound file instead: .m4b, .wav, .flac, .opus or .mp3"
     read.add_argument("--output", type=Path, metavar="FILE", help=output)
-    as_json(read, _read)
+    as_json(read, _run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    try:
+        return _read(options)
+    except api.EngineError as error:
+        if not options.json:
+            raise
+        return write_failure(error)
 
 
 def _read(options: argparse.Namespace) -> int:
@@ -88,8 +106,8 @@ def _export(
 ) -> int:
     began = time.monotonic()
     try:
-        with ShareLine() as progress:
-            watch = api.Watch(progress.draw)
+        with ShareLine(as_json=options.json) as progress:
+            watch = api.Watch(progress.draw, lambda: options.json and not is_caller_there())
             seconds = api.export_book(document, options.output, settings, how, watch)
     except KeyboardInterrupt:
         tell("What is ready is kept: the same command goes on there.")

@@ -5,6 +5,7 @@ Invariant: it reads no file; the engine sends a chapter when it is needed. Remov
 the list leaves its file.
 """
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeyEvent, QKeySequence, 
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app.bridge import Post
-from app.language import mark, tr
+from app.language import mark, tr, translated
 from app.look.controls import ElidedBox, IconButton, button
 from app.look.file_dialogs import ask_for
 from app.look.label import Label, WrappingLabel
@@ -21,15 +22,11 @@ from app.look.layout import TOP, Spring, column, fill, placed, row, wide
 from app.look.page import CardRow, Page, take_away
 from app.look.plain_text import one_line, plain, tool_tip
 from app.look.theme import Theme
+from app.reading.export import BookExport
 from app.reading.text import ChapterText
 from engine import api
 
-# The kinds that the engine reads. Any other file is dropped for a voice.
-KINDS = (".epub", ".pdf", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text", ".docx")
-_FILTER = mark(
-    "Documents (*.epub *.pdf *.html *.htm *.xhtml *.md *.markdown *.txt *.text *.docx);;All files"
-    " (*)"
-)
+_FILTER = mark("Documents ({kinds});;All files (*)")
 _ABOUT = mark(
     "Books and papers that Rubato reads aloud. Their text stays on this computer and in no"
     " conversation. The paragraph that a question interrupts is shown only to a language model on"
@@ -44,9 +41,9 @@ _WAYS = {"Left": -1, "Right": 1}
 
 
 def document_in(data: QMimeData) -> Path | None:
-    """Return the document of a drag; None if there is none."""
+    """Return the document of a drag; None if there is none. Any other file is for a voice."""
     paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
-    return next((path for path in paths if path.suffix.lower() in KINDS), None)
+    return next((path for path in paths if path.suffix.lower() in api.DOCUMENT_SUFFIXES), None)
 
 
 class DocumentRow(CardRow):
@@ -86,10 +83,13 @@ class DocumentRow(CardRow):
 class OpenBook(QWidget):
     """The open document."""
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self, post: Post, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
+    ) -> None:
         super().__init__(parent)
         self._post = post
         self._key = ""  # of the open document
+        self._path = Path()
         self._shown = self._wanted = -1  # the chapter in sight, and the one that was asked for
         self._place = api.Place()
         self.aloud = False
@@ -110,11 +110,13 @@ class OpenBook(QWidget):
             IconButton(name, words, theme, self, lambda _=False, by=by: self.skip(by))
             for name, words, by in skips
         )
+        self.export = BookExport(theme, self, command)
+        self.export_book = button(tr("&Export…"), self, lambda: self.choose_file())
         self.close_book = button(tr("Close the document"), self, self._on_close)
         keys = WrappingLabel(tr(_KEYS), self, kind="muted", size=0.9)
-        controls = row(self.play, self.back, self.on, Spring(), self.close_book)
+        controls = row(self.play, self.back, self.on, Spring(), self.export_book, self.close_book)
         choice = row(self._heading, 10, wide(self.chapters))
-        parts = (self.title, choice, wide(self.text), keys, controls)
+        parts = (self.title, choice, wide(self.text), keys, self.export, controls)
         column(*parts, on=self, spacing=8)
         for (prefix, unit), (key, by) in product(_UNITS.items(), _WAYS.items()):
             shortcut = QShortcut(QKeySequence(prefix + key), self)  # also while a button has focus
@@ -151,8 +153,15 @@ class OpenBook(QWidget):
         """Read from a place."""
         self._post(api.ReadAloud(place))
 
+    def choose_file(self) -> QFileDialog:
+        """Ask where to export the document, in a dialog that does not block the program."""
+        return self.export.choose(self._path, self.title.text())
+
     def _open(self, event: api.DocumentOpened) -> None:
-        self._key, self._place = event.key, event.place
+        self._key, self._path, self._place = event.key, event.path, event.place
+        self.export_book.setEnabled(not event.private)
+        kept = tr("Not in a private conversation: the parts of an export are kept meanwhile.")
+        self.export_book.setToolTip(kept if event.private else "")
         self._shown = self._wanted = -1
         author = f" · {event.author}" if event.author else ""
         self.title.setText(one_line(event.title + author))
@@ -188,14 +197,20 @@ class OpenBook(QWidget):
 
 
 class ReadingPage(Page):
-    """The page of documents, not modal. The reading goes on after it is closed."""
+    """The page of documents, not modal. The reading goes on after it is closed. `command`: see
+    BackgroundJob.
+    """
 
-    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
+    def __init__(
+        self, post: Post, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
+    ) -> None:
         super().__init__(tr("Reading"), tr(_ABOUT), parent)
         self._post = post
         self._theme = theme
         self.rows: dict[str, DocumentRow] = {}
-        self.book = OpenBook(post, theme, self)
+        self.book = OpenBook(post, theme, self, command)
+        self.fault = WrappingLabel("", self)
+        self.fault.hide()
         self.nothing = WrappingLabel(tr("Drop a document here, or open one."), self, kind="muted")
         self.open_file = button(tr("&Open a document…"), self, lambda: self.choose())
         fill(self.head, self.nothing)
@@ -204,6 +219,7 @@ class ReadingPage(Page):
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.insertWidget(1, self.book, 1)
+        layout.insertWidget(1, self.fault)
         self.setAcceptDrops(True)
 
     def open_beside(self) -> None:
@@ -215,7 +231,11 @@ class ReadingPage(Page):
         match event:
             case api.DocumentsListed(documents):
                 self._show_list(documents)
+            case api.DocumentRefused(name, message, hint):
+                words = f"{one_line(name)}: {translated(message)} {translated(hint)}"
+                self.fault.say(words.strip(), kind="danger")
             case api.DocumentOpened() | api.DocumentClosed():
+                self.fault.say("")
                 is_open = isinstance(event, api.DocumentOpened)
                 for part in (self.intro, self.area, self.open_file):
                     part.setVisible(not is_open)
@@ -223,7 +243,9 @@ class ReadingPage(Page):
 
     def choose(self) -> QFileDialog:
         """Ask for a document in a dialog that does not block the program."""
-        return ask_for(self, tr("Open a document"), self.add, filters=tr(_FILTER))
+        kinds = " ".join(f"*{suffix}" for suffix in api.DOCUMENT_SUFFIXES)
+        filters = tr(_FILTER, kinds=kinds)
+        return ask_for(self, tr("Open a document"), self.add, filters=filters)
 
     def add(self, path: Path) -> None:
         self._post(api.OpenDocument(path))

@@ -143,7 +143,9 @@ ReadingCommand = (
 
 @dataclass(frozen=True)
 class DocumentOpened:
-    """A document is open, to be read from `place` on. `language`: its code; "" = unknown."""
+    """A document is open, to be read from `place` on. `language`: its code; "" = unknown.
+    `private`: see OpenDocument.
+    """
 
     key: str
     title: str
@@ -151,7 +153,9 @@ class DocumentOpened:
     language: str
     chapter_titles: tuple[str, ...]
     place: Place
+    path: Path = Path()
     aloud: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True)

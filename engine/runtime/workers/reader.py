@@ -149,7 +149,8 @@ class Reader(Actor[ReaderTask]):
         self._begun = self._next = place
         self._keep(place)
         about = (document.key, document.title, document.author, document.language or "")
-        self._tell(DocumentOpened(*about, document.chapter_titles, place, order.aloud))
+        how = (order.path, order.aloud, order.private)
+        self._tell(DocumentOpened(*about, document.chapter_titles, place, *how))
         self._list()
 
     def _close(self) -> None:

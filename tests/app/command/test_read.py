@@ -104,3 +104,5 @@ def test_an_export_of_some_chapters(book, tmp_path, monkeypatch, capsys):
 def test_a_file_that_cannot_be_read_is_an_ordinary_fault(tmp_path, capsys):
     assert main(["read", str(tmp_path / "none.epub")]) == 1
     assert "cannot be opened" in capsys.readouterr().err
+    assert main(["read", str(tmp_path / "none.epub"), "--json"]) == 1
+    assert "cannot be opened" in json.loads(capsys.readouterr().out)["message"]
