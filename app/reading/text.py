@@ -70,7 +70,7 @@ class ChapterText(QPlainTextEdit):
         heading.setFontWeight(QFont.Weight.Bold)
         quiet = QTextCharFormat()
         quiet.setFontItalic(True)
-        formats = {"heading": heading, "quote": quiet, "note": quiet, "code": quiet}
+        formats = {"heading": heading, "quote": quiet, "code": quiet}
         with QSignalBlocker(self.document()):
             self.setPlainText(
                 "\n\n".join(

@@ -28,8 +28,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """`kind`: "text", "heading", "table", "code", "quote" or "note". `sentences`: the first word of
-    each, and the one behind it.
+    """`kind`: "text", "heading", "table", "code" or "quote". `sentences`: the first word of each,
+    and the one behind it.
     """
 
     text: str
