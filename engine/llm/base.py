@@ -151,10 +151,6 @@ class ForgetSound:
     written: str
 
 
-# Gets the current step of loading a model and the finished fraction (0..1, None = unknown). It is
-# called often and may raise Cancelled.
-Progress = Callable[[str, float | None], None]
-
 Action = (
     ChangeRate
     | ChangeVolume
