@@ -111,15 +111,9 @@ class Document:
                 self._chapters.popitem(last=False)
         return chapter
 
-    def nearest(self, place: Place) -> Place:
-        """Return a place that exists: this one, or the beginning of its paragraph or chapter."""
-        if place.chapter >= len(self.chapter_titles):
-            return Place()
-        paragraphs = self.chapter(place.chapter).paragraphs
-        if place.paragraph >= len(paragraphs):
-            return Place(place.chapter)
-        words = len(paragraphs[place.paragraph].text.split())
-        return place if place.word < words else Place(place.chapter, place.paragraph)
+    def existing(self, place: Place) -> Place:
+        """Return the place, or the beginning of the document if its chapter does not exist."""
+        return place if place.chapter < len(self.chapter_titles) else Place()
 
     def _parse(self, index: int) -> Chapter:
         with _open(self.path) as file:
@@ -157,7 +151,12 @@ def _open(path: Path) -> FileIO:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
         file = os.fdopen(descriptor, "rb", buffering=0)  # the child shares its position
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        raise _unopened(path, error) from error
+        raise InvalidInput(
+            "The file '{name}' cannot be opened ({error}).",
+            hint="Choose another file.",
+            name=path.name,
+            error=getattr(error, "strerror", None) or error,
+        ) from error
     status = os.fstat(file.fileno())
     if stat.S_ISREG(status.st_mode) and 0 < status.st_size <= MOST_BYTES:
         return file
@@ -170,17 +169,6 @@ def _open(path: Path) -> FileIO:
 
 
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows
-
-
-def _unopened(path: Path, error: Exception) -> InvalidInput:
-    if isinstance(error, IsADirectoryError | PermissionError) and path.is_dir():
-        return InvalidInput("'{name}' is a folder.", hint=_FORMATS, name=path.name)
-    return InvalidInput(
-        "The file '{name}' cannot be opened ({error}).",
-        hint="Choose another file.",
-        name=path.name,
-        error=getattr(error, "strerror", None) or error,
-    )
 
 
 def _identity(file: FileIO) -> tuple[int, ...]:

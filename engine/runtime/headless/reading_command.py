@@ -84,7 +84,7 @@ class PlaceKeeper:
     ) -> None:
         """`show` gets each paragraph as it begins, with the title of its chapter."""
         self.document = document
-        self.place = document.nearest(shelf.place(document.key))
+        self.place = document.existing(shelf.place(document.key))
         self._shelf = shelf
         self._show = show
         self._clock = clock or Clock()

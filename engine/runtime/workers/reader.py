@@ -143,9 +143,7 @@ class Reader(Actor[ReaderTask]):
             raise
         self._close()
         self._document, self._private, shelf = document, order.private, self._shelf
-        place = Place() if shelf is None else shelf.place(document.key)
-        if place.chapter >= len(document.chapter_titles):
-            place = Place()
+        place = Place() if shelf is None else document.existing(shelf.place(document.key))
         self._begun = self._next = place
         self._keep(place)
         about = (document.key, document.title, document.author, document.language or "")

@@ -246,7 +246,7 @@ def test_a_link_inside_the_documents_is_opened(opened, documents):
         ("nothing.txt", "can't find nothing.txt"),
         ("/nowhere/nothing.txt", "no file nothing.txt"),
         ("x" * 280 + ".txt", "could not open"),
-        ("~nosuchperson/x.txt", "nobody called nosuchperson"),
+        ("~nosuchperson/x.txt", "could not open x.txt"),
         ("//server/share/notes.txt", "I only read files on this computer."),
     ],
 )
