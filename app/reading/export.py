@@ -15,9 +15,10 @@ from app.language import mark, tr
 from app.look.controls import ProgressBar, button
 from app.look.file_dialogs import ask_where
 from app.look.label import WrappingLabel
-from app.look.layout import column, row, wide
+from app.look.layout import column
 from app.look.plain_text import one_line
 from app.look.theme import Theme
+from engine.api import DocumentOpened
 
 _FORMATS = {
     mark("Audio book with chapters (*.m4b)"): "m4b",
@@ -29,37 +30,46 @@ _FORMATS = {
 
 
 class BookExport(QWidget):
-    """Its progress and how it ended; hidden before the first one. `command`: see BackgroundJob."""
+    """The progress of an export and how it ended; hidden before the first one. `act` is its button,
+    which the page shows. `command`: see BackgroundJob.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget, command: Sequence[str] | None = None) -> None:
         super().__init__(parent)
         self._job = BackgroundJob(self, command)
         self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
-        self._out = Path()
+        self._document = self._out = Path()
+        self._title, self._private = "", False
+        self.act = button(tr("&Export…"), parent, self._on_act)
         self.words = WrappingLabel("", self, size=0.9)
         self.bar = ProgressBar(theme, self)
-        self.cancel = button(tr("&Cancel"), self, self.stop)
-        line = row(wide(self.words), self.cancel)
-        column(line, self.bar, on=self, spacing=6)
+        column(self.words, self.bar, on=self, spacing=6)
         self.hide()
 
-    def choose(self, document: Path, title: str) -> QFileDialog:
-        """Ask where to write a document, and in which format."""
-        name = one_line(title).replace("/", " ").replace("\\", " ")
-        ask = tr("Export the document as sound")
-        return ask_where(self, ask, name, _FORMATS, lambda out: self.start(document, out))
+    def show_document(self, opened: DocumentOpened) -> None:
+        """Offer this document for the next export."""
+        self._document, self._title, self._private = opened.path, opened.title, opened.private
+        kept = tr("Not in a private conversation: the parts of an export are kept meanwhile.")
+        self.act.setToolTip(kept if opened.private else "")
+        self._show_act()
 
-    def start(self, document: Path, out: Path) -> None:
+    def choose(self) -> QFileDialog:
+        """Ask where to write the document, and in which format."""
+        name = one_line(self._title).replace("/", " ").replace("\\", " ")
+        return ask_where(self, tr("Export the document as sound"), name, _FORMATS, self.start)
+
+    def start(self, out: Path) -> None:
         """Begin an export, or go on with one that was stopped."""
-        if self._job.is_under_way:
-            return
         self._out = out
-        self._job.start("read", str(document), "--output", str(out), "--json")
+        self._job.start("read", str(self._document), "--output", str(out), "--json")
         self.bar.show_share(None)
         self._show(tr("Exporting {file}…", file=one_line(out.name)))
 
-    def stop(self) -> None:
+    def _on_act(self) -> None:
+        if not self._job.is_under_way:
+            self.choose()
+            return
         self._job.end()
         self._show(tr("The export was stopped. Start it again to go on from there."))
 
@@ -76,6 +86,11 @@ class BookExport(QWidget):
 
     def _show(self, words: str, kind: str = "muted") -> None:
         self.words.say(words, kind=kind)
-        for part in (self.bar, self.cancel):
-            part.setVisible(self._job.is_under_way)
+        self.bar.setVisible(self._job.is_under_way)
+        self._show_act()
         self.show()
+
+    def _show_act(self) -> None:
+        runs = self._job.is_under_way
+        self.act.setText(tr("&Cancel") if runs else tr("&Export…"))
+        self.act.setEnabled(runs or not self._private)

@@ -89,7 +89,6 @@ class OpenBook(QWidget):
         super().__init__(parent)
         self._post = post
         self._key = ""  # of the open document
-        self._path = Path()
         self._shown = self._wanted = -1  # the chapter in sight, and the one that was asked for
         self._place = api.Place()
         self.aloud = False
@@ -111,10 +110,9 @@ class OpenBook(QWidget):
             for name, words, by in skips
         )
         self.export = BookExport(theme, self, command)
-        self.export_book = button(tr("&Export…"), self, lambda: self.choose_file())
         self.close_book = button(tr("Close the document"), self, self._on_close)
         keys = WrappingLabel(tr(_KEYS), self, kind="muted", size=0.9)
-        controls = row(self.play, self.back, self.on, Spring(), self.export_book, self.close_book)
+        controls = row(self.play, self.back, self.on, Spring(), self.export.act, self.close_book)
         choice = row(self._heading, 10, wide(self.chapters))
         parts = (self.title, choice, wide(self.text), keys, self.export, controls)
         column(*parts, on=self, spacing=8)
@@ -153,15 +151,9 @@ class OpenBook(QWidget):
         """Read from a place."""
         self._post(api.ReadAloud(place))
 
-    def choose_file(self) -> QFileDialog:
-        """Ask where to export the document, in a dialog that does not block the program."""
-        return self.export.choose(self._path, self.title.text())
-
     def _open(self, event: api.DocumentOpened) -> None:
-        self._key, self._path, self._place = event.key, event.path, event.place
-        self.export_book.setEnabled(not event.private)
-        kept = tr("Not in a private conversation: the parts of an export are kept meanwhile.")
-        self.export_book.setToolTip(kept if event.private else "")
+        self._key, self._place = event.key, event.place
+        self.export.show_document(event)
         self._shown = self._wanted = -1
         author = f" · {event.author}" if event.author else ""
         self.title.setText(one_line(event.title + author))

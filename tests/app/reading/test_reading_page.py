@@ -192,13 +192,13 @@ def test_a_document_is_exported_by_another_process(page, qtbot, tmp_path, suffix
     export, out, shares = page.book.export, tmp_path / f"a.{suffix}", []
     export._job._command = [sys.executable, "-c", EXPORTS]
     export._job.reported.connect(lambda _: shares.append(export.bar.value() / export.bar.maximum()))
-    dialog = page.book.choose_file()
+    dialog = export.choose()
     with qtbot.waitSignal(export._job.ended, timeout=20_000):
         dialog.fileSelected.emit(str(out))
-        assert export.cancel.isVisible()
+        assert export.bar.isVisible()
     dialog.close()
     assert shares == [0.5]
-    assert not export.cancel.isVisible()
+    assert not export.bar.isVisible()
     if suffix == "mp3":
         assert export.words.text() == "No room.\nMake room."
     else:
@@ -209,16 +209,17 @@ def test_a_document_is_exported_by_another_process(page, qtbot, tmp_path, suffix
 def test_a_stopped_export_says_how_to_go_on(page):
     export = page.book.export
     export._job._command = [sys.executable, "-c", "import threading; threading.Event().wait()"]
-    export.start(Path("/x/book.epub"), Path("/x/a.m4b"))
-    assert export.cancel.isVisible()
-    export.cancel.click()
-    assert not export.cancel.isVisible()
+    export.start(Path("/x/a.m4b"))
+    assert export.act.text() == "&Cancel"
+    export.act.click()
+    assert export.act.text() == "&Export…"
+    assert not export.bar.isVisible()
     assert "go on" in export.words.text()
 
 
 def test_a_private_document_is_not_exported(page, window):
     window.on_event(replace(OPENED, private=True))
-    assert not page.book.export_book.isEnabled()
+    assert not page.book.export.act.isEnabled()
 
 
 def test_texts_of_a_document_are_not_translated():
