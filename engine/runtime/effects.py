@@ -16,6 +16,7 @@ from engine.llm.servers.address import asks_another_computer
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.memory import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
+from engine.messages.reading import OpenDocument
 from engine.messages.words import Ending, Phase
 from engine.runtime.host.actions import Actions
 from engine.runtime.host.port import ConductorPort
@@ -168,12 +169,16 @@ class Effects:
         return replace(fact, wish=fact.wish or wish)
 
     def act(self, asked: ActionAsked, turn: int) -> None:
-        """Apply an action if it is of the running turn. A request to quit is not saved."""
+        """Apply an action if it is of the running turn. A request to quit is not saved, and the
+        name of a file stays on this computer.
+        """
         if asked.turn != turn:
             return
         self._actions.apply(asked.action, asked.turn)
         if asked.action == UseWindow("quit"):
             self._log.omit(asked.turn)
+        elif isinstance(asked.action, OpenDocument):
+            self._log.record(turn).private = True
 
     def use_quiet(self, phase: Phase) -> None:
         """Clean up after a start; while the floor is free, prepare the model for the next turn."""

@@ -106,7 +106,7 @@ def deltas(answer: Answer) -> Iterator[Delta]:
     yield from answer.actions
     if answer.unanswered:
         yield Unanswered()
-    for start in range(0, len(answer.text) or int(answer.private), DELTA_CHARS):
+    for start in range(0, len(answer.text), DELTA_CHARS):
         yield TextDelta(answer.text[start : start + DELTA_CHARS], answer.private)
 
 

@@ -1,7 +1,7 @@
 """Find a file of the user's that is to be read aloud, for the page of documents.
 
 Invariant: only files of the documents folder or under a full path from the user are named; no tool
-lets a language model read a file, and the name of the file is marked private.
+lets a language model read a file.
 """
 
 import re
@@ -53,7 +53,7 @@ def read_file(slots: Slots, context: SkillContext) -> Answer | None:
         return Answer(str(refused), private=True)
     except (OSError, ValueError, RuntimeError):  # an impossible name, or an unknown ~person
         return Answer(f"I could not open {PurePath(name).name}.", private=True)
-    return Answer(actions=(opened,), private=True)
+    return Answer(actions=(opened,))
 
 
 def decline_web_page(slots: Slots, context: SkillContext) -> Answer | None:

@@ -73,7 +73,12 @@ def slow_down_by_voice(host: Host) -> None:
     assert host.ended(3).heard.endswith("Casimir yesterday evening.")
 
 
-TALKS = [read_the_clipboard, read_and_repeat, cut_by_escape, slow_down_by_voice]
+def ask_for_a_file(host: Host) -> None:
+    host.ask("what time is it")
+    host.ask("read the file diary")
+
+
+TALKS = [read_the_clipboard, read_and_repeat, cut_by_escape, slow_down_by_voice, ask_for_a_file]
 
 
 @pytest.mark.parametrize("talk", TALKS)
