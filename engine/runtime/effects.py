@@ -13,6 +13,7 @@ from engine.history.subject import subject
 from engine.languages import ENGLISH, SPOKEN
 from engine.llm.base import Message, Role
 from engine.llm.servers.address import asks_another_computer
+from engine.llm.skills.languages.commands import may_be_english
 from engine.llm.skills.speech_wishes import may_become_speech_wish, speech_wish
 from engine.memory import collect_all
 from engine.messages.events import KEYBOARD, Heard, PhaseChanged, UseWindow
@@ -245,6 +246,8 @@ class Effects:
             return chosen
         if said.recogniser == KEYBOARD:
             return language_of(said.text, self._log.language, tuple(SPOKEN))
+        if may_be_english(said.text):  # "piano": no recogniser knows its language
+            return self._log.language
         return said.language if said.language in SPOKEN else ENGLISH
 
 

@@ -75,11 +75,16 @@ def _entire(text: str, language: str, before: str) -> Command | None:
     return None
 
 
+def may_be_english(text: str) -> bool:
+    """Return whether a text is a command of another language that is a word of English too."""
+    return plain(text) in _ENGLISH_TOO
+
+
 def in_english(text: str) -> str:
     """Return the English sentence that a command means in any language; else the text. A word of
     English is never a command of another language.
     """
-    if plain(text) in _ENGLISH_TOO:
+    if may_be_english(text):
         return text
     found = (command(text, language) for language in SPOKEN)
     certain = (each for each in found if each is not None and each.certain)
