@@ -59,18 +59,14 @@ def _read(options: argparse.Namespace) -> int:
     settings = own_settings()
     if options.output is not None:
         return _export(document, settings, how, options)
-    show = _show_nothing if options.json else _Text().show
-    keeper = api.PlaceKeeper(document, shelf, show)
+    shown = () if options.json else (_Text().show,)  # with --json the output is one document
+    keeper = api.PlaceKeeper(document, shelf, *shown)
     try:
         api.read_aloud(keeper, settings, how)
     except KeyboardInterrupt:
         tell(f"\nThe place is kept: `rubato read {options.file}` goes on there.")
         raise
     return answer(options, {"title": document.title, "place": asdict(keeper.place)})
-
-
-def _show_nothing(title: str, paragraph: "Paragraph") -> None:
-    """With --json, standard output is one document."""
 
 
 class _Text:

@@ -4,7 +4,6 @@ Invariant: it goes on while other documents are read or the page is closed, and 
 program; the same export goes on from there.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,12 @@ _FORMATS = {
 
 class BookExport(QWidget):
     """The progress of an export and how it ended; hidden before the first one. `act` is its button,
-    which the page shows. `command`: see BackgroundJob.
+    which the page shows.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget, command: Sequence[str] | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self._job = BackgroundJob(self, command)
+        self._job = BackgroundJob(self)
         self._job.reported.connect(self._on_report)
         self._job.ended.connect(self._on_ended)
         self._document = self._out = Path()

@@ -5,7 +5,6 @@ Invariant: it reads no file; the engine sends a chapter when it is needed. Remov
 the list leaves its file.
 """
 
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -83,9 +82,7 @@ class DocumentRow(CardRow):
 class OpenBook(QWidget):
     """The open document."""
 
-    def __init__(
-        self, post: Post, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._post = post
         self._key = ""  # of the open document
@@ -109,7 +106,7 @@ class OpenBook(QWidget):
             IconButton(name, words, theme, self, lambda _=False, by=by: self.skip(by))
             for name, words, by in skips
         )
-        self.export = BookExport(theme, self, command)
+        self.export = BookExport(theme, self)
         self.close_book = button(tr("Close the document"), self, self._on_close)
         keys = WrappingLabel(tr(_KEYS), self, kind="muted", size=0.9)
         controls = row(self.play, self.back, self.on, Spring(), self.export.act, self.close_book)
@@ -189,18 +186,14 @@ class OpenBook(QWidget):
 
 
 class ReadingPage(Page):
-    """The page of documents, not modal. The reading goes on after it is closed. `command`: see
-    BackgroundJob.
-    """
+    """The page of documents, not modal. The reading goes on after it is closed."""
 
-    def __init__(
-        self, post: Post, theme: Theme, parent: QWidget, command: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(tr("Reading"), tr(_ABOUT), parent)
         self._post = post
         self._theme = theme
         self.rows: dict[str, DocumentRow] = {}
-        self.book = OpenBook(post, theme, self, command)
+        self.book = OpenBook(post, theme, self)
         self.fault = WrappingLabel("", self)
         self.fault.hide()
         self.nothing = WrappingLabel(tr("Drop a document here, or open one."), self, kind="muted")
@@ -277,13 +270,14 @@ class Reading:
 
     def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
         self._post = post
-        self._made = (post, theme, window)
+        self._make = lambda: ReadingPage(post, theme, window)
         self._page: ReadingPage | None = None  # None = never opened
 
     def open(self) -> ReadingPage:
         """Open the page in front of other windows."""
-        self._make().open_beside()
-        return self._make()
+        self._page = self._page or self._make()
+        self._page.open_beside()
+        return self._page
 
     def take(self, data: QMimeData) -> bool:
         """Open a dropped document, which opens the page too; False if there is none."""
@@ -293,14 +287,6 @@ class Reading:
         return path is not None
 
     def on_event(self, event: api.Event) -> None:
-        if isinstance(event, api.DocumentOpened) and self._page is None:
-            self._make()
-        if self._page is not None:
-            self._page.on_event(event)
-        if isinstance(event, api.DocumentOpened):
-            self.open()
-
-    def _make(self) -> ReadingPage:
-        if self._page is None:
-            self._page = ReadingPage(*self._made)
-        return self._page
+        page = self.open() if isinstance(event, api.DocumentOpened) else self._page
+        if page is not None:
+            page.on_event(event)

@@ -20,10 +20,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from engine.errors import InvalidInput
+from engine.languages import ENGLISH, SPOKEN
 from engine.messages.reading import Chapter, Paragraph, Place
 from engine.reading.parsers import parse
 from engine.reading.parsers.blocks import Fault, Kind, title_of
 from engine.sandbox import run as sandbox
+from engine.text.tables import section
 from engine.translatable import Translatable
 
 MOST_BYTES: Final = 400 << 20
@@ -59,23 +61,6 @@ _FAULTS: Final[Mapping[str, tuple[Translatable, Translatable]]] = MappingProxyTy
         ),
     }
 )
-_CUT: Final = MappingProxyType(
-    {
-        "en": "The rest of this chapter is left out, because it is too long.",
-        "es": "El resto de este capítulo se omite porque es demasiado largo.",
-        "it": "Il resto di questo capitolo è omesso perché è troppo lungo.",
-        "pt": "O resto deste capítulo foi omitido porque é longo demais.",
-        "fr": "La suite de ce chapitre est omise parce qu'il est trop long.",
-    }
-)
-_CODE: Final = MappingProxyType(
-    {
-        "es": "Código: {lines} líneas.",
-        "it": "Codice: {lines} righe.",
-        "pt": "Código: {lines} linhas.",
-        "fr": "Code : {lines} lignes.",
-    }
-)
 
 
 class Document:
@@ -92,6 +77,7 @@ class Document:
         self.language = code if len(code) == 2 and code.isalpha() else None
         titles: list[str] = outline["chapters"]
         self.chapter_titles = tuple(title or self.title for title in titles)
+        self._said = section("documents", self.language if self.language in SPOKEN else ENGLISH)
         self._identity = identity
         self._chapters: OrderedDict[int, Chapter] = OrderedDict()
         self._lock = Lock()
@@ -124,13 +110,12 @@ class Document:
             found = _ask(self.path, file, str(index), lambda: False)
         paragraphs = [self._paragraph(*each) for each in found["paragraphs"]]
         if found["cut"]:
-            paragraphs.append(Paragraph(_CUT.get(self.language or "", _CUT["en"])))
+            paragraphs.append(Paragraph(self._said["cut"]))
         return Chapter(self.chapter_titles[index], tuple(paragraphs))
 
     def _paragraph(self, kind: str, text: str, sentences: list[list[int]]) -> Paragraph:
         if kind == Kind.CODE:
-            said = _CODE.get(self.language or "", "Code: {lines} lines.").format(lines=text)
-            text = said if text != "1" else f"{said.partition(':')[0].strip()}."
+            text = self._said["line" if text == "1" else "code"].format(lines=text)
             return Paragraph(text, Kind.CODE, ((0, len(text.split())),))
         return Paragraph(text, Kind(kind), tuple((first, last) for first, last in sentences))
 
