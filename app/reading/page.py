@@ -5,6 +5,8 @@ Invariant: it reads no file; the engine sends a chapter when it is needed. Remov
 the list leaves its file.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -48,14 +50,14 @@ def document_in(data: QMimeData) -> Path | None:
 class DocumentRow(CardRow):
     """A document that was opened before."""
 
+    entry: api.ReadDocument  # since show_entry()
+
     def __init__(self, post: Post, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.entry: api.ReadDocument | None = None  # None until show_entry()
-        self.open = button(tr("Open"), self, lambda: self._post_of(api.OpenDocument, "path"))
-        (self.remove,) = self.offer(
-            {tr("Remove from the list"): lambda: self._post_of(api.RemoveDocument, "key")}
-        ).values()
-        self._post = post
+        self.open = button(tr("Open"), self, lambda: post(api.OpenDocument(self.entry.path)))
+        forget = tr("Remove from the list")
+        removing = {forget: lambda: post(api.RemoveDocument(self.entry.key))}
+        self.remove = self.offer(removing)[forget]
         for label in (self.title, self.facts):
             label.take_any_width()
         texts = wide(column(self.title, self.facts, spacing=2))
@@ -73,10 +75,6 @@ class DocumentRow(CardRow):
         self.setToolTip(tool_tip(str(entry.path)))
         self.open.setAccessibleName(tr("Open {title}", title=plain(title)))
         self.more.setAccessibleName(tr("More for {title}", title=plain(title)))
-
-    def _post_of(self, command: type, field: str) -> None:
-        if self.entry is not None:
-            self._post(command(getattr(self.entry, field)))
 
 
 class OpenBook(QWidget):
@@ -270,7 +268,7 @@ class Reading:
 
     def __init__(self, post: Post, theme: Theme, window: QWidget) -> None:
         self._post = post
-        self._make = lambda: ReadingPage(post, theme, window)
+        self._make: Callable[[], ReadingPage] = partial(ReadingPage, post, theme, window)
         self._page: ReadingPage | None = None  # None = never opened
 
     def open(self) -> ReadingPage:

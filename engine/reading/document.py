@@ -11,11 +11,10 @@ import os
 import re
 import stat
 import tempfile
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -73,29 +72,15 @@ class Document:
         self.key = key
         self.title: str = outline["title"] or title_of(path.stem)
         self.author: str = outline["author"]
-        code = re.split("[-_]", outline["language"].strip().lower())[0]
+        code: str = re.split("[-_]", outline["language"].strip().lower())[0]
         self.language = code if len(code) == 2 and code.isalpha() else None
         titles: list[str] = outline["chapters"]
         self.chapter_titles = tuple(title or self.title for title in titles)
-        self._said = section("documents", self.language if self.language in SPOKEN else ENGLISH)
+        self._said = section("documents", code if code in SPOKEN else ENGLISH)
         self._identity = identity
-        self._chapters: OrderedDict[int, Chapter] = OrderedDict()
-        self._lock = Lock()
-
-    def chapter(self, index: int) -> Chapter:
-        """Return a chapter; parse it unless it is one of the last. May be called from any thread,
-        and takes a tenth of a second or more. InvalidInput if the file is gone or has changed.
-        """
-        with self._lock:
-            if index in self._chapters:
-                self._chapters.move_to_end(index)
-                return self._chapters[index]
-        chapter = self._parse(index)
-        with self._lock:
-            self._chapters[index] = chapter
-            while len(self._chapters) > _KEPT:
-                self._chapters.popitem(last=False)
-        return chapter
+        # Returns a chapter; takes a tenth of a second or more unless it is one of the last. From
+        # any thread. InvalidInput if the file is gone or has changed.
+        self.chapter: Callable[[int], Chapter] = lru_cache(_KEPT)(self._parse)
 
     def existing(self, place: Place) -> Place:
         """Return the place, or the beginning of the document if its chapter does not exist."""

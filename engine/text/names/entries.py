@@ -77,10 +77,8 @@ def read(text: str, on_error: OnError | None = None) -> Names:
     first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
     mark = "\t" if "\t" in text else ";" if ";" in first else ","
     lines = io.StringIO(text.removeprefix("\ufeff"))
-    if mark == "\t":
-        rows = csv.reader(lines, delimiter=mark, quoting=csv.QUOTE_NONE)
-    else:
-        rows = csv.reader(lines, delimiter=mark)
+    quoting = csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
+    rows = csv.reader(lines, delimiter=mark, quoting=quoting)
     try:
         is_first = True
         for row in rows:
