@@ -55,7 +55,8 @@ def _read(options: argparse.Namespace) -> int:
     if options.chapters:
         return _list(document, shelf.place(document.key), options)
     start, end = _chapter(document, options.start), _chapter(document, options.end)
-    how = api.ReadingOptions(options.voice, options.rate, start, None if end is None else end + 1)
+    behind = None if end is None else end + 1
+    how = api.ReadingOptions(options.voice, options.rate, start, behind, document.language)
     settings = own_settings()
     if options.output is not None:
         return _export(document, settings, how, options)

@@ -46,22 +46,23 @@ _LEAD_MS: Final = 1_000  # a paragraph may need this long to its first sample on
 _SAVE_S: Final = 5.0  # of speech, between two saved places
 _PART: Final = 3_000  # characters of a part, some three minutes, which a killed export makes again
 _FORGOTTEN_S: Final = 30 * 24 * 3600.0  # age of an unfinished export
-_RECORDING: Final = 0.95  # of the time of an export; the rest encodes the file
 _RECIPE: Final = 1  # raise it when the same document would sound different
 _LOOKED_AT: Final = 3  # paragraphs, for the language
+_RECORDING: Final = 0.95  # of the time of an export; the rest encodes the file
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """`voice`: a name or a file, None = as in the settings. `rate`: SPS, None = the same.
     `start`, `end`: the first chapter and the one behind the last, None = from the place that is
-    kept, or all for an export.
+    kept, or all for an export. `language`: that the document states.
     """
 
     voice: str | None = None
     rate: float | None = None
     start: int | None = None
     end: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def read_aloud(
     if options.start is not None:
         keeper.place = Place(options.start)
     start = keeper.place
-    with _opened(settings, document, start.chapter, options, factories) as (model, request):
+    with _opened(settings, document.chapter(start.chapter), options, factories) as (model, request):
         loudspeaker = factories.loudspeaker(settings.audio.loudspeaker)
         try:
             loudspeaker.gain = settings.audio.volume
@@ -158,34 +159,37 @@ def export_book(
     seconds. The format is that of the suffix. Raises only EngineErrors (Cancelled too), and errors
     of `watch`; the same export goes on afterwards.
     """
-    watch = watch or Watch()
+    whole = watch or Watch()
+    watch = Watch(lambda share: whole.show(_RECORDING * share), whole.cancelled)
     check_suffix(out)
     check_writable(out)
     first, end = options.start or 0, options.end or len(document.chapter_titles)
     factories = factories or standard_factories()
-    with _opened(settings, document, first, options, factories) as voice:
+    with _opened(settings, document.chapter(first), options, factories) as voice:
         model, request = voice
         folder = _parts_folder(document, model, request)
         with _locked(folder):
             chapters = []
             for index in range(first, end):
-                size = _RECORDING / (end - first)
-                share = Watch(_share(watch.show, (index - first) * size, size), watch.cancelled)
+                share = Watch(_share(watch.show, index - first, end - first), watch.cancelled)
                 parts = _record(document.chapter(index), index, folder, voice, share)
                 if parts:
                     chapters.append(RecordedChapter(document.chapter_titles[index], parts))
             if not chapters:
                 raise InvalidInput("These chapters contain no text.", hint="Choose others.")
             metadata = {"title": document.title, "artist": document.author, "genre": "Audiobook"}
-            show = _share(watch.show, _RECORDING, 1 - _RECORDING)
+
+            def show(share: float) -> None:
+                whole.show(_RECORDING + (1 - _RECORDING) * share)
+
             write_book(out, chapters, metadata, show=show, cancelled=watch.cancelled)
             lengths = [soundfile.info(part).duration for each in chapters for part in each.parts]
             shutil.rmtree(folder, ignore_errors=True)
     return float(sum(lengths))
 
 
-def _share(show: Callable[[float], None], done: float, size: float) -> Callable[[float], None]:
-    return lambda share: show(done + share * size)
+def _share(show: Callable[[float], None], done: int, count: int) -> Callable[[float], None]:
+    return lambda share: show((done + share) / count)
 
 
 def _record(
@@ -278,8 +282,7 @@ def _locked(folder: Path) -> Iterator[None]:
 @contextmanager
 def _opened(
     settings: Settings,
-    document: Document,
-    chapter: int,
+    chapter: Chapter,
     options: ReadingOptions,
     factories: Factories,
 ) -> Iterator[tuple[TtsModel, SpeechRequest]]:
@@ -292,11 +295,10 @@ def _opened(
         plan = rate_plan.parse(f"0:{options.rate}")  # refuses a rate that no voice speaks
     model = load_synthesiser(speech, factories)
     try:
-        stated = document.language if speech.language == AUTO else speech.language
+        text = " ".join(each.text for each in chapter.paragraphs[:_LOOKED_AT])
+        stated = options.language if speech.language == AUTO else speech.language
         if options.voice or all(voice.language != stated for voice in model.voices()):
             stated = None
-        paragraphs = document.chapter(chapter).paragraphs[:_LOOKED_AT]
-        text = " ".join(each.text for each in paragraphs)
         how = SayOptions(voice=options.voice, language=stated)
         voice = voice_of_text(model, text, speech, how)
         model.warm(voice)

@@ -39,6 +39,12 @@ def test_the_text_is_printed_as_it_is_read(book, read, capsys):
     assert read == [ReadingOptions("Emma", 5.0)]
 
 
+def test_the_language_of_the_document_goes_along(tmp_path, read):
+    (tmp_path / "a.html").write_text("<html lang='it'><p>One.</p><h1>Two</h1><h1>Three</h1></html>")
+    main(["read", str(tmp_path / "a.html")])
+    assert read == [ReadingOptions(language="it")]
+
+
 @pytest.mark.parametrize("chapter", ["2", "Two", "tw"])
 def test_a_chapter_is_chosen_by_its_number_or_title(chapter, book, read):
     assert main(["read", str(book), "--from", chapter]) == 0

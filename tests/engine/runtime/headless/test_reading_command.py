@@ -184,6 +184,7 @@ def test_a_stated_language_chooses_the_voice(chosen, stated, options, voice, tmp
     monkeypatch.setattr(model, "warm", lambda each: warmed.append(each.name))
     settings = replace(SETTINGS, speech=replace(SETTINGS.speech, language=chosen))
     document = open_document(tmp_path / "a.html")
+    options = replace(options, language=document.language)
     export_book(document, tmp_path / "a.wav", settings, options, factories=fakes(model))
     assert warmed == [voice]
 
