@@ -3,6 +3,7 @@
 Invariant: without an open document none of these is meant.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,11 @@ _MOST_CHARS = 80  # a longer sentence asks for something else as well
 WHILE_READING = AssistantState(rate=None, volume=1.0, voice="", voices=(), reading="document")
 
 Wish = ReadAloud | PauseReading | SkipReading
-_ORDERS = {"go on": ReadAloud(), "begin again": ReadAloud(Place()), "pause": PauseReading()}
+_ORDERS: Mapping[str, Wish] = {
+    "go on": ReadAloud(),
+    "begin again": ReadAloud(Place()),
+    "pause": PauseReading(),
+}
 
 
 def skip(slots: Slots, context: SkillContext) -> Answer | None:

@@ -77,8 +77,10 @@ def read(text: str, on_error: OnError | None = None) -> Names:
     first = next((line for line in text.splitlines() if line and not line.startswith("#")), "")
     mark = "\t" if "\t" in text else ";" if ";" in first else ","
     lines = io.StringIO(text.removeprefix("\ufeff"))
-    quoting = csv.QUOTE_NONE if mark == "\t" else csv.QUOTE_MINIMAL
-    rows = csv.reader(lines, delimiter=mark, quoting=quoting)
+    quoted = mark != "\t"
+    rows = csv.reader(
+        lines, delimiter=mark, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    )
     try:
         is_first = True
         for row in rows:
