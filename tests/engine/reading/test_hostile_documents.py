@@ -173,7 +173,7 @@ REFUSED = [
     (_link_to_a_device, "not a regular file"),
     (_link_to_itself, "cannot be opened"),
     (_process_file, "empty"),
-    (lambda folder: folder, "folder"),
+    (lambda folder: folder, "not a regular file|cannot be opened"),
     (lambda folder: folder / "none.pdf", "cannot be opened"),
     (lambda folder: folder / "a\0.pdf", "cannot be opened"),
 ]
