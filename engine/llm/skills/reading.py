@@ -33,10 +33,6 @@ _ADDRESS = re.compile(
 explain = abilities.explain
 
 
-class _Refused(Exception):
-    """A file is not read; the text is the reason, a sentence for the user."""
-
-
 def read_file(slots: Slots, context: SkillContext) -> Answer | None:
     """Open the file, or return the reason why it is not found; the reason names folders, so it is
     private as well. None if this is neither a file nor the name of one ("the file that I wrote
@@ -48,12 +44,12 @@ def read_file(slots: Slots, context: SkillContext) -> Answer | None:
     if not is_file and _in_documents(name, context.documents) is None:
         return None
     try:
-        opened = OpenDocument(_locate(name, context.documents), aloud=True)
-    except _Refused as refused:
-        return Answer(str(refused), private=True)
+        found = _locate(name, context.documents)
     except (OSError, ValueError, RuntimeError):  # an impossible name, or an unknown ~person
-        return Answer(f"I could not open {PurePath(name).name}.", private=True)
-    return Answer(actions=(opened,))
+        found = f"I could not open {PurePath(name).name}."
+    if isinstance(found, str):
+        return Answer(found, private=True)
+    return Answer(actions=(OpenDocument(found, aloud=True),))
 
 
 def decline_web_page(slots: Slots, context: SkillContext) -> Answer | None:
@@ -80,24 +76,22 @@ def _file_name(said: str) -> str:
     return name
 
 
-def _locate(name: str, documents: Path) -> Path:
-    """Return the path of the file: a full path as it is, any other only inside the documents
-    folder.
+def _locate(name: str, documents: Path) -> Path | str:
+    """Return the path of the file, or why it is not read: a full path as it is, any other only
+    inside the documents folder.
     """
     if name.startswith(_NETWORK_PATH):
-        raise _Refused("I only read files on this computer.")
+        return "I only read files on this computer."
     given = Path(name).expanduser()
     if given.is_absolute():
         if not given.exists():
-            raise _Refused(f"There is no file {given.name} in {given.parent}.")
+            return f"There is no file {given.name} in {given.parent}."
         return given
     found = _in_documents(name, documents)
     if found is None:
-        raise _Refused(
-            f"I can't find {name} in {documents}. Put the file there, or type its full path."
-        )
+        return f"I can't find {name} in {documents}. Put the file there, or type its full path."
     if not found.resolve().is_relative_to(documents.resolve()):
-        raise _Refused("That file is outside your documents. Type its full path to hear it.")
+        return "That file is outside your documents. Type its full path to hear it."
     return found
 
 

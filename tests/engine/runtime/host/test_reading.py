@@ -99,15 +99,6 @@ def test_a_pause_keeps_the_word_and_the_reading_goes_on_from_it():
         assert spoken(host)[before] == BOOK.chapters[0].paragraphs[1].text.split()[place.word]
 
 
-def test_the_place_is_kept_while_it_reads():
-    """As a kill finds it: nothing is stopped."""
-    with reading() as host:
-        host.engine._conductor._effects.reading._clock = lambda: float(len(host.events))
-        host.post(api.ReadAloud())
-        hear(host, 0, 1, 3)
-        host.wait(lambda: (host.parts.library.shelf.place("key")).paragraph == 1)
-
-
 def test_an_opened_document_goes_on_at_its_place_and_begins_again_after_its_end(tmp_path):
     library = FakeLibrary()
     library.shelf.save_place(BOOK, api.Place(1, 1, 1), 0.0)
